@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The subcommands, as one table in main.c. A command that goes on with other
+ * commands (record: symbolize, analyze, report) does so by name. */
+#ifndef MEMLAG_COMMAND_H
+#define MEMLAG_COMMAND_H
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct command {
+        const char *name;
+        int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+        const char *summary;
+};
+
+/* Runs the command NAME; ARGV[0] is its name, ARGV[ARGC] is NULL. */
+int command_run(const char *name, int argc, char **argv);
+
+#endif

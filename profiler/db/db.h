@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The sample database: opening it, and the writer of raw rows. The only thing
+ * that the three stages share. It knows SQLite and the schema, and nothing of
+ * where samples come from or what they mean. */
+#ifndef MEMLAG_DB_H
+#define MEMLAG_DB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+
+struct sqlite3;
+struct db;
+
+enum db_access { DB_READ_ONLY, DB_READ_WRITE };
+
+/* Creates the database file PATH with the current schema and opens it for
+ * writing. -EEXIST when it exists and REPLACE is false; a file that is not a
+ * memlag database is never replaced (-EINVAL). */
+int db_create(const char *path, bool replace, struct db **db, struct diag *diag);
+
+/* Opens an existing database; migrates an older one when ACCESS permits and
+ * refuses a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged one. */
+int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
+
+/* Closes DB (NULL is allowed); everything committed stays. */
+void db_close(struct db *db);
+
+/* The SQLite connection, for the statements of a stage; owned by DB. */
+struct sqlite3 *db_sqlite(struct db *db);
+
+/* Runs one or more SQL statements without results. */
+int db_exec(struct db *db, const char *sql, struct diag *diag);
+
+/* Sets a key of the run table (text or integer). */
+int db_run_set_text(struct db *db, const char *key, const char *value, struct diag *diag);
+int db_run_set_int(struct db *db, const char *key, int64_t value, struct diag *diag);
+
+/* Reads a key of the run table: a copy of the text that the caller frees, or
+ * NULL when the key is absent; the integer, or FALLBACK when absent. */
+char *db_run_text(struct db *db, const char *key);
+int64_t db_run_int(struct db *db, const char *key, int64_t fallback);
+
+/* Sets what STAGE found missing; zero removes the row. */
+int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t value,
+                  const char *unit, struct diag *diag);
+
+/* ---- the writer of raw rows ---------------------------------------------- */
+
+/* Rows are collected into transactions; writer_flush commits at once, and the
+ * writer commits by itself at least every second of wall time and every 100 000
+ * rows, so that a profiler that is killed loses no more than that. Each
+ * function that makes a row stores its key in *ID. Text is copied. */
+struct writer;
+
+int writer_open(struct db *db, struct writer **writer, struct diag *diag);
+int writer_flush(struct writer *writer, struct diag *diag);
+/* Commits what is left and frees the writer, also on error. */
+int writer_close(struct writer *writer, struct diag *diag);
+
+int writer_machine(struct writer *writer, const char *key, double value, const char *unit,
+                   const char *origin, struct diag *diag);
+
+/* PARENT_ID 0: none. EXECUTABLE may be NULL. */
+int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
+                   const char *executable, int64_t start_ns, int64_t *id,
+                   struct diag *diag);
+int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns,
+                       struct diag *diag);
+
+int writer_thread(struct writer *writer, int64_t process_id, int64_t tid, const char *name,
+                  int64_t start_ns, int64_t *id, struct diag *diag);
+int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
+                      struct diag *diag);
+
+/* The module row of PATH with this build-id (LENGTH 0: none known), made when new. */
+int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
+                  size_t length, int64_t *id, struct diag *diag);
+
+enum mapping_kind { MAPPING_FILE, MAPPING_ANON, MAPPING_HEAP, MAPPING_STACK, MAPPING_VDSO };
+
+struct mapping_row {
+        int64_t process_id;
+        enum mapping_kind kind;
+        uint64_t start_addr;
+        uint64_t length_bytes;
+        uint64_t file_offset_bytes; /* only with module_id */
+        int64_t module_id;          /* 0: none */
+        int64_t thread_id;          /* a stack's owner, else 0 */
+        const char *protection;     /* "rwx" with '-' for what is denied */
+        int64_t start_ns;
+};
+int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t *id,
+                   struct diag *diag);
+int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns,
+                       struct diag *diag);
+
+/* The id of a data source, made when new. HAS_RAW false: raw is NULL. */
+struct data_source_row {
+        const char *op;    /* "load", "store", "prefetch", "exec" or "NA" */
+        const char *level; /* "L1", "LFB", "L2", "L3", "DRAM", "REMOTE_DRAM", … or "NA" */
+        const char *tlb;   /* "hit", "miss" or "NA" */
+        const char *snoop; /* "none", "hit", "hitm" or "NA" */
+        bool locked;
+        bool has_raw;
+        uint64_t raw; /* union perf_mem_data_src */
+};
+int writer_data_source(struct writer *writer, const struct data_source_row *row,
+                       int64_t *id, struct diag *diag);
+
+/* The id of the calling context given by IPS, innermost first (DEPTH >= 1). */
+int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
+                 size_t depth, int64_t *id, struct diag *diag);
+
+struct sample_row {
+        int64_t time_ns;
+        int64_t thread_id;
+        int32_t cpu; /* -1: unknown */
+        uint64_t ip;
+        bool has_addr;
+        uint64_t addr;
+        int64_t latency_cycles; /* -1: unknown */
+        int64_t data_source_id; /* 0: none */
+        int64_t stack_id;       /* 0: none */
+};
+int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag);
+
+/* The id of a counter by name, made when new. UNIT: "cycles", "events" or "bytes". */
+int writer_counter(struct writer *writer, const char *name, const char *unit, int64_t *id,
+                   struct diag *diag);
+int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
+                   int64_t thread_id, int64_t counter_id, uint64_t value,
+                   struct diag *diag);
+
+struct allocation_row {
+        int64_t process_id;
+        int64_t thread_id; /* 0: unknown */
+        const char *function;
+        uint64_t addr;
+        uint64_t size_bytes;
+        int64_t stack_id; /* 0: none */
+        int64_t start_ns;
+};
+int writer_allocation(struct writer *writer, const struct allocation_row *row, int64_t *id,
+                      struct diag *diag);
+int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,
+                          struct diag *diag);
+int writer_allocation_total(struct writer *writer, int64_t stack_id, const char *function,
+                            uint64_t allocations, uint64_t total_bytes,
+                            uint64_t peak_bytes, struct diag *diag);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* How every part of memlag says what went wrong: the message is built where the
+ * facts are known, and printed in one line by the command that gives up. */
+#ifndef MEMLAG_DIAG_H
+#define MEMLAG_DIAG_H
+
+struct diag {
+        char text[1024]; /* one line, no newline, no leading "memlag:" */
+};
+
+/* Puts a message into DIAG and returns CODE, a negative errno value, so that a
+ * function can end with `return diag_set(diag, -ENOENT, ...)`. DIAG may be NULL. */
+int diag_set(struct diag *diag, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Prints "memlag COMMAND: MESSAGE" as one line on stderr. */
+void diag_print(const char *command, const struct diag *diag);
+
+/* Prints "memlag COMMAND: " and the formatted message as one line on stderr. */
+void diag_printf(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

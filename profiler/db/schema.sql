@@ -1,0 +1,248 @@
+-- SPDX-License-Identifier: MIT
+-- The sample database, version 1. Three groups of tables: raw rows (written
+-- once, by the profiler), names (by symbolize) and findings (by analysis).
+-- Times are CLOCK_MONOTONIC nanoseconds from the start of the run; under the
+-- simulated PMU they are the model's virtual time. Addresses are 64-bit values
+-- stored as two's complement integers. doc/schema.md explains every column.
+
+PRAGMA user_version = 1;
+
+-- Raw rows -------------------------------------------------------------------
+
+CREATE TABLE run (
+        key   TEXT PRIMARY KEY,
+        value ANY
+) STRICT, WITHOUT ROWID;
+
+-- What is known about the machine (or the model of one) that analysis needs.
+CREATE TABLE machine (
+        key    TEXT PRIMARY KEY,
+        value  REAL NOT NULL,
+        unit   TEXT NOT NULL,
+        origin TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One program image: fork and exec each begin a new one.
+CREATE TABLE process (
+        process_id        INTEGER PRIMARY KEY,
+        pid               INTEGER NOT NULL,
+        parent_process_id INTEGER REFERENCES process,
+        executable        TEXT,
+        start_ns          INTEGER NOT NULL,
+        end_ns            INTEGER
+) STRICT;
+
+CREATE TABLE thread (
+        thread_id  INTEGER PRIMARY KEY,
+        process_id INTEGER NOT NULL REFERENCES process,
+        tid        INTEGER NOT NULL,
+        name       TEXT,
+        start_ns   INTEGER NOT NULL,
+        end_ns     INTEGER
+) STRICT;
+
+-- A file that was mapped, as it was when it was mapped.
+CREATE TABLE module (
+        module_id INTEGER PRIMARY KEY,
+        path      TEXT NOT NULL,
+        build_id  BLOB,
+        UNIQUE (path, build_id)
+) STRICT;
+
+CREATE TABLE mapping (
+        mapping_id        INTEGER PRIMARY KEY,
+        process_id        INTEGER NOT NULL REFERENCES process,
+        kind              TEXT NOT NULL CHECK (kind IN ('file', 'anon', 'heap', 'stack', 'vdso')),
+        start_addr        INTEGER NOT NULL,
+        length_bytes      INTEGER NOT NULL,
+        file_offset_bytes INTEGER,
+        module_id         INTEGER REFERENCES module,
+        protection        TEXT NOT NULL,
+        thread_id         INTEGER REFERENCES thread,
+        start_ns          INTEGER NOT NULL,
+        end_ns            INTEGER
+) STRICT;
+
+-- The distinct meanings of a sample's data source.
+CREATE TABLE data_source (
+        data_source_id INTEGER PRIMARY KEY,
+        op             TEXT NOT NULL,
+        level          TEXT NOT NULL,
+        tlb            TEXT NOT NULL,
+        snoop          TEXT NOT NULL,
+        locked         INTEGER NOT NULL,
+        raw            INTEGER
+) STRICT;
+
+-- A node of the calling-context tree. The root's parent is NULL; ip is the
+-- address of the instruction after the call, except in a leaf that a sample
+-- or an allocation refers to, where it is the instruction itself.
+CREATE TABLE stack (
+        stack_id   INTEGER PRIMARY KEY,
+        parent_id  INTEGER REFERENCES stack,
+        process_id INTEGER NOT NULL REFERENCES process,
+        ip         INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE sample (
+        sample_id      INTEGER PRIMARY KEY,
+        time_ns        INTEGER NOT NULL,
+        thread_id      INTEGER NOT NULL REFERENCES thread,
+        cpu            INTEGER,
+        ip             INTEGER NOT NULL,
+        addr           INTEGER,
+        latency_cycles INTEGER,
+        data_source_id INTEGER REFERENCES data_source,
+        stack_id       INTEGER REFERENCES stack
+) STRICT;
+
+CREATE TABLE counter (
+        counter_id INTEGER PRIMARY KEY,
+        name       TEXT NOT NULL UNIQUE,
+        unit       TEXT NOT NULL
+) STRICT;
+
+-- What a counter gained between two readings; zero gains are left out.
+CREATE TABLE reading (
+        start_ns   INTEGER NOT NULL,
+        end_ns     INTEGER NOT NULL,
+        thread_id  INTEGER NOT NULL REFERENCES thread,
+        counter_id INTEGER NOT NULL REFERENCES counter,
+        value      INTEGER NOT NULL,
+        PRIMARY KEY (start_ns, thread_id, counter_id)
+) STRICT, WITHOUT ROWID;
+
+-- Heap blocks that samples fell into, and what each allocation site did in all.
+CREATE TABLE allocation (
+        allocation_id INTEGER PRIMARY KEY,
+        process_id    INTEGER NOT NULL REFERENCES process,
+        thread_id     INTEGER REFERENCES thread,
+        function      TEXT NOT NULL,
+        addr          INTEGER NOT NULL,
+        size_bytes    INTEGER NOT NULL,
+        stack_id      INTEGER REFERENCES stack,
+        start_ns      INTEGER NOT NULL,
+        end_ns        INTEGER
+) STRICT;
+
+CREATE TABLE allocation_total (
+        stack_id     INTEGER NOT NULL REFERENCES stack,
+        function     TEXT NOT NULL,
+        allocations  INTEGER NOT NULL,
+        total_bytes  INTEGER NOT NULL,
+        peak_bytes   INTEGER NOT NULL,
+        PRIMARY KEY (stack_id, function)
+) STRICT, WITHOUT ROWID;
+
+-- Everything that is missing, by the stage that noticed.
+CREATE TABLE ledger (
+        stage TEXT NOT NULL,
+        kind  TEXT NOT NULL,
+        value INTEGER NOT NULL,
+        unit  TEXT NOT NULL,
+        PRIMARY KEY (stage, kind)
+) STRICT, WITHOUT ROWID;
+
+-- Names ----------------------------------------------------------------------
+
+-- A place in code; each distinct module and offset stands here once.
+-- address_offset is the file address of the instruction (ELF virtual address)
+-- where module_id is known, else the process's address.
+CREATE TABLE location (
+        location_id    INTEGER PRIMARY KEY,
+        module_id      INTEGER REFERENCES module,
+        address_offset INTEGER NOT NULL,
+        function       TEXT,
+        file           TEXT,
+        line           INTEGER
+) STRICT;
+
+-- The functions that the compiler inlined there, innermost (depth 0) first;
+-- the last row is the function of the machine code. call_file and call_line
+-- say where the next outer function calls this one.
+CREATE TABLE inline_frame (
+        location_id INTEGER NOT NULL REFERENCES location,
+        depth       INTEGER NOT NULL,
+        function    TEXT,
+        call_file   TEXT,
+        call_line   INTEGER,
+        PRIMARY KEY (location_id, depth)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stack_location (
+        stack_id    INTEGER PRIMARY KEY REFERENCES stack,
+        location_id INTEGER NOT NULL REFERENCES location
+) STRICT;
+
+CREATE TABLE data_object (
+        object_id      INTEGER PRIMARY KEY,
+        kind           TEXT NOT NULL CHECK (kind IN ('global', 'heap', 'stack', 'tls', 'mmap', 'code', 'unknown')),
+        name           TEXT NOT NULL,
+        module_id      INTEGER REFERENCES module,
+        alloc_function TEXT,
+        alloc_file     TEXT,
+        alloc_line     INTEGER,
+        size_bytes     INTEGER,
+        allocations    INTEGER
+) STRICT;
+
+-- What each sample was resolved to; object_offset_bytes is its place in the
+-- object's block.
+CREATE TABLE attribution (
+        sample_id           INTEGER PRIMARY KEY REFERENCES sample,
+        location_id         INTEGER REFERENCES location,
+        object_id           INTEGER REFERENCES data_object,
+        object_offset_bytes INTEGER
+) STRICT;
+
+-- Findings -------------------------------------------------------------------
+
+CREATE TABLE threshold (
+        name   TEXT PRIMARY KEY,
+        value  REAL NOT NULL,
+        unit   TEXT NOT NULL,
+        origin TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE interval (
+        interval_id            INTEGER PRIMARY KEY,
+        start_ns               INTEGER NOT NULL,
+        end_ns                 INTEGER NOT NULL,
+        lmrl_cycles            REAL,
+        l1_miss_latency_cycles REAL,
+        fb_full_ratio          REAL,
+        active_cores           REAL,
+        read_gbs               REAL,
+        write_gbs              REAL,
+        contended              INTEGER,
+        bound                  TEXT CHECK (bound IN ('idle', 'compute', 'latency', 'in-core', 'bandwidth'))
+) STRICT;
+
+-- One row a source line (or function, where lines are unknown).
+CREATE TABLE line_finding (
+        module               TEXT,
+        function             TEXT,
+        file                 TEXT,
+        line                 INTEGER,
+        samples              INTEGER NOT NULL,
+        dram_samples         INTEGER NOT NULL,
+        mean_latency_cycles  REAL,
+        p95_latency_cycles   REAL,
+        latency_share        REAL,
+        latency_share_low    REAL,
+        latency_share_high   REAL,
+        contended_samples    INTEGER NOT NULL,
+        verdict              TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE object_finding (
+        object_id            INTEGER PRIMARY KEY REFERENCES data_object,
+        samples              INTEGER NOT NULL,
+        dram_samples         INTEGER NOT NULL,
+        mean_latency_cycles  REAL,
+        latency_share        REAL,
+        latency_share_low    REAL,
+        latency_share_high   REAL,
+        contended_samples    INTEGER NOT NULL,
+        verdict              TEXT NOT NULL
+) STRICT;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the heap tracker tells: one event for each block that begins or ends.
+ * Inside the simulated PMU the tracker hands events over by client request, so
+ * that they get the model's time and the engine's call stack, in order with the
+ * samples. Only layout and names; nothing here needs a C library. */
+#ifndef MEMLAG_HEAP_EVENT_H
+#define MEMLAG_HEAP_EVENT_H
+
+/* X(symbol, name): every function that begins or ends a block. */
+#define HEAP_FUNCTIONS(X)                                                                  \
+        X(MALLOC, "malloc")                                                                \
+        X(CALLOC, "calloc")                                                                \
+        X(REALLOC, "realloc")                                                              \
+        X(REALLOCARRAY, "reallocarray")                                                    \
+        X(ALIGNED_ALLOC, "aligned_alloc")                                                  \
+        X(MEMALIGN, "memalign")                                                            \
+        X(POSIX_MEMALIGN, "posix_memalign")                                                \
+        X(VALLOC, "valloc")                                                                \
+        X(PVALLOC, "pvalloc")                                                              \
+        X(NEW, "operator new")                                                             \
+        X(NEW_ARRAY, "operator new[]")                                                     \
+        X(MMAP, "mmap")                                                                    \
+        X(MREMAP, "mremap")                                                                \
+        X(BRK, "brk")                                                                      \
+        X(SBRK, "sbrk")
+
+enum heap_function {
+#define HEAP_ENUM(symbol, name) HEAP_##symbol,
+        HEAP_FUNCTIONS(HEAP_ENUM)
+#undef HEAP_ENUM
+        HEAP_FUNCTION_COUNT
+};
+
+/* Client requests of the simulated PMU (valgrind.h's VALGRIND_DO_CLIENT_REQUEST).
+ * Base: VG_USERREQ_TOOL_BASE('M', 'L'). */
+enum heap_request {
+        /* (text_start, text_length, 0, 0, 0): the tracker is here; code in this
+         * range is neither timed nor counted. Returns 1 inside the simulated PMU. */
+        HEAP_REQUEST_TRACKER = 0,
+        /* (enum heap_function, addr, size_bytes, 0, 0): a block begins. */
+        HEAP_REQUEST_ALLOC = 1,
+        /* (addr, 0, 0, 0, 0): the block at addr ends. */
+        HEAP_REQUEST_FREE = 2
+};
+
+#endif

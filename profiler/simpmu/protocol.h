@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* What memlag and the simulated PMU share: the model's parameters, and the ring
+ * of records that every simulated process writes. Only layout, no code, so that
+ * both the Valgrind tool (no C library) and memlag can include it.
+ *
+ * One sparse memory file serves a whole run. Its first page is struct
+ * simpmu_control; process number k of the run (each fork and each exec counts)
+ * takes slice k by adding one to slices_claimed, and puts its ring there. memlag
+ * is the only consumer, and punches a hole when a process is done. */
+#ifndef MEMLAG_SIMPMU_PROTOCOL_H
+#define MEMLAG_SIMPMU_PROTOCOL_H
+
+#include <stdint.h>
+
+#define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
+#define SIMPMU_VERSION 1u
+
+#define SIMPMU_CONTROL_BYTES 4096u
+#define SIMPMU_SLICE_HEADER_BYTES 4096u
+#define SIMPMU_RING_BYTES (4u << 20) /* a power of two */
+#define SIMPMU_SLICE_BYTES (SIMPMU_SLICE_HEADER_BYTES + (uint64_t)SIMPMU_RING_BYTES)
+
+/* Every parameter of the model: X(field, key, unit, minimum, maximum). Presets
+ * and --sim-set name them by key; the struct holds them in the same order. */
+#define SIMPMU_PARAMETERS(X)                                                               \
+        X(cores, "core.count", "cores", 1, 1024)                                           \
+        X(clock_mhz, "core.clock_mhz", "MHz", 100, 10000)                                  \
+        X(issue_width, "core.issue_width", "instructions/cycle", 1, 16)                    \
+        X(rob_entries, "core.rob_entries", "instructions", 16, 4096)                       \
+        X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                                 \
+        X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)            \
+        X(l1d_bytes, "l1d.size_bytes", "bytes", 4096, 1048576)                             \
+        X(l1d_ways, "l1d.ways", "ways", 1, 16)                                             \
+        X(l1d_latency_cycles, "l1d.latency_cycles", "cycles", 1, 100)                      \
+        X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                              \
+        X(l2_ways, "l2.ways", "ways", 1, 32)                                               \
+        X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                       \
+        X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                           \
+        X(l3_ways, "l3.ways", "ways", 1, 64)                                               \
+        X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                       \
+        X(dtlb_entries, "dtlb.entries", "pages", 1, 4096)                                  \
+        X(dtlb_ways, "dtlb.ways", "ways", 1, 64)                                           \
+        X(stlb_entries, "stlb.entries", "pages", 1, 65536)                                 \
+        X(stlb_ways, "stlb.ways", "ways", 1, 64)                                           \
+        X(stlb_latency_cycles, "stlb.latency_cycles", "cycles", 0, 1000)                   \
+        X(page_walk_cycles, "page_walk.latency_cycles", "cycles", 0, 10000)                \
+        X(dram_latency_ns, "dram.latency_ns", "ns", 1, 10000)                              \
+        X(dram_bandwidth_gbs, "dram.bandwidth_gbs", "GB/s", 0.01, 10000)
+
+struct simpmu_params {
+#define SIMPMU_FIELD(field, key, unit, minimum, maximum) double field;
+        SIMPMU_PARAMETERS(SIMPMU_FIELD)
+#undef SIMPMU_FIELD
+};
+
+struct simpmu_control {
+        uint64_t magic;
+        uint32_t version;
+        uint32_t consumer_pid;  /* memlag; when it is gone, processes run on unrecorded */
+        uint64_t period_loads;  /* mean number of qualifying loads from sample to sample */
+        uint64_t seed;          /* of the period's jitter */
+        uint64_t interval_ns;   /* virtual time from one counter reading to the next */
+        uint32_t ldlat_cycles;  /* loads of at least this latency qualify */
+        uint32_t stack_frames;  /* deepest call stack to record; 0: none */
+        struct simpmu_params params;
+        uint64_t slices_claimed; /* atomic */
+        uint32_t stop;           /* atomic: 1 once memlag wants no more records */
+};
+
+/* The first page of a slice; the ring's bytes follow. head and tail count bytes
+ * from the start of the recording and only grow; records are 8-byte aligned and
+ * never wrap (a SIMPMU_PAD fills the rest of the ring). */
+struct simpmu_slice {
+        uint64_t magic; /* stored last (release) when the slice is ready */
+        uint32_t pid;
+        uint32_t done;       /* atomic: 1 when the process has ended or exec'd */
+        uint64_t now_ns;     /* the process's latest virtual time */
+        uint64_t start_ns;   /* the virtual time at which it began */
+        uint64_t head __attribute__((aligned(64))); /* atomic, producer */
+        uint64_t tail __attribute__((aligned(64))); /* atomic, consumer */
+        uint32_t space_futex; /* changed and woken by the consumer when it made room */
+        uint32_t producer_waits; /* atomic: 1 while the producer waits for room */
+};
+
+enum simpmu_record_type {
+        SIMPMU_PAD,
+        SIMPMU_PROCESS,   /* first record of every slice */
+        SIMPMU_THREAD,
+        SIMPMU_THREAD_EXIT,
+        SIMPMU_MAP,
+        SIMPMU_UNMAP,
+        SIMPMU_SAMPLE,
+        SIMPMU_COUNTERS,
+        SIMPMU_ALLOC,
+        SIMPMU_FREE,
+        SIMPMU_TRACKER,   /* the heap tracker has been loaded */
+        SIMPMU_UNHANDLED, /* an instruction that the engine cannot run was reached */
+        SIMPMU_END        /* last record: exit, fatal signal or exec */
+};
+
+struct simpmu_record {
+        uint32_t size_bytes; /* of the whole record, a multiple of 8 */
+        uint16_t type;
+        uint16_t flags;
+        uint32_t tid; /* 0 where no thread is meant */
+        uint32_t reserved;
+        uint64_t time_ns;
+};
+
+/* flags of SIMPMU_PROCESS */
+enum { SIMPMU_STARTED = 1, SIMPMU_FORKED = 2 };
+
+struct simpmu_process {
+        struct simpmu_record header;
+        uint32_t pid;
+        uint32_t parent_pid;
+        char executable[]; /* NUL-terminated, padded */
+};
+
+struct simpmu_thread {
+        struct simpmu_record header;
+        uint64_t stack_low;  /* the thread's stack, 0 when not known */
+        uint64_t stack_high;
+};
+
+/* flags of SIMPMU_MAP */
+enum { SIMPMU_READ = 1, SIMPMU_WRITE = 2, SIMPMU_EXEC = 4 };
+enum simpmu_map_kind {
+        SIMPMU_MAP_FILE,
+        SIMPMU_MAP_ANON,
+        SIMPMU_MAP_HEAP, /* brk */
+        SIMPMU_MAP_STACK,
+        SIMPMU_MAP_VDSO
+};
+
+struct simpmu_map {
+        struct simpmu_record header;
+        uint64_t start;
+        uint64_t length_bytes;
+        uint64_t file_offset_bytes;
+        uint32_t kind; /* enum simpmu_map_kind */
+        uint32_t reserved;
+        char path[]; /* NUL-terminated, padded; empty without a file */
+};
+
+struct simpmu_unmap {
+        struct simpmu_record header;
+        uint64_t start;
+        uint64_t length_bytes;
+};
+
+enum simpmu_level {
+        SIMPMU_LEVEL_L1,
+        SIMPMU_LEVEL_LFB,
+        SIMPMU_LEVEL_L2,
+        SIMPMU_LEVEL_L3,
+        SIMPMU_LEVEL_DRAM,
+        SIMPMU_LEVEL_COUNT
+};
+
+/* flags of SIMPMU_SAMPLE */
+enum { SIMPMU_TLB_MISS = 1, SIMPMU_LOCKED = 2, SIMPMU_STORE = 4 };
+
+struct simpmu_sample {
+        struct simpmu_record header;
+        uint64_t ip;
+        uint64_t addr;
+        uint32_t latency_cycles;
+        uint16_t level; /* enum simpmu_level */
+        uint16_t cpu;
+        uint32_t depth; /* frames, innermost first; frame 0 is ip */
+        uint32_t reserved;
+        uint64_t frames[];
+};
+
+/* The counters of a thread, in this order in simpmu_counters.value:
+ * X(symbol, name, unit). The names are those of the events that they stand for. */
+#define SIMPMU_COUNTER_LIST(X)                                                             \
+        X(CYCLES, "cpu_clk_unhalted.thread", "cycles")                                     \
+        X(INSTRUCTIONS, "inst_retired.any", "events")                                      \
+        X(LOADS, "mem_inst_retired.all_loads", "events")                                   \
+        X(PENDING, "l1d_pend_miss.pending", "cycles")                                      \
+        X(L1_MISS, "mem_load_retired.l1_miss", "events")                                   \
+        X(FB_HIT, "mem_load_retired.fb_hit", "events")                                     \
+        X(FB_FULL, "l1d_pend_miss.fb_full", "cycles")                                      \
+        X(DRAM_READ, "dram.read_bytes", "bytes")                                           \
+        X(DRAM_WRITE, "dram.write_bytes", "bytes")
+
+enum simpmu_counter {
+#define SIMPMU_ENUM(symbol, name, unit) SIMPMU_##symbol,
+        SIMPMU_COUNTER_LIST(SIMPMU_ENUM)
+#undef SIMPMU_ENUM
+        SIMPMU_COUNTER_COUNT
+};
+
+/* header.time_ns is the end of the reading; intervals begin at multiples of
+ * interval_ns, so only the first and last reading of a thread are shorter. */
+struct simpmu_counters {
+        struct simpmu_record header;
+        uint64_t start_ns;
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+};
+
+struct simpmu_alloc {
+        struct simpmu_record header;
+        uint64_t addr;
+        uint64_t size_bytes;
+        uint32_t function; /* enum heap_function of heap/event.h */
+        uint32_t depth;    /* frames, innermost first: the caller of the allocator */
+        uint64_t frames[];
+};
+
+struct simpmu_free {
+        struct simpmu_record header;
+        uint64_t addr;
+};
+
+struct simpmu_unhandled {
+        struct simpmu_record header;
+        uint64_t ip;
+        uint8_t bytes[16];
+        uint32_t length;
+        uint32_t reserved;
+};
+
+/* flags of SIMPMU_END */
+enum { SIMPMU_EXITED = 1, SIMPMU_EXECED = 2 };
+
+struct simpmu_end {
+        struct simpmu_record header;
+        uint64_t skipped_records; /* dropped because memlag was gone */
+};
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Where samples come from. Every source (the simulated PMU, later the hardware
+ * ones and recordings) delivers the same events to one sink; none knows the
+ * database. */
+#ifndef MEMLAG_SOURCE_H
+#define MEMLAG_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+
+enum numbers { NUMBERS_MEASURED, NUMBERS_MODELLED, NUMBERS_IMPORTED };
+
+/* A program image in the sink's terms; sources use any value that is unique in
+ * the run, such as the index of a simulated process. */
+typedef uint64_t image_key;
+
+struct event_process { /* fork and exec each begin a new image */
+        image_key image;
+        image_key parent; /* 0: none */
+        uint32_t pid;
+        const char *executable;
+        bool forked; /* it inherits its parent's mappings and live blocks */
+};
+
+struct event_mapping {
+        image_key image;
+        uint64_t start_addr;
+        uint64_t length_bytes;
+        uint64_t file_offset_bytes;
+        int kind;               /* enum mapping_kind of db.h */
+        uint32_t stack_tid;     /* a thread's stack: its tid, else 0 */
+        char protection[4];     /* "r-x" */
+        const char *path;       /* NULL without a file */
+};
+
+struct event_sample {
+        image_key image;
+        uint32_t tid;
+        int32_t cpu; /* -1: unknown */
+        uint64_t ip;
+        bool has_addr;
+        uint64_t addr;
+        int64_t latency_cycles; /* -1: unknown */
+        const struct data_source_row *data_source; /* db.h; NULL: not a memory sample */
+        const uint64_t *frames; /* innermost first, frames[0] is ip */
+        size_t depth;
+};
+
+struct event_counter {
+        const char *name; /* static: the sink compares by content */
+        const char *unit;
+        uint64_t value; /* gained since start_ns */
+};
+
+/* The sink. TIME_NS counts from the start of the run and does not decrease
+ * within one image. Each function returns 0 or a negative errno value with a
+ * message in DIAG, after which the source stops. */
+struct sink;
+int sink_machine(struct sink *sink, const char *key, double value, const char *unit,
+                 const char *origin, struct diag *diag);
+int sink_process(struct sink *sink, int64_t time_ns, const struct event_process *event,
+                 struct diag *diag);
+int sink_process_end(struct sink *sink, int64_t time_ns, image_key image,
+                     struct diag *diag);
+int sink_thread(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
+                const char *name, struct diag *diag);
+int sink_thread_end(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
+                    struct diag *diag);
+int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
+                 struct diag *diag);
+int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image, uint64_t start_addr,
+                   uint64_t length_bytes, struct diag *diag);
+int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
+                struct diag *diag);
+/* The counters of one thread over [start_ns, end_ns). */
+int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key image,
+                  uint32_t tid, const struct event_counter *counters, size_t count,
+                  struct diag *diag);
+int sink_allocation(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
+                    const char *function, uint64_t addr, uint64_t size_bytes,
+                    const uint64_t *frames, size_t depth, struct diag *diag);
+int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr,
+              struct diag *diag);
+/* Adds to the ledger, for instance ("records lost", 12, "records"). */
+int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit);
+
+struct source_options {
+        uint64_t interval_ns;
+        uint64_t period_loads;
+        uint32_t ldlat_cycles;
+        bool call_graph;
+        bool heap;
+        const char *sim_cpu;         /* NULL: the source's default */
+        const char *const *sim_set;  /* "key=value", NULL-terminated */
+};
+
+struct source;
+
+struct source_ops {
+        const char *name;
+        enum numbers numbers;
+        /* One line: what a sample of this source is. */
+        const char *meaning;
+        /* 0, or a negative errno value with the reason and the remedy in DIAG. */
+        int (*probe)(const struct source_options *options, struct diag *diag);
+        int (*open)(const struct source_options *options, struct sink *sink,
+                    struct source **source, struct diag *diag);
+        /* Rewrites the command so that the launcher starts it under this source;
+         * *ARGV and *ENVP are replaced by arrays that the source owns. */
+        int (*start)(struct source *source, char ***argv, char ***envp, struct diag *diag);
+        /* A descriptor that polls readable when there is something to drain. */
+        int (*poll_fd)(struct source *source);
+        /* Delivers what is there to the sink. */
+        int (*drain)(struct source *source, struct diag *diag);
+        /* The target has ended: delivers the rest. */
+        int (*stop)(struct source *source, struct diag *diag);
+        void (*close)(struct source *source);
+};
+
+extern const struct source_ops source_sim;
+
+#endif
