@@ -70,8 +70,8 @@ int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
 int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns,
                        struct diag *diag);
 
-int writer_thread(struct writer *writer, int64_t process_id, int64_t tid, const char *name,
-                  int64_t start_ns, int64_t *id, struct diag *diag);
+int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
+                  const char *name, int64_t start_ns, int64_t *id, struct diag *diag);
 int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
                       struct diag *diag);
 
@@ -79,7 +79,13 @@ int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
 int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
                   size_t length, int64_t *id, struct diag *diag);
 
-enum mapping_kind { MAPPING_FILE, MAPPING_ANON, MAPPING_HEAP, MAPPING_STACK, MAPPING_VDSO };
+enum mapping_kind {
+        MAPPING_FILE,
+        MAPPING_ANON,
+        MAPPING_HEAP,
+        MAPPING_STACK,
+        MAPPING_VDSO
+};
 
 struct mapping_row {
         int64_t process_id;
@@ -143,8 +149,8 @@ struct allocation_row {
         int64_t stack_id; /* 0: none */
         int64_t start_ns;
 };
-int writer_allocation(struct writer *writer, const struct allocation_row *row, int64_t *id,
-                      struct diag *diag);
+int writer_allocation(struct writer *writer, const struct allocation_row *row,
+                      int64_t *id, struct diag *diag);
 int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,
                           struct diag *diag);
 int writer_allocation_total(struct writer *writer, int64_t stack_id, const char *function,

@@ -5,6 +5,8 @@
 -- simulated PMU they are the model's virtual time. Addresses are 64-bit values
 -- stored as two's complement integers. doc/schema.md explains every column.
 
+-- The application id is "mlag": it tells this format from other SQLite files.
+PRAGMA application_id = 0x6d6c6167;
 PRAGMA user_version = 1;
 
 -- Raw rows -------------------------------------------------------------------

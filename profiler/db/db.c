@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens and creates sample databases, and keeps the run's keys and the ledger.
+ * Knows the schema's version and SQLite's files, and nothing of what rows mean.
+ *
+ * A database is in WAL mode while somebody writes it, so that a process may be
+ * killed at any time, and one plain file after a clean close. */
+#include "db_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memlag_schema_sql.h"
+
+/* Both stand in schema.sql too; a new database that disagrees does not open. */
+enum { APPLICATION_ID = 0x6d6c6167, SCHEMA_VERSION = 1 };
+
+enum {
+        BUSY_TIMEOUT_MS = 5000,
+        /* One checkpoint for about every two million samples. */
+        CHECKPOINT_PAGES = 16384
+};
+
+/* ---- errors ---------------------------------------------------------------- */
+
+int db_errno(int rc)
+{
+        switch (rc & 0xff) {
+        case SQLITE_OK:
+                return 0;
+        case SQLITE_NOMEM:
+                return -ENOMEM;
+        case SQLITE_FULL:
+                return -ENOSPC;
+        case SQLITE_IOERR:
+                return -EIO;
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+                return -EBUSY;
+        case SQLITE_READONLY:
+                return -EROFS;
+        case SQLITE_CANTOPEN:
+        case SQLITE_PERM:
+        case SQLITE_AUTH:
+                return -EACCES;
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+                return -EBADMSG;
+        default:
+                return -EINVAL;
+        }
+}
+
+int db_error(const struct db *db, const char *action, struct diag *diag)
+{
+        int rc = sqlite3_errcode(db->sqlite);
+        const char *message = sqlite3_errmsg(db->sqlite);
+        switch (rc & 0xff) {
+        case SQLITE_FULL:
+                message = "no space left on the device; free some, or choose another "
+                          "place with -o";
+                break;
+        case SQLITE_BUSY:
+                message = "another process is writing it; wait until that has ended";
+                break;
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+                message = "it is damaged (truncated or overwritten); record again, or "
+                          "save what is readable with sqlite3's .recover";
+                break;
+        default:
+                break;
+        }
+        return diag_set(diag, db_errno(rc), "cannot %s %s: %s", action, db->path,
+                        message);
+}
+
+/* ---- the connection -------------------------------------------------------- */
+
+/* The name to give to SQLite: it would take some relative names for something
+ * other than a file (":memory:", "file:..."). */
+static char *file_name(const char *path)
+{
+        return sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
+}
+
+/* As a URI that promises SQLite that nobody changes the file. */
+static char *immutable_uri(const char *path)
+{
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789/._-";
+        char *name = file_name(path);
+        char *uri = name
+                        ? sqlite3_malloc64(3 * strlen(name) + sizeof("file:?immutable=1"))
+                        : NULL;
+        if (uri) {
+                char *end = stpcpy(uri, "file:");
+                for (const char *c = name; *c; c++)
+                        if (strchr(plain, *c))
+                                *end++ = *c;
+                        else
+                                end += sprintf(end, "%%%02X", (unsigned char)*c);
+                strcpy(end, "?immutable=1");
+        }
+        sqlite3_free(name);
+        return uri;
+}
+
+static void db_free(struct db *db)
+{
+        if (!db)
+                return;
+        sqlite3_close_v2(db->sqlite);
+        free(db->path);
+        free(db);
+}
+
+static struct db *db_new(const char *path, enum db_access access)
+{
+        struct db *db = calloc(1, sizeof(*db));
+        if (!db)
+                return NULL;
+        db->access = access;
+        db->path = strdup(path);
+        if (!db->path) {
+                free(db);
+                return NULL;
+        }
+        return db;
+}
+
+/* Opens NAME for DB; a connection that DB had before is closed. */
+static int connect_file(struct db *db, char *name, int flags)
+{
+        sqlite3_close_v2(db->sqlite);
+        db->sqlite = NULL;
+        if (!name)
+                return SQLITE_NOMEM;
+        int rc = sqlite3_open_v2(name, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL);
+        sqlite3_free(name);
+        if (rc)
+                return rc;
+        sqlite3_busy_timeout(db->sqlite, BUSY_TIMEOUT_MS);
+        /* The file may come from anybody: its schema gets no special rights. */
+        sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        return SQLITE_OK;
+}
+
+/* The integer that the one-row query SQL gives. */
+static int query_int(struct db *db, const char *sql, int64_t *value)
+{
+        sqlite3_stmt *statement;
+        int rc = sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL);
+        if (rc)
+                return rc;
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW)
+                *value = sqlite3_column_int64(statement, 0);
+        int end = sqlite3_finalize(statement);
+        return rc == SQLITE_ROW ? end : rc;
+}
+
+/* Whether a log lies beside the file that DB is connected to. */
+static bool has_wal(const struct db *db)
+{
+        const char *name = sqlite3_db_filename(db->sqlite, "main");
+        struct stat status;
+        return name && stat(sqlite3_filename_wal(name), &status) == 0;
+}
+
+/* Connects, and reads the application id, which is the first access to the file. */
+static int connect_and_identify(struct db *db, int64_t *application_id)
+{
+        static const char sql[] = "PRAGMA application_id";
+        int flags =
+            db->access == DB_READ_ONLY ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+        int rc = connect_file(db, file_name(db->path), flags);
+        if (!rc)
+                rc = query_int(db, sql, application_id);
+        /* SQLite cannot attach to a file in WAL mode in a directory that it may
+         * not write; without a log there is nothing to miss by not attaching. */
+        if (rc == SQLITE_CANTOPEN && db->access == DB_READ_ONLY && !has_wal(db)) {
+                rc = connect_file(db, immutable_uri(db->path), flags | SQLITE_OPEN_URI);
+                if (!rc)
+                        rc = query_int(db, sql, application_id);
+        }
+        return rc;
+}
+
+static int check_regular_file(const char *path, struct diag *diag)
+{
+        struct stat status;
+        if (stat(path, &status)) {
+                int code = -errno;
+                return diag_set(diag, code, "cannot open %s: %s%s", path, strerror(-code),
+                                code == -ENOENT ? "; memlag record makes one" : "");
+        }
+        if (!S_ISREG(status.st_mode))
+                return diag_set(diag, -EINVAL,
+                                "%s is not a memlag database: it is not a regular file",
+                                path);
+        return 0;
+}
+
+static int identification_error(const struct db *db, int rc, struct diag *diag)
+{
+        switch (rc) {
+        case SQLITE_NOTADB:
+                return diag_set(diag, -EINVAL, "%s is not a memlag database", db->path);
+        case SQLITE_CANTOPEN:
+                if (access(db->path, R_OK) == 0 && has_wal(db))
+                        return diag_set(
+                            diag, -EACCES,
+                            "cannot open %s: its log %s-wal needs a directory "
+                            "that can be written; copy both files to one",
+                            db->path, db->path);
+                return diag_set(diag, -EACCES, "cannot open %s: permission denied",
+                                db->path);
+        case SQLITE_READONLY:
+                return diag_set(
+                    diag, -EROFS,
+                    "cannot read %s: its last writer was stopped while closing "
+                    "it; 'memlag analyze' completes it",
+                    db->path);
+        default:
+                return db_error(db, "open", diag);
+        }
+}
+
+/* Connects DB to an existing memlag database of any version. */
+static int connect_memlag_database(struct db *db, struct diag *diag)
+{
+        int code = check_regular_file(db->path, diag);
+        if (code)
+                return code;
+        int64_t application_id = 0;
+        int rc = connect_and_identify(db, &application_id);
+        if (rc)
+                return identification_error(db, rc, diag);
+        if (application_id != APPLICATION_ID)
+                return diag_set(diag, -EINVAL, "%s is not a memlag database", db->path);
+        return 0;
+}
+
+/* Version 1 is the first, so there is no older one to migrate yet. */
+static int check_version(struct db *db, struct diag *diag)
+{
+        int64_t version = 0;
+        if (query_int(db, "PRAGMA user_version", &version))
+                return db_error(db, "read", diag);
+        if (version > SCHEMA_VERSION)
+                return diag_set(diag, -EPROTO,
+                                "%s has schema version %" PRId64
+                                ", newer than the version %d that this memlag knows; use "
+                                "the memlag that made it",
+                                db->path, version, SCHEMA_VERSION);
+        if (version < SCHEMA_VERSION)
+                return diag_set(diag, -EBADMSG,
+                                "%s is damaged: there is no schema version %" PRId64,
+                                db->path, version);
+        return 0;
+}
+
+static int prepare_for_writing(struct db *db, struct diag *diag)
+{
+        if (sqlite3_db_readonly(db->sqlite, "main"))
+                return diag_set(diag, -EACCES,
+                                "cannot write %s: permission denied; copy it to a place "
+                                "that you may write",
+                                db->path);
+        sqlite3_wal_autocheckpoint(db->sqlite, CHECKPOINT_PAGES);
+        if (sqlite3_exec(db->sqlite,
+                         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
+                         NULL, NULL))
+                return db_error(db, "write", diag);
+        return 0;
+}
+
+/* Hands DB over to the caller, or frees it when CODE says that opening failed. */
+static int hand_over(struct db *db, int code, struct db **result)
+{
+        if (code) {
+                db_free(db);
+                db = NULL;
+        }
+        *result = db;
+        return code;
+}
+
+int db_open(const char *path, enum db_access access, struct db **result,
+            struct diag *diag)
+{
+        *result = NULL;
+        struct db *db = db_new(path, access);
+        if (!db)
+                return diag_set(diag, -ENOMEM, "cannot open %s: no memory", path);
+        int code = connect_memlag_database(db, diag);
+        if (!code)
+                code = check_version(db, diag);
+        if (!code && access == DB_READ_WRITE)
+                code = prepare_for_writing(db, diag);
+        return hand_over(db, code, result);
+}
+
+/* ---- creation -------------------------------------------------------------- */
+
+static int cannot_create(const char *path, int code, struct diag *diag)
+{
+        return diag_set(diag, code, "cannot create %s: %s; choose another place with -o",
+                        path, strerror(-code));
+}
+
+/* Removes the database PATH with the files that SQLite may have left beside it. */
+static int remove_files(const char *path, struct diag *diag)
+{
+        static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
+        for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+                char *name = sqlite3_mprintf("%s%s", path, suffixes[i]);
+                int code = !name ? -ENOMEM : unlink(name) && errno != ENOENT ? -errno : 0;
+                sqlite3_free(name);
+                if (code)
+                        return diag_set(diag, code, "cannot replace %s: %s", path,
+                                        strerror(-code));
+        }
+        return 0;
+}
+
+/* Removes the memlag database (or empty file) PATH, unless somebody writes it: only
+ * a lone connection can leave WAL mode. */
+static int remove_existing(const char *path, struct diag *diag)
+{
+        struct stat status;
+        if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+                return remove_files(path, diag);
+        struct db *db = db_new(path, DB_READ_WRITE);
+        if (!db)
+                return diag_set(diag, -ENOMEM, "cannot replace %s: no memory", path);
+        int code = connect_memlag_database(db, diag);
+        if (code == -EINVAL || code == -EBADMSG)
+                code = diag_set(diag, -EINVAL,
+                                "%s is not a memlag database that can be read, so it is "
+                                "not replaced; choose another name with -o",
+                                path);
+        if (!code) {
+                sqlite3_busy_timeout(db->sqlite, 0);
+                if (sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL,
+                                 NULL) == SQLITE_BUSY)
+                        code = diag_set(diag, -EBUSY,
+                                        "cannot replace %s: another process is using it",
+                                        path);
+        }
+        if (!code)
+                code = remove_files(path, diag);
+        db_free(db);
+        return code;
+}
+
+/* Makes an empty file, so that two recordings never take the same name. */
+static int claim_file(const char *path, struct diag *diag)
+{
+        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno == EEXIST)
+                return diag_set(diag, -EEXIST,
+                                "%s exists; --force replaces it, -o names another file",
+                                path);
+        if (fd < 0)
+                return cannot_create(path, -errno, diag);
+        close(fd);
+        return 0;
+}
+
+/* The schema goes in before WAL mode, so that the file itself, and not its log,
+ * says from the start whose it is. */
+static int create_schema(struct db *db, struct diag *diag)
+{
+        if (connect_file(db, file_name(db->path), SQLITE_OPEN_READWRITE) ||
+            sqlite3_exec(db->sqlite, "BEGIN", NULL, NULL, NULL) ||
+            sqlite3_exec(db->sqlite, memlag_schema_sql, NULL, NULL, NULL) ||
+            sqlite3_exec(db->sqlite, "COMMIT", NULL, NULL, NULL))
+                return db_error(db, "create", diag);
+        return prepare_for_writing(db, diag);
+}
+
+int db_create(const char *path, bool replace, struct db **result, struct diag *diag)
+{
+        *result = NULL;
+        struct stat status;
+        int code = 0;
+        if (replace && lstat(path, &status) == 0)
+                code = remove_existing(path, diag);
+        if (!code)
+                code = claim_file(path, diag);
+        if (code)
+                return code;
+        struct db *db = db_new(path, DB_READ_WRITE);
+        code = db ? create_schema(db, diag) : cannot_create(path, -ENOMEM, diag);
+        if (code)
+                remove_files(path, NULL);
+        return hand_over(db, code, result);
+}
+
+void db_close(struct db *db)
+{
+        if (!db)
+                return;
+        if (db->access == DB_READ_WRITE) {
+                if (!sqlite3_get_autocommit(db->sqlite))
+                        sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+                /* Fails when the disk is full or a reader is there: then the log
+                 * stays beside the file, nothing is lost, and the next writer
+                 * does it. */
+                sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL,
+                             NULL);
+        }
+        db_free(db);
+}
+
+/* ---- statements ------------------------------------------------------------ */
+
+struct sqlite3 *db_sqlite(struct db *db)
+{
+        return db->sqlite;
+}
+
+int db_exec(struct db *db, const char *sql, struct diag *diag)
+{
+        if (sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL))
+                return db_error(db, "write", diag);
+        return 0;
+}
+
+/* Prepares SQL and binds KEY to its first parameter. */
+static sqlite3_stmt *prepare_keyed(struct db *db, const char *sql, const char *key)
+{
+        sqlite3_stmt *statement = NULL;
+        if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) == SQLITE_OK)
+                sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
+        return statement;
+}
+
+/* Runs STATEMENT, which gives no rows, to its end and frees it. NULL: it could not
+ * be prepared. */
+static int finish(struct db *db, sqlite3_stmt *statement, struct diag *diag)
+{
+        int rc = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+        int code = rc == SQLITE_DONE ? 0 : db_error(db, "write", diag);
+        sqlite3_finalize(statement);
+        return code;
+}
+
+static const char set_run_key[] = "INSERT INTO run (key, value) VALUES (?1, ?2) "
+                                  "ON CONFLICT DO UPDATE SET value = excluded.value";
+static const char get_run_key[] = "SELECT value FROM run WHERE key = ?1";
+
+int db_run_set_text(struct db *db, const char *key, const char *value, struct diag *diag)
+{
+        sqlite3_stmt *statement = prepare_keyed(db, set_run_key, key);
+        if (statement)
+                sqlite3_bind_text(statement, 2, value, -1, SQLITE_STATIC);
+        return finish(db, statement, diag);
+}
+
+int db_run_set_int(struct db *db, const char *key, int64_t value, struct diag *diag)
+{
+        sqlite3_stmt *statement = prepare_keyed(db, set_run_key, key);
+        if (statement)
+                sqlite3_bind_int64(statement, 2, value);
+        return finish(db, statement, diag);
+}
+
+char *db_run_text(struct db *db, const char *key)
+{
+        char *copy = NULL;
+        sqlite3_stmt *statement = prepare_keyed(db, get_run_key, key);
+        if (statement && sqlite3_step(statement) == SQLITE_ROW) {
+                const unsigned char *text = sqlite3_column_text(statement, 0);
+                if (text)
+                        copy = strdup((const char *)text);
+        }
+        sqlite3_finalize(statement);
+        return copy;
+}
+
+int64_t db_run_int(struct db *db, const char *key, int64_t fallback)
+{
+        int64_t value = fallback;
+        sqlite3_stmt *statement = prepare_keyed(db, get_run_key, key);
+        if (statement && sqlite3_step(statement) == SQLITE_ROW)
+                value = sqlite3_column_int64(statement, 0);
+        sqlite3_finalize(statement);
+        return value;
+}
+
+int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t value,
+                  const char *unit, struct diag *diag)
+{
+        const char *sql = value == 0 ? "DELETE FROM ledger WHERE stage = ?1 AND kind = ?2"
+                                     : "INSERT INTO ledger (stage, kind, value, unit) "
+                                       "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE "
+                                       "SET value = excluded.value, unit = excluded.unit";
+        sqlite3_stmt *statement = prepare_keyed(db, sql, stage);
+        if (statement)
+                sqlite3_bind_text(statement, 2, kind, -1, SQLITE_STATIC);
+        if (statement && value != 0) {
+                sqlite3_bind_int64(statement, 3, value);
+                sqlite3_bind_text(statement, 4, unit, -1, SQLITE_STATIC);
+        }
+        return finish(db, statement, diag);
+}

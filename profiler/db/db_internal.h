@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What db.c and writer.c share and nobody else sees. */
+#ifndef MEMLAG_DB_INTERNAL_H
+#define MEMLAG_DB_INTERNAL_H
+
+#include "db.h"
+
+struct db {
+        struct sqlite3 *sqlite;
+        char *path; /* as the caller named it, for messages */
+        enum db_access access;
+};
+
+/* The negative errno value that stands for SQLite's result RC. */
+int db_errno(int rc);
+
+/* Describes the connection's latest error, met while trying to ACTION ("write"). */
+int db_error(const struct db *db, const char *action, struct diag *diag);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables that give equal things equal ids, in memory: what the writer has already
+ * made a row for. They know nothing of the database. */
+#ifndef MEMLAG_DB_INTERN_H
+#define MEMLAG_DB_INTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Byte strings to ids; for things of which a run has few. */
+struct intern;
+
+struct intern *intern_new(void); /* NULL: no memory */
+void intern_free(struct intern *table);
+
+/* The place for the id of the LENGTH bytes at KEY, which are copied: 0 in it says
+ * that the key is new, and the caller stores the id. It stays valid until the
+ * next call. NULL: no memory. */
+int64_t *intern_place(struct intern *table, const void *key, size_t length);
+
+/* Nodes of calling-context trees to ids; made for millions of look-ups. */
+struct context_intern;
+
+/* CONTEXT is any value that tells the parents of nodes apart. */
+struct context_node {
+        uint64_t context;
+        uint64_t ip;
+        int64_t id;
+};
+
+struct context_intern *context_intern_new(void); /* NULL: no memory */
+void context_intern_free(struct context_intern *table);
+
+/* The node (CONTEXT, IP); its id is 0 when it is new, and the caller stores the
+ * id. Valid until the next call. NULL: no memory. */
+struct context_node *context_intern_place(struct context_intern *table, uint64_t context,
+                                          uint64_t ip);
+
+#endif

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes raw rows: one writer, prepared statements, rows collected into large
+ * transactions, and things that many rows share (modules, data sources, counters,
+ * calling contexts) given one row each. Knows the schema and nothing of sources. */
+#include "db_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "intern.h"
+
+enum { ROWS_A_COMMIT = 100000, NS_A_COMMIT = 1000000000 };
+
+/* X(symbol, sql): every statement of the writer. */
+#define STATEMENTS(X)                                                                    \
+        X(BEGIN, "BEGIN IMMEDIATE")                                                      \
+        X(COMMIT, "COMMIT")                                                              \
+        X(MACHINE, "INSERT INTO machine (key, value, unit, origin) "                     \
+                   "VALUES (?1, ?2, ?3, ?4)")                                            \
+        X(PROCESS, "INSERT INTO process (pid, parent_process_id, executable, start_ns) " \
+                   "VALUES (?1, ?2, ?3, ?4)")                                            \
+        X(PROCESS_END, "UPDATE process SET end_ns = ?2 "                                 \
+                       "WHERE process_id = ?1 AND end_ns IS NULL")                       \
+        X(THREAD, "INSERT INTO thread (process_id, tid, name, start_ns) "                \
+                  "VALUES (?1, ?2, ?3, ?4)")                                             \
+        X(THREAD_END, "UPDATE thread SET end_ns = ?2 "                                   \
+                      "WHERE thread_id = ?1 AND end_ns IS NULL")                         \
+        X(MODULE, "INSERT INTO module (path, build_id) VALUES (?1, ?2)")                 \
+        X(MAPPING, "INSERT INTO mapping (process_id, kind, start_addr, length_bytes, "   \
+                   "file_offset_bytes, module_id, protection, thread_id, start_ns) "     \
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                        \
+        X(MAPPING_END, "UPDATE mapping SET end_ns = ?2 "                                 \
+                       "WHERE mapping_id = ?1 AND end_ns IS NULL")                       \
+        X(DATA_SOURCE, "INSERT INTO data_source (op, level, tlb, snoop, locked, raw) "   \
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                \
+        X(STACK, "INSERT INTO stack (parent_id, process_id, ip) VALUES (?1, ?2, ?3)")    \
+        X(SAMPLE, "INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, "              \
+                  "latency_cycles, data_source_id, stack_id) "                           \
+                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                             \
+        X(COUNTER, "INSERT INTO counter (name, unit) VALUES (?1, ?2)")                   \
+        X(READING,                                                                       \
+          "INSERT INTO reading (start_ns, end_ns, thread_id, counter_id, value) "        \
+          "VALUES (?1, ?2, ?3, ?4, ?5)")                                                 \
+        X(ALLOCATION, "INSERT INTO allocation (process_id, thread_id, function, addr, "  \
+                      "size_bytes, stack_id, start_ns) "                                 \
+                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                             \
+        X(ALLOCATION_END, "UPDATE allocation SET end_ns = ?2 "                           \
+                          "WHERE allocation_id = ?1 AND end_ns IS NULL")                 \
+        X(ALLOCATION_TOTAL,                                                              \
+          "INSERT INTO allocation_total (stack_id, function, allocations, total_bytes, " \
+          "peak_bytes) VALUES (?1, ?2, ?3, ?4, ?5)")
+
+enum statement_index {
+#define STATEMENT_ENUM(symbol, sql) STATEMENT_##symbol,
+        STATEMENTS(STATEMENT_ENUM)
+#undef STATEMENT_ENUM
+            STATEMENT_COUNT
+};
+
+static const char *const statement_sql[] = {
+#define STATEMENT_SQL(symbol, sql) sql,
+    STATEMENTS(STATEMENT_SQL)
+#undef STATEMENT_SQL
+};
+
+struct writer {
+        struct db *db;
+        sqlite3_stmt *statements[STATEMENT_COUNT];
+        struct intern *modules;
+        struct intern *data_sources;
+        struct intern *counters;
+        struct context_intern *stacks;
+        int64_t begin_ns; /* when the open transaction began */
+        uint64_t rows;    /* in the open transaction */
+        uint64_t samples; /* written, and committed: what an error leaves */
+        uint64_t committed_samples;
+        bool in_transaction;
+        int failure; /* a transaction was lost: the interned ids are void, nothing goes on
+                      */
+        struct diag failure_diag;
+};
+
+/* ---- transactions ----------------------------------------------------------- */
+
+/* Cheap, and a few milliseconds exact: it is asked for every row. */
+static int64_t now_ns(void)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+        return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Gives up the open transaction. Rows of it that other rows refer to are gone, so
+ * no later row can be trusted to be whole: the writer refuses all of them. */
+static int fail(struct writer *writer, struct diag *diag)
+{
+        struct diag cause;
+        writer->failure = db_error(writer->db, "write", &cause);
+        diag_set(&writer->failure_diag, 0,
+                 "%.800s; what was written before is kept (%" PRIu64 " samples)",
+                 cause.text, writer->committed_samples);
+        if (!sqlite3_get_autocommit(writer->db->sqlite))
+                sqlite3_exec(writer->db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+        writer->in_transaction = false;
+        return diag_set(diag, writer->failure, "%s", writer->failure_diag.text);
+}
+
+static int no_memory(struct writer *writer, struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "cannot write %s: no memory", writer->db->path);
+}
+
+static int step(struct writer *writer, enum statement_index index)
+{
+        sqlite3_step(writer->statements[index]);
+        return sqlite3_reset(writer->statements[index]);
+}
+
+int writer_flush(struct writer *writer, struct diag *diag)
+{
+        if (writer->failure)
+                return diag_set(diag, writer->failure, "%s", writer->failure_diag.text);
+        if (!writer->in_transaction)
+                return 0;
+        if (step(writer, STATEMENT_COMMIT))
+                return fail(writer, diag);
+        writer->in_transaction = false;
+        writer->committed_samples = writer->samples;
+        return 0;
+}
+
+/* Every row begins here: opens a transaction when none is open. */
+static int begin_row(struct writer *writer, struct diag *diag)
+{
+        if (writer->failure)
+                return diag_set(diag, writer->failure, "%s", writer->failure_diag.text);
+        if (writer->in_transaction)
+                return 0;
+        if (step(writer, STATEMENT_BEGIN))
+                return fail(writer, diag);
+        writer->in_transaction = true;
+        writer->begin_ns = now_ns();
+        writer->rows = 0;
+        return 0;
+}
+
+/* Every row ends here: writes it with the values bound to statement INDEX. A row
+ * that breaks a constraint is refused alone; any other failure ends the writer. */
+static int end_row(struct writer *writer, enum statement_index index, int64_t *id,
+                   struct diag *diag)
+{
+        int rc = step(writer, index);
+        if (rc == SQLITE_CONSTRAINT || rc == SQLITE_MISMATCH)
+                return db_error(writer->db, "write a row to", diag);
+        if (rc)
+                return fail(writer, diag);
+        if (id)
+                *id = sqlite3_last_insert_rowid(writer->db->sqlite);
+        if (index == STATEMENT_SAMPLE)
+                writer->samples++;
+        writer->rows++;
+        if (writer->rows >= ROWS_A_COMMIT || now_ns() - writer->begin_ns >= NS_A_COMMIT)
+                return writer_flush(writer, diag);
+        return 0;
+}
+
+static void bind_text(sqlite3_stmt *statement, int parameter, const char *text)
+{
+        sqlite3_bind_text(statement, parameter, text, -1, SQLITE_STATIC);
+}
+
+static void bind_id(sqlite3_stmt *statement, int parameter, int64_t id)
+{
+        if (id)
+                sqlite3_bind_int64(statement, parameter, id);
+        else
+                sqlite3_bind_null(statement, parameter);
+}
+
+static void bind_if(sqlite3_stmt *statement, int parameter, bool known, int64_t value)
+{
+        if (known)
+                sqlite3_bind_int64(statement, parameter, value);
+        else
+                sqlite3_bind_null(statement, parameter);
+}
+
+/* ---- the writer ------------------------------------------------------------- */
+
+static void writer_free(struct writer *writer)
+{
+        for (int i = 0; i < STATEMENT_COUNT; i++)
+                sqlite3_finalize(writer->statements[i]);
+        intern_free(writer->modules);
+        intern_free(writer->data_sources);
+        intern_free(writer->counters);
+        context_intern_free(writer->stacks);
+        free(writer);
+}
+
+/* What is interned starts empty, so the tables must be, too. */
+static int check_empty(struct db *db, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        if (sqlite3_prepare_v2(db->sqlite,
+                               "SELECT 1 FROM process UNION ALL SELECT 1 FROM sample", -1,
+                               &statement, NULL))
+                return db_error(db, "read", diag);
+        int rc = sqlite3_step(statement);
+        sqlite3_finalize(statement);
+        if (rc == SQLITE_ROW)
+                return diag_set(diag, -EEXIST, "%s holds a recording already", db->path);
+        return rc == SQLITE_DONE ? 0 : db_error(db, "read", diag);
+}
+
+static int prepare_statements(struct writer *writer)
+{
+        for (int i = 0; i < STATEMENT_COUNT; i++)
+                if (sqlite3_prepare_v3(writer->db->sqlite, statement_sql[i], -1,
+                                       SQLITE_PREPARE_PERSISTENT, &writer->statements[i],
+                                       NULL))
+                        return -1;
+        return 0;
+}
+
+int writer_open(struct db *db, struct writer **result, struct diag *diag)
+{
+        *result = NULL;
+        int code = check_empty(db, diag);
+        if (code)
+                return code;
+        struct writer *writer = calloc(1, sizeof(*writer));
+        if (!writer)
+                return diag_set(diag, -ENOMEM, "cannot write %s: no memory", db->path);
+        writer->db = db;
+        writer->modules = intern_new();
+        writer->data_sources = intern_new();
+        writer->counters = intern_new();
+        writer->stacks = context_intern_new();
+        if (!writer->modules || !writer->data_sources || !writer->counters ||
+            !writer->stacks)
+                code = no_memory(writer, diag);
+        else if (prepare_statements(writer))
+                code = db_error(db, "write", diag);
+        if (code)
+                writer_free(writer);
+        else
+                *result = writer;
+        return code;
+}
+
+int writer_close(struct writer *writer, struct diag *diag)
+{
+        if (!writer)
+                return 0;
+        int code = writer_flush(writer, diag);
+        writer_free(writer);
+        return code;
+}
+
+/* ---- processes, threads, mappings -------------------------------------------- */
+
+/* Fills in the end of the row ID, once: a second end changes nothing. */
+static int end_at(struct writer *writer, enum statement_index index, int64_t id,
+                  int64_t end_ns, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[index];
+        sqlite3_bind_int64(statement, 1, id);
+        sqlite3_bind_int64(statement, 2, end_ns);
+        return end_row(writer, index, NULL, diag);
+}
+
+int writer_machine(struct writer *writer, const char *key, double value, const char *unit,
+                   const char *origin, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_MACHINE];
+        bind_text(statement, 1, key);
+        sqlite3_bind_double(statement, 2, value);
+        bind_text(statement, 3, unit);
+        bind_text(statement, 4, origin);
+        return end_row(writer, STATEMENT_MACHINE, NULL, diag);
+}
+
+int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
+                   const char *executable, int64_t start_ns, int64_t *id,
+                   struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_PROCESS];
+        sqlite3_bind_int64(statement, 1, pid);
+        bind_id(statement, 2, parent_id);
+        bind_text(statement, 3, executable);
+        sqlite3_bind_int64(statement, 4, start_ns);
+        return end_row(writer, STATEMENT_PROCESS, id, diag);
+}
+
+int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns,
+                       struct diag *diag)
+{
+        return end_at(writer, STATEMENT_PROCESS_END, process_id, end_ns, diag);
+}
+
+int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
+                  const char *name, int64_t start_ns, int64_t *id, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_THREAD];
+        sqlite3_bind_int64(statement, 1, process_id);
+        sqlite3_bind_int64(statement, 2, tid);
+        bind_text(statement, 3, name);
+        sqlite3_bind_int64(statement, 4, start_ns);
+        return end_row(writer, STATEMENT_THREAD, id, diag);
+}
+
+int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
+                      struct diag *diag)
+{
+        return end_at(writer, STATEMENT_THREAD_END, thread_id, end_ns, diag);
+}
+
+static int insert_module(struct writer *writer, const char *path, const uint8_t *build_id,
+                         size_t length, int64_t *id, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_MODULE];
+        bind_text(statement, 1, path);
+        if (length)
+                sqlite3_bind_blob64(statement, 2, build_id, length, SQLITE_STATIC);
+        else
+                sqlite3_bind_null(statement, 2);
+        return end_row(writer, STATEMENT_MODULE, id, diag);
+}
+
+int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
+                  size_t length, int64_t *id, struct diag *diag)
+{
+        size_t path_size = strlen(path) + 1;
+        char *key = malloc(path_size + length);
+        if (!key)
+                return no_memory(writer, diag);
+        memcpy(key, path, path_size);
+        if (length)
+                memcpy(key + path_size, build_id, length);
+        int64_t *place = intern_place(writer->modules, key, path_size + length);
+        free(key);
+        if (!place)
+                return no_memory(writer, diag);
+        int code =
+            *place ? 0 : insert_module(writer, path, build_id, length, place, diag);
+        *id = *place;
+        return code;
+}
+
+int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t *id,
+                   struct diag *diag)
+{
+        static const char *const kinds[] = {[MAPPING_FILE] = "file",
+                                            [MAPPING_ANON] = "anon",
+                                            [MAPPING_HEAP] = "heap",
+                                            [MAPPING_STACK] = "stack",
+                                            [MAPPING_VDSO] = "vdso"};
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_MAPPING];
+        sqlite3_bind_int64(statement, 1, row->process_id);
+        bind_text(statement, 2, kinds[row->kind]);
+        sqlite3_bind_int64(statement, 3, (int64_t)row->start_addr);
+        sqlite3_bind_int64(statement, 4, (int64_t)row->length_bytes);
+        bind_if(statement, 5, row->module_id != 0, (int64_t)row->file_offset_bytes);
+        bind_id(statement, 6, row->module_id);
+        bind_text(statement, 7, row->protection);
+        bind_id(statement, 8, row->thread_id);
+        sqlite3_bind_int64(statement, 9, row->start_ns);
+        return end_row(writer, STATEMENT_MAPPING, id, diag);
+}
+
+int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns,
+                       struct diag *diag)
+{
+        return end_at(writer, STATEMENT_MAPPING_END, mapping_id, end_ns, diag);
+}
+
+/* ---- samples ------------------------------------------------------------------ */
+
+static int insert_data_source(struct writer *writer, const struct data_source_row *row,
+                              int64_t *id, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_DATA_SOURCE];
+        bind_text(statement, 1, row->op);
+        bind_text(statement, 2, row->level);
+        bind_text(statement, 3, row->tlb);
+        bind_text(statement, 4, row->snoop);
+        sqlite3_bind_int64(statement, 5, row->locked);
+        bind_if(statement, 6, row->has_raw, (int64_t)row->raw);
+        return end_row(writer, STATEMENT_DATA_SOURCE, id, diag);
+}
+
+int writer_data_source(struct writer *writer, const struct data_source_row *row,
+                       int64_t *id, struct diag *diag)
+{
+        char key[256];
+        sqlite3_snprintf(sizeof(key), key, "%s|%s|%s|%s|%d|%d|%llu", row->op, row->level,
+                         row->tlb, row->snoop, row->locked, row->has_raw,
+                         (unsigned long long)(row->has_raw ? row->raw : 0));
+        int64_t *place = intern_place(writer->data_sources, key, strlen(key));
+        if (!place)
+                return no_memory(writer, diag);
+        int code = *place ? 0 : insert_data_source(writer, row, place, diag);
+        *id = *place;
+        return code;
+}
+
+static int insert_stack(struct writer *writer, int64_t parent_id, int64_t process_id,
+                        uint64_t ip, int64_t *id, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_STACK];
+        bind_id(statement, 1, parent_id);
+        sqlite3_bind_int64(statement, 2, process_id);
+        sqlite3_bind_int64(statement, 3, (int64_t)ip);
+        return end_row(writer, STATEMENT_STACK, id, diag);
+}
+
+/* Tells the parents of nodes apart: a root's parent is its process. A leaf has
+ * nodes of its own, because its ip is an instruction and not a return address. */
+static uint64_t stack_context(int64_t parent_id, int64_t process_id, bool leaf)
+{
+        const uint64_t root_bit = (uint64_t)1 << 63;
+        uint64_t parent =
+            parent_id ? (uint64_t)parent_id << 1 : root_bit | (uint64_t)process_id << 1;
+        return parent | leaf;
+}
+
+int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
+                 size_t depth, int64_t *id, struct diag *diag)
+{
+        int64_t parent_id = 0;
+        for (size_t i = depth; i-- > 0;) {
+                struct context_node *node = context_intern_place(
+                    writer->stacks, stack_context(parent_id, process_id, i == 0), ips[i]);
+                if (!node)
+                        return no_memory(writer, diag);
+                if (!node->id) {
+                        int code = insert_stack(writer, parent_id, process_id, ips[i],
+                                                &node->id, diag);
+                        if (code)
+                                return code;
+                }
+                parent_id = node->id;
+        }
+        *id = parent_id;
+        return 0;
+}
+
+int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_SAMPLE];
+        sqlite3_bind_int64(statement, 1, row->time_ns);
+        sqlite3_bind_int64(statement, 2, row->thread_id);
+        bind_if(statement, 3, row->cpu >= 0, row->cpu);
+        sqlite3_bind_int64(statement, 4, (int64_t)row->ip);
+        bind_if(statement, 5, row->has_addr, (int64_t)row->addr);
+        bind_if(statement, 6, row->latency_cycles >= 0, row->latency_cycles);
+        bind_id(statement, 7, row->data_source_id);
+        bind_id(statement, 8, row->stack_id);
+        return end_row(writer, STATEMENT_SAMPLE, NULL, diag);
+}
+
+/* ---- counters ------------------------------------------------------------------ */
+
+static int insert_counter(struct writer *writer, const char *name, const char *unit,
+                          int64_t *id, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_COUNTER];
+        bind_text(statement, 1, name);
+        bind_text(statement, 2, unit);
+        return end_row(writer, STATEMENT_COUNTER, id, diag);
+}
+
+int writer_counter(struct writer *writer, const char *name, const char *unit, int64_t *id,
+                   struct diag *diag)
+{
+        int64_t *place = intern_place(writer->counters, name, strlen(name));
+        if (!place)
+                return no_memory(writer, diag);
+        int code = *place ? 0 : insert_counter(writer, name, unit, place, diag);
+        *id = *place;
+        return code;
+}
+
+int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
+                   int64_t thread_id, int64_t counter_id, uint64_t value,
+                   struct diag *diag)
+{
+        if (value == 0)
+                return 0;
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_READING];
+        sqlite3_bind_int64(statement, 1, start_ns);
+        sqlite3_bind_int64(statement, 2, end_ns);
+        sqlite3_bind_int64(statement, 3, thread_id);
+        sqlite3_bind_int64(statement, 4, counter_id);
+        sqlite3_bind_int64(statement, 5, (int64_t)value);
+        return end_row(writer, STATEMENT_READING, NULL, diag);
+}
+
+/* ---- allocations ----------------------------------------------------------------- */
+
+int writer_allocation(struct writer *writer, const struct allocation_row *row,
+                      int64_t *id, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_ALLOCATION];
+        sqlite3_bind_int64(statement, 1, row->process_id);
+        bind_id(statement, 2, row->thread_id);
+        bind_text(statement, 3, row->function);
+        sqlite3_bind_int64(statement, 4, (int64_t)row->addr);
+        sqlite3_bind_int64(statement, 5, (int64_t)row->size_bytes);
+        bind_id(statement, 6, row->stack_id);
+        sqlite3_bind_int64(statement, 7, row->start_ns);
+        return end_row(writer, STATEMENT_ALLOCATION, id, diag);
+}
+
+int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,
+                          struct diag *diag)
+{
+        return end_at(writer, STATEMENT_ALLOCATION_END, allocation_id, end_ns, diag);
+}
+
+int writer_allocation_total(struct writer *writer, int64_t stack_id, const char *function,
+                            uint64_t allocations, uint64_t total_bytes,
+                            uint64_t peak_bytes, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_ALLOCATION_TOTAL];
+        sqlite3_bind_int64(statement, 1, stack_id);
+        bind_text(statement, 2, function);
+        sqlite3_bind_int64(statement, 3, (int64_t)allocations);
+        sqlite3_bind_int64(statement, 4, (int64_t)total_bytes);
+        sqlite3_bind_int64(statement, 5, (int64_t)peak_bytes);
+        return end_row(writer, STATEMENT_ALLOCATION_TOTAL, NULL, diag);
+}
