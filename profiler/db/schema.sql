@@ -222,10 +222,26 @@ CREATE TABLE interval (
 
 -- One row a source line (or function, where lines are unknown).
 CREATE TABLE line_finding (
+        line_id              INTEGER PRIMARY KEY,
         module               TEXT,
         function             TEXT,
         file                 TEXT,
         line                 INTEGER,
+        samples              INTEGER NOT NULL,
+        dram_samples         INTEGER NOT NULL,
+        mean_latency_cycles  REAL,
+        p95_latency_cycles   REAL,
+        latency_share        REAL,
+        latency_share_low    REAL,
+        latency_share_high   REAL,
+        contended_samples    INTEGER NOT NULL,
+        verdict              TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE function_finding (
+        function_id          INTEGER PRIMARY KEY,
+        module               TEXT,
+        function             TEXT,
         samples              INTEGER NOT NULL,
         dram_samples         INTEGER NOT NULL,
         mean_latency_cycles  REAL,
@@ -247,4 +263,13 @@ CREATE TABLE object_finding (
         latency_share_high   REAL,
         contended_samples    INTEGER NOT NULL,
         verdict              TEXT NOT NULL
+) STRICT;
+
+-- Which line touched which object; object_id is NULL where none is known.
+CREATE TABLE line_object_finding (
+        line_id              INTEGER NOT NULL REFERENCES line_finding,
+        object_id            INTEGER REFERENCES data_object,
+        samples              INTEGER NOT NULL,
+        mean_latency_cycles  REAL,
+        contended_samples    INTEGER NOT NULL
 ) STRICT;
