@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The heap as it is at one moment: the live blocks of each process image, found by
+ * any address inside them, and what each allocation site did in all. Keeps memory
+ * only; knows neither the database nor where the events come from. */
+#ifndef MEMLAG_HEAP_LIVE_H
+#define MEMLAG_HEAP_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- allocation sites -------------------------------------------------------- */
+
+/* The sites of a run. A site is a calling context (a stack row) and the function
+ * that it called. */
+struct heap_sites;
+
+struct heap_site {
+        int64_t stack_id;
+        const char *function;
+        uint64_t allocations;
+        uint64_t total_bytes;
+        uint64_t live_bytes;
+        uint64_t peak_bytes; /* the most that was live at once */
+};
+
+struct heap_sites *heap_sites_new(void); /* NULL: no memory */
+void heap_sites_free(struct heap_sites *sites);
+
+/* The number *SITE of a site, made when new. FUNCTION is compared by content and
+ * must live as long as SITES. -ENOMEM. */
+int heap_sites_find(struct heap_sites *sites, int64_t stack_id, const char *function,
+                    uint32_t *site);
+
+size_t heap_sites_count(const struct heap_sites *sites);
+/* INDEX is below the count; valid until the next heap_sites_find. */
+const struct heap_site *heap_sites_at(const struct heap_sites *sites, size_t index);
+
+/* ---- live blocks ------------------------------------------------------------- */
+
+struct heap_block {
+        uint64_t addr;
+        uint64_t size_bytes; /* as asked for; a block of 0 bytes still has its address */
+        int64_t start_ns;
+        int64_t thread_id;     /* of the thread table; 0: unknown */
+        int64_t allocation_id; /* the caller's: 0 until the block's row was written */
+        uint32_t site;
+        bool inherited; /* made before a fork: a site counts it in the parent only */
+};
+
+/* Told of each block that ends; a value other than 0 is passed on to the caller of
+ * the function that ended it, after the heap is up to date. */
+typedef int (*heap_block_ended)(void *context, const struct heap_block *block);
+
+struct heap_live;
+
+/* SITES must outlive the heap. NULL: no memory. */
+struct heap_live *heap_live_new(struct heap_sites *sites);
+void heap_live_free(struct heap_live *live);
+
+/* What a forked process begins with: the same blocks, inherited and without rows
+ * (allocation_id 0). NULL: no memory. */
+struct heap_live *heap_live_copy(const struct heap_live *live);
+
+/* BLOCK begins (its inherited is ignored). Live blocks that it overlaps have ended
+ * unseen: they end now. -ENOMEM, or what ENDED returned. */
+int heap_live_begin(struct heap_live *live, const struct heap_block *block,
+                    heap_block_ended ended, void *context);
+
+/* Ends the block that begins at ADDR and copies it to *BLOCK; false: there is none. */
+bool heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *block);
+
+/* Ends every block in a range that was unmapped. A block that is partly outside ends
+ * too, and what is left of it goes on as blocks that begin at NOW_NS with the
+ * same site and no row. LENGTH_BYTES UINT64_MAX with START 0: all blocks. -ENOMEM,
+ * or what ENDED returned. */
+int heap_live_end_range(struct heap_live *live, uint64_t start, uint64_t length_bytes,
+                        int64_t now_ns, heap_block_ended ended, void *context);
+
+/* The live block that contains ADDR, or NULL. The caller may set allocation_id; valid
+ * until the heap changes. */
+struct heap_block *heap_live_find(const struct heap_live *live, uint64_t addr);
+
+size_t heap_live_count(const struct heap_live *live);
+
+#endif
