@@ -40,7 +40,10 @@ enum heap_request {
         /* (enum heap_function, addr, size_bytes, 0, 0): a block begins. */
         HEAP_REQUEST_ALLOC = 1,
         /* (addr, 0, 0, 0, 0): the block at addr ends. */
-        HEAP_REQUEST_FREE = 2
+        HEAP_REQUEST_FREE = 2,
+        /* (addr, length_bytes, 0, 0, 0): all blocks, or parts of blocks, in the range
+         * end. A source that sees mappings end by itself may ignore it. */
+        HEAP_REQUEST_UNMAP = 3
 };
 
 #endif
