@@ -175,6 +175,16 @@ static bool has_wal(const struct db *db)
         return name && stat(sqlite3_filename_wal(name), &status) == 0;
 }
 
+/* SQLite does not attach to a file in WAL mode in a directory that it may not write;
+ * where there is no log, nothing is missed by not attaching. */
+static bool needs_no_log(const struct db *db)
+{
+        int rc = sqlite3_extended_errcode(db->sqlite);
+        return (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY_DIRECTORY ||
+                rc == SQLITE_READONLY_CANTINIT) &&
+               !has_wal(db);
+}
+
 /* Connects, and reads the application id, which is the first access to the file. */
 static int connect_and_identify(struct db *db, int64_t *application_id)
 {
@@ -184,9 +194,7 @@ static int connect_and_identify(struct db *db, int64_t *application_id)
         int rc = connect_file(db, file_name(db->path), flags);
         if (!rc)
                 rc = query_int(db, sql, application_id);
-        /* SQLite cannot attach to a file in WAL mode in a directory that it may
-         * not write; without a log there is nothing to miss by not attaching. */
-        if (rc == SQLITE_CANTOPEN && db->access == DB_READ_ONLY && !has_wal(db)) {
+        if (db->access == DB_READ_ONLY && needs_no_log(db)) {
                 rc = connect_file(db, immutable_uri(db->path), flags | SQLITE_OPEN_URI);
                 if (!rc)
                         rc = query_int(db, sql, application_id);
@@ -275,10 +283,12 @@ static int prepare_for_writing(struct db *db, struct diag *diag)
                                 "cannot write %s: permission denied; copy it to a place "
                                 "that you may write",
                                 db->path);
+        int64_t version;
         sqlite3_wal_autocheckpoint(db->sqlite, CHECKPOINT_PAGES);
         if (sqlite3_exec(db->sqlite,
                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
-                         NULL, NULL))
+                         NULL, NULL) ||
+            query_int(db, "PRAGMA user_version", &version)) /* attaches to the log */
                 return db_error(db, "write", diag);
         return 0;
 }

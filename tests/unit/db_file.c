@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* The database as a file: created, opened, refused, replaced. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "db_test.h"
+
+static bool exists(const char *path)
+{
+        return access(path, F_OK) == 0;
+}
+
+static void write_file(const char *path, const char *text)
+{
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(text, file);
+        fclose(file);
+}
+
+static void assert_refused(const char *path, enum db_access access, int code,
+                           const char *reason)
+{
+        struct diag diag;
+        struct db *db;
+        assert_int_equal(db_open(path, access, &db, &diag), code);
+        assert_null(db);
+        assert_non_null(strstr(diag.text, path));
+        if (!strstr(diag.text, reason))
+                fail_msg("'%s' does not say '%s'", diag.text, reason);
+}
+
+static void closed_database_is_one_plain_file(void **state)
+{
+        (void)state;
+        db_close(create_db("a.db"));
+        assert_false(exists("a.db-wal"));
+        assert_false(exists("a.db-shm"));
+        assert_string_equal(plain_text("a.db", "PRAGMA journal_mode"), "delete");
+        assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 1);
+        assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
+}
+
+static void every_table_is_strict(void **state)
+{
+        (void)state;
+        db_close(create_db("a.db"));
+        static const char tables[] = "SELECT count(*) FROM pragma_table_list "
+                                     "WHERE schema = 'main' AND type = 'table' AND "
+                                     "name NOT LIKE 'sqlite_%'";
+        char loose[256];
+        snprintf(loose, sizeof(loose), "%s AND NOT strict", tables);
+        assert_true(plain_int("a.db", tables) > 10);
+        assert_int_equal(plain_int("a.db", loose), 0);
+}
+
+static void existing_database_is_replaced_only_by_force(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db = create_db("a.db");
+        assert_int_equal(db_run_set_text(db, "command", "first", &diag), 0);
+        db_close(db);
+
+        assert_int_equal(db_create("a.db", false, &db, &diag), -EEXIST);
+        assert_non_null(strstr(diag.text, "--force"));
+        assert_string_equal(plain_text("a.db", "SELECT value FROM run"), "first");
+
+        assert_int_equal(db_create("a.db", true, &db, &diag), 0);
+        db_close(db);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM run"), 0);
+}
+
+static void database_in_use_is_not_replaced(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *recording = create_db("a.db");
+        struct db *db;
+        assert_int_equal(db_create("a.db", true, &db, &diag), -EBUSY);
+        assert_int_equal(db_run_set_text(recording, "command", "going on", &diag), 0);
+        db_close(recording);
+        assert_string_equal(plain_text("a.db", "SELECT value FROM run"), "going on");
+}
+
+static void foreign_files_are_refused_and_kept(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        write_file("letter.txt", "Dear Sir or Madam, this is no database at all.\n");
+        assert_refused("letter.txt", DB_READ_ONLY, -EINVAL, "not a memlag database");
+        assert_int_equal(db_create("letter.txt", true, &db, &diag), -EINVAL);
+        struct stat status;
+        assert_int_equal(stat("letter.txt", &status), 0);
+        assert_int_equal(status.st_size, 47);
+
+        sqlite3 *sqlite;
+        sqlite3_open("cookies.db", &sqlite);
+        sqlite3_exec(sqlite, "CREATE TABLE t (x); INSERT INTO t VALUES (42)", NULL, NULL,
+                     NULL);
+        sqlite3_close(sqlite);
+        assert_refused("cookies.db", DB_READ_WRITE, -EINVAL, "not a memlag database");
+        assert_int_equal(db_create("cookies.db", true, &db, &diag), -EINVAL);
+        assert_int_equal(plain_int("cookies.db", "SELECT x FROM t"), 42);
+}
+
+static void things_that_are_no_files_are_refused(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        mkdir("directory", 0700);
+        mkfifo("pipe", 0600);
+        assert_refused("nothing.db", DB_READ_ONLY, -ENOENT, "memlag record");
+        assert_refused("directory", DB_READ_ONLY, -EINVAL, "not a regular file");
+        assert_refused("pipe", DB_READ_ONLY, -EINVAL, "not a regular file");
+        assert_int_equal(db_create("directory", true, &db, &diag), -EINVAL);
+        assert_int_equal(db_create("no/such/place.db", false, &db, &diag), -ENOENT);
+        assert_non_null(strstr(diag.text, "no/such/place.db"));
+        assert_int_equal(db_create("", false, &db, &diag), -ENOENT);
+}
+
+static void newer_version_is_refused(void **state)
+{
+        (void)state;
+        db_close(create_db("a.db"));
+        plain_exec("a.db", "PRAGMA user_version = 999");
+        assert_refused("a.db", DB_READ_ONLY, -EPROTO, "999");
+        assert_refused("a.db", DB_READ_WRITE, -EPROTO, "999");
+}
+
+static void truncated_file_is_damaged(void **state)
+{
+        (void)state;
+        db_close(create_db("a.db"));
+        struct stat status;
+        assert_int_equal(stat("a.db", &status), 0);
+        assert_int_equal(truncate("a.db", status.st_size / 2), 0);
+        assert_refused("a.db", DB_READ_ONLY, -EBADMSG, "damaged");
+        assert_refused("a.db", DB_READ_WRITE, -EBADMSG, "damaged");
+        assert_int_equal(truncate("a.db", 60), 0);
+        assert_refused("a.db", DB_READ_ONLY, -EINVAL, "not a memlag database");
+}
+
+/* SQLite takes such names for something other than a file. */
+static void names_are_only_names(void **state)
+{
+        (void)state;
+        static const char *const names[] = {":memory:", "file:x?mode=memory",
+                                            "50% of #1?.db"};
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+                db_close(create_db(names[i]));
+                assert_true(exists(names[i]));
+                struct db *db;
+                assert_int_equal(db_open(names[i], DB_READ_ONLY, &db, NULL), 0);
+                db_close(db);
+        }
+}
+
+static void run_keys_and_ledger_are_kept(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db = create_db("a.db");
+        assert_int_equal(db_run_set_text(db, "command", "./a.out", &diag), 0);
+        assert_int_equal(db_run_set_int(db, "exit_status", 1, &diag), 0);
+        assert_int_equal(db_run_set_int(db, "exit_status", 3, &diag), 0);
+        assert_int_equal(db_ledger_set(db, "record", "lost", 7, "records", &diag), 0);
+        assert_int_equal(db_ledger_set(db, "record", "gone", 7, "records", &diag), 0);
+        assert_int_equal(db_ledger_set(db, "record", "gone", 0, "records", &diag), 0);
+        db_close(db);
+
+        assert_int_equal(db_open("a.db", DB_READ_ONLY, &db, &diag), 0);
+        char *command = db_run_text(db, "command");
+        assert_string_equal(command, "./a.out");
+        free(command);
+        assert_null(db_run_text(db, "no such key"));
+        assert_int_equal(db_run_int(db, "exit_status", -1), 3);
+        assert_int_equal(db_run_int(db, "no such key", -1), -1);
+        assert_true(db_run_set_int(db, "exit_status", 4, &diag) < 0);
+        db_close(db);
+        assert_string_equal(
+            plain_text("a.db", "SELECT group_concat(stage || kind || value || unit) "
+                               "FROM ledger"),
+            "recordlost7records");
+}
+
+/* ---- without the right to write ------------------------------------------------ */
+
+/* Runs STEP in a child that may read this directory and not write it. The
+ * permissions of root bind nobody, so root becomes someone else first. */
+static void as_reader(int (*step)(void))
+{
+        assert_int_equal(chmod(".", 0555), 0);
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+                if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+                        _exit(99);
+                _exit(step());
+        }
+        int status;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(chmod(".", 0755), 0);
+        assert_int_equal(status, 0);
+}
+
+static int read_command(void)
+{
+        struct diag diag;
+        struct db *db;
+        if (db_open("a.db", DB_READ_ONLY, &db, &diag)) {
+                fprintf(stderr, "%s\n", diag.text);
+                return 1;
+        }
+        char *command = db_run_text(db, "command");
+        int result = command && strcmp(command, "./a.out") == 0 ? 0 : 2;
+        free(command);
+        db_close(db);
+        return result;
+}
+
+/* Records the command and dies. */
+static void record_and_die(void)
+{
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+                struct db *db = create_db("a.db");
+                db_run_set_text(db, "command", "./a.out", NULL);
+                _exit(0);
+        }
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void closed_database_is_readable_where_nothing_can_be_written(void **state)
+{
+        (void)state;
+        struct db *db = create_db("a.db");
+        assert_int_equal(db_run_set_text(db, "command", "./a.out", NULL), 0);
+        db_close(db);
+        as_reader(read_command);
+}
+
+static void
+database_of_a_dead_writer_is_readable_where_nothing_can_be_written(void **state)
+{
+        (void)state;
+        record_and_die();
+        assert_true(exists("a.db-wal"));
+        as_reader(read_command);
+}
+
+static void database_in_wal_mode_without_log_is_readable(void **state)
+{
+        (void)state;
+        struct db *db = create_db("a.db");
+        assert_int_equal(db_run_set_text(db, "command", "./a.out", NULL), 0);
+        db_close(db);
+        plain_exec("a.db", "PRAGMA journal_mode = WAL");
+        assert_false(exists("a.db-wal"));
+        as_reader(read_command);
+}
+
+static int create_here(void)
+{
+        struct diag diag;
+        struct db *db;
+        return db_create("b.db", false, &db, &diag) == -EACCES &&
+                       strstr(diag.text, "b.db") && strstr(diag.text, "-o")
+                   ? 0
+                   : 1;
+}
+
+static void directory_without_permission_is_named(void **state)
+{
+        (void)state;
+        as_reader(create_here);
+}
+
+static int write_command(void)
+{
+        struct diag diag;
+        struct db *db;
+        return db_open("a.db", DB_READ_WRITE, &db, &diag) == -EACCES ? 0 : 1;
+}
+
+static void writing_without_permission_is_an_error(void **state)
+{
+        (void)state;
+        db_close(create_db("a.db"));
+        assert_int_equal(chmod("a.db", 0444), 0);
+        as_reader(write_command);
+}
+
+static void next_writer_tidies_up_after_a_dead_one(void **state)
+{
+        (void)state;
+        record_and_die();
+        struct db *db;
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, NULL), 0);
+        db_close(db);
+        assert_false(exists("a.db-wal"));
+        assert_false(exists("a.db-shm"));
+        assert_string_equal(plain_text("a.db", "SELECT value FROM run"), "./a.out");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            db_unit_test(closed_database_is_one_plain_file),
+            db_unit_test(every_table_is_strict),
+            db_unit_test(existing_database_is_replaced_only_by_force),
+            db_unit_test(database_in_use_is_not_replaced),
+            db_unit_test(foreign_files_are_refused_and_kept),
+            db_unit_test(things_that_are_no_files_are_refused),
+            db_unit_test(newer_version_is_refused),
+            db_unit_test(truncated_file_is_damaged),
+            db_unit_test(names_are_only_names),
+            db_unit_test(run_keys_and_ledger_are_kept),
+            db_unit_test(closed_database_is_readable_where_nothing_can_be_written),
+            db_unit_test(
+                database_of_a_dead_writer_is_readable_where_nothing_can_be_written),
+            db_unit_test(database_in_wal_mode_without_log_is_readable),
+            db_unit_test(directory_without_permission_is_named),
+            db_unit_test(writing_without_permission_is_an_error),
+            db_unit_test(next_writer_tidies_up_after_a_dead_one),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the sample database share: a directory of their own, and
+ * questions put to a database file by plain SQLite, apart from the code under test. */
+#ifndef DB_TEST_H
+#define DB_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "db.h"
+
+static char test_directory[64];
+
+static inline int enter_directory(void **state)
+{
+        (void)state;
+        strcpy(test_directory, "db_test_XXXXXX");
+        if (!mkdtemp(test_directory) || chmod(test_directory, 0755))
+                return -1;
+        return chdir(test_directory);
+}
+
+static inline int leave_directory(void **state)
+{
+        (void)state;
+        char command[128];
+        snprintf(command, sizeof(command), "rm -rf ../%s", test_directory);
+        return system(command) || chdir("..");
+}
+
+#define db_unit_test(function)                                                           \
+        cmocka_unit_test_setup_teardown(function, enter_directory, leave_directory)
+
+static inline sqlite3 *plain_open(const char *path)
+{
+        sqlite3 *sqlite;
+        assert_int_equal(sqlite3_open_v2(path, &sqlite, SQLITE_OPEN_READWRITE, NULL),
+                         SQLITE_OK);
+        return sqlite;
+}
+
+static inline void plain_exec(const char *path, const char *sql)
+{
+        sqlite3 *sqlite = plain_open(path);
+        assert_int_equal(sqlite3_exec(sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(sqlite);
+}
+
+/* The first column of the first row of SQL, as text; "NULL" for NULL. */
+static inline const char *plain_text(const char *path, const char *sql)
+{
+        static char text[256];
+        sqlite3 *sqlite = plain_open(path);
+        sqlite3_stmt *statement;
+        assert_int_equal(sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        const unsigned char *value = sqlite3_column_text(statement, 0);
+        snprintf(text, sizeof(text), "%s", value ? (const char *)value : "NULL");
+        sqlite3_finalize(statement);
+        sqlite3_close(sqlite);
+        return text;
+}
+
+static inline long long plain_int(const char *path, const char *sql)
+{
+        return atoll(plain_text(path, sql));
+}
+
+static inline struct db *create_db(const char *path)
+{
+        struct diag diag;
+        struct db *db;
+        if (db_create(path, false, &db, &diag))
+                fail_msg("%s", diag.text);
+        return db;
+}
+
+static inline struct writer *open_writer(struct db *db)
+{
+        struct diag diag;
+        struct writer *writer;
+        if (writer_open(db, &writer, &diag))
+                fail_msg("%s", diag.text);
+        return writer;
+}
+
+#endif

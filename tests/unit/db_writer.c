@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer of raw rows: what it writes, what survives, and what a sample costs. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "db_test.h"
+
+static const struct data_source_row dram = {
+    .op = "load", .level = "DRAM", .tlb = "hit", .snoop = "none"};
+
+struct recording {
+        struct db *db;
+        struct writer *writer;
+        int64_t process;
+        int64_t thread;
+};
+
+static struct recording begin_recording(const char *path)
+{
+        struct recording r = {.db = create_db(path)};
+        r.writer = open_writer(r.db);
+        assert_int_equal(
+            writer_process(r.writer, 100, 0, "/usr/bin/true", 0, &r.process, NULL), 0);
+        assert_int_equal(
+            writer_thread(r.writer, r.process, 100, "main", 0, &r.thread, NULL), 0);
+        return r;
+}
+
+static void end_recording(struct recording *r)
+{
+        assert_int_equal(writer_close(r->writer, NULL), 0);
+        db_close(r->db);
+}
+
+static int write_samples(const struct recording *r, size_t count, struct diag *diag)
+{
+        int code = 0;
+        for (size_t i = 0; i < count && !code; i++) {
+                struct sample_row row = {.time_ns = (int64_t)i,
+                                         .thread_id = r->thread,
+                                         .cpu = -1,
+                                         .ip = 0x401000,
+                                         .latency_cycles = -1};
+                code = writer_sample(r->writer, &row, diag);
+        }
+        return code;
+}
+
+static void rows_hold_what_was_written(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        int64_t module, again, other, mapping, source;
+        const uint8_t build_id[] = {0xab, 0, 0xcd};
+        writer_module(r.writer, "/lib/x.so", build_id, sizeof(build_id), &module, NULL);
+        writer_module(r.writer, "/lib/x.so", build_id, sizeof(build_id), &again, NULL);
+        writer_module(r.writer, "/lib/x.so", NULL, 0, &other, NULL);
+        assert_true(module && module == again && module != other);
+        struct mapping_row file = {.process_id = r.process,
+                                   .kind = MAPPING_FILE,
+                                   .start_addr = 0x7f0000000000,
+                                   .length_bytes = 4096,
+                                   .file_offset_bytes = 8192,
+                                   .module_id = module,
+                                   .protection = "r-x",
+                                   .start_ns = 5};
+        writer_mapping(r.writer, &file, &mapping, NULL);
+        writer_data_source(r.writer, &dram, &source, NULL);
+        struct sample_row sample = {.time_ns = 77,
+                                    .thread_id = r.thread,
+                                    .cpu = 3,
+                                    .ip = 0x401000,
+                                    .has_addr = true,
+                                    .addr = 0xffffffff81000000,
+                                    .latency_cycles = 250,
+                                    .data_source_id = source};
+        writer_sample(r.writer, &sample, NULL);
+        assert_int_equal(write_samples(&r, 1, NULL), 0);
+        end_recording(&r);
+
+        assert_string_equal(plain_text("a.db", "SELECT path || hex(build_id) FROM module "
+                                               "WHERE build_id IS NOT NULL"),
+                            "/lib/x.soAB00CD");
+        assert_string_equal(
+            plain_text("a.db", "SELECT kind || printf(' %x %d %d ', start_addr, "
+                               "length_bytes, file_offset_bytes) || protection || "
+                               "coalesce(end_ns, ' open') FROM mapping"),
+            "file 7f0000000000 4096 8192 r-x open");
+        assert_string_equal(
+            plain_text("a.db", "SELECT printf('%d %d %x %x %d ', time_ns, cpu, ip, addr, "
+                               "latency_cycles) || level FROM sample JOIN data_source "
+                               "USING (data_source_id)"),
+            "77 3 401000 ffffffff81000000 250 DRAM");
+        assert_int_equal(plain_int("a.db",
+                                   "SELECT count(*) FROM sample WHERE cpu IS NULL "
+                                   "AND addr IS NULL AND latency_cycles IS NULL "
+                                   "AND data_source_id IS NULL AND stack_id IS "
+                                   "NULL"),
+                         1);
+}
+
+static void an_end_is_filled_in_once(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        assert_int_equal(writer_thread_end(r.writer, r.thread, 10, NULL), 0);
+        assert_int_equal(writer_thread_end(r.writer, r.thread, 20, NULL), 0);
+        end_recording(&r);
+        assert_int_equal(plain_int("a.db", "SELECT end_ns FROM thread"), 10);
+        assert_string_equal(plain_text("a.db", "SELECT end_ns FROM process"), "NULL");
+}
+
+static void counters_and_readings(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct recording r = begin_recording("a.db");
+        int64_t cycles, again;
+        writer_counter(r.writer, "cycles", "cycles", &cycles, NULL);
+        writer_counter(r.writer, "cycles", "cycles", &again, NULL);
+        assert_int_equal(cycles, again);
+        assert_int_equal(writer_reading(r.writer, 0, 10, r.thread, cycles, 7, NULL), 0);
+        assert_int_equal(writer_reading(r.writer, 10, 20, r.thread, cycles, 0, NULL), 0);
+        /* A row that breaks a rule is refused alone. */
+        assert_int_equal(writer_reading(r.writer, 0, 10, r.thread, cycles, 8, &diag),
+                         -EINVAL);
+        assert_non_null(strstr(diag.text, "reading"));
+        assert_int_equal(writer_reading(r.writer, 20, 30, r.thread, cycles, 9, NULL), 0);
+        end_recording(&r);
+        assert_string_equal(plain_text("a.db", "SELECT group_concat(start_ns || ':' || "
+                                               "value) FROM reading"),
+                            "0:7,20:9");
+}
+
+/* ---- calling contexts ------------------------------------------------------------ */
+
+enum { MAX_DEPTH = 40, STACKS = 5000 };
+
+static uint64_t random_state = 1;
+
+static uint64_t next_random(void)
+{
+        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+        return random_state >> 33;
+}
+
+struct known_stack {
+        int64_t id;
+        int64_t process;
+        size_t depth;
+        uint64_t ips[MAX_DEPTH];
+};
+
+static void make_stack(struct known_stack *stack, int64_t processes)
+{
+        stack->process = 1 + (int64_t)(next_random() % (uint64_t)processes);
+        stack->depth = 1 + next_random() % MAX_DEPTH;
+        for (size_t i = 0; i < stack->depth; i++)
+                stack->ips[i] = 0xffff0000 + next_random() % 3;
+}
+
+/* Follows the rows from a leaf to its root. */
+static void assert_stack(sqlite3_stmt *statement, const struct known_stack *stack)
+{
+        int64_t id = stack->id;
+        for (size_t i = 0; i < stack->depth; i++) {
+                sqlite3_bind_int64(statement, 1, id);
+                assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+                assert_int_equal(sqlite3_column_int64(statement, 1), stack->process);
+                assert_int_equal(sqlite3_column_int64(statement, 2), stack->ips[i]);
+                id = sqlite3_column_int64(statement, 0);
+                sqlite3_reset(statement);
+        }
+        assert_int_equal(id, 0);
+}
+
+static void stacks_are_one_tree_per_process(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        int64_t second;
+        writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
+        struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
+        for (size_t i = 0; i < STACKS; i++) {
+                make_stack(&stacks[i], second);
+                assert_int_equal(writer_stack(r.writer, stacks[i].process, stacks[i].ips,
+                                              stacks[i].depth, &stacks[i].id, NULL),
+                                 0);
+        }
+        for (size_t i = 0; i < STACKS; i++) {
+                int64_t again;
+                writer_stack(r.writer, stacks[i].process, stacks[i].ips, stacks[i].depth,
+                             &again, NULL);
+                assert_int_equal(again, stacks[i].id);
+        }
+        end_recording(&r);
+
+        sqlite3 *sqlite = plain_open("a.db");
+        sqlite3_stmt *statement;
+        sqlite3_prepare_v2(
+            sqlite, "SELECT parent_id, process_id, ip FROM stack WHERE stack_id = ?", -1,
+            &statement, NULL);
+        for (size_t i = 0; i < STACKS; i++)
+                assert_stack(statement, &stacks[i]);
+        sqlite3_finalize(statement);
+        sqlite3_close(sqlite);
+        free(stacks);
+}
+
+/* An instruction may follow a call and be sampled itself: in one case its address is
+ * a return address, in the other not, so that a node never means both. */
+static void leaf_and_caller_are_different_nodes(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        const uint64_t deep[] = {0x10, 0x20, 0x30};
+        int64_t deep_id, leaf_id;
+        writer_stack(r.writer, r.process, deep, 3, &deep_id, NULL);
+        writer_stack(r.writer, r.process, deep + 1, 2, &leaf_id, NULL);
+        end_recording(&r);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack"), 4);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack WHERE ip = 0x20"),
+                         2);
+}
+
+/* ---- what survives ------------------------------------------------------------------
+ */
+
+static void rows_are_committed_by_number(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        assert_int_equal(write_samples(&r, 100000, NULL), 0);
+        assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 99000);
+        end_recording(&r);
+}
+
+static void rows_are_committed_by_time(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        const struct timespec pause = {.tv_nsec = 20000000};
+        int rounds = 0;
+        while (plain_int("a.db", "SELECT count(*) FROM sample") == 0 && rounds < 1000) {
+                assert_int_equal(write_samples(&r, 1, NULL), 0);
+                nanosleep(&pause, NULL);
+                rounds++;
+        }
+        assert_true(rounds >= 10 && rounds < 1000);
+        end_recording(&r);
+}
+
+static void committed_rows_survive_sigkill(void **state)
+{
+        (void)state;
+        int ready[2];
+        assert_int_equal(pipe(ready), 0);
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+                struct recording r = begin_recording("a.db");
+                int code = write_samples(&r, 250000, NULL);
+                if (write(ready[1], &code, sizeof(code)) == sizeof(code))
+                        pause();
+                _exit(1);
+        }
+        int code;
+        assert_int_equal(read(ready[0], &code, sizeof(code)), sizeof(code));
+        assert_int_equal(code, 0);
+        kill(pid, SIGKILL);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+
+        struct db *db;
+        assert_int_equal(db_open("a.db", DB_READ_ONLY, &db, NULL), 0);
+        db_close(db);
+        assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
+        long long samples = plain_int("a.db", "SELECT count(*) FROM sample");
+        assert_in_range(samples, 199000, 250000);
+        assert_int_equal(plain_int("a.db", "SELECT max(sample_id) FROM sample"), samples);
+        close(ready[0]);
+        close(ready[1]);
+}
+
+static void full_disk_keeps_what_was_committed(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct recording r = begin_recording("a.db");
+        assert_int_equal(writer_flush(r.writer, NULL), 0);
+        assert_int_equal(db_exec(r.db, "PRAGMA max_page_count = 1500", NULL), 0);
+        assert_int_equal(write_samples(&r, 1000000, &diag), -ENOSPC);
+        assert_non_null(strstr(diag.text, "a.db"));
+        assert_non_null(strstr(diag.text, "no space left"));
+        const char *kept = strstr(diag.text, "is kept (");
+        assert_non_null(kept);
+
+        /* No row may follow: those that it refers to may be gone. */
+        assert_int_equal(write_samples(&r, 1, NULL), -ENOSPC);
+        assert_int_equal(writer_flush(r.writer, NULL), -ENOSPC);
+        assert_int_equal(writer_close(r.writer, NULL), -ENOSPC);
+        db_close(r.db);
+        long long samples = plain_int("a.db", "SELECT count(*) FROM sample");
+        assert_true(samples > 0);
+        assert_int_equal(atoll(kept + strlen("is kept (")), samples);
+        assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
+}
+
+static void a_second_recording_needs_a_second_file(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        assert_int_equal(writer_close(r.writer, NULL), 0);
+        struct writer *writer;
+        assert_int_equal(writer_open(r.db, &writer, NULL), -EEXIST);
+        db_close(r.db);
+}
+
+/* ---- what a sample costs
+ * --------------------------------------------------------------- */
+
+static void write_realistic_samples(const struct recording *r, size_t count)
+{
+        int64_t source, time_ns = 0;
+        writer_data_source(r->writer, &dram, &source, NULL);
+        for (size_t i = 0; i < count; i++) {
+                uint64_t ips[12];
+                uint64_t site = next_random() % 3000;
+                for (uint64_t k = 0; k < 12; k++)
+                        ips[k] = 0x555555554000 + k * 10000 + site / (k * k + 1) * 4;
+                time_ns += (int64_t)(next_random() % 200000);
+                struct sample_row row = {
+                    .time_ns = time_ns,
+                    .thread_id = r->thread,
+                    .cpu = (int32_t)(i % 64),
+                    .ip = ips[0],
+                    .has_addr = true,
+                    .addr = 0x7ffff0000000 - next_random() % (1u << 30),
+                    .latency_cycles = (int64_t)(next_random() % 1000),
+                    .data_source_id = source};
+                writer_stack(r->writer, r->process, ips, 12, &row.stack_id, NULL);
+                assert_int_equal(writer_sample(r->writer, &row, NULL), 0);
+        }
+}
+
+static void a_sample_takes_at_most_80_bytes(void **state)
+{
+        (void)state;
+        enum { SAMPLES = 200000 };
+        struct recording r = begin_recording("a.db");
+        write_realistic_samples(&r, SAMPLES);
+        assert_int_equal(writer_close(r.writer, NULL), 0);
+        assert_int_equal(db_exec(r.db,
+                                 "INSERT INTO attribution SELECT sample_id, stack_id, "
+                                 "1 + sample_id % 5000, addr & 0xfffffff FROM sample",
+                                 NULL),
+                         0);
+        db_close(r.db);
+        struct stat status;
+        assert_int_equal(stat("a.db", &status), 0);
+        print_message("%.1f bytes a sample\n", (double)status.st_size / SAMPLES);
+        assert_true(status.st_size <= 80 * SAMPLES);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            db_unit_test(rows_hold_what_was_written),
+            db_unit_test(an_end_is_filled_in_once),
+            db_unit_test(counters_and_readings),
+            db_unit_test(stacks_are_one_tree_per_process),
+            db_unit_test(leaf_and_caller_are_different_nodes),
+            db_unit_test(rows_are_committed_by_number),
+            db_unit_test(rows_are_committed_by_time),
+            db_unit_test(committed_rows_survive_sigkill),
+            db_unit_test(full_disk_keeps_what_was_committed),
+            db_unit_test(a_second_recording_needs_a_second_file),
+            db_unit_test(a_sample_takes_at_most_80_bytes),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
