@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Everything for the tests: installs the packages that are missing, builds with warnings
+# as errors in build-test/, runs the unit and integration tests, and then the unit tests
+# once more under the address and undefined-behaviour sanitizers (build-sanitize/). The
+# last line is 'N passed, N failed'; the exit status is 0 when none failed.
+set -eu -o pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+jobs=$(nproc)
+passed=0
+failed=0
+
+# build DIRECTORY TARGET CMAKE-OPTION...
+build()
+{
+        local directory=$root/$1 target=$2
+        shift 2
+        mkdir -p "$directory"
+        echo "== Building $target in $directory"
+        if ! { cmake -S "$root" -B "$directory" -DMEMLAG_WERROR=ON -DMEMLAG_TESTS=ON "$@" &&
+                cmake --build "$directory" --parallel "$jobs" --target "$target"; } \
+                >"$directory/build.log" 2>&1 </dev/null; then
+                cat "$directory/build.log" >&2
+                echo "tests/run.sh: cannot build $target in $directory" >&2
+                return 1
+        fi
+}
+
+# Adds what ctest said in its summary, 'N% tests passed, N tests failed out of N'.
+count()
+{
+        local summary
+        summary=$(sed -n 's/.*tests passed, \([0-9]*\) tests\{0,1\} failed out of \([0-9]*\)$/\1 \2/p' "$1")
+        if [ -z "$summary" ]; then
+                failed=$((failed + 1))
+                return
+        fi
+        read -r bad all <<<"$summary"
+        failed=$((failed + bad))
+        passed=$((passed + all - bad))
+}
+
+# run_tests DIRECTORY CTEST-OPTION...
+run_tests()
+{
+        local directory=$root/$1
+        shift
+        echo "== Testing in $directory"
+        ctest --test-dir "$directory" --no-tests=error --output-on-failure --parallel 2 "$@" \
+                2>&1 </dev/null | tee "$directory/test.log" || true
+        count "$directory/test.log"
+}
+
+mkdir -p "$root/build-test"
+. "$root/examples/packages.sh"
+# shellcheck disable=SC2086 # lists of names
+install_packages "$root/build-test/packages.log" $build_packages $test_packages
+
+if build build-test all; then
+        run_tests build-test
+else
+        failed=$((failed + 1))
+fi
+if build build-sanitize unit_tests -DMEMLAG_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo; then
+        export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+        run_tests build-sanitize --label-regex '^unit$'
+else
+        failed=$((failed + 1))
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
