@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# doc/schema.md describes the columns of a recorded database: all of them, in their
+# order, and no others.
+set -eu
+
+"$MEMLAG" record -o run.db -- true
+
+# The views are a promise: these names may not change with the schema.
+promised='interval_view line_object_view line_view object_view run_info sample_view '
+views=$(sqlite3 -readonly run.db \
+        "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name" | tr '\n' ' ')
+if [ "$views" != "$promised" ]; then
+        echo "views: '$views', promised: '$promised'" >&2
+        exit 1
+fi
+
+# Lines "table column", the tables in alphabetic order.
+sqlite3 -readonly -separator ' ' run.db "
+        SELECT s.name, c.name
+        FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+        WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite_%'
+        ORDER BY s.name, c.cid" >real
+
+awk '/^### / { table = $2; next }
+     /^#/ { table = "" }
+     table && /^\| [a-z_0-9]+ \|/ && $2 != "column" { print table, $2 }' \
+        "$SOURCE_DIR/doc/schema.md" | LC_ALL=C sort -s -k1,1 >documented
+
+# Nothing compared is nothing proved.
+[ "$(wc -l <real)" -gt 100 ]
+diff -u documented real
