@@ -65,7 +65,7 @@ install_packages()
         if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
                 echo "This is not a Debian system: it has no dpkg-query and apt-get. Install what" \
                         "these Debian packages hold, and build with cmake (README.md):" >&2
-                echo "    $(echo "$@")" >&2
+                echo "    $*" >&2
                 return 1
         fi
         missing=$(missing_packages "$@")

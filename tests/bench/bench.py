@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Ratios and sizes of one run of memlag, beside the limits it is built for.
+
+Times whole runs of sqlite3, gzip and python3 jobs under 'memlag record --source sim'
+and under cachegrind with its cache simulation, in turns, and compares the medians. Then
+records about a million samples of the sqlite3 job: the time that they add to a run
+without samples, memlag's peak memory and the bytes of the database. Numbers of one
+machine at one moment: nothing here fails because a machine is slow.
+"""
+import argparse
+import os
+import pathlib
+import random
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SAMPLES = 1_000_000
+
+PYTHON_JOB = """
+words = {}
+state = 12345
+for i in range(150000):
+    state = (state * 1103515245 + 12345) % 2147483648
+    word = 'word%d' % (state % 9973)
+    words[word] = words.get(word, 0) + i
+total = sum(len(w) * n for w, n in sorted(words.items()))
+print(total, len(words))
+"""
+
+SQL_JOB = """
+CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price INTEGER);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)
+INSERT INTO item SELECT i, 'item ' || (i * 7919 % 120000), i * 31 % 1000 FROM n;
+CREATE INDEX item_name ON item (name);
+SELECT count(*), sum(a.price) FROM item a JOIN item b ON b.name = 'item ' || (a.id / 2);
+SELECT price, count(*) FROM item GROUP BY price ORDER BY 2 DESC, 1 LIMIT 3;
+"""
+
+
+def text(size_bytes):
+    """Words with the unequal frequencies of a natural text, the same in every run."""
+    generator = random.Random(1)
+    words = [
+        "".join(generator.choices("etaoinshrdlucmfwyp", k=generator.randint(2, 9)))
+        for _ in range(3000)
+    ]
+    weights = [1 / (rank + 1) for rank in range(len(words))]
+    lines = []
+    length = 0
+    while length < size_bytes:
+        line = " ".join(generator.choices(words, weights, k=12)) + "\n"
+        lines.append(line)
+        length += len(line)
+    return "".join(lines)[:size_bytes]
+
+
+def make_jobs(directory):
+    """Name, command, standard input and the limit of memlag's time over cachegrind's."""
+    (directory / "job.sql").write_text(SQL_JOB)
+    (directory / "job.py").write_text(PYTHON_JOB)
+    (directory / "job.txt").write_text(text(8_000_000))
+    return [
+        ("sqlite3", ["sqlite3", "-batch", ":memory:"], directory / "job.sql", 1.0),
+        ("gzip", ["gzip", "-6", "-c"], directory / "job.txt", 1.3),
+        ("python3", ["python3", str(directory / "job.py")], None, 1.0),
+    ]
+
+
+def run(command, stdin, directory, watch_memory=False):
+    """Wall seconds of COMMAND and the peak resident bytes of its first process."""
+    source = open(stdin, "rb") if stdin else subprocess.DEVNULL
+    errors = directory / "errors"
+    start = time.monotonic()
+    with open(errors, "wb") as stderr:
+        process = subprocess.Popen(
+            command, stdin=source, stdout=subprocess.DEVNULL, stderr=stderr, cwd=directory
+        )
+        peak = 0
+        while watch_memory and process.poll() is None:
+            peak = max(peak, resident_peak(process.pid))
+            time.sleep(0.005)
+        status = process.wait()
+    seconds = time.monotonic() - start
+    if status != 0:
+        sys.exit(f"bench: {' '.join(command)}: status {status}\n{errors.read_text()}")
+    return seconds, peak
+
+
+def resident_peak(pid):
+    """VmHWM: the process's own peak, without its children's."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    for line in status.splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def row(name, value, limit, note=""):
+    state = "" if limit is None else ("ok" if value <= limit else "over")
+    shown = "" if limit is None else f"{limit:.2f}"
+    print(f"{name:<44} {value:>10.2f} {shown:>8} {state:<5} {note}".rstrip(), flush=True)
+
+
+def compare_with_cachegrind(memlag, jobs, rounds, directory):
+    record = [memlag, "record", "--source", "sim", "--force", "-o", "job.db", "--"]
+    cachegrind = ["valgrind", "--tool=cachegrind", "--cache-sim=yes"]
+    cachegrind += ["--cachegrind-out-file=/dev/null"]
+    for name, command, stdin, limit in jobs:
+        native, ours, theirs = [], [], []
+        for _ in range(rounds):
+            native.append(run(command, stdin, directory)[0])
+            theirs.append(run(cachegrind + command, stdin, directory)[0])
+            ours.append(run(record + command, stdin, directory)[0])
+        middle = [statistics.median(times) for times in (native, theirs, ours)]
+        row(
+            f"{name}: time over cachegrind's",
+            middle[2] / middle[1],
+            limit,
+            f"native {middle[0]:.2f} s, cachegrind {middle[1]:.2f} s, memlag {middle[2]:.2f} s",
+        )
+
+
+def sample_count(database):
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+        return connection.execute("SELECT count(*) FROM sample").fetchone()[0]
+
+
+def cost_of_samples(memlag, job, rounds, directory):
+    _, command, stdin, _ = job
+    database = directory / "many.db"
+
+    def record(period):
+        arguments = ["record", "--source", "sim", "--force", "-o", str(database)]
+        arguments += ["--ldlat", "1", "--period", str(period), "--"]
+        return run([memlag] + arguments + command, stdin, directory, watch_memory=True)
+
+    # A coarse run tells how many loads there are, hence the period for the wanted count.
+    record(10_000)
+    period = max(1, sample_count(database) * 10_000 // SAMPLES)
+    few, many = [], []
+    for _ in range(rounds):
+        few.append(record(1_000_000_000)[0])
+        many.append(record(period))
+    samples = sample_count(database)
+    size = database.stat().st_size
+    beyond = statistics.median(seconds for seconds, _ in many) - statistics.median(few)
+    note = f"{samples} samples, one in {period} loads"
+    row("seconds that a million samples add", beyond * SAMPLES / samples, 10, note)
+    row("peak memory of memlag, MB", max(peak for _, peak in many) / 1e6, 500)
+    row("bytes in the database for each sample", size / samples, 80)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("memlag", help="the program, for instance build/bin/memlag")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each kind (5)")
+    parser.add_argument("--only", choices=["time", "samples"], help="one half of it")
+    options = parser.parse_args()
+    memlag = os.path.abspath(options.memlag)
+    with tempfile.TemporaryDirectory(prefix="memlag-bench-") as name:
+        directory = pathlib.Path(name)
+        jobs = make_jobs(directory)
+        print(f"{'':<44} {'value':>10} {'limit':>8}")
+        if options.only != "samples":
+            compare_with_cachegrind(memlag, jobs, options.rounds, directory)
+        if options.only != "time":
+            cost_of_samples(memlag, jobs[0], options.rounds, directory)
+
+
+if __name__ == "__main__":
+    main()
