@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT */
+/* The live blocks of a process in a B+ tree by address, and the totals of the sites.
+ * Keeps memory only; knows neither the database nor where the events come from.
+ *
+ * Nodes are split when full and given back when empty, never merged: a heap takes no
+ * more memory than its fullest moment needed. */
+#include "live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- allocation sites --------------------------------------------------------- */
+
+struct heap_sites {
+        struct heap_site *sites;
+        size_t count;
+        size_t capacity;
+        uint32_t *slots;   /* hash table of index + 1; 0: free */
+        size_t slot_count; /* a power of two, at least twice the capacity */
+};
+
+enum { FIRST_SITES = 256 };
+
+static uint64_t hash_site(int64_t stack_id, const char *function)
+{
+        uint64_t hash = (uint64_t)stack_id * 0x9e3779b97f4a7c15u;
+        for (const char *c = function; *c; c++)
+                hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+        return hash ^ (hash >> 32);
+}
+
+static uint32_t *probe_site(const struct heap_sites *sites, int64_t stack_id,
+                            const char *function)
+{
+        size_t mask = sites->slot_count - 1;
+        size_t i = hash_site(stack_id, function) & mask;
+        for (; sites->slots[i]; i = (i + 1) & mask) {
+                const struct heap_site *site = &sites->sites[sites->slots[i] - 1];
+                if (site->stack_id == stack_id && strcmp(site->function, function) == 0)
+                        break;
+        }
+        return &sites->slots[i];
+}
+
+static int grow_sites(struct heap_sites *sites)
+{
+        size_t capacity = sites->capacity ? 2 * sites->capacity : FIRST_SITES;
+        struct heap_site *array = realloc(sites->sites, capacity * sizeof(*array));
+        if (!array)
+                return -ENOMEM;
+        sites->sites = array;
+        uint32_t *slots = calloc(2 * capacity, sizeof(*slots));
+        if (!slots)
+                return -ENOMEM;
+        free(sites->slots);
+        sites->slots = slots;
+        sites->slot_count = 2 * capacity;
+        sites->capacity = capacity;
+        for (size_t i = 0; i < sites->count; i++)
+                *probe_site(sites, array[i].stack_id, array[i].function) =
+                    (uint32_t)(i + 1);
+        return 0;
+}
+
+struct heap_sites *heap_sites_new(void)
+{
+        struct heap_sites *sites = calloc(1, sizeof(*sites));
+        if (sites && grow_sites(sites)) {
+                heap_sites_free(sites);
+                sites = NULL;
+        }
+        return sites;
+}
+
+void heap_sites_free(struct heap_sites *sites)
+{
+        if (!sites)
+                return;
+        free(sites->sites);
+        free(sites->slots);
+        free(sites);
+}
+
+int heap_sites_find(struct heap_sites *sites, int64_t stack_id, const char *function,
+                    uint32_t *site)
+{
+        uint32_t *slot = probe_site(sites, stack_id, function);
+        if (!*slot) {
+                if (sites->count == sites->capacity) {
+                        if (sites->count >= UINT32_MAX / 4 || grow_sites(sites))
+                                return -ENOMEM;
+                        slot = probe_site(sites, stack_id, function);
+                }
+                sites->sites[sites->count] =
+                    (struct heap_site){.stack_id = stack_id, .function = function};
+                *slot = (uint32_t)++sites->count;
+        }
+        *site = *slot - 1;
+        return 0;
+}
+
+size_t heap_sites_count(const struct heap_sites *sites)
+{
+        return sites->count;
+}
+
+const struct heap_site *heap_sites_at(const struct heap_sites *sites, size_t index)
+{
+        return &sites->sites[index];
+}
+
+static void site_gains(struct heap_sites *sites, const struct heap_block *block)
+{
+        if (block->inherited)
+                return;
+        struct heap_site *site = &sites->sites[block->site];
+        site->live_bytes += block->size_bytes;
+        if (site->live_bytes > site->peak_bytes)
+                site->peak_bytes = site->live_bytes;
+}
+
+static void site_loses(struct heap_sites *sites, const struct heap_block *block)
+{
+        if (!block->inherited)
+                sites->sites[block->site].live_bytes -= block->size_bytes;
+}
+
+/* ---- the tree ------------------------------------------------------------------- */
+
+enum {
+        FANOUT = 64,
+        /* A node of level n is split after 32^n insertions at the earliest. */
+        MAX_HEIGHT = 16
+};
+
+struct leaf {
+        uint32_t count;
+        struct heap_block blocks[FANOUT]; /* by address */
+};
+
+/* Child i holds the blocks from keys[i] to below keys[i + 1]; the first child also
+ * those below keys[0]. */
+struct inner {
+        uint32_t count;
+        uint64_t keys[FANOUT];
+        void *children[FANOUT];
+};
+
+struct heap_live {
+        struct heap_sites *sites;
+        void *root;      /* a leaf when height is 0, else an inner node */
+        unsigned height; /* levels of inner nodes */
+        size_t count;
+};
+
+/* A block's place in the tree, and the way there from the root. */
+struct place {
+        struct inner *nodes[MAX_HEIGHT];
+        uint32_t indexes[MAX_HEIGHT];
+        struct leaf *leaf;
+        uint32_t slot;
+};
+
+static uint64_t last_byte(uint64_t addr, uint64_t size_bytes)
+{
+        uint64_t last = addr + (size_bytes ? size_bytes - 1 : 0);
+        return last < addr ? UINT64_MAX : last;
+}
+
+static uint32_t child_index(const struct inner *node, uint64_t addr)
+{
+        uint32_t low = 0, high = node->count;
+        while (high - low > 1) {
+                uint32_t middle = (low + high) / 2;
+                if (node->keys[middle] <= addr)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* The number of blocks of LEAF that begin below ADDR. */
+static uint32_t leaf_slot(const struct leaf *leaf, uint64_t addr)
+{
+        uint32_t low = 0, high = leaf->count;
+        while (low < high) {
+                uint32_t middle = (low + high) / 2;
+                if (leaf->blocks[middle].addr < addr)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* The place where a block at ADDR is or would be inserted. */
+static void descend(const struct heap_live *live, uint64_t addr, struct place *place)
+{
+        void *node = live->root;
+        for (unsigned level = 0; level < live->height; level++) {
+                place->nodes[level] = node;
+                place->indexes[level] = child_index(node, addr);
+                node = place->nodes[level]->children[place->indexes[level]];
+        }
+        place->leaf = node;
+        place->slot = leaf_slot(node, addr);
+}
+
+/* Moves PLACE from beyond its leaf to the first block of the next one. */
+static bool to_next_leaf(const struct heap_live *live, struct place *place)
+{
+        unsigned level = live->height;
+        while (level > 0 &&
+               place->indexes[level - 1] + 1 == place->nodes[level - 1]->count)
+                level--;
+        if (level == 0)
+                return false;
+        place->indexes[level - 1]++;
+        for (; level < live->height; level++) {
+                place->nodes[level] =
+                    place->nodes[level - 1]->children[place->indexes[level - 1]];
+                place->indexes[level] = 0;
+        }
+        level = live->height - 1;
+        place->leaf = place->nodes[level]->children[place->indexes[level]];
+        place->slot = 0;
+        return true;
+}
+
+/* Moves PLACE from the start of its leaf to the last block of the one before. */
+static bool to_last_of_previous_leaf(const struct heap_live *live, struct place *place)
+{
+        unsigned level = live->height;
+        while (level > 0 && place->indexes[level - 1] == 0)
+                level--;
+        if (level == 0)
+                return false;
+        place->indexes[level - 1]--;
+        for (; level < live->height; level++) {
+                place->nodes[level] =
+                    place->nodes[level - 1]->children[place->indexes[level - 1]];
+                place->indexes[level] = place->nodes[level]->count - 1;
+        }
+        level = live->height - 1;
+        place->leaf = place->nodes[level]->children[place->indexes[level]];
+        place->slot = place->leaf->count - 1;
+        return true;
+}
+
+/* The last block that begins at or below ADDR. */
+static bool seek_floor(const struct heap_live *live, uint64_t addr, struct place *place)
+{
+        descend(live, addr, place);
+        if (place->slot < place->leaf->count &&
+            place->leaf->blocks[place->slot].addr == addr)
+                return true;
+        if (place->slot > 0) {
+                place->slot--;
+                return true;
+        }
+        return to_last_of_previous_leaf(live, place);
+}
+
+/* The first block that begins at or above ADDR. */
+static bool seek_ceiling(const struct heap_live *live, uint64_t addr, struct place *place)
+{
+        descend(live, addr, place);
+        return place->slot < place->leaf->count || to_next_leaf(live, place);
+}
+
+/* The first block that shares an address with [FIRST, LAST]. */
+static bool seek_overlap(const struct heap_live *live, uint64_t first, uint64_t last,
+                         struct place *place)
+{
+        if (seek_floor(live, first, place)) {
+                const struct heap_block *block = &place->leaf->blocks[place->slot];
+                if (last_byte(block->addr, block->size_bytes) >= first)
+                        return true;
+        }
+        return seek_ceiling(live, first, place) &&
+               place->leaf->blocks[place->slot].addr <= last;
+}
+
+/* ---- changes ---------------------------------------------------------------------- */
+
+/* Moves the upper half of the full leaf or inner node CHILD, child INDEX of PARENT,
+ * which has room, into a new node next to it. */
+static int split_child(struct inner *parent, uint32_t index, bool child_is_leaf)
+{
+        const uint32_t half = FANOUT / 2;
+        uint64_t key;
+        void *right;
+        if (child_is_leaf) {
+                struct leaf *from = parent->children[index];
+                struct leaf *to = right = malloc(sizeof(*to));
+                if (!to)
+                        return -ENOMEM;
+                memcpy(to->blocks, from->blocks + half, half * sizeof(to->blocks[0]));
+                from->count = to->count = half;
+                key = to->blocks[0].addr;
+        } else {
+                struct inner *from = parent->children[index];
+                struct inner *to = right = malloc(sizeof(*to));
+                if (!to)
+                        return -ENOMEM;
+                memcpy(to->keys, from->keys + half, half * sizeof(to->keys[0]));
+                memcpy(to->children, from->children + half,
+                       half * sizeof(to->children[0]));
+                from->count = to->count = half;
+                key = to->keys[0];
+        }
+        uint32_t behind = parent->count - index - 1;
+        memmove(parent->keys + index + 2, parent->keys + index + 1,
+                behind * sizeof(parent->keys[0]));
+        memmove(parent->children + index + 2, parent->children + index + 1,
+                behind * sizeof(parent->children[0]));
+        parent->keys[index + 1] = key;
+        parent->children[index + 1] = right;
+        parent->count++;
+        return 0;
+}
+
+static uint32_t node_count(const void *node, bool is_leaf)
+{
+        return is_leaf ? ((const struct leaf *)node)->count
+                       : ((const struct inner *)node)->count;
+}
+
+static int split_root(struct heap_live *live)
+{
+        struct inner *root = malloc(sizeof(*root));
+        if (!root)
+                return -ENOMEM;
+        root->count = 1;
+        root->keys[0] = 0;
+        root->children[0] = live->root;
+        if (split_child(root, 0, live->height == 0)) {
+                free(root);
+                return -ENOMEM;
+        }
+        live->root = root;
+        live->height++;
+        return 0;
+}
+
+/* Inserts BLOCK; every full node on the way is split first, so that the node above
+ * always has room. */
+static int insert(struct heap_live *live, const struct heap_block *block)
+{
+        if (node_count(live->root, live->height == 0) == FANOUT && split_root(live))
+                return -ENOMEM;
+        void *node = live->root;
+        for (unsigned level = 0; level < live->height; level++) {
+                struct inner *inner = node;
+                bool below_is_leaf = level + 1 == live->height;
+                uint32_t i = child_index(inner, block->addr);
+                if (node_count(inner->children[i], below_is_leaf) == FANOUT) {
+                        if (split_child(inner, i, below_is_leaf))
+                                return -ENOMEM;
+                        i = child_index(inner, block->addr);
+                }
+                node = inner->children[i];
+        }
+        struct leaf *leaf = node;
+        uint32_t slot = leaf_slot(leaf, block->addr);
+        memmove(leaf->blocks + slot + 1, leaf->blocks + slot,
+                (leaf->count - slot) * sizeof(leaf->blocks[0]));
+        leaf->blocks[slot] = *block;
+        leaf->count++;
+        live->count++;
+        return 0;
+}
+
+/* Takes the emptied child at LEVEL of PLACE out of the tree, and every node above
+ * that it leaves empty. */
+static void remove_child(struct heap_live *live, struct place *place, unsigned level)
+{
+        struct inner *node = place->nodes[level];
+        uint32_t index = place->indexes[level];
+        free(node->children[index]);
+        uint32_t behind = node->count - index - 1;
+        memmove(node->keys + index, node->keys + index + 1,
+                behind * sizeof(node->keys[0]));
+        memmove(node->children + index, node->children + index + 1,
+                behind * sizeof(node->children[0]));
+        node->count--;
+        if (node->count == 0)
+                remove_child(live, place, level - 1);
+}
+
+static void lower_root(struct heap_live *live)
+{
+        while (live->height > 0 && ((struct inner *)live->root)->count == 1) {
+                struct inner *old = live->root;
+                live->root = old->children[0];
+                live->height--;
+                free(old);
+        }
+}
+
+/* A root of inner nodes has at least two children, so a child that goes leaves one. */
+static void remove_block(struct heap_live *live, struct place *place)
+{
+        struct leaf *leaf = place->leaf;
+        site_loses(live->sites, &leaf->blocks[place->slot]);
+        memmove(leaf->blocks + place->slot, leaf->blocks + place->slot + 1,
+                (leaf->count - place->slot - 1) * sizeof(leaf->blocks[0]));
+        leaf->count--;
+        live->count--;
+        if (leaf->count == 0 && live->height > 0) {
+                remove_child(live, place, live->height - 1);
+                lower_root(live);
+        }
+}
+
+/* ---- the heap -----------------------------------------------------------------------
+ */
+
+struct heap_live *heap_live_new(struct heap_sites *sites)
+{
+        struct heap_live *live = calloc(1, sizeof(*live));
+        if (!live)
+                return NULL;
+        live->sites = sites;
+        live->root = calloc(1, sizeof(struct leaf));
+        if (!live->root) {
+                free(live);
+                return NULL;
+        }
+        return live;
+}
+
+static void free_node(void *node, unsigned height)
+{
+        if (height > 0) {
+                struct inner *inner = node;
+                for (uint32_t i = 0; i < inner->count; i++)
+                        free_node(inner->children[i], height - 1);
+        }
+        free(node);
+}
+
+void heap_live_free(struct heap_live *live)
+{
+        if (!live)
+                return;
+        free_node(live->root, live->height);
+        free(live);
+}
+
+static struct leaf *copy_leaf(const struct leaf *from)
+{
+        struct leaf *to = malloc(sizeof(*to));
+        if (!to)
+                return NULL;
+        to->count = from->count;
+        for (uint32_t i = 0; i < from->count; i++) {
+                to->blocks[i] = from->blocks[i];
+                to->blocks[i].allocation_id = 0;
+                to->blocks[i].inherited = true;
+        }
+        return to;
+}
+
+static void *copy_node(const void *node, unsigned height)
+{
+        if (height == 0)
+                return copy_leaf(node);
+        const struct inner *from = node;
+        struct inner *to = calloc(1, sizeof(*to));
+        if (!to)
+                return NULL;
+        for (; to->count < from->count; to->count++) {
+                void *child = copy_node(from->children[to->count], height - 1);
+                if (!child) {
+                        free_node(to, height);
+                        return NULL;
+                }
+                to->keys[to->count] = from->keys[to->count];
+                to->children[to->count] = child;
+        }
+        return to;
+}
+
+struct heap_live *heap_live_copy(const struct heap_live *live)
+{
+        struct heap_live *copy = malloc(sizeof(*copy));
+        if (!copy)
+                return NULL;
+        *copy = *live;
+        copy->root = copy_node(live->root, live->height);
+        if (!copy->root) {
+                free(copy);
+                return NULL;
+        }
+        return copy;
+}
+
+static int add_block(struct heap_live *live, const struct heap_block *block)
+{
+        int code = insert(live, block);
+        if (!code)
+                site_gains(live->sites, block);
+        return code;
+}
+
+int heap_live_begin(struct heap_live *live, const struct heap_block *block,
+                    heap_block_ended ended, void *context)
+{
+        int first_error = 0;
+        uint64_t last = last_byte(block->addr, block->size_bytes);
+        struct place place;
+        while (seek_overlap(live, block->addr, last, &place)) {
+                struct heap_block unseen = place.leaf->blocks[place.slot];
+                remove_block(live, &place);
+                int code = ended(context, &unseen);
+                first_error = first_error ? first_error : code;
+        }
+        struct heap_block begun = *block;
+        begun.inherited = false;
+        int code = add_block(live, &begun);
+        if (code)
+                return code;
+        live->sites->sites[begun.site].allocations++;
+        live->sites->sites[begun.site].total_bytes += begun.size_bytes;
+        return first_error;
+}
+
+bool heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *block)
+{
+        struct place place;
+        if (!seek_floor(live, addr, &place) ||
+            place.leaf->blocks[place.slot].addr != addr)
+                return false;
+        *block = place.leaf->blocks[place.slot];
+        remove_block(live, &place);
+        return true;
+}
+
+/* What is left of BLOCK before FIRST and behind LAST goes on as blocks of their own. */
+static int keep_rest(struct heap_live *live, const struct heap_block *block,
+                     uint64_t first, uint64_t last, int64_t now_ns)
+{
+        uint64_t block_last = last_byte(block->addr, block->size_bytes);
+        struct heap_block rest = *block;
+        rest.start_ns = now_ns;
+        rest.allocation_id = 0;
+        int code = 0;
+        if (block->addr < first) {
+                rest.size_bytes = first - block->addr;
+                code = add_block(live, &rest);
+        }
+        if (!code && block_last > last) {
+                rest.addr = last + 1;
+                rest.size_bytes = block_last - last;
+                code = add_block(live, &rest);
+        }
+        return code;
+}
+
+int heap_live_end_range(struct heap_live *live, uint64_t start, uint64_t length_bytes,
+                        int64_t now_ns, heap_block_ended ended, void *context)
+{
+        int first_error = 0;
+        uint64_t last = last_byte(start, length_bytes);
+        struct place place;
+        while (length_bytes && seek_overlap(live, start, last, &place)) {
+                struct heap_block block = place.leaf->blocks[place.slot];
+                remove_block(live, &place);
+                int code = keep_rest(live, &block, start, last, now_ns);
+                if (code)
+                        return code;
+                code = ended(context, &block);
+                first_error = first_error ? first_error : code;
+        }
+        return first_error;
+}
+
+struct heap_block *heap_live_find(const struct heap_live *live, uint64_t addr)
+{
+        struct place place;
+        if (!seek_floor(live, addr, &place))
+                return NULL;
+        struct heap_block *block = &place.leaf->blocks[place.slot];
+        return last_byte(block->addr, block->size_bytes) >= addr ? block : NULL;
+}
+
+size_t heap_live_count(const struct heap_live *live)
+{
+        return live->count;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/* The live heap against a reference that is too simple to be wrong: a list of blocks
+ * that every question goes through from end to end. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live.h"
+
+/* ---- the reference ------------------------------------------------------------- */
+
+enum { MAX_BLOCKS = 100000, SITES = 5 };
+
+struct reference {
+        struct heap_block *blocks;
+        size_t count;
+        struct heap_site sites[SITES];
+};
+
+static void reference_open(struct reference *reference)
+{
+        memset(reference, 0, sizeof(*reference));
+        reference->blocks = calloc(MAX_BLOCKS, sizeof(*reference->blocks));
+        assert_non_null(reference->blocks);
+}
+
+static uint64_t end_of(const struct heap_block *block)
+{
+        return block->addr + (block->size_bytes ? block->size_bytes : 1);
+}
+
+static struct heap_block *reference_find(struct reference *reference, uint64_t addr)
+{
+        for (size_t i = 0; i < reference->count; i++)
+                if (reference->blocks[i].addr <= addr &&
+                    addr < end_of(&reference->blocks[i]))
+                        return &reference->blocks[i];
+        return NULL;
+}
+
+static void reference_add(struct reference *reference, const struct heap_block *block)
+{
+        assert_true(reference->count < MAX_BLOCKS);
+        reference->blocks[reference->count++] = *block;
+        struct heap_site *site = &reference->sites[block->site];
+        if (block->inherited)
+                return;
+        site->live_bytes += block->size_bytes;
+        if (site->live_bytes > site->peak_bytes)
+                site->peak_bytes = site->live_bytes;
+}
+
+static void reference_remove(struct reference *reference, struct heap_block *block)
+{
+        if (!block->inherited)
+                reference->sites[block->site].live_bytes -= block->size_bytes;
+        *block = reference->blocks[--reference->count];
+}
+
+/* ---- what has ended, in any order ------------------------------------------------ */
+
+struct ended {
+        size_t count;
+        uint64_t sum; /* of the addresses, sizes and rows */
+};
+
+static void note(struct ended *ended, const struct heap_block *block)
+{
+        ended->count++;
+        ended->sum +=
+            block->addr * 31 + block->size_bytes * 7 + (uint64_t)block->allocation_id;
+}
+
+static int note_ended(void *context, const struct heap_block *block)
+{
+        note(context, block);
+        return 0;
+}
+
+static struct heap_block *reference_overlap(struct reference *reference, uint64_t start,
+                                            uint64_t end)
+{
+        for (size_t i = 0; i < reference->count; i++)
+                if (reference->blocks[i].addr < end &&
+                    end_of(&reference->blocks[i]) > start)
+                        return &reference->blocks[i];
+        return NULL;
+}
+
+static void reference_begin(struct reference *reference, const struct heap_block *block,
+                            struct ended *ended)
+{
+        struct heap_block *old;
+        while ((old = reference_overlap(reference, block->addr, end_of(block)))) {
+                note(ended, old);
+                reference_remove(reference, old);
+        }
+        reference_add(reference, block);
+        reference->sites[block->site].allocations++;
+        reference->sites[block->site].total_bytes += block->size_bytes;
+}
+
+static void reference_end_range(struct reference *reference, uint64_t start,
+                                uint64_t length, int64_t now_ns, struct ended *ended)
+{
+        struct heap_block *old;
+        while (length && (old = reference_overlap(reference, start, start + length))) {
+                struct heap_block left = *old, right = *old;
+                note(ended, old);
+                reference_remove(reference, old);
+                left.start_ns = right.start_ns = now_ns;
+                left.allocation_id = right.allocation_id = 0;
+                left.size_bytes = start - left.addr;
+                right.size_bytes = end_of(&right) - (start + length);
+                right.addr = start + length;
+                if (left.addr < start)
+                        reference_add(reference, &left);
+                if (right.size_bytes > 0 && right.size_bytes < (uint64_t)1 << 60)
+                        reference_add(reference, &right);
+        }
+}
+
+/* ---- random histories ---------------------------------------------------------------
+ */
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t limit)
+{
+        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+        return (random_state >> 33) % limit;
+}
+
+struct heap {
+        struct heap_sites *sites;
+        struct heap_live *live;
+        struct reference reference;
+};
+
+static void open_heap(struct heap *heap)
+{
+        heap->sites = heap_sites_new();
+        heap->live = heap_live_new(heap->sites);
+        reference_open(&heap->reference);
+        for (uint32_t i = 0; i < SITES; i++) {
+                uint32_t site;
+                assert_int_equal(heap_sites_find(heap->sites, i, "malloc", &site), 0);
+                assert_int_equal(site, i);
+        }
+}
+
+static void close_heap(struct heap *heap)
+{
+        heap_live_free(heap->live);
+        heap_sites_free(heap->sites);
+        free(heap->reference.blocks);
+}
+
+static struct heap_block random_block(uint64_t addresses, uint64_t largest)
+{
+        return (struct heap_block){.addr = 4096 + below(addresses),
+                                   .size_bytes = below(largest),
+                                   .start_ns = (int64_t)below(1000),
+                                   .thread_id = 7,
+                                   .site = (uint32_t)below(SITES)};
+}
+
+static void assert_same_block(const struct heap_block *real,
+                              const struct heap_block *wanted)
+{
+        if (!wanted) {
+                assert_null(real);
+                return;
+        }
+        assert_non_null(real);
+        assert_int_equal(real->addr, wanted->addr);
+        assert_int_equal(real->size_bytes, wanted->size_bytes);
+        assert_int_equal(real->start_ns, wanted->start_ns);
+        assert_int_equal(real->allocation_id, wanted->allocation_id);
+        assert_int_equal(real->site, wanted->site);
+        assert_int_equal(real->inherited, wanted->inherited);
+}
+
+static void assert_same_heap(struct heap *heap)
+{
+        struct reference *reference = &heap->reference;
+        assert_int_equal(heap_live_count(heap->live), reference->count);
+        for (size_t i = 0; i < reference->count; i++)
+                assert_same_block(heap_live_find(heap->live, reference->blocks[i].addr),
+                                  &reference->blocks[i]);
+        for (size_t i = 0; i < SITES; i++) {
+                const struct heap_site *site = heap_sites_at(heap->sites, i);
+                assert_int_equal(site->allocations, reference->sites[i].allocations);
+                assert_int_equal(site->total_bytes, reference->sites[i].total_bytes);
+                assert_int_equal(site->live_bytes, reference->sites[i].live_bytes);
+                assert_int_equal(site->peak_bytes, reference->sites[i].peak_bytes);
+        }
+}
+
+static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
+{
+        struct ended real = {0, 0}, wanted = {0, 0};
+        struct heap_block block = random_block(addresses, largest), out;
+        uint64_t addr = 4096 + below(addresses);
+        struct heap_block *known;
+        switch (below(8)) {
+        case 0:
+        case 1:
+        case 2:
+                reference_begin(&heap->reference, &block, &wanted);
+                assert_int_equal(heap_live_begin(heap->live, &block, note_ended, &real),
+                                 0);
+                break;
+        case 3:
+        case 4:
+                if (heap->reference.count)
+                        addr = heap->reference.blocks[below(heap->reference.count)].addr;
+                known = reference_find(&heap->reference, addr);
+                if (known && known->addr == addr) {
+                        assert_true(heap_live_end(heap->live, addr, &out));
+                        assert_same_block(&out, known);
+                        reference_remove(&heap->reference, known);
+                } else {
+                        assert_false(heap_live_end(heap->live, addr, &out));
+                }
+                break;
+        case 5:
+                reference_end_range(&heap->reference, addr, block.size_bytes, 5, &wanted);
+                assert_int_equal(heap_live_end_range(heap->live, addr, block.size_bytes,
+                                                     5, note_ended, &real),
+                                 0);
+                break;
+        default:
+                known = reference_find(&heap->reference, addr);
+                assert_same_block(heap_live_find(heap->live, addr), known);
+                if (known)
+                        heap_live_find(heap->live, addr)->allocation_id =
+                            known->allocation_id = (int64_t)below(1000);
+        }
+        assert_int_equal(real.count, wanted.count);
+        assert_int_equal(real.sum, wanted.sum);
+}
+
+static void random_histories(void **state)
+{
+        (void)state;
+        /* Crowded with overlaps; sparse; blocks of nothing. */
+        static const uint64_t shapes[][2] = {
+            {2000, 60}, {10000000, 50}, {500, 1}, {64, 500}};
+        for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+                struct heap heap;
+                random_state = i + 1;
+                open_heap(&heap);
+                for (int step = 0; step < 30000; step++) {
+                        one_step(&heap, shapes[i][0], shapes[i][1] + 1);
+                        if (step % 1000 == 0)
+                                assert_same_heap(&heap);
+                }
+                assert_same_heap(&heap);
+                close_heap(&heap);
+        }
+}
+
+/* Fills the tree to some levels, empties it in another order, again and again. */
+static void growing_and_shrinking(void **state)
+{
+        (void)state;
+        enum { BLOCKS = 60000, STRIDE = 7919 /* prime to BLOCKS */ };
+        struct heap_sites *sites = heap_sites_new();
+        struct heap_live *live = heap_live_new(sites);
+        uint32_t site;
+        assert_int_equal(heap_sites_find(sites, 1, "malloc", &site), 0);
+        for (uint64_t round = 0; round < 3; round++) {
+                for (uint64_t i = 0; i < BLOCKS; i++) {
+                        uint64_t n = round == 0 ? i : i * STRIDE % BLOCKS;
+                        struct heap_block block = {.addr = 0x1000 + 32 * n,
+                                                   .size_bytes = 16 + n % 16};
+                        assert_int_equal(heap_live_begin(live, &block, note_ended, NULL),
+                                         0);
+                }
+                assert_int_equal(heap_live_count(live), BLOCKS);
+                for (uint64_t i = 0; i < BLOCKS; i++) {
+                        uint64_t n = round == 1 ? i : i * STRIDE % BLOCKS;
+                        struct heap_block block;
+                        assert_null(heap_live_find(live, 0x1000 + 32 * n + 16 + n % 16));
+                        assert_true(heap_live_end(live, 0x1000 + 32 * n, &block));
+                        assert_int_equal(block.size_bytes, 16 + n % 16);
+                        assert_null(heap_live_find(live, 0x1000 + 32 * n));
+                }
+                assert_int_equal(heap_live_count(live), 0);
+        }
+        assert_int_equal(heap_sites_at(sites, site)->live_bytes, 0);
+        assert_int_equal(heap_sites_at(sites, site)->allocations, 3 * BLOCKS);
+        heap_live_free(live);
+        heap_sites_free(sites);
+}
+
+static void a_fork_inherits_the_blocks_without_their_rows(void **state)
+{
+        (void)state;
+        struct heap heap;
+        open_heap(&heap);
+        random_state = 9;
+        for (int step = 0; step < 5000; step++)
+                one_step(&heap, 100000, 50);
+        struct heap child = heap;
+        child.live = heap_live_copy(heap.live);
+        reference_open(&child.reference);
+        for (size_t i = 0; i < heap.reference.count; i++) {
+                child.reference.blocks[i] = heap.reference.blocks[i];
+                child.reference.blocks[i].allocation_id = 0;
+                child.reference.blocks[i].inherited = true;
+        }
+        child.reference.count = heap.reference.count;
+        memcpy(child.reference.sites, heap.reference.sites,
+               sizeof(child.reference.sites));
+        assert_same_heap(&child);
+
+        /* The child's frees are no frees of the parent's blocks. */
+        uint64_t addr = heap.reference.blocks[0].addr;
+        struct heap_block block;
+        assert_true(heap_live_end(child.live, addr, &block));
+        reference_remove(&child.reference, reference_find(&child.reference, addr));
+        assert_same_heap(&child);
+        assert_same_heap(&heap);
+
+        struct ended ended = {0, 0};
+        assert_int_equal(
+            heap_live_end_range(child.live, 0, UINT64_MAX, 5, note_ended, &ended), 0);
+        assert_int_equal(ended.count, child.reference.count);
+        assert_int_equal(heap_live_count(child.live), 0);
+        assert_same_heap(&heap);
+        heap_live_free(child.live);
+        free(child.reference.blocks);
+        close_heap(&heap);
+}
+
+static void blocks_at_the_end_of_the_address_space(void **state)
+{
+        (void)state;
+        struct heap_sites *sites = heap_sites_new();
+        struct heap_live *live = heap_live_new(sites);
+        uint32_t site;
+        assert_int_equal(heap_sites_find(sites, 1, "mmap", &site), 0);
+        struct heap_block block = {.addr = UINT64_MAX - 15, .size_bytes = 4096};
+        assert_int_equal(heap_live_begin(live, &block, note_ended, NULL), 0);
+        assert_non_null(heap_live_find(live, UINT64_MAX));
+        assert_null(heap_live_find(live, 0));
+        assert_null(heap_live_find(live, UINT64_MAX - 16));
+        heap_live_free(live);
+        heap_sites_free(sites);
+}
+
+static int refuse(void *context, const struct heap_block *block)
+{
+        (void)context;
+        (void)block;
+        return -EIO;
+}
+
+static void an_error_of_the_caller_is_passed_on_and_the_heap_is_right(void **state)
+{
+        (void)state;
+        struct heap_sites *sites = heap_sites_new();
+        struct heap_live *live = heap_live_new(sites);
+        uint32_t site;
+        assert_int_equal(heap_sites_find(sites, 1, "malloc", &site), 0);
+        struct heap_block block = {.addr = 100, .size_bytes = 10};
+        assert_int_equal(heap_live_begin(live, &block, refuse, NULL), 0);
+        assert_int_equal(heap_live_begin(live, &block, refuse, NULL), -EIO);
+        assert_int_equal(heap_live_count(live), 1);
+        assert_int_equal(heap_live_end_range(live, 104, 2, 5, refuse, NULL), -EIO);
+        assert_int_equal(heap_live_count(live), 2);
+        assert_int_equal(heap_sites_at(sites, site)->live_bytes, 8);
+        heap_live_free(live);
+        heap_sites_free(sites);
+}
+
+static void sites_are_contexts_and_functions(void **state)
+{
+        (void)state;
+        struct heap_sites *sites = heap_sites_new();
+        char function[] = "malloc"; /* not the same pointer as "malloc" */
+        uint32_t site, again;
+        for (int64_t stack = 0; stack < 10000; stack++) {
+                assert_int_equal(heap_sites_find(sites, stack, "malloc", &site), 0);
+                assert_int_equal(heap_sites_find(sites, stack, "calloc", &again), 0);
+                assert_int_not_equal(site, again);
+                assert_int_equal(heap_sites_find(sites, stack, function, &again), 0);
+                assert_int_equal(site, again);
+        }
+        assert_int_equal(heap_sites_count(sites), 20000);
+        assert_int_equal(heap_sites_at(sites, site)->stack_id, 9999);
+        heap_sites_free(sites);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(random_histories),
+            cmocka_unit_test(growing_and_shrinking),
+            cmocka_unit_test(a_fork_inherits_the_blocks_without_their_rows),
+            cmocka_unit_test(blocks_at_the_end_of_the_address_space),
+            cmocka_unit_test(an_error_of_the_caller_is_passed_on_and_the_heap_is_right),
+            cmocka_unit_test(sites_are_contexts_and_functions),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
