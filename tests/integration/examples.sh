@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every example's report says what its README says it must: the table there names the
+# marked source lines, the verdicts and their places, and the line numbers of the report
+# pasted there are still those of the source.
+set -eu -o pipefail
+
+fail()
+{
+        echo "examples: $*" >&2
+        exit 1
+}
+
+# The line number of a mark in a source file.
+marked_line()
+{
+        local line
+        line=$(grep -n "mark: $2\b" "$1" | cut -d: -f1)
+        [ -n "$line" ] || fail "no mark $2 in $1"
+        echo "$line"
+}
+
+# Rows of the table 'what | mark | verdict | place' in a README.
+expectations()
+{
+        sed -n '/^| *what *|/,/^$/p' "$1" | tail -n +3 |
+                awk -F'|' '{ for (i = 2; i <= 5; i++) gsub(/^ +| +$|`/, "", $i)
+                             print $2 ";" $3 ";" $4 ";" $5 }'
+}
+
+# The verdict and the place (1 is first) of source line $2 in database $1, or nothing.
+line_finding()
+{
+        "$MEMLAG" query -i "$1" --format csv "
+                SELECT verdict, place FROM (
+                        SELECT file, line, verdict,
+                               row_number() OVER (ORDER BY latency_share DESC) AS place
+                        FROM line_view)
+                WHERE file LIKE '%/$example.c' AND line = $2" | tail -n +2
+}
+
+object_finding()
+{
+        "$MEMLAG" query -i "$1" --format csv "
+                SELECT verdict, place FROM (
+                        SELECT object, object_kind, alloc_file, alloc_line, verdict,
+                               row_number() OVER (ORDER BY latency_share DESC) AS place
+                        FROM object_view)
+                WHERE (alloc_file LIKE '%/$example.c' AND alloc_line = $2)
+                   OR (object_kind = 'global' AND object = '$3')" | tail -n +2
+}
+
+check()
+{
+        local what=$1 mark=$2 verdict=$3 place=$4 found line name
+        line=$(marked_line "$source" "$mark")
+        # A global's name stands before its dimensions or its semicolon.
+        name=$(sed -n "${line}s/^static [a-z0-9_ ]* \([a-z_]*\)[[;].*/\1/p" "$source")
+        case $what in
+        line) found=$(line_finding "$database" "$line") ;;
+        object) found=$(object_finding "$database" "$line" "$name") ;;
+        *) fail "$example/README.md: unknown row '$what'" ;;
+        esac
+        case $place in
+        first) [ "$found" = "$verdict,1" ] ;;
+        absent) [ -z "$found" ] || [[ ! "$found" =~ ^($(alarming)), ]] ;;
+        *) fail "$example/README.md: unknown place '$place'" ;;
+        esac || {
+                "$MEMLAG" report -i "$database" >&2
+                fail "$example: $what $mark ($example.c:$line) must be $verdict $place, is '$found'"
+        }
+}
+
+# Verdicts that call for action.
+alarming()
+{
+        echo "dram-contention|dram-latency|remote-memory|sharing|tlb|in-core"
+}
+
+# No line of the example's own source may have an alarming verdict.
+check_nothing()
+{
+        local found
+        found=$("$MEMLAG" query -i "$database" --format csv "
+                SELECT line, verdict FROM line_view WHERE file LIKE '%/$example.c'" |
+                grep -E ",($(alarming))\$") || return 0
+        fail "$example: nothing to report, but: $found"
+}
+
+# 'FILE.c:LINE' in the pasted report points at a marked line.
+check_pasted_report()
+{
+        local pasted line
+        pasted=$(sed -n '/^```report$/,/^```$/p' "$readme")
+        [ -n "$pasted" ] || fail "$example/README.md has no report"
+        for line in $(grep -o "$example\.c:[0-9]*" <<<"$pasted" | cut -d: -f2 | sort -u); do
+                sed -n "${line}p" "$source" | grep -q 'mark:' ||
+                        fail "$example/README.md: its report names line $line, which has no mark"
+        done
+}
+
+for example in ${EXAMPLES:-contention chase friendly columns}; do
+        source=$SOURCE_DIR/examples/$example/$example.c
+        readme=$SOURCE_DIR/examples/$example/README.md
+        database=$example.db
+        # The README's own command, with the program's arguments.
+        command=$(sed -n "s/^    memlag record \(.*\) -- .*examples\/$example\(.*\)$/\1 -- \2/p" "$readme")
+        [ -n "$command" ] || fail "$example/README.md has no record command"
+        # shellcheck disable=SC2086 # a list of options
+        "$MEMLAG" record ${command%% -- *} -- "$BINARY_DIR/examples/$example" ${command#* -- } \
+                >"$example.out" || fail "recording $example ended with status $?"
+        rows=0
+        while IFS=';' read -r what mark verdict place; do
+                rows=$((rows + 1))
+                case $what in
+                nothing) check_nothing ;;
+                *) check "$what" "$mark" "$verdict" "$place" ;;
+                esac
+        done < <(expectations "$readme")
+        [ "$rows" -gt 0 ] || fail "$example/README.md has no table of what to expect"
+        check_pasted_report
+done

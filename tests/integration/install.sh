@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# An installation as a packager makes it: every part is where it belongs, under DESTDIR
+# too, and the installed program records from any directory with nothing in its
+# environment, also after the whole prefix has moved.
+set -eu -o pipefail
+
+fail()
+{
+        echo "install: $*" >&2
+        exit 1
+}
+
+# A program whose one line misses the caches, built here: examples are not installed.
+"$CC" -O2 -g -o walk "$SOURCE_DIR/examples/chase/chase.c"
+
+# Records and reports with the program in prefix $1, from an empty directory.
+try()
+{
+        local prefix=$1 where
+        where=$(mktemp -d "$PWD/elsewhere.XXXXXX")
+        (
+                cd "$where"
+                env -i "$prefix/bin/memlag" record -o walk.db -- "$OLDPWD/walk" 200000 200000 \
+                        >out 2>err || { cat err >&2; fail "record in $prefix: status $?"; }
+                grep -q '^value ' out || fail "the target's output is missing: $(cat out)"
+                env -i "$prefix/bin/memlag" report -i walk.db --by line >report ||
+                        fail "report in $prefix: status $?"
+                grep -q 'chase\.c' report || fail "no source line in: $(cat report)"
+                env -i "$prefix/bin/memlag" query -i walk.db --format csv \
+                        "SELECT count(*) > 0 FROM sample_view" | grep -q '^1' ||
+                        fail "no samples in $prefix"
+        )
+}
+
+# Everything that the installation in prefix $1 must have, and nothing outside of it.
+check_files()
+{
+        local prefix=$1 path
+        for path in bin/memlag libexec/memlag share/memlag share/man/man1/memlag.1 \
+                share/man/man1/memlag-record.1 share/man/man1/memlag-report.1 \
+                share/man/man1/memlag-query.1 share/doc/memlag/examples/contention/contention.c \
+                share/doc/memlag/examples/arguments.h; do
+                [ -e "$prefix/$path" ] || fail "$path is missing in $prefix"
+        done
+        [ -x "$prefix/bin/memlag" ] || fail "bin/memlag is not executable"
+        find "$prefix/libexec/memlag" -name '*-amd64-linux' -perm -u+x | grep -q . ||
+                fail "no Valgrind tool in libexec/memlag"
+        find "$prefix/libexec/memlag" -name '*.so' | grep -q . || fail "no tracker in libexec/memlag"
+        find "$prefix/share/memlag" -name '*.sql' | grep -q . || fail "no SQL files in share/memlag"
+        find "$prefix/share/memlag" -name 'skylake-sp*' | grep -q . ||
+                fail "no presets in share/memlag"
+}
+
+prefix="$PWD/a prefix"
+cmake --install "$BINARY_DIR" --prefix "$prefix" >install.log
+check_files "$prefix"
+# Nothing may be named for the place where it was built.
+if grep -rlF "$BINARY_DIR" "$prefix" >named; then
+        fail "the build directory's name is in $(cat named)"
+fi
+try "$prefix"
+
+mv "$prefix" "$PWD/moved"
+try "$PWD/moved"
+
+# A packager's staging directory: the prefix is what CMake was configured with.
+DESTDIR="$PWD/staging" cmake --install "$BINARY_DIR" >install.log
+default=$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$BINARY_DIR/CMakeCache.txt")
+check_files "$PWD/staging$default"
+try "$PWD/staging$default"
+
+man -l "$PWD/moved/share/man/man1/memlag.1" >page 2>/dev/null </dev/null
+grep -q 'memlag' page || fail "memlag.1 is not a man page"
