@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of the analysis: intervals, thresholds, verdict on each interval,
+ * then on its samples. The rules themselves are in contention.c and verdict.c. */
+#include "analyze.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "facts.h"
+#include "findings.h"
+#include "memlag_views_sql.h"
+#include "statement.h"
+#include "thresholds.h"
+
+struct analysis {
+        struct db *db;
+        struct machine_facts machine;
+        char *machine_origin;
+        struct run_counters counters;
+        struct interval_metrics *metrics; /* of each interval of counters.series */
+        struct thresholds thresholds;
+        struct judged_interval *judged; /* the same */
+        int64_t intervals_of_unknown_contention;
+        int64_t intervals_of_unknown_bound;
+        struct findings_gaps gaps;
+};
+
+static int clear(struct db *db, struct diag *diag)
+{
+        return db_exec(db,
+                       "DELETE FROM line_object_finding; DELETE FROM object_finding;"
+                       "DELETE FROM function_finding; DELETE FROM line_finding;"
+                       "DELETE FROM interval; DELETE FROM threshold;"
+                       "DELETE FROM ledger WHERE stage = 'analysis';",
+                       diag);
+}
+
+static int read_facts(struct analysis *a, struct diag *diag)
+{
+        int code = facts_machine(a->db, &a->machine, &a->machine_origin, diag);
+        if (!code)
+                code = facts_counters(a->db, &a->counters, diag);
+        return code;
+}
+
+/* ---- intervals ------------------------------------------------------------- */
+
+static int measure_intervals(struct analysis *a, struct diag *diag)
+{
+        const struct interval_series *series = &a->counters.series;
+        a->metrics = calloc(series->count + 1, sizeof(*a->metrics));
+        a->judged = calloc(series->count + 1, sizeof(*a->judged));
+        if (!a->metrics || !a->judged)
+                return diag_set(diag, -ENOMEM, "no memory for %zu intervals",
+                                series->count);
+        for (size_t i = 0; i < series->count; i++)
+                a->metrics[i] = interval_metrics(&series->intervals[i], a->counters.known,
+                                                 a->machine.clock_mhz);
+        return 0;
+}
+
+static int store_intervals(struct analysis *a, struct diag *diag)
+{
+        sqlite3_stmt *insert;
+        int code = statement_prepare(
+            a->db, "INSERT INTO interval VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)",
+            &insert, diag);
+        const struct interval_series *series = &a->counters.series;
+        for (size_t i = 0; code == 0 && i < series->count; i++) {
+                const struct interval_metrics *metrics = &a->metrics[i];
+                sqlite3_bind_int64(insert, 1, series->intervals[i].id);
+                sqlite3_bind_int64(insert, 2, series->intervals[i].start_ns);
+                sqlite3_bind_int64(insert, 3, series->intervals[i].end_ns);
+                statement_bind_real(insert, 4, metrics->lmrl_cycles);
+                statement_bind_real(insert, 5, metrics->l1_miss_latency_cycles);
+                statement_bind_real(insert, 6, metrics->fb_full_ratio);
+                statement_bind_real(insert, 7, metrics->active_cores);
+                statement_bind_real(insert, 8, metrics->read_gbs);
+                statement_bind_real(insert, 9, metrics->write_gbs);
+                code = statement_run(a->db, insert, diag);
+        }
+        sqlite3_finalize(insert);
+        return code;
+}
+
+static void judge_intervals(struct analysis *a)
+{
+        for (size_t i = 0; i < a->counters.series.count; i++) {
+                const struct interval *interval = &a->counters.series.intervals[i];
+                enum answer contended = interval_contended(
+                    &a->metrics[i],
+                    uncontended_lmrl(interval, a->counters.known, &a->machine),
+                    &a->thresholds);
+                enum bound bound =
+                    interval_bound(&a->metrics[i], contended, &a->thresholds);
+                a->judged[i] = (struct judged_interval){interval->id, contended, bound};
+                a->intervals_of_unknown_contention += contended == ANSWER_UNKNOWN;
+                a->intervals_of_unknown_bound += bound == BOUND_UNKNOWN;
+        }
+}
+
+static int store_judgements(struct analysis *a, struct diag *diag)
+{
+        sqlite3_stmt *update;
+        int code = statement_prepare(
+            a->db, "UPDATE interval SET contended = ?, bound = ? WHERE interval_id = ?",
+            &update, diag);
+        for (size_t i = 0; code == 0 && i < a->counters.series.count; i++) {
+                const struct judged_interval *judged = &a->judged[i];
+                if (judged->contended == ANSWER_UNKNOWN)
+                        sqlite3_bind_null(update, 1);
+                else
+                        sqlite3_bind_int(update, 1, judged->contended == ANSWER_YES);
+                sqlite3_bind_text(update, 2, bound_name(judged->bound), -1,
+                                  SQLITE_STATIC);
+                sqlite3_bind_int64(update, 3, judged->id);
+                code = statement_run(a->db, update, diag);
+        }
+        sqlite3_finalize(update);
+        return code;
+}
+
+static int find_intervals(struct analysis *a, struct diag *diag)
+{
+        int code = measure_intervals(a, diag);
+        if (!code)
+                code = store_intervals(a, diag);
+        if (!code)
+                code = thresholds_derive(a->db, &a->machine, a->machine_origin,
+                                         &a->counters, a->metrics, &a->thresholds, diag);
+        if (code)
+                return code;
+        judge_intervals(a);
+        return store_judgements(a, diag);
+}
+
+/* ---- samples and the ledger ------------------------------------------------ */
+
+static int find_samples(struct analysis *a, struct diag *diag)
+{
+        int64_t period = db_run_int(a->db, "period_loads", 0);
+        const struct findings_input input = {
+            .intervals = a->judged,
+            .interval_count = a->counters.series.count,
+            .interval_ns = a->counters.series.interval_ns,
+            .machine = a->machine,
+            .thresholds = a->thresholds,
+            .total_cycles = a->counters.total_cycles,
+            .loads_per_sample = period > 0 ? (double)period : NAN,
+        };
+        return findings_make(a->db, &input, &a->gaps, diag);
+}
+
+static int store_ledger(struct analysis *a, struct diag *diag)
+{
+        const struct {
+                const char *kind;
+                int64_t value;
+                const char *unit;
+        } rows[] = {
+            {"impossible reading times", a->counters.impossible_readings, "readings"},
+            {"contention not told by the counters", a->intervals_of_unknown_contention,
+             "intervals"},
+            {"bound not told by the counters", a->intervals_of_unknown_bound,
+             "intervals"},
+            {"no latency", a->gaps.samples_without_latency, "samples"},
+            {"no counters at that time", a->gaps.samples_without_interval, "samples"},
+            {"waits for DRAM, contended or not", a->gaps.waits_of_unknown_contention,
+             "samples"},
+            {"too few samples for a verdict", a->gaps.lines_with_too_few_samples,
+             "lines"},
+        };
+        int code = 0;
+        for (size_t i = 0; !code && i < sizeof(rows) / sizeof(rows[0]); i++)
+                code = db_ledger_set(a->db, "analysis", rows[i].kind, rows[i].value,
+                                     rows[i].unit, diag);
+        return code;
+}
+
+static int run(struct analysis *a, struct diag *diag)
+{
+        int code = clear(a->db, diag);
+        if (!code)
+                code = read_facts(a, diag);
+        if (!code)
+                code = find_intervals(a, diag);
+        if (!code)
+                code = find_samples(a, diag);
+        if (!code)
+                code = store_ledger(a, diag);
+        if (!code)
+                code = db_exec(a->db, memlag_views_sql, diag);
+        return code;
+}
+
+int analyze(struct db *db, struct diag *diag)
+{
+        struct analysis a = {.db = db};
+        int code = db_exec(db, "BEGIN IMMEDIATE", diag);
+        if (code)
+                return code;
+        code = run(&a, diag);
+        if (!code)
+                code = db_exec(db, "COMMIT", diag);
+        if (code)
+                db_exec(db, "ROLLBACK", NULL);
+        free(a.machine_origin);
+        free(a.metrics);
+        free(a.judged);
+        facts_counters_free(&a.counters);
+        return code;
+}

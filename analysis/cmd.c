@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Argument parsing and output habits of the commands of this stage. */
+#include "cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "diag.h"
+
+void cmd_parse(const struct argp *argp, const char *name, int argc, char **argv,
+               void *input)
+{
+        argp_err_exit_status = EXIT_USAGE;
+        char *command = argv[0];
+        argv[0] = (char *)name; /* argp names the program by it, and only reads it */
+        argp_parse(argp, argc, argv, 0, NULL, input);
+        argv[0] = command;
+}
+
+int cmd_finish_output(const char *command)
+{
+        errno = 0;
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return EXIT_OK;
+        if (errno == EPIPE)
+                return EXIT_OK;
+        diag_printf(command, "cannot write the output: %s",
+                    errno ? strerror(errno) : "an earlier write failed");
+        return EXIT_FAILED;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules for one interval. doc/method.md explains each of them and where its
+ * number comes from; change both together. */
+#include "contention.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { LINE_BYTES = 64 };
+
+const double LMRL_FACTOR = 1.25;
+const double CONTENDED_BANDWIDTH_PART = 0.5;
+const double SATURATED_BANDWIDTH_PART = 0.9;
+const double FB_FULL_RATIO = 0.25;
+const double IDLE_USED_CORES = 0.05;
+const double COMPUTE_PENDING_RATIO = 0.3;
+const double COMPUTE_IPC = 2;
+const double LATENCY_PENDING_RATIO = 0.5;
+const double LATENCY_IPC = 1;
+
+double uncontended_lmrl(const struct interval *interval, const bool known[CONCEPT_COUNT],
+                        const struct machine_facts *facts)
+{
+        if (!known[CONCEPT_L1_MISS] || !known[CONCEPT_FB_HIT] ||
+            !known[CONCEPT_DRAM_READ] || !known[CONCEPT_DRAM_WRITE])
+                return NAN;
+        double misses = interval->gained[CONCEPT_L1_MISS];
+        double loads = misses + interval->gained[CONCEPT_FB_HIT];
+        double lines_read = interval->gained[CONCEPT_DRAM_READ] / LINE_BYTES;
+        double lines_written = interval->gained[CONCEPT_DRAM_WRITE] / LINE_BYTES;
+        if (!(loads > 0))
+                return NAN;
+        /* A line written back was first read to be owned, which no load waits
+         * for, unless the program loads it too: then it is among the misses. */
+        double dram_lines =
+            fmax(fmin(lines_read - lines_written, loads), fmin(lines_read, misses));
+        double cache_lines = fmax(0, misses - dram_lines);
+        return (dram_lines * facts->dram_latency_cycles +
+                cache_lines * facts->l3_latency_cycles) /
+               loads;
+}
+
+enum answer interval_contended(const struct interval_metrics *metrics,
+                               double uncontended_lmrl,
+                               const struct thresholds *thresholds)
+{
+        double moved_gbs = metrics->read_gbs + metrics->write_gbs;
+        if (moved_gbs <= thresholds->bandwidth_gbs || metrics->miss_loads == 0)
+                return ANSWER_NO;
+        double baseline =
+            isnan(uncontended_lmrl) ? thresholds->quiet_lmrl_cycles : uncontended_lmrl;
+        if (isnan(metrics->lmrl_cycles) || isnan(baseline))
+                return ANSWER_UNKNOWN;
+        return metrics->lmrl_cycles > thresholds->lmrl_factor * baseline ? ANSWER_YES
+                                                                         : ANSWER_NO;
+}
+
+static bool is_compute_bound(const struct interval_metrics *metrics)
+{
+        return metrics->pending_ratio < COMPUTE_PENDING_RATIO ||
+               metrics->instructions_per_cycle >= COMPUTE_IPC;
+}
+
+static bool is_latency_bound(const struct interval_metrics *metrics)
+{
+        return metrics->pending_ratio >= LATENCY_PENDING_RATIO &&
+               metrics->instructions_per_cycle < LATENCY_IPC;
+}
+
+enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
+                          const struct thresholds *thresholds)
+{
+        if (metrics->used_cores < IDLE_USED_CORES)
+                return BOUND_IDLE;
+        if (contended == ANSWER_YES ||
+            metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs)
+                return BOUND_BANDWIDTH;
+        if (metrics->fb_full_ratio >= FB_FULL_RATIO)
+                return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
+        if (is_compute_bound(metrics))
+                return BOUND_COMPUTE;
+        return is_latency_bound(metrics) ? BOUND_LATENCY : BOUND_UNKNOWN;
+}
+
+const char *bound_name(enum bound bound)
+{
+        static const char *const names[] = {
+            [BOUND_IDLE] = "idle",           [BOUND_COMPUTE] = "compute",
+            [BOUND_LATENCY] = "latency",     [BOUND_IN_CORE] = "in-core",
+            [BOUND_BANDWIDTH] = "bandwidth",
+        };
+        return bound == BOUND_UNKNOWN ? NULL : names[bound];
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What a counter means, whatever the CPU calls it. */
+#ifndef MEMLAG_COUNTERS_H
+#define MEMLAG_COUNTERS_H
+
+/* The concepts that the interval metrics are made of (method.md, section 1). */
+enum concept {
+        CONCEPT_CYCLES,       /* unhalted core cycles */
+        CONCEPT_INSTRUCTIONS, /* retired */
+        CONCEPT_PENDING,      /* alpha: L1D misses outstanding, summed over cycles */
+        CONCEPT_L1_MISS,      /* beta: retired loads that missed L1D */
+        CONCEPT_FB_HIT,       /* gamma: retired loads that hit a fill buffer */
+        CONCEPT_L1_MISS_ANY,  /* beta + gamma in one event */
+        CONCEPT_FB_FULL,      /* cycles a demand request waited for a fill buffer */
+        CONCEPT_DRAM_READ,    /* bytes */
+        CONCEPT_DRAM_WRITE,   /* bytes */
+        CONCEPT_COUNT,
+        CONCEPT_NONE = CONCEPT_COUNT
+};
+
+/* The concept that the event NAME (any case) counts, or CONCEPT_NONE. */
+enum concept counter_concept(const char *name);
+
+#endif

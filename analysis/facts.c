@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads what analysis needs of the raw tables. Judges nothing. */
+#include "facts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "statement.h"
+
+/* ---- the machine ----------------------------------------------------------- */
+
+static double *machine_field(struct machine_facts *machine, const char *key)
+{
+        static const struct {
+                const char *key;
+                size_t offset;
+        } fields[] = {
+            {"clock_mhz", offsetof(struct machine_facts, clock_mhz)},
+            {"l1d_latency_cycles", offsetof(struct machine_facts, l1d_latency_cycles)},
+            {"l2_latency_cycles", offsetof(struct machine_facts, l2_latency_cycles)},
+            {"l3_latency_cycles", offsetof(struct machine_facts, l3_latency_cycles)},
+            {"dram_latency_cycles", offsetof(struct machine_facts, dram_latency_cycles)},
+            {"dram_bandwidth_gbs", offsetof(struct machine_facts, dram_bandwidth_gbs)},
+        };
+        for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+                if (strcmp(fields[i].key, key) == 0)
+                        return (double *)((char *)machine + fields[i].offset);
+        return NULL;
+}
+
+int facts_machine(struct db *db, struct machine_facts *machine, char **origin,
+                  struct diag *diag)
+{
+        *machine = (struct machine_facts){NAN, NAN, NAN, NAN, NAN, NAN};
+        *origin = NULL;
+        sqlite3_stmt *rows;
+        int code = statement_prepare(
+            db, "SELECT key, value, origin FROM machine WHERE value > 0 ORDER BY key",
+            &rows, diag);
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                double *field =
+                    machine_field(machine, (const char *)sqlite3_column_text(rows, 0));
+                if (field)
+                        *field = sqlite3_column_double(rows, 1);
+                code = 0;
+                if (field == &machine->dram_latency_cycles) {
+                        *origin = strdup((const char *)sqlite3_column_text(rows, 2));
+                        code = *origin ? 0 : diag_set(diag, -ENOMEM, "no memory");
+                }
+        }
+        sqlite3_finalize(rows);
+        return code;
+}
+
+/* ---- the counters ---------------------------------------------------------- */
+
+struct counter_meaning {
+        int64_t counter_id;
+        enum concept concept;
+};
+
+/* Counters by id; the caller frees the array. */
+static int read_counters(struct db *db, struct counter_meaning **meanings, size_t *count,
+                         bool known[CONCEPT_COUNT], struct diag *diag)
+{
+        *meanings = NULL;
+        *count = 0;
+        sqlite3_stmt *rows;
+        int code = statement_prepare(
+            db, "SELECT counter_id, name FROM counter ORDER BY counter_id", &rows, diag);
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                enum concept concept =
+                    counter_concept((const char *)sqlite3_column_text(rows, 1));
+                code = 0;
+                if (concept == CONCEPT_NONE)
+                        continue;
+                struct counter_meaning *grown =
+                    reallocarray(*meanings, *count + 1, sizeof(*grown));
+                if (!grown) {
+                        code = diag_set(diag, -ENOMEM, "no memory");
+                        break;
+                }
+                *meanings = grown;
+                grown[(*count)++] =
+                    (struct counter_meaning){sqlite3_column_int64(rows, 0), concept};
+                known[concept] = true;
+        }
+        sqlite3_finalize(rows);
+        return code;
+}
+
+static enum concept meaning_of(const struct counter_meaning *meanings, size_t count,
+                               int64_t counter_id)
+{
+        for (size_t i = 0; i < count; i++)
+                if (meanings[i].counter_id == counter_id)
+        return meanings[i].concept;
+        return CONCEPT_NONE;
+}
+
+/* Adds READING, which is complete, to the series. */
+static int add_reading(struct run_counters *counters,
+                       const struct thread_reading *reading, struct diag *diag)
+{
+        int code = interval_series_add(&counters->series, reading);
+        if (code == -EINVAL) {
+                counters->impossible_readings++;
+                return 0;
+        }
+        counters->total_cycles += reading->gained[CONCEPT_CYCLES];
+        return code ? diag_set(diag, code, "no memory for the intervals") : 0;
+}
+
+/* One thread's readings of one span lie side by side in the table's order. */
+static int read_readings(struct db *db, const struct counter_meaning *meanings,
+                         size_t meaning_count, struct run_counters *counters,
+                         struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code =
+            statement_prepare(db,
+                              "SELECT start_ns, end_ns, thread_id, counter_id, value "
+                              "FROM reading ORDER BY start_ns, thread_id, counter_id",
+                              &rows, diag);
+        struct thread_reading reading = {0};
+        int64_t thread_id = 0;
+        bool any = false;
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                int64_t start_ns = sqlite3_column_int64(rows, 0);
+                int64_t end_ns = sqlite3_column_int64(rows, 1);
+                code = 0;
+                if (any && (start_ns != reading.start_ns || end_ns != reading.end_ns ||
+                            sqlite3_column_int64(rows, 2) != thread_id)) {
+                        code = add_reading(counters, &reading, diag);
+                        any = false;
+                }
+                if (!any)
+                        reading = (struct thread_reading){.start_ns = start_ns,
+                                                          .end_ns = end_ns};
+                any = true;
+                thread_id = sqlite3_column_int64(rows, 2);
+                enum concept concept =
+                    meaning_of(meanings, meaning_count, sqlite3_column_int64(rows, 3));
+                if (concept != CONCEPT_NONE)
+                        reading.gained[concept] += sqlite3_column_double(rows, 4);
+        }
+        sqlite3_finalize(rows);
+        return code == 0 && any ? add_reading(counters, &reading, diag) : code;
+}
+
+static void set_spans(struct interval_series *series)
+{
+        for (size_t i = 0; i < series->count; i++) {
+                struct interval *interval = &series->intervals[i];
+                interval_span(series, interval->id, &interval->start_ns,
+                              &interval->end_ns);
+        }
+}
+
+int facts_counters(struct db *db, struct run_counters *counters, struct diag *diag)
+{
+        *counters = (struct run_counters){0};
+        int64_t interval_ns = db_run_int(db, "interval_ns", 0);
+        interval_series_init(&counters->series, interval_ns);
+        if (interval_ns <= 0)
+                return 0;
+        struct counter_meaning *meanings;
+        size_t count;
+        int code = read_counters(db, &meanings, &count, counters->known, diag);
+        if (!code)
+                code = read_readings(db, meanings, count, counters, diag);
+        free(meanings);
+        if (!counters->known[CONCEPT_CYCLES])
+                counters->total_cycles = NAN;
+        set_spans(&counters->series);
+        if (code)
+                facts_counters_free(counters);
+        return code;
+}
+
+void facts_counters_free(struct run_counters *counters)
+{
+        interval_series_free(&counters->series);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What the profiler left in the database for analysis to know: the machine, the
+ * run's settings, and the counters' sums by interval. */
+#ifndef MEMLAG_FACTS_H
+#define MEMLAG_FACTS_H
+
+#include "contention.h"
+#include "db.h"
+
+/* The machine table's facts; *ORIGIN is where they come from (the caller frees
+ * it), or NULL when the table has none of them. */
+int facts_machine(struct db *db, struct machine_facts *machine, char **origin,
+                  struct diag *diag);
+
+struct run_counters {
+        bool known[CONCEPT_COUNT]; /* the run counted it */
+        struct interval_series series;
+        int64_t impossible_readings; /* left out: their times cannot be */
+        double total_cycles;         /* of all threads, NAN when not counted */
+};
+
+/* Sums the readings into intervals of the run's interval_ns. Without that key
+ * there can be no readings: the series is empty. Freed by facts_counters_free. */
+int facts_counters(struct db *db, struct run_counters *counters, struct diag *diag);
+void facts_counters_free(struct run_counters *counters);
+
+#endif

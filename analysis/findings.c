@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass over the memory samples: each gets its cause, and is added to its
+ * line, function, object and pair of line and object. The rules are elsewhere. */
+#include "findings.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grouping.h"
+#include "pairs.h"
+#include "statement.h"
+#include "tally.h"
+
+struct data_source {
+        int64_t id;
+        enum level level;
+        bool tlb_missed;
+        bool hit_modified;
+};
+
+/* The latencies again, for the percentiles. */
+struct latency_list {
+        size_t count;
+        size_t capacity;
+        int64_t *cycles;
+        uint32_t *line;
+        uint32_t *function;
+};
+
+struct pass {
+        const struct findings_input *input;
+        struct findings_gaps *gaps;
+        struct grouping grouping;
+        struct data_source *sources;
+        size_t source_count;
+        struct tally whole;
+        struct tally *lines;
+        struct tally *functions;
+        struct tally *objects; /* by grouping_of_object; 0: no object */
+        struct pairs pairs;    /* of line and object */
+        struct latency_list latencies;
+};
+
+/* ---- preparation ----------------------------------------------------------- */
+
+static int read_sources(struct db *db, struct pass *pass, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db,
+                                     "SELECT data_source_id, level, tlb, snoop "
+                                     "FROM data_source ORDER BY data_source_id",
+                                     &rows, diag);
+        size_t capacity = 0;
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                if (pass->source_count == capacity) {
+                        capacity = capacity ? 2 * capacity : 64;
+                        struct data_source *grown =
+                            reallocarray(pass->sources, capacity, sizeof(*grown));
+                        if (!grown) {
+                                code = diag_set(diag, -ENOMEM, "no memory");
+                                break;
+                        }
+                        pass->sources = grown;
+                }
+                code = 0;
+                pass->sources[pass->source_count++] = (struct data_source){
+                    .id = sqlite3_column_int64(rows, 0),
+                    .level = level_named((const char *)sqlite3_column_text(rows, 1)),
+                    .tlb_missed =
+                        strcmp((const char *)sqlite3_column_text(rows, 2), "miss") == 0,
+                    .hit_modified =
+                        strcmp((const char *)sqlite3_column_text(rows, 3), "hitm") == 0,
+                };
+        }
+        sqlite3_finalize(rows);
+        return code;
+}
+
+static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
+{
+        int code = grouping_read(db, &pass->grouping, diag);
+        if (!code)
+                code = read_sources(db, pass, diag);
+        if (code)
+                return code;
+        pass->lines = calloc(pass->grouping.line_groups, sizeof(struct tally));
+        pass->functions = calloc(pass->grouping.function_groups, sizeof(struct tally));
+        pass->objects = calloc(pass->grouping.object_count + 1, sizeof(struct tally));
+        if (!pass->lines || !pass->functions || !pass->objects)
+                return diag_set(diag, -ENOMEM, "no memory for the sums");
+        return 0;
+}
+
+static void pass_close(struct pass *pass)
+{
+        grouping_free(&pass->grouping);
+        pairs_free(&pass->pairs);
+        free(pass->sources);
+        free(pass->lines);
+        free(pass->functions);
+        free(pass->objects);
+        free(pass->latencies.cycles);
+        free(pass->latencies.line);
+        free(pass->latencies.function);
+}
+
+/* ---- one sample ------------------------------------------------------------ */
+
+static int compare_source(const void *id, const void *source)
+{
+        int64_t a = *(const int64_t *)id, b = ((const struct data_source *)source)->id;
+        return (a > b) - (a < b);
+}
+
+static const struct data_source *source_of(const struct pass *pass, int64_t id)
+{
+        static const struct data_source none = {.level = LEVEL_NA};
+        if (!pass->source_count)
+                return &none;
+        const struct data_source *source = bsearch(&id, pass->sources, pass->source_count,
+                                                   sizeof(*source), compare_source);
+        return source ? source : &none;
+}
+
+static int compare_interval(const void *id, const void *interval)
+{
+        int64_t a = *(const int64_t *)id;
+        int64_t b = ((const struct judged_interval *)interval)->id;
+        return (a > b) - (a < b);
+}
+
+static const struct judged_interval *interval_at(const struct findings_input *input,
+                                                 int64_t time_ns)
+{
+        if (input->interval_ns <= 0 || time_ns < 0)
+                return NULL;
+        int64_t id = time_ns / input->interval_ns;
+        return input->interval_count
+                   ? bsearch(&id, input->intervals, input->interval_count,
+                             sizeof(*input->intervals), compare_interval)
+                   : NULL;
+}
+
+static int keep_latency(struct latency_list *list, int64_t cycles, uint32_t line,
+                        uint32_t function)
+{
+        if (list->count == list->capacity) {
+                size_t capacity = list->capacity ? 2 * list->capacity : 4096;
+                int64_t *grown_cycles =
+                    reallocarray(list->cycles, capacity, sizeof(*grown_cycles));
+                if (grown_cycles)
+                        list->cycles = grown_cycles;
+                uint32_t *grown_line =
+                    reallocarray(list->line, capacity, sizeof(*grown_line));
+                if (grown_line)
+                        list->line = grown_line;
+                uint32_t *grown_function =
+                    reallocarray(list->function, capacity, sizeof(*grown_function));
+                if (grown_function)
+                        list->function = grown_function;
+                if (!grown_cycles || !grown_line || !grown_function)
+                        return -ENOMEM;
+                list->capacity = capacity;
+        }
+        list->cycles[list->count] = cycles;
+        list->line[list->count] = line;
+        list->function[list->count++] = function;
+        return 0;
+}
+
+static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sample,
+                       const struct judged_interval *interval)
+{
+        gaps->samples_without_latency += sample->latency_cycles < 0;
+        gaps->samples_without_interval += !interval;
+        gaps->waits_of_unknown_contention += level_waits_for_dram(sample->level) &&
+                                             sample->interval_contended == ANSWER_UNKNOWN;
+}
+
+/* Columns: time_ns, latency_cycles, data_source_id, location_id, object_id. */
+static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *row,
+                                         const struct judged_interval *interval)
+{
+        const struct data_source *source = source_of(pass, sqlite3_column_int64(row, 2));
+        bool timed = sqlite3_column_type(row, 1) != SQLITE_NULL &&
+                     sqlite3_column_int64(row, 1) >= 0;
+        return (struct sample_facts){
+            .level = source->level,
+            .tlb_missed = source->tlb_missed,
+            .hit_modified = source->hit_modified,
+            .latency_cycles = timed ? sqlite3_column_int64(row, 1) : -1,
+            .interval_contended = interval ? interval->contended : ANSWER_UNKNOWN,
+            .interval_bound = interval ? interval->bound : BOUND_UNKNOWN,
+        };
+}
+
+static int add_sample(struct pass *pass, sqlite3_stmt *row)
+{
+        const struct findings_input *input = pass->input;
+        const struct judged_interval *interval =
+            interval_at(input, sqlite3_column_int64(row, 0));
+        struct sample_facts sample = sample_of_row(pass, row, interval);
+        enum answer contended = sample_contended(&sample, &input->thresholds);
+        enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
+        uint32_t line, function;
+        grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
+                             &function);
+        uint32_t object =
+            grouping_of_object(&pass->grouping, sqlite3_column_int64(row, 4));
+        struct tally *pair = pairs_get(&pass->pairs, line, object);
+        if (!pair)
+                return -ENOMEM;
+        struct tally *tallies[] = {&pass->whole, &pass->lines[line],
+                                   &pass->functions[function], &pass->objects[object],
+                                   pair};
+        for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
+                tally_add(tallies[i], &sample, contended, cause);
+        count_gaps(pass->gaps, &sample, interval);
+        return sample.latency_cycles < 0
+                   ? 0
+                   : keep_latency(&pass->latencies, sample.latency_cycles, line,
+                                  function);
+}
+
+static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT s.time_ns, s.latency_cycles, s.data_source_id, a.location_id,"
+            " a.object_id "
+            "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id) "
+            "WHERE s.data_source_id IS NOT NULL OR s.addr IS NOT NULL "
+            "ORDER BY s.sample_id";
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db, sql, &rows, diag);
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
+                if ((code = add_sample(pass, rows)))
+                        diag_set(diag, code, "no memory for the sums");
+        sqlite3_finalize(rows);
+        return code;
+}
+
+/* ---- the tables ------------------------------------------------------------ */
+
+static enum verdict tally_verdict(const struct tally *tally,
+                                  const struct findings_input *input)
+{
+        struct verdict_facts facts = {.latencies = tally->latencies,
+                                      .cost_ratio = tally->latency_cycles *
+                                                    input->loads_per_sample /
+                                                    input->total_cycles};
+        memcpy(facts.cause_latency_cycles, tally->cause_latency_cycles,
+               sizeof(facts.cause_latency_cycles));
+        return verdict_of(&facts);
+}
+
+/* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
+ * mean, p95, share, low, high, contended_samples, verdict. */
+static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
+                                 double p95, const struct pass *pass)
+{
+        struct share share = latency_share(tally, &pass->whole);
+        enum verdict verdict = tally_verdict(tally, pass->input);
+        sqlite3_bind_int64(insert, 2, tally->samples);
+        sqlite3_bind_int64(insert, 3, tally->dram_samples);
+        statement_bind_real(insert, 4, tally_mean_latency(tally));
+        statement_bind_real(insert, 5, p95);
+        statement_bind_real(insert, 6, share.value);
+        statement_bind_real(insert, 7, share.low);
+        statement_bind_real(insert, 8, share.high);
+        sqlite3_bind_int64(insert, 9, tally->contended_samples);
+        sqlite3_bind_text(insert, 10, verdict_name(verdict), -1, SQLITE_STATIC);
+        return verdict;
+}
+
+static int store_lines(struct db *db, struct pass *pass, const double *p95,
+                       struct diag *diag)
+{
+        static const char sql[] =
+            "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 "
+            "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
+            " LEFT JOIN module AS m USING (module_id)";
+        sqlite3_stmt *insert;
+        int code = statement_prepare(db, sql, &insert, diag);
+        for (size_t g = 0; code == 0 && g < pass->grouping.line_groups; g++) {
+                if (!pass->lines[g].samples)
+                        continue;
+                sqlite3_bind_int64(insert, 1, (int64_t)g);
+                enum verdict verdict =
+                    bind_finding(insert, &pass->lines[g], p95[g], pass);
+                sqlite3_bind_int64(insert, 11, pass->grouping.line_location[g]);
+                pass->gaps->lines_with_too_few_samples +=
+                    verdict == VERDICT_TOO_FEW_SAMPLES;
+                code = statement_run(db, insert, diag);
+        }
+        sqlite3_finalize(insert);
+        return code;
+}
+
+static int store_functions(struct db *db, struct pass *pass, const double *p95,
+                           struct diag *diag)
+{
+        static const char sql[] =
+            "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 "
+            "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
+            " LEFT JOIN module AS m USING (module_id)";
+        sqlite3_stmt *insert;
+        int code = statement_prepare(db, sql, &insert, diag);
+        for (size_t g = 0; code == 0 && g < pass->grouping.function_groups; g++) {
+                if (!pass->functions[g].samples)
+                        continue;
+                sqlite3_bind_int64(insert, 1, (int64_t)g);
+                bind_finding(insert, &pass->functions[g], p95[g], pass);
+                sqlite3_bind_int64(insert, 11, pass->grouping.function_location[g]);
+                code = statement_run(db, insert, diag);
+        }
+        sqlite3_finalize(insert);
+        return code;
+}
+
+static int store_objects(struct db *db, struct pass *pass, struct diag *diag)
+{
+        sqlite3_stmt *insert;
+        int code = statement_prepare(db,
+                                     "INSERT INTO object_finding "
+                                     "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10)",
+                                     &insert, diag);
+        for (size_t i = 0; code == 0 && i < pass->grouping.object_count; i++) {
+                const struct tally *tally = &pass->objects[i + 1];
+                if (!tally->samples)
+                        continue;
+                sqlite3_bind_int64(insert, 1, pass->grouping.object_id[i]);
+                bind_finding(insert, tally, NAN, pass);
+                code = statement_run(db, insert, diag);
+        }
+        sqlite3_finalize(insert);
+        return code;
+}
+
+static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
+{
+        sqlite3_stmt *insert;
+        int code = statement_prepare(
+            db, "INSERT INTO line_object_finding VALUES (?, ?, ?, ?, ?)", &insert, diag);
+        pairs_sort(&pass->pairs);
+        for (size_t i = 0; code == 0 && i < pass->pairs.count; i++) {
+                const struct pair *pair = &pass->pairs.pairs[i];
+                sqlite3_bind_int64(insert, 1, pair->line);
+                if (pair->object)
+                        sqlite3_bind_int64(insert, 2,
+                                           pass->grouping.object_id[pair->object - 1]);
+                else
+                        sqlite3_bind_null(insert, 2);
+                sqlite3_bind_int64(insert, 3, pair->tally.samples);
+                statement_bind_real(insert, 4, tally_mean_latency(&pair->tally));
+                sqlite3_bind_int64(insert, 5, pair->tally.contended_samples);
+                code = statement_run(db, insert, diag);
+        }
+        sqlite3_finalize(insert);
+        return code;
+}
+
+static int store_findings(struct db *db, struct pass *pass, struct diag *diag)
+{
+        const struct latency_list *list = &pass->latencies;
+        const struct grouping *grouping = &pass->grouping;
+        double *line_p95 = calloc(grouping->line_groups, sizeof(*line_p95));
+        double *function_p95 = calloc(grouping->function_groups, sizeof(*function_p95));
+        int code;
+        if (!line_p95 || !function_p95 ||
+            group_percentiles(list->line, list->cycles, list->count,
+                              grouping->line_groups, 95, line_p95) ||
+            group_percentiles(list->function, list->cycles, list->count,
+                              grouping->function_groups, 95, function_p95))
+                code = diag_set(diag, -ENOMEM, "no memory for the percentiles");
+        else
+                code = store_lines(db, pass, line_p95, diag);
+        if (!code)
+                code = store_functions(db, pass, function_p95, diag);
+        if (!code)
+                code = store_objects(db, pass, diag);
+        if (!code)
+                code = store_pairs(db, pass, diag);
+        free(line_p95);
+        free(function_p95);
+        return code;
+}
+
+int findings_make(struct db *db, const struct findings_input *input,
+                  struct findings_gaps *gaps, struct diag *diag)
+{
+        *gaps = (struct findings_gaps){0};
+        struct pass pass = {.input = input, .gaps = gaps};
+        int code = pass_open(db, &pass, diag);
+        if (!code)
+                code = add_samples(db, &pass, diag);
+        if (!code)
+                code = store_findings(db, &pass, diag);
+        pass_close(&pass);
+        return code;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* From samples to findings: what each line, function and object waited for. */
+#ifndef MEMLAG_FINDINGS_H
+#define MEMLAG_FINDINGS_H
+
+#include "contention.h"
+#include "facts.h"
+
+/* What is known of an interval when its samples are judged; by ascending id. */
+struct judged_interval {
+        int64_t id;
+        enum answer contended;
+        enum bound bound;
+};
+
+struct findings_input {
+        const struct judged_interval *intervals;
+        size_t interval_count;
+        int64_t interval_ns; /* 0: no intervals */
+        struct machine_facts machine;
+        struct thresholds thresholds;
+        double total_cycles;     /* of the run, NAN: not counted */
+        double loads_per_sample; /* NAN: not known */
+};
+
+/* What could not be told, for the ledger. */
+struct findings_gaps {
+        int64_t samples_without_latency;
+        int64_t samples_without_interval; /* in none that has counter readings */
+        int64_t waits_of_unknown_contention;
+        int64_t lines_with_too_few_samples;
+};
+
+/* Judges every memory sample and fills the tables line_finding,
+ * function_finding, object_finding and line_object_finding, which are empty. */
+int findings_make(struct db *db, const struct findings_input *input,
+                  struct findings_gaps *gaps, struct diag *diag);
+
+#endif

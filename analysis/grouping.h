@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers for lines, functions and objects: dense, so that tallies are arrays,
+ * and in the order of names, so that they do not depend on the order of samples. */
+#ifndef MEMLAG_GROUPING_H
+#define MEMLAG_GROUPING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db.h"
+
+struct grouping {
+        size_t location_count; /* sorted by location_id */
+        int64_t *location_id;
+        uint32_t *line;     /* of each location */
+        uint32_t *function; /* of each location */
+        /* Groups count from 1; 0 is the group of samples without a location. */
+        size_t line_groups;
+        size_t function_groups;
+        int64_t *line_location; /* some location of each group, 0 in group 0 */
+        int64_t *function_location;
+        size_t object_count; /* sorted by object_id */
+        int64_t *object_id;
+};
+
+/* Reads the names. Freed by grouping_free, also after an error. */
+int grouping_read(struct db *db, struct grouping *grouping, struct diag *diag);
+void grouping_free(struct grouping *grouping);
+
+/* The groups of a location, 0 for one that does not exist. */
+void grouping_of_location(const struct grouping *grouping, int64_t location_id,
+                          uint32_t *line, uint32_t *function);
+
+/* The object's index plus 1, or 0 when it does not exist. */
+uint32_t grouping_of_object(const struct grouping *grouping, int64_t object_id);
+
+#endif

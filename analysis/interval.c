@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums readings into intervals and derives their metrics. Knows what counters
+ * mean, and nothing of thresholds, samples or the database. */
+#include "interval.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A thread works on memory when at least a tenth of its cycles can have passed
+ * with an L1D miss outstanding. */
+static const double MEMORY_THREAD_PENDING_RATIO = 0.1;
+
+static int64_t min_int64(int64_t a, int64_t b)
+{
+        return a < b ? a : b;
+}
+
+static int64_t max_int64(int64_t a, int64_t b)
+{
+        return a > b ? a : b;
+}
+
+void interval_series_init(struct interval_series *series, int64_t interval_ns)
+{
+        *series =
+            (struct interval_series){.interval_ns = interval_ns, .first_ns = INT64_MAX};
+}
+
+void interval_series_free(struct interval_series *series)
+{
+        free(series->intervals);
+        series->intervals = NULL;
+        series->count = 0;
+}
+
+static struct interval *find_id(const struct interval_series *series, int64_t id)
+{
+        size_t low = 0, high = series->count;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (series->intervals[middle].id < id)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < series->count && series->intervals[low].id == id
+                   ? &series->intervals[low]
+                   : NULL;
+}
+
+/* The interval ID, made when new. Since readings come by start, a new interval
+ * is always later than all that exist. */
+static struct interval *get_id(struct interval_series *series, int64_t id)
+{
+        struct interval *last = series->intervals + series->count - 1;
+        if (series->count && last->id >= id)
+                return last->id == id ? last : find_id(series, id);
+        if (series->count == series->capacity) {
+                size_t capacity = series->capacity ? 2 * series->capacity : 64;
+                struct interval *grown =
+                    reallocarray(series->intervals, capacity, sizeof(*grown));
+                if (!grown)
+                        return NULL;
+                series->intervals = grown;
+                series->capacity = capacity;
+        }
+        struct interval *interval = &series->intervals[series->count++];
+        *interval = (struct interval){.id = id};
+        return interval;
+}
+
+static void add_part(struct interval *interval, const struct thread_reading *reading,
+                     double part)
+{
+        for (int c = 0; c < CONCEPT_COUNT; c++)
+                interval->gained[c] += part * reading->gained[c];
+        double cycles = reading->gained[CONCEPT_CYCLES];
+        if (cycles > 0 &&
+            reading->gained[CONCEPT_PENDING] >= MEMORY_THREAD_PENDING_RATIO * cycles)
+                interval->memory_cycles += part * cycles;
+}
+
+int interval_series_add(struct interval_series *series,
+                        const struct thread_reading *reading)
+{
+        if (reading->start_ns < 0 || reading->end_ns <= reading->start_ns)
+                return -EINVAL;
+        int64_t first = reading->start_ns / series->interval_ns;
+        int64_t last = (reading->end_ns - 1) / series->interval_ns;
+        if (last - first >= READING_INTERVALS_MAX)
+                return -EINVAL;
+        double length = (double)(reading->end_ns - reading->start_ns);
+        for (int64_t id = first; id <= last; id++) {
+                struct interval *interval = get_id(series, id);
+                if (!interval)
+                        return -ENOMEM;
+                int64_t from = max_int64(reading->start_ns, id * series->interval_ns);
+                int64_t upto =
+                    id == last ? reading->end_ns : (id + 1) * series->interval_ns;
+                add_part(interval, reading, (double)(upto - from) / length);
+        }
+        series->first_ns = min_int64(series->first_ns, reading->start_ns);
+        series->last_ns = max_int64(series->last_ns, reading->end_ns);
+        return 0;
+}
+
+void interval_span(const struct interval_series *series, int64_t id, int64_t *start_ns,
+                   int64_t *end_ns)
+{
+        *start_ns = id * series->interval_ns;
+        if (__builtin_add_overflow(*start_ns, series->interval_ns, end_ns))
+                *end_ns = INT64_MAX;
+        if (!series->count)
+                return;
+        if (id == series->intervals[0].id)
+                *start_ns = max_int64(*start_ns, series->first_ns);
+        if (id == series->intervals[series->count - 1].id)
+                *end_ns = min_int64(*end_ns, series->last_ns);
+}
+
+static double ratio(double numerator, double denominator)
+{
+        return denominator > 0 ? numerator / denominator : NAN;
+}
+
+static double miss_loads(const double gained[CONCEPT_COUNT])
+{
+        if (!isnan(gained[CONCEPT_L1_MISS_ANY]))
+                return gained[CONCEPT_L1_MISS_ANY];
+        return gained[CONCEPT_L1_MISS] + gained[CONCEPT_FB_HIT];
+}
+
+struct interval_metrics interval_metrics(const struct interval *interval,
+                                         const bool known[CONCEPT_COUNT],
+                                         double clock_mhz)
+{
+        double gained[CONCEPT_COUNT];
+        for (int c = 0; c < CONCEPT_COUNT; c++)
+                gained[c] = known[c] ? interval->gained[c] : NAN;
+
+        double duration_ns = (double)(interval->end_ns - interval->start_ns);
+        double core_cycles = clock_mhz * 1e-3 * duration_ns;
+        double cycles = gained[CONCEPT_CYCLES];
+        double pending = gained[CONCEPT_PENDING];
+        double memory_cycles = known[CONCEPT_CYCLES] && known[CONCEPT_PENDING]
+                                   ? interval->memory_cycles
+                                   : NAN;
+        return (struct interval_metrics){
+            .miss_loads = miss_loads(gained),
+            .lmrl_cycles = ratio(pending, miss_loads(gained)),
+            .l1_miss_latency_cycles = ratio(pending, gained[CONCEPT_L1_MISS]),
+            .fb_full_ratio = ratio(gained[CONCEPT_FB_FULL], cycles),
+            .active_cores = ratio(memory_cycles, core_cycles),
+            .read_gbs = ratio(gained[CONCEPT_DRAM_READ], duration_ns),
+            .write_gbs = ratio(gained[CONCEPT_DRAM_WRITE], duration_ns),
+            .used_cores = ratio(cycles, core_cycles),
+            .pending_ratio = ratio(pending, cycles),
+            .instructions_per_cycle = ratio(gained[CONCEPT_INSTRUCTIONS], cycles),
+        };
+}

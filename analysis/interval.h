@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Counter readings of threads, summed machine-wide into intervals of equal
+ * length, and the metrics of an interval. Pure arithmetic: no database. */
+#ifndef MEMLAG_INTERVAL_H
+#define MEMLAG_INTERVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "counters.h"
+
+/* What the counters of one thread gained over [start_ns, end_ns). */
+struct thread_reading {
+        int64_t start_ns;
+        int64_t end_ns;
+        double gained[CONCEPT_COUNT];
+};
+
+struct interval {
+        int64_t id; /* start_ns / the series' interval_ns */
+        int64_t start_ns;
+        int64_t end_ns;
+        double gained[CONCEPT_COUNT]; /* summed over the threads */
+        /* Cycles of the threads that had L1D misses outstanding for a good part
+         * of them (interval.c says how much). */
+        double memory_cycles;
+};
+
+struct interval_series {
+        int64_t interval_ns;
+        int64_t first_ns; /* of all readings */
+        int64_t last_ns;
+        struct interval
+            *intervals; /* by ascending id; those without readings are absent */
+        size_t count;
+        size_t capacity;
+};
+
+/* INTERVAL_NS > 0. */
+void interval_series_init(struct interval_series *series, int64_t interval_ns);
+void interval_series_free(struct interval_series *series);
+
+/* Adds READING, split over the intervals that it covers in proportion to time.
+ * Readings come by ascending start_ns. -EINVAL when its times cannot be a
+ * reading's (none or negative duration, or more than READING_INTERVALS_MAX
+ * intervals long), -ENOMEM. */
+enum { READING_INTERVALS_MAX = 64 };
+int interval_series_add(struct interval_series *series,
+                        const struct thread_reading *reading);
+
+/* The span of interval ID; the series' first and last one begin and end with
+ * the readings, because a run seldom fills them. */
+void interval_span(const struct interval_series *series, int64_t id, int64_t *start_ns,
+                   int64_t *end_ns);
+
+/* Each is NAN where the counters do not tell. KNOWN: the concepts that the run
+ * counted; what a known counter did not gain is zero. */
+struct interval_metrics {
+        /* beta + gamma: loads that missed L1D or hit a fill buffer. */
+        double miss_loads;
+        /* alpha / (beta + gamma), H20's load miss real latency. */
+        double lmrl_cycles;
+        /* alpha / beta. */
+        double l1_miss_latency_cycles;
+        /* Share of the cycles in which a request waited for a fill buffer. */
+        double fb_full_ratio;
+        /* Mean number of cores that ran threads waiting for memory. */
+        double active_cores;
+        double read_gbs; /* 10^9 bytes a second */
+        double write_gbs;
+        /* Used cycles in terms of one core's cycles. */
+        double used_cores;
+        /* Mean number of L1D misses outstanding: the greatest share of the cycles
+         * that can have been spent waiting for one. */
+        double pending_ratio;
+        double instructions_per_cycle;
+};
+
+/* CLOCK_MHZ may be NAN. */
+struct interval_metrics interval_metrics(const struct interval *interval,
+                                         const bool known[CONCEPT_COUNT],
+                                         double clock_mhz);
+
+#endif

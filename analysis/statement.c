@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Small helpers over SQLite's statements. Knows no table. */
+#include "statement.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+
+int statement_error(struct db *db, struct diag *diag)
+{
+        static const struct {
+                int rc;
+                int code;
+        } codes[] = {
+            {SQLITE_FULL, -ENOSPC}, {SQLITE_NOMEM, -ENOMEM},
+            {SQLITE_BUSY, -EBUSY},  {SQLITE_READONLY, -EROFS},
+            {SQLITE_IOERR, -EIO},   {SQLITE_CORRUPT, -EBADMSG},
+        };
+        int rc = sqlite3_errcode(db_sqlite(db)) & 0xff;
+        int code = -EINVAL;
+        for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+                if (codes[i].rc == rc)
+                        code = codes[i].code;
+        const char *file = sqlite3_db_filename(db_sqlite(db), "main");
+        return diag_set(diag, code, "%s: %s", file ? file : "database",
+                        sqlite3_errmsg(db_sqlite(db)));
+}
+
+int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
+                      struct diag *diag)
+{
+        if (sqlite3_prepare_v2(db_sqlite(db), sql, -1, statement, NULL) == SQLITE_OK)
+                return 0;
+        return statement_error(db, diag);
+}
+
+int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag)
+{
+        switch (sqlite3_step(statement)) {
+        case SQLITE_ROW:
+                return 1;
+        case SQLITE_DONE:
+                return 0;
+        default:
+                return statement_error(db, diag);
+        }
+}
+
+int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *diag)
+{
+        int code = statement_next(db, statement, diag);
+        sqlite3_reset(statement);
+        return code < 0 ? code : 0;
+}
+
+void statement_bind_real(struct sqlite3_stmt *statement, int index, double value)
+{
+        if (isnan(value))
+                sqlite3_bind_null(statement, index);
+        else
+                sqlite3_bind_double(statement, index, value);
+}

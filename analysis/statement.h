@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* SQL statements of the analysis stage: what sqlite3.h leaves to be repeated. */
+#ifndef MEMLAG_STATEMENT_H
+#define MEMLAG_STATEMENT_H
+
+#include "db.h"
+
+struct sqlite3_stmt;
+
+/* Compiles SQL into *STATEMENT; the caller finalizes it. */
+int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
+                      struct diag *diag);
+
+/* What SQLite says of its latest error, as a negative errno value and a message. */
+int statement_error(struct db *db, struct diag *diag);
+
+/* Runs STATEMENT, which gives no rows, and makes it ready to run again. */
+int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
+
+/* Steps to the next row: 1, or 0 at the end, or a negative errno value. */
+int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
+
+/* Binds VALUE, or NULL when it is NAN. */
+void statement_bind_real(struct sqlite3_stmt *statement, int index, double value);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums over samples, the share of a part in the whole with its interval of
+ * confidence, and percentiles. Pure arithmetic. */
+#ifndef MEMLAG_TALLY_H
+#define MEMLAG_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "verdict.h"
+
+/* What is summed for each line, function, object and the whole run. */
+struct tally {
+        int64_t samples;
+        int64_t latencies; /* samples with a latency */
+        int64_t dram_samples;
+        int64_t contended_samples;
+        double latency_cycles;
+        double latency_cycles_squared; /* sum of squares */
+        double cause_latency_cycles[CAUSE_COUNT];
+};
+
+void tally_add(struct tally *tally, const struct sample_facts *sample,
+               enum answer contended, enum cause cause);
+
+/* NAN without latencies. */
+double tally_mean_latency(const struct tally *tally);
+
+/* A proportion with its 95 % interval of confidence. */
+struct share {
+        double value;
+        double low;
+        double high;
+};
+
+/* The share of PART's latency in WHOLE's, both of samples that stand for equally
+ * many loads. The variance is that of a ratio estimator (Cochran, Sampling
+ * Techniques, 3rd edition, section 6.3), the interval Wilson's score interval
+ * (JASA 22, 1927) at the sample size that has this variance in simple sampling.
+ * NAN when WHOLE has no latency. */
+struct share latency_share(const struct tally *part, const struct tally *whole);
+
+/* The PERCENT-th percentile (1 to 100) of the COUNT > 0 VALUES by nearest rank;
+ * sorts VALUES. */
+int64_t percentile(int64_t *values, size_t count, unsigned percent);
+
+/* The same for each of GROUP_COUNT groups: value i belongs to group GROUP[i].
+ * RESULT gets GROUP_COUNT values, NAN for empty groups. 0 or -ENOMEM. */
+int group_percentiles(const uint32_t *group, const int64_t *values, size_t count,
+                      size_t group_count, unsigned percent, double *result);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Chooses the thresholds and stores them with where they come from. The rules
+ * that use them are in contention.c and verdict.c. */
+#include "thresholds.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "statement.h"
+#include "verdict.h"
+
+/* Fewer loads than this make an interval's LMRL a matter of chance. */
+static const double QUIET_LOADS_MIN = 1000;
+static const double QUIET_BANDWIDTH_PART = 0.25;
+/* More than the last cache takes on any server CPU, where the facts lack it. */
+static const double DEFAULT_CACHE_LATENCY_CYCLES = 100;
+
+struct thresholds thresholds_of_machine(const struct machine_facts *machine)
+{
+        double cache = machine->l3_latency_cycles;
+        return (struct thresholds){
+            .lmrl_factor = LMRL_FACTOR,
+            /* No mix of loads can have more: the right limit where the counters
+             * do not tell the mix. */
+            .quiet_lmrl_cycles = machine->dram_latency_cycles,
+            .bandwidth_gbs = CONTENDED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
+            .saturated_gbs = SATURATED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
+            .high_latency_cycles = LMRL_FACTOR * machine->dram_latency_cycles,
+            .cache_latency_cycles =
+                LMRL_FACTOR * (isnan(cache) ? DEFAULT_CACHE_LATENCY_CYCLES : cache),
+        };
+}
+
+/* ---- from the run's own quiet intervals ------------------------------------ */
+
+static int compare_double(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+        return (x > y) - (x < y);
+}
+
+static double moved_gbs(const struct interval_metrics *metrics)
+{
+        return metrics->read_gbs + metrics->write_gbs;
+}
+
+static double greatest_rate(const struct interval_metrics *metrics, size_t count)
+{
+        double greatest = NAN;
+        for (size_t i = 0; i < count; i++)
+                greatest = fmax(greatest, moved_gbs(&metrics[i]));
+        return greatest;
+}
+
+int quiet_lmrl(const struct interval_metrics *metrics, size_t count, double *lmrl_cycles,
+               double *peak_gbs)
+{
+        *lmrl_cycles = NAN;
+        *peak_gbs = greatest_rate(metrics, count);
+        double limit_gbs = QUIET_BANDWIDTH_PART * *peak_gbs;
+        double *values = calloc(count + 1, sizeof(*values));
+        if (!values)
+                return -ENOMEM;
+        size_t quiet = 0;
+        for (size_t i = 0; i < count; i++)
+                if (metrics[i].miss_loads >= QUIET_LOADS_MIN &&
+                    !isnan(metrics[i].lmrl_cycles) &&
+                    !(moved_gbs(&metrics[i]) > limit_gbs))
+                        values[quiet++] = metrics[i].lmrl_cycles;
+        qsort(values, quiet, sizeof(*values), compare_double);
+        if (isnan(limit_gbs))
+                quiet /= 10;
+        if (quiet >= QUIET_INTERVALS_MIN)
+                *lmrl_cycles = values[quiet / 2];
+        free(values);
+        return 0;
+}
+
+/* H20's sampling latency (data from DRAM, address hit the TLB, not locked) while
+ * the memory was quiet: its median, or NAN without such samples. */
+static int quiet_sampling_latency(struct db *db, double limit_gbs, int64_t interval_ns,
+                                  double *cycles, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT latency_cycles FROM ("
+            " SELECT s.latency_cycles, row_number() OVER (ORDER BY s.latency_cycles) AS "
+            "n,"
+            "        count(*) OVER () AS samples"
+            " FROM sample AS s JOIN data_source AS d USING (data_source_id)"
+            " JOIN interval AS i ON i.interval_id = s.time_ns / ?2"
+            " WHERE d.level = 'DRAM' AND d.tlb <> 'miss' AND d.locked = 0"
+            " AND s.latency_cycles > 0 AND i.read_gbs + i.write_gbs <= ?1)"
+            "WHERE n = (samples + 1) / 2 AND samples >= ?3";
+        *cycles = NAN;
+        sqlite3_stmt *statement;
+        int code = statement_prepare(db, sql, &statement, diag);
+        if (code)
+                return code;
+        sqlite3_bind_double(statement, 1, limit_gbs);
+        sqlite3_bind_int64(statement, 2, interval_ns);
+        sqlite3_bind_int64(statement, 3, VERDICT_SAMPLES_MIN);
+        code = statement_next(db, statement, diag);
+        if (code > 0)
+                *cycles = sqlite3_column_double(statement, 0);
+        sqlite3_finalize(statement);
+        return code < 0 ? code : 0;
+}
+
+static int fill_from_run(struct db *db, const struct run_counters *counters,
+                         const struct interval_metrics *metrics,
+                         struct thresholds *thresholds, struct diag *diag)
+{
+        double lmrl_cycles, peak_gbs, sampling_cycles;
+        if (quiet_lmrl(metrics, counters->series.count, &lmrl_cycles, &peak_gbs))
+                return diag_set(diag, -ENOMEM, "no memory for the intervals");
+        int code =
+            quiet_sampling_latency(db, QUIET_BANDWIDTH_PART * peak_gbs,
+                                   counters->series.interval_ns, &sampling_cycles, diag);
+        if (isnan(thresholds->quiet_lmrl_cycles))
+                thresholds->quiet_lmrl_cycles = lmrl_cycles;
+        if (isnan(thresholds->high_latency_cycles))
+                thresholds->high_latency_cycles = LMRL_FACTOR * sampling_cycles;
+        if (isnan(thresholds->bandwidth_gbs))
+                thresholds->bandwidth_gbs = CONTENDED_BANDWIDTH_PART * peak_gbs;
+        return code;
+}
+
+/* ---- the threshold table --------------------------------------------------- */
+
+struct threshold_row {
+        const char *name;
+        double value;
+        const char *unit;
+        const char *origin;
+};
+
+static int store(struct db *db, const struct threshold_row *rows, size_t count,
+                 struct diag *diag)
+{
+        sqlite3_stmt *insert;
+        int code = statement_prepare(db, "INSERT INTO threshold VALUES (?, ?, ?, ?)",
+                                     &insert, diag);
+        for (size_t i = 0; i < count && !code; i++) {
+                if (isnan(rows[i].value))
+                        continue;
+                sqlite3_bind_text(insert, 1, rows[i].name, -1, SQLITE_STATIC);
+                sqlite3_bind_double(insert, 2, rows[i].value);
+                sqlite3_bind_text(insert, 3, rows[i].unit, -1, SQLITE_STATIC);
+                sqlite3_bind_text(insert, 4, rows[i].origin, -1, SQLITE_STATIC);
+                code = statement_run(db, insert, diag);
+        }
+        sqlite3_finalize(insert);
+        return code;
+}
+
+int thresholds_derive(struct db *db, const struct machine_facts *machine,
+                      const char *machine_origin, const struct run_counters *counters,
+                      const struct interval_metrics *metrics,
+                      struct thresholds *thresholds, struct diag *diag)
+{
+        static const char rule[] = "rule, see method.md";
+        static const char run[] = "the run's quiet intervals";
+        const char *facts = machine_origin ? machine_origin : "machine";
+        *thresholds = thresholds_of_machine(machine);
+        const char *latency_origin = isnan(thresholds->high_latency_cycles) ? run : facts;
+        const char *bandwidth_origin =
+            isnan(thresholds->bandwidth_gbs) ? "the run's busiest interval" : facts;
+        const char *cache_origin = isnan(machine->l3_latency_cycles) ? rule : facts;
+        if (isnan(thresholds->quiet_lmrl_cycles) || isnan(thresholds->bandwidth_gbs)) {
+                int code = fill_from_run(db, counters, metrics, thresholds, diag);
+                if (code)
+                        return code;
+        }
+        const struct threshold_row rows[] = {
+            {"lmrl_factor", thresholds->lmrl_factor, "ratio", rule},
+            {"lmrl_cycles", thresholds->lmrl_factor * thresholds->quiet_lmrl_cycles,
+             "cycles", latency_origin},
+            {"contended_bandwidth_gbs", thresholds->bandwidth_gbs, "GB/s",
+             bandwidth_origin},
+            {"saturated_bandwidth_gbs", thresholds->saturated_gbs, "GB/s",
+             bandwidth_origin},
+            {"high_latency_cycles", thresholds->high_latency_cycles, "cycles",
+             latency_origin},
+            {"cache_latency_cycles", thresholds->cache_latency_cycles, "cycles",
+             cache_origin},
+            {"fb_full_ratio", FB_FULL_RATIO, "ratio", rule},
+            {"verdict_samples", (double)VERDICT_SAMPLES_MIN, "samples", rule},
+            {"verdict_cost_ratio", VERDICT_COST_RATIO_MIN, "ratio", rule},
+        };
+        return store(db, rows, sizeof(rows) / sizeof(rows[0]), diag);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of attribution, in one place: a sample's cause, and the verdict on
+ * the samples of a line or object. doc/method.md has the same rules in words. */
+#include "verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+const int64_t VERDICT_SAMPLES_MIN = 20;
+const double VERDICT_COST_RATIO_MIN = 0.005;
+
+static const struct {
+        const char *name;
+        bool dram;           /* counted as a DRAM sample */
+        bool waits_for_dram; /* its latency can hold a wait for DRAM */
+} levels[] = {
+    [LEVEL_NA] = {"NA", false, false},
+    [LEVEL_L1] = {"L1", false, false},
+    [LEVEL_LFB] = {"LFB", false, true},
+    [LEVEL_L2] = {"L2", false, false},
+    [LEVEL_L3] = {"L3", false, false},
+    [LEVEL_DRAM] = {"DRAM", true, true},
+    [LEVEL_REMOTE_DRAM] = {"REMOTE_DRAM", true, true},
+    [LEVEL_REMOTE_CACHE] = {"REMOTE_CACHE", false, false},
+    [LEVEL_PMEM] = {"PMEM", false, true},
+    [LEVEL_IO] = {"IO", false, false},
+    [LEVEL_UNCACHED] = {"UNCACHED", false, false},
+};
+
+enum level level_named(const char *name)
+{
+        for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+                if (strcmp(levels[i].name, name) == 0)
+                        return (enum level)i;
+        return LEVEL_NA;
+}
+
+bool level_is_dram(enum level level)
+{
+        return levels[level].dram;
+}
+
+bool level_waits_for_dram(enum level level)
+{
+        return levels[level].waits_for_dram;
+}
+
+enum answer sample_contended(const struct sample_facts *sample,
+                             const struct thresholds *thresholds)
+{
+        if (!level_waits_for_dram(sample->level) || sample->latency_cycles < 0 ||
+            sample->latency_cycles <= thresholds->high_latency_cycles)
+                return ANSWER_NO;
+        return isnan(thresholds->high_latency_cycles) ? ANSWER_UNKNOWN
+                                                      : sample->interval_contended;
+}
+
+/* ---- a sample's cause: the first rule that holds --------------------------- */
+
+struct rule_input {
+        const struct sample_facts *sample;
+        const struct machine_facts *machine;
+        const struct thresholds *thresholds;
+};
+
+static bool is_sharing(const struct rule_input *in)
+{
+        return in->sample->hit_modified;
+}
+
+static bool is_remote(const struct rule_input *in)
+{
+        return in->sample->level == LEVEL_REMOTE_DRAM ||
+               in->sample->level == LEVEL_REMOTE_CACHE;
+}
+
+static bool is_contention(const struct rule_input *in)
+{
+        return sample_contended(in->sample, in->thresholds) == ANSWER_YES;
+}
+
+/* H20's false positive: a latency above DRAM's while DRAM has bandwidth left,
+ * because the load had to wait for a fill buffer first. */
+static bool is_in_core(const struct rule_input *in)
+{
+        return in->sample->interval_bound == BOUND_IN_CORE &&
+               level_waits_for_dram(in->sample->level) &&
+               in->sample->latency_cycles > in->thresholds->high_latency_cycles;
+}
+
+/* A fill buffer that is soon filled was waiting for a cache, not for DRAM. */
+static bool is_dram(const struct rule_input *in)
+{
+        if (in->sample->level == LEVEL_LFB)
+                return in->sample->latency_cycles > in->thresholds->cache_latency_cycles;
+        return level_waits_for_dram(in->sample->level);
+}
+
+/* The idle latency of a cache that the machine describes, else zero. */
+static double cache_latency(const struct machine_facts *machine, enum level level)
+{
+        double cycles = level == LEVEL_L1   ? machine->l1d_latency_cycles
+                        : level == LEVEL_L2 ? machine->l2_latency_cycles
+                        : level == LEVEL_L3 ? machine->l3_latency_cycles
+                                            : 0;
+        return isnan(cycles) ? 0 : cycles;
+}
+
+static bool is_behind_l1(enum level level)
+{
+        return level == LEVEL_LFB || level == LEVEL_L2 || level == LEVEL_L3;
+}
+
+/* Served by a cache, but more than half of the wait was for the translation. */
+static bool is_tlb(const struct rule_input *in)
+{
+        enum level level = in->sample->level;
+        return in->sample->tlb_missed && (level == LEVEL_L1 || is_behind_l1(level)) &&
+               (double)in->sample->latency_cycles > 2 * cache_latency(in->machine, level);
+}
+
+static bool is_cache(const struct rule_input *in)
+{
+        return is_behind_l1(in->sample->level);
+}
+
+enum cause sample_cause(const struct sample_facts *sample,
+                        const struct machine_facts *machine,
+                        const struct thresholds *thresholds)
+{
+        static const struct {
+                enum cause cause;
+                bool (*holds)(const struct rule_input *in);
+        } rules[] = {
+            {CAUSE_SHARING, is_sharing},
+            {CAUSE_REMOTE, is_remote},
+            {CAUSE_CONTENTION, is_contention},
+            {CAUSE_IN_CORE, is_in_core},
+            {CAUSE_DRAM, is_dram},
+            {CAUSE_TLB, is_tlb},
+            {CAUSE_CACHE, is_cache},
+        };
+        struct rule_input in = {sample, machine, thresholds};
+        for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+                if (rules[i].holds(&in))
+                        return rules[i].cause;
+        return CAUSE_NONE;
+}
+
+/* ---- the verdict on many samples ------------------------------------------- */
+
+static enum verdict cause_verdict(enum cause cause)
+{
+        static const enum verdict verdicts[] = {
+            [CAUSE_SHARING] = VERDICT_SHARING,
+            [CAUSE_REMOTE] = VERDICT_REMOTE_MEMORY,
+            [CAUSE_CONTENTION] = VERDICT_DRAM_CONTENTION,
+            [CAUSE_IN_CORE] = VERDICT_IN_CORE,
+            [CAUSE_DRAM] = VERDICT_DRAM_LATENCY,
+            [CAUSE_TLB] = VERDICT_TLB,
+            [CAUSE_CACHE] = VERDICT_CACHE,
+            [CAUSE_NONE] = VERDICT_NONE,
+        };
+        return verdicts[cause];
+}
+
+/* The cause with the most latency; of equals the one that rules name first. */
+static enum cause greatest_cause(const double latency_cycles[CAUSE_COUNT])
+{
+        enum cause greatest = 0;
+        for (int c = 1; c < CAUSE_COUNT; c++)
+                if (latency_cycles[c] > latency_cycles[greatest])
+                        greatest = (enum cause)c;
+        return greatest;
+}
+
+enum verdict verdict_of(const struct verdict_facts *facts)
+{
+        if (facts->latencies < VERDICT_SAMPLES_MIN)
+                return VERDICT_TOO_FEW_SAMPLES;
+        if (facts->cost_ratio < VERDICT_COST_RATIO_MIN)
+                return VERDICT_NONE;
+        return cause_verdict(greatest_cause(facts->cause_latency_cycles));
+}
+
+const char *verdict_name(enum verdict verdict)
+{
+        static const char *const names[VERDICT_COUNT] = {
+            [VERDICT_SHARING] = "sharing",
+            [VERDICT_REMOTE_MEMORY] = "remote-memory",
+            [VERDICT_DRAM_CONTENTION] = "dram-contention",
+            [VERDICT_IN_CORE] = "in-core",
+            [VERDICT_DRAM_LATENCY] = "dram-latency",
+            [VERDICT_TLB] = "tlb",
+            [VERDICT_CACHE] = "cache",
+            [VERDICT_NONE] = "none",
+            [VERDICT_TOO_FEW_SAMPLES] = "too-few-samples",
+        };
+        return names[verdict];
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* What a sample waited for, and what to say of a line or object whose samples
+ * waited for several things. Every rule is in verdict.c, and in doc/method.md in
+ * words. No database. */
+#ifndef MEMLAG_VERDICT_H
+#define MEMLAG_VERDICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "contention.h"
+
+enum level {
+        LEVEL_NA,
+        LEVEL_L1,
+        LEVEL_LFB,
+        LEVEL_L2,
+        LEVEL_L3,
+        LEVEL_DRAM,
+        LEVEL_REMOTE_DRAM,
+        LEVEL_REMOTE_CACHE,
+        LEVEL_PMEM,
+        LEVEL_IO,
+        LEVEL_UNCACHED
+};
+
+/* The level called NAME; LEVEL_NA for any other name. */
+enum level level_named(const char *name);
+
+/* Samples with these levels count as DRAM samples in the findings. */
+bool level_is_dram(enum level level);
+
+struct sample_facts {
+        enum level level;
+        bool tlb_missed;
+        bool hit_modified; /* snoop hitm: another core had the line modified */
+        int64_t latency_cycles;
+        enum answer interval_contended;
+        enum bound interval_bound;
+};
+
+/* Whether a load from LEVEL may have waited for DRAM. */
+bool level_waits_for_dram(enum level level);
+
+/* H19's hybrid method: in a contended interval, a load that may have waited for
+ * DRAM, for longer than an uncontended one does. */
+enum answer sample_contended(const struct sample_facts *sample,
+                             const struct thresholds *thresholds);
+
+enum cause {
+        CAUSE_SHARING,
+        CAUSE_REMOTE,
+        CAUSE_CONTENTION,
+        CAUSE_IN_CORE,
+        CAUSE_DRAM,
+        CAUSE_TLB,
+        CAUSE_CACHE,
+        CAUSE_NONE,
+        CAUSE_COUNT
+};
+
+/* The one thing that most of a sample's latency is put down to. */
+enum cause sample_cause(const struct sample_facts *sample,
+                        const struct machine_facts *machine,
+                        const struct thresholds *thresholds);
+
+enum verdict {
+        VERDICT_SHARING,
+        VERDICT_REMOTE_MEMORY,
+        VERDICT_DRAM_CONTENTION,
+        VERDICT_IN_CORE,
+        VERDICT_DRAM_LATENCY,
+        VERDICT_TLB,
+        VERDICT_CACHE,
+        VERDICT_NONE,
+        VERDICT_TOO_FEW_SAMPLES,
+        VERDICT_COUNT
+};
+
+struct verdict_facts {
+        int64_t latencies; /* samples with a latency */
+        double cause_latency_cycles[CAUSE_COUNT];
+        /* Estimated latency of all its loads over the cycles of the run: as much
+         * of the run as they can have cost. NAN when the period is not known. */
+        double cost_ratio;
+};
+
+extern const int64_t VERDICT_SAMPLES_MIN;
+extern const double VERDICT_COST_RATIO_MIN;
+
+enum verdict verdict_of(const struct verdict_facts *facts);
+
+/* The name in the database. */
+const char *verdict_name(enum verdict verdict);
+
+#endif

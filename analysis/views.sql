@@ -1,0 +1,102 @@
+-- SPDX-License-Identifier: MIT
+-- The published interface of the sample database: these names and columns stay.
+-- doc/schema.md explains them. Findings are made by `memlag analyze`; what can be
+-- derived from a row of its own costs nothing to derive, and is derived here.
+
+DROP VIEW IF EXISTS run_info;
+DROP VIEW IF EXISTS sample_view;
+DROP VIEW IF EXISTS interval_view;
+DROP VIEW IF EXISTS line_view;
+DROP VIEW IF EXISTS object_view;
+DROP VIEW IF EXISTS line_object_view;
+
+-- A recording that was cut off has no duration: its last event stands in.
+CREATE VIEW run_info (key, value) AS
+SELECT key, value FROM run
+WHERE key NOT IN ('samples', 'memory_samples', 'lost', 'duration_ns')
+UNION ALL
+SELECT 'duration_ns', coalesce(
+        (SELECT value FROM run WHERE key = 'duration_ns'),
+        max(coalesce((SELECT max(time_ns) FROM sample), 0),
+            coalesce((SELECT max(end_ns) FROM reading), 0)))
+UNION ALL
+SELECT 'samples', (SELECT count(*) FROM sample)
+UNION ALL
+SELECT 'memory_samples',
+        (SELECT count(*) FROM sample WHERE data_source_id IS NOT NULL OR addr IS NOT NULL)
+UNION ALL
+SELECT 'lost', (SELECT coalesce(sum(value), 0) FROM ledger WHERE kind = 'records lost');
+
+-- A sample is contended when it lies in a contended interval, may have waited for
+-- DRAM, and waited longer than loads do on an idle memory (method.md).
+CREATE VIEW sample_view (
+        sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
+        snoop, locked, module, function, file, line, object_kind, object, interval_id,
+        contended) AS
+SELECT
+        s.sample_id, s.time_ns, p.pid, t.tid, s.cpu,
+        printf('0x%x', s.ip),
+        CASE WHEN s.addr IS NOT NULL THEN printf('0x%x', s.addr) END,
+        coalesce(d.op, 'NA'), s.latency_cycles, coalesce(d.level, 'NA'),
+        coalesce(d.tlb, 'NA'), coalesce(d.snoop, 'NA'), d.locked,
+        m.path, l.function, l.file, l.line,
+        coalesce(o.kind, CASE WHEN s.addr IS NOT NULL THEN 'unknown' END), o.name,
+        i.interval_id,
+        CASE WHEN coalesce(d.level, 'NA') NOT IN ('DRAM', 'REMOTE_DRAM', 'PMEM', 'LFB')
+                  OR coalesce(s.latency_cycles, 0) <= (
+                        SELECT value FROM threshold WHERE name = 'high_latency_cycles')
+             THEN 0
+             WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
+             THEN i.contended END
+FROM sample AS s
+LEFT JOIN thread AS t ON t.thread_id = s.thread_id
+LEFT JOIN process AS p ON p.process_id = t.process_id
+LEFT JOIN data_source AS d ON d.data_source_id = s.data_source_id
+LEFT JOIN attribution AS a ON a.sample_id = s.sample_id
+LEFT JOIN location AS l ON l.location_id = a.location_id
+LEFT JOIN module AS m ON m.module_id = l.module_id
+LEFT JOIN data_object AS o ON o.object_id = a.object_id
+LEFT JOIN interval AS i
+        ON i.interval_id = s.time_ns / (SELECT CAST(value AS INTEGER) FROM run
+                                        WHERE key = 'interval_ns');
+
+CREATE VIEW interval_view (
+        interval_id, start_ns, end_ns, lmrl_cycles, l1_miss_latency_cycles, fb_full_ratio,
+        active_cores, read_gbs, write_gbs, contended, bound) AS
+SELECT
+        interval_id, start_ns, end_ns, lmrl_cycles, l1_miss_latency_cycles, fb_full_ratio,
+        active_cores, read_gbs, write_gbs, contended, bound
+FROM interval
+ORDER BY interval_id;
+
+CREATE VIEW line_view (
+        module, function, file, line, samples, dram_samples, mean_latency_cycles,
+        p95_latency_cycles, latency_share, contended_samples, verdict) AS
+SELECT
+        module, function, file, line, samples, dram_samples, mean_latency_cycles,
+        p95_latency_cycles, latency_share, contended_samples, verdict
+FROM line_finding
+ORDER BY latency_share DESC, samples DESC, line_id;
+
+CREATE VIEW object_view (
+        object_kind, object, alloc_function, alloc_file, alloc_line, size_bytes,
+        allocations, samples, dram_samples, mean_latency_cycles, latency_share,
+        contended_samples, verdict) AS
+SELECT
+        o.kind, o.name, o.alloc_function, o.alloc_file, o.alloc_line, o.size_bytes,
+        o.allocations, f.samples, f.dram_samples, f.mean_latency_cycles, f.latency_share,
+        f.contended_samples, f.verdict
+FROM object_finding AS f JOIN data_object AS o USING (object_id)
+ORDER BY f.latency_share DESC, f.samples DESC, f.object_id;
+
+-- type and field are not resolved yet.
+CREATE VIEW line_object_view (
+        file, line, function, object_kind, object, type, field, samples,
+        mean_latency_cycles, contended_samples) AS
+SELECT
+        l.file, l.line, l.function, o.kind, o.name, NULL, NULL, f.samples,
+        f.mean_latency_cycles, f.contended_samples
+FROM line_object_finding AS f
+JOIN line_finding AS l USING (line_id)
+LEFT JOIN data_object AS o USING (object_id)
+ORDER BY f.samples * f.mean_latency_cycles DESC, f.samples DESC, f.line_id, f.object_id;
