@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT */
+/* The heap tracker: a shared object that is loaded before the target's libraries,
+ * takes the place of every function that begins or ends a block, calls the real one
+ * and tells of it (event.h). It runs inside somebody else's program: it never
+ * allocates, and leaves results, errno, output and environment as they would be.
+ *
+ * Order. An end is told before the real function gives the memory back, because
+ * another thread may get the same address at once; a beginning is told afterwards.
+ *
+ * Nesting. Allocators call each other (operator new calls malloc, malloc may call
+ * mmap); only the outermost call, the one that the target made, is told. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <unwind.h>
+#include <valgrind/valgrind.h>
+
+#include "event.h"
+
+#define EXPORT __attribute__((visibility("default")))
+/* Kept in the exported function, so that the engine has one frame to leave out. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- telling ------------------------------------------------------------------- */
+
+/* Where the linker put this object's first byte and the end of its code. */
+extern char __ehdr_start[] __attribute__((visibility("hidden")));
+extern char etext[] __attribute__((visibility("hidden")));
+
+static bool inside_simulation;
+
+/* Calls of tracked functions that this thread is in. */
+static __thread unsigned depth;
+
+INLINE bool enter(void)
+{
+        return depth++ == 0 && inside_simulation;
+}
+
+INLINE void leave(void)
+{
+        depth--;
+}
+
+INLINE void tell(enum heap_request request, uintptr_t first, uintptr_t second,
+                 uintptr_t third)
+{
+        VALGRIND_DO_CLIENT_REQUEST_STMT(VG_USERREQ_TOOL_BASE('M', 'L') + request, first,
+                                        second, third, 0, 0);
+}
+
+INLINE void tell_alloc(enum heap_function function, const void *block, size_t size_bytes)
+{
+        tell(HEAP_REQUEST_ALLOC, function, (uintptr_t)block, size_bytes);
+}
+
+INLINE void tell_free(const void *block)
+{
+        tell(HEAP_REQUEST_FREE, (uintptr_t)block, 0, 0);
+}
+
+INLINE void tell_unmap(const void *start, size_t length_bytes)
+{
+        tell(HEAP_REQUEST_UNMAP, (uintptr_t)start, length_bytes, 0);
+}
+
+/* ---- the real functions ---------------------------------------------------------- */
+
+/* X(name, result, parameters): the functions of the C library. */
+#define C_FUNCTIONS(X)                                                                   \
+        X(malloc, void *, (size_t))                                                      \
+        X(calloc, void *, (size_t, size_t))                                              \
+        X(realloc, void *, (void *, size_t))                                             \
+        X(free, void, (void *))                                                          \
+        X(malloc_usable_size, size_t, (void *))                                          \
+        X(reallocarray, void *, (void *, size_t, size_t))                                \
+        X(aligned_alloc, void *, (size_t, size_t))                                       \
+        X(memalign, void *, (size_t, size_t))                                            \
+        X(posix_memalign, int, (void **, size_t, size_t))                                \
+        X(valloc, void *, (size_t))                                                      \
+        X(pvalloc, void *, (size_t))                                                     \
+        X(free_sized, void, (void *, size_t))                                            \
+        X(free_aligned_sized, void, (void *, size_t, size_t))                            \
+        X(mmap, void *, (void *, size_t, int, int, int, off_t))                          \
+        X(munmap, int, (void *, size_t))                                                 \
+        X(mremap, void *, (void *, size_t, size_t, int, ...))                            \
+        X(brk, int, (void *))                                                            \
+        X(sbrk, void *, (intptr_t))
+
+/* X(mangled, function, parameters, arguments): C++'s operators new. SIZE is always the
+ * first parameter; the last one stands for a std::nothrow_t const & or is not there. */
+#define NEW_OPERATORS(X)                                                                 \
+        X(_Znwm, NEW, (size_t size), (size))                                             \
+        X(_Znam, NEW_ARRAY, (size_t size), (size))                                       \
+        X(_ZnwmRKSt9nothrow_t, NEW, (size_t size, const void *tag), (size, tag))         \
+        X(_ZnamRKSt9nothrow_t, NEW_ARRAY, (size_t size, const void *tag), (size, tag))   \
+        X(_ZnwmSt11align_val_t, NEW, (size_t size, size_t align), (size, align))         \
+        X(_ZnamSt11align_val_t, NEW_ARRAY, (size_t size, size_t align), (size, align))   \
+        X(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW,                                       \
+          (size_t size, size_t align, const void *tag), (size, align, tag))              \
+        X(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY,                                 \
+          (size_t size, size_t align, const void *tag), (size, align, tag))
+
+/* X(mangled, parameters, arguments): C++'s operators delete. */
+#define DELETE_OPERATORS(X)                                                              \
+        X(_ZdlPv, (void *block), (block))                                                \
+        X(_ZdaPv, (void *block), (block))                                                \
+        X(_ZdlPvm, (void *block, size_t size), (block, size))                            \
+        X(_ZdaPvm, (void *block, size_t size), (block, size))                            \
+        X(_ZdlPvRKSt9nothrow_t, (void *block, const void *tag), (block, tag))            \
+        X(_ZdaPvRKSt9nothrow_t, (void *block, const void *tag), (block, tag))            \
+        X(_ZdlPvSt11align_val_t, (void *block, size_t align), (block, align))            \
+        X(_ZdaPvSt11align_val_t, (void *block, size_t align), (block, align))            \
+        X(_ZdlPvmSt11align_val_t, (void *block, size_t size, size_t align),              \
+          (block, size, align))                                                          \
+        X(_ZdaPvmSt11align_val_t, (void *block, size_t size, size_t align),              \
+          (block, size, align))                                                          \
+        X(_ZdlPvSt11align_val_tRKSt9nothrow_t,                                           \
+          (void *block, size_t align, const void *tag), (block, align, tag))             \
+        X(_ZdaPvSt11align_val_tRKSt9nothrow_t,                                           \
+          (void *block, size_t align, const void *tag), (block, align, tag))
+
+static struct {
+#define C_POINTER(name, result, parameters)                   result(*name) parameters;
+#define NEW_POINTER(mangled, function, parameters, arguments) void *(*mangled)parameters;
+#define DELETE_POINTER(mangled, parameters, arguments)        void(*mangled) parameters;
+        C_FUNCTIONS(C_POINTER)
+        NEW_OPERATORS(NEW_POINTER)
+        DELETE_OPERATORS(DELETE_POINTER)
+} real;
+
+/* Prototypes that no header gives. */
+#define NEW_PROTOTYPE(mangled, function, parameters, arguments) void *mangled parameters;
+#define DELETE_PROTOTYPE(mangled, parameters, arguments)        void mangled parameters;
+NEW_OPERATORS(NEW_PROTOTYPE)
+DELETE_OPERATORS(DELETE_PROTOTYPE)
+void *memalign(size_t align, size_t size);
+void *pvalloc(size_t size);
+void free_sized(void *block, size_t size);
+void free_aligned_sized(void *block, size_t align, size_t size);
+void *mmap64(void *addr, size_t length, int protection, int flags, int fd, off_t offset);
+
+/* What comes after this object in the order of look-up. */
+static void find_next(void **function, const char *name)
+{
+        *function = dlsym(RTLD_NEXT, name);
+        if (!*function)
+                dlerror(); /* the target must not find our error */
+}
+
+static bool started;
+
+__attribute__((noinline, cold)) static void find_real_functions(void)
+{
+        started = true;
+        int saved_errno = errno;
+        inside_simulation = VALGRIND_DO_CLIENT_REQUEST_EXPR(
+            0, VG_USERREQ_TOOL_BASE('M', 'L') + HEAP_REQUEST_TRACKER, __ehdr_start,
+            etext - __ehdr_start, 0, 0, 0);
+#define FIND_C(name, result, parameters) find_next((void **)&real.name, #name);
+#define FIND_NEW(mangled, function, parameters, arguments)                               \
+        find_next((void **)&real.mangled, #mangled);
+#define FIND_DELETE(mangled, parameters, arguments)                                      \
+        find_next((void **)&real.mangled, #mangled);
+        C_FUNCTIONS(FIND_C)
+        NEW_OPERATORS(FIND_NEW)
+        DELETE_OPERATORS(FIND_DELETE)
+        errno = saved_errno;
+}
+
+/* The first call of a tracked function comes from the dynamic linker or from a
+ * constructor, before there is a second thread. */
+INLINE void start(void)
+{
+        if (!started)
+                find_real_functions();
+}
+
+/* A program in C may load a library in C++ for itself alone: then the operators are
+ * nowhere in the global order, and the caller's own libraries have them. */
+__attribute__((noinline, cold)) static void
+find_operator(void **function, const char *name, const void *caller)
+{
+        static const char *const usual[] = {"libstdc++.so.6", "libc++.so.1"};
+        int saved_errno = errno;
+        Dl_info info;
+        void *library = NULL;
+        if (dladdr(caller, &info))
+                library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        if (library)
+                *function = dlsym(library, name);
+        for (size_t i = 0; !*function && i < sizeof(usual) / sizeof(usual[0]); i++) {
+                library = dlopen(usual[i], RTLD_LAZY | RTLD_NOLOAD);
+                if (library)
+                        *function = dlsym(library, name);
+        }
+        dlerror();
+        errno = saved_errno;
+        /* The library is never closed: its function stays in use. */
+}
+
+/* ---- before the real functions are known ------------------------------------------ */
+
+/* The dynamic linker may allocate while it looks the real functions up. Such blocks
+ * are few and are never given back. */
+static char early_memory[16384] __attribute__((aligned(16)));
+static size_t early_used;
+
+static void *early_alloc(size_t size)
+{
+        if (size > sizeof(early_memory) - early_used) {
+                errno = ENOMEM;
+                return NULL;
+        }
+        void *block = early_memory + early_used;
+        size_t rounded = (size + 15) & ~(size_t)15;
+        size_t left = sizeof(early_memory) - early_used;
+        early_used += rounded < left ? rounded : left;
+        return block;
+}
+
+INLINE bool is_early(const void *block)
+{
+        return (uintptr_t)block - (uintptr_t)early_memory < sizeof(early_memory);
+}
+
+/* Moves an early block to the real heap. */
+static void *leave_early(const void *block, size_t size)
+{
+        size_t left = (size_t)(early_memory + sizeof(early_memory) - (const char *)block);
+        void *copy = malloc(size);
+        if (copy)
+                memcpy(copy, block, size < left ? size : left);
+        return copy;
+}
+
+/* ---- malloc and its family -----------------------------------------------------------
+ */
+
+EXPORT void *malloc(size_t size)
+{
+        start();
+        if (!real.malloc)
+                return early_alloc(size);
+        bool outermost = enter();
+        void *block = real.malloc(size);
+        leave();
+        if (outermost && block)
+                tell_alloc(HEAP_MALLOC, block, size);
+        return block;
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+        start();
+        if (!real.calloc)
+                return early_alloc(count * size); /* never used before: zero */
+        bool outermost = enter();
+        void *block = real.calloc(count, size);
+        leave();
+        if (outermost && block)
+                tell_alloc(HEAP_CALLOC, block, count * size);
+        return block;
+}
+
+EXPORT void free(void *block)
+{
+        start();
+        if (is_early(block) || !real.free)
+                return;
+        if (enter() && block)
+                tell_free(block);
+        real.free(block);
+        leave();
+}
+
+/* The end of OLD must be told before it is known whether it ends. A size that no heap
+ * has always fails; where anything else fails, OLD is told of again: it lives. */
+INLINE bool tell_resize(void *old, size_t size)
+{
+        if (!old || size > PTRDIFF_MAX)
+                return false;
+        tell_free(old);
+        return true;
+}
+
+INLINE void tell_resized(enum heap_function function, void *old, bool old_told,
+                         void *block, size_t size)
+{
+        if (block)
+                tell_alloc(function, block, size);
+        else if (old_told && size > 0) /* size 0: the C library freed it */
+                tell_alloc(function, old, real.malloc_usable_size(old));
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+        start();
+        if (is_early(old))
+                return leave_early(old, size);
+        if (!real.realloc)
+                return early_alloc(size);
+        bool outermost = enter();
+        bool old_told = outermost && tell_resize(old, size);
+        void *block = real.realloc(old, size);
+        leave();
+        if (outermost)
+                tell_resized(HEAP_REALLOC, old, old_told, block, size);
+        return block;
+}
+
+EXPORT void *reallocarray(void *old, size_t count, size_t size)
+{
+        start();
+        size_t product;
+        if (__builtin_mul_overflow(count, size, &product))
+                product = SIZE_MAX;
+        if (is_early(old))
+                return leave_early(old, product);
+        bool outermost = enter();
+        bool old_told = outermost && tell_resize(old, product);
+        void *block = real.reallocarray(old, count, size);
+        leave();
+        if (outermost)
+                tell_resized(HEAP_REALLOCARRAY, old, old_told, block, product);
+        return block;
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t size)
+{
+        start();
+        bool outermost = enter();
+        void *block = real.aligned_alloc(align, size);
+        leave();
+        if (outermost && block)
+                tell_alloc(HEAP_ALIGNED_ALLOC, block, size);
+        return block;
+}
+
+EXPORT void *memalign(size_t align, size_t size)
+{
+        start();
+        bool outermost = enter();
+        void *block = real.memalign(align, size);
+        leave();
+        if (outermost && block)
+                tell_alloc(HEAP_MEMALIGN, block, size);
+        return block;
+}
+
+EXPORT int posix_memalign(void **block, size_t align, size_t size)
+{
+        start();
+        bool outermost = enter();
+        int code = real.posix_memalign(block, align, size);
+        leave();
+        if (outermost && code == 0 && *block)
+                tell_alloc(HEAP_POSIX_MEMALIGN, *block, size);
+        return code;
+}
+
+EXPORT void *valloc(size_t size)
+{
+        start();
+        bool outermost = enter();
+        void *block = real.valloc(size);
+        leave();
+        if (outermost && block)
+                tell_alloc(HEAP_VALLOC, block, size);
+        return block;
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+        start();
+        bool outermost = enter();
+        void *block = real.pvalloc(size);
+        leave();
+        if (outermost && block)
+                tell_alloc(HEAP_PVALLOC, block, size);
+        return block;
+}
+
+/* C23; where the C library has neither, they mean free. */
+EXPORT void free_sized(void *block, size_t size)
+{
+        start();
+        if (enter() && block)
+                tell_free(block);
+        if (real.free_sized)
+                real.free_sized(block, size);
+        else
+                real.free(block);
+        leave();
+}
+
+EXPORT void free_aligned_sized(void *block, size_t align, size_t size)
+{
+        start();
+        if (enter() && block)
+                tell_free(block);
+        if (real.free_aligned_sized)
+                real.free_aligned_sized(block, align, size);
+        else
+                real.free(block);
+        leave();
+}
+
+/* ---- operator new and delete
+ * ------------------------------------------------------------ */
+
+/* An exception (std::bad_alloc) that leaves an operator new passes by its leave(). The
+ * unwinder runs this for each frame that names it as its personality. */
+__attribute__((visibility("hidden"), used)) _Unwind_Reason_Code memlag_leave_by_exception(
+    int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+    struct _Unwind_Exception *exception, struct _Unwind_Context *context);
+
+_Unwind_Reason_Code memlag_leave_by_exception(int version, _Unwind_Action actions,
+                                              _Unwind_Exception_Class class,
+                                              struct _Unwind_Exception *exception,
+                                              struct _Unwind_Context *context)
+{
+        (void)version;
+        (void)class;
+        (void)exception;
+        (void)context;
+        if (actions & _UA_CLEANUP_PHASE)
+                leave();
+        return _URC_CONTINUE_UNWIND;
+}
+
+/* 0x1b: the routine's address is relative to its own place, in 4 bytes. */
+#define LEAVE_BY_EXCEPTION() __asm__(".cfi_personality 0x1b, memlag_leave_by_exception")
+
+#define DEFINE_NEW(mangled, function, parameters, arguments)                             \
+        EXPORT void *mangled parameters                                                  \
+        {                                                                                \
+                LEAVE_BY_EXCEPTION();                                                    \
+                start();                                                                 \
+                if (!real.mangled)                                                       \
+                        find_operator((void **)&real.mangled, #mangled,                  \
+                                      __builtin_return_address(0));                      \
+                bool outermost = enter();                                                \
+                void *block = real.mangled arguments;                                    \
+                leave();                                                                 \
+                if (outermost && block)                                                  \
+                        tell_alloc(HEAP_##function, block, size);                        \
+                return block;                                                            \
+        }
+NEW_OPERATORS(DEFINE_NEW)
+
+#define DEFINE_DELETE(mangled, parameters, arguments)                                    \
+        EXPORT void mangled parameters                                                   \
+        {                                                                                \
+                start();                                                                 \
+                if (!real.mangled)                                                       \
+                        find_operator((void **)&real.mangled, #mangled,                  \
+                                      __builtin_return_address(0));                      \
+                if (enter() && block)                                                    \
+                        tell_free(block);                                                \
+                real.mangled arguments;                                                  \
+                leave();                                                                 \
+        }
+DELETE_OPERATORS(DEFINE_DELETE)
+
+/* ---- memory from the kernel
+ * ---------------------------------------------------------------- */
+
+enum { PAGE_BYTES = 4096 };
+
+/* Mappings of files are known as such; anonymous ones get an allocation site. A fixed
+ * mapping takes the place of what was there, and nobody else can get its addresses
+ * before that is told. */
+EXPORT void *mmap(void *addr, size_t length, int protection, int flags, int fd,
+                  off_t offset)
+{
+        start();
+        bool outermost = enter();
+        void *start_addr = real.mmap(addr, length, protection, flags, fd, offset);
+        leave();
+        if (outermost && start_addr != MAP_FAILED) {
+                if (flags & MAP_FIXED)
+                        tell_unmap(start_addr, length);
+                if (flags & MAP_ANONYMOUS)
+                        tell_alloc(HEAP_MMAP, start_addr, length);
+        }
+        return start_addr;
+}
+
+EXPORT void *mmap64(void *addr, size_t length, int protection, int flags, int fd,
+                    off_t offset) __attribute__((alias("mmap")));
+
+EXPORT int munmap(void *addr, size_t length)
+{
+        start();
+        bool valid = (uintptr_t)addr % PAGE_BYTES == 0 && length > 0;
+        if (enter() && valid)
+                tell_unmap(addr, length);
+        int code = real.munmap(addr, length);
+        leave();
+        return code;
+}
+
+/* Told afterwards: a call that fails, as growing in place often does, changes nothing,
+ * and the block there could not be told of again. */
+EXPORT void *mremap(void *old, size_t old_length, size_t length, int flags, ...)
+{
+        start();
+        void *wanted = NULL;
+        if (flags & MREMAP_FIXED) {
+                __builtin_va_list arguments;
+                __builtin_va_start(arguments, flags);
+                wanted = __builtin_va_arg(arguments, void *);
+                __builtin_va_end(arguments);
+        }
+        bool outermost = enter();
+        void *start_addr = real.mremap(old, old_length, length, flags, wanted);
+        leave();
+        if (outermost && start_addr != MAP_FAILED) {
+                if (old_length > 0 && !(flags & MREMAP_DONTUNMAP))
+                        tell_unmap(old, old_length);
+                tell_alloc(HEAP_MREMAP, start_addr, length);
+        }
+        return start_addr;
+}
+
+INLINE void tell_break(enum heap_function function, char *old, char *new)
+{
+        if (new > old)
+                tell_alloc(function, old, (size_t)(new - old));
+        else if (new < old)
+                tell_unmap(new, (size_t)(old - new));
+}
+
+EXPORT int brk(void *addr)
+{
+        start();
+        bool outermost = enter();
+        void *old = real.sbrk(0);
+        int code = real.brk(addr);
+        leave();
+        if (outermost && code == 0)
+                tell_break(HEAP_BRK, old, addr);
+        return code;
+}
+
+EXPORT void *sbrk(intptr_t increment)
+{
+        start();
+        bool outermost = enter();
+        char *old = real.sbrk(increment);
+        leave();
+        if (outermost && old != (char *)-1)
+                tell_break(HEAP_SBRK, old, old + increment);
+        return old;
+}
+
+/* ---- the target's environment
+ * ----------------------------------------------------------------- */
+
+static const char own_file[] = "/vgpreload_memlag-amd64-linux.so";
+
+/* What follows "NAME=" in ENTRY, or NULL when it is another variable. */
+static char *value_of(char *entry, const char *name)
+{
+        size_t length = strlen(name);
+        return strncmp(entry, name, length) == 0 && entry[length] == '='
+                   ? entry + length + 1
+                   : NULL;
+}
+
+/* The end of the entries that the engine put in front of LD_PRELOAD: its own and, last,
+ * ours; NULL when they are not there. */
+static char *end_of_own_entries(char *value)
+{
+        char *own = strstr(value, own_file);
+        char *end = own ? own + strlen(own_file) : NULL;
+        return end && (*end == ':' || *end == '\0') ? end : NULL;
+}
+
+/* Removes what was added to start the engine, in place: the variables that it added
+ * go, and LD_PRELOAD gets back what the user had in it. The engine adds all of it
+ * again for each program that the target executes. */
+static void restore_environment(char **environment)
+{
+        char **kept = environment;
+        for (char **entry = environment; *entry; entry++) {
+                char *preload = value_of(*entry, "LD_PRELOAD");
+                char *end = preload ? end_of_own_entries(preload) : NULL;
+                if (end && *end == ':')
+                        memmove(preload, end + 1, strlen(end + 1) + 1);
+                bool added = (end && *end == '\0') || value_of(*entry, "VALGRIND_LIB");
+                if (!added)
+                        *kept++ = *entry;
+        }
+        *kept = NULL;
+}
+
+/* Linked to run before any other constructor, which may read the environment. */
+__attribute__((constructor)) static void load(int argc, char **argv, char **environment)
+{
+        (void)argc;
+        (void)argv;
+        start();
+        if (inside_simulation)
+                restore_environment(environment);
+}
