@@ -15,36 +15,36 @@
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
 #define SIMPMU_VERSION 1u
 
-#define SIMPMU_CONTROL_BYTES 4096u
+#define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
-#define SIMPMU_RING_BYTES (4u << 20) /* a power of two */
-#define SIMPMU_SLICE_BYTES (SIMPMU_SLICE_HEADER_BYTES + (uint64_t)SIMPMU_RING_BYTES)
+#define SIMPMU_RING_BYTES         (4u << 20) /* a power of two */
+#define SIMPMU_SLICE_BYTES        (SIMPMU_SLICE_HEADER_BYTES + (uint64_t)SIMPMU_RING_BYTES)
 
 /* Every parameter of the model: X(field, key, unit, minimum, maximum). Presets
  * and --sim-set name them by key; the struct holds them in the same order. */
-#define SIMPMU_PARAMETERS(X)                                                               \
-        X(cores, "core.count", "cores", 1, 1024)                                           \
-        X(clock_mhz, "core.clock_mhz", "MHz", 100, 10000)                                  \
-        X(issue_width, "core.issue_width", "instructions/cycle", 1, 16)                    \
-        X(rob_entries, "core.rob_entries", "instructions", 16, 4096)                       \
-        X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                                 \
-        X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)            \
-        X(l1d_bytes, "l1d.size_bytes", "bytes", 4096, 1048576)                             \
-        X(l1d_ways, "l1d.ways", "ways", 1, 16)                                             \
-        X(l1d_latency_cycles, "l1d.latency_cycles", "cycles", 1, 100)                      \
-        X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                              \
-        X(l2_ways, "l2.ways", "ways", 1, 32)                                               \
-        X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                       \
-        X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                           \
-        X(l3_ways, "l3.ways", "ways", 1, 64)                                               \
-        X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                       \
-        X(dtlb_entries, "dtlb.entries", "pages", 1, 4096)                                  \
-        X(dtlb_ways, "dtlb.ways", "ways", 1, 64)                                           \
-        X(stlb_entries, "stlb.entries", "pages", 1, 65536)                                 \
-        X(stlb_ways, "stlb.ways", "ways", 1, 64)                                           \
-        X(stlb_latency_cycles, "stlb.latency_cycles", "cycles", 0, 1000)                   \
-        X(page_walk_cycles, "page_walk.latency_cycles", "cycles", 0, 10000)                \
-        X(dram_latency_ns, "dram.latency_ns", "ns", 1, 10000)                              \
+#define SIMPMU_PARAMETERS(X)                                                             \
+        X(cores, "core.count", "cores", 1, 1024)                                         \
+        X(clock_mhz, "core.clock_mhz", "MHz", 100, 10000)                                \
+        X(issue_width, "core.issue_width", "instructions/cycle", 1, 16)                  \
+        X(rob_entries, "core.rob_entries", "instructions", 16, 4096)                     \
+        X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                               \
+        X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)          \
+        X(l1d_bytes, "l1d.size_bytes", "bytes", 4096, 1048576)                           \
+        X(l1d_ways, "l1d.ways", "ways", 1, 16)                                           \
+        X(l1d_latency_cycles, "l1d.latency_cycles", "cycles", 1, 100)                    \
+        X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                            \
+        X(l2_ways, "l2.ways", "ways", 1, 32)                                             \
+        X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                     \
+        X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
+        X(l3_ways, "l3.ways", "ways", 1, 64)                                             \
+        X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \
+        X(dtlb_entries, "dtlb.entries", "pages", 1, 4096)                                \
+        X(dtlb_ways, "dtlb.ways", "ways", 1, 64)                                         \
+        X(stlb_entries, "stlb.entries", "pages", 1, 65536)                               \
+        X(stlb_ways, "stlb.ways", "ways", 1, 64)                                         \
+        X(stlb_latency_cycles, "stlb.latency_cycles", "cycles", 0, 1000)                 \
+        X(page_walk_cycles, "page_walk.latency_cycles", "cycles", 0, 10000)              \
+        X(dram_latency_ns, "dram.latency_ns", "ns", 1, 10000)                            \
         X(dram_bandwidth_gbs, "dram.bandwidth_gbs", "GB/s", 0.01, 10000)
 
 struct simpmu_params {
@@ -56,12 +56,12 @@ struct simpmu_params {
 struct simpmu_control {
         uint64_t magic;
         uint32_t version;
-        uint32_t consumer_pid;  /* memlag; when it is gone, processes run on unrecorded */
-        uint64_t period_loads;  /* mean number of qualifying loads from sample to sample */
-        uint64_t seed;          /* of the period's jitter */
-        uint64_t interval_ns;   /* virtual time from one counter reading to the next */
-        uint32_t ldlat_cycles;  /* loads of at least this latency qualify */
-        uint32_t stack_frames;  /* deepest call stack to record; 0: none */
+        uint32_t consumer_pid; /* memlag; when it is gone, processes run on unrecorded */
+        uint64_t period_loads; /* mean number of qualifying loads from sample to sample */
+        uint64_t seed;         /* of the period's jitter */
+        uint64_t interval_ns;  /* virtual time from one counter reading to the next */
+        uint32_t ldlat_cycles; /* loads of at least this latency qualify */
+        uint32_t stack_frames; /* deepest call stack to record; 0: none */
         struct simpmu_params params;
         uint64_t slices_claimed; /* atomic */
         uint32_t stop;           /* atomic: 1 once memlag wants no more records */
@@ -69,22 +69,29 @@ struct simpmu_control {
 
 /* The first page of a slice; the ring's bytes follow. head and tail count bytes
  * from the start of the recording and only grow; records are 8-byte aligned and
- * never wrap (a SIMPMU_PAD fills the rest of the ring). */
+ * never wrap: a SIMPMU_PAD fills the rest of the ring. Of a PAD only the first 8
+ * bytes (size_bytes, type, flags) need be there. The producer never lets the other
+ * records take the last SIMPMU_END_RESERVE_BYTES of room, so that the END of an
+ * image that has been replaced by exec can be written without waiting.
+ *
+ * simpmu-launch writes that END: it runs exactly when an exec has succeeded. */
+#define SIMPMU_END_RESERVE_BYTES 64u
+
 struct simpmu_slice {
         uint64_t magic; /* stored last (release) when the slice is ready */
         uint32_t pid;
-        uint32_t done;       /* atomic: 1 when the process has ended or exec'd */
-        uint64_t now_ns;     /* the process's latest virtual time */
-        uint64_t start_ns;   /* the virtual time at which it began */
+        uint32_t done;     /* atomic: 1 when the process has ended or exec'd */
+        uint64_t now_ns;   /* the process's latest virtual time */
+        uint64_t start_ns; /* the virtual time at which it began */
         uint64_t head __attribute__((aligned(64))); /* atomic, producer */
         uint64_t tail __attribute__((aligned(64))); /* atomic, consumer */
-        uint32_t space_futex; /* changed and woken by the consumer when it made room */
+        uint32_t space_futex;    /* changed and woken by the consumer when it made room */
         uint32_t producer_waits; /* atomic: 1 while the producer waits for room */
 };
 
 enum simpmu_record_type {
         SIMPMU_PAD,
-        SIMPMU_PROCESS,   /* first record of every slice */
+        SIMPMU_PROCESS, /* first record of every slice */
         SIMPMU_THREAD,
         SIMPMU_THREAD_EXIT,
         SIMPMU_MAP,
@@ -98,6 +105,9 @@ enum simpmu_record_type {
         SIMPMU_END        /* last record: exit, fatal signal or exec */
 };
 
+/* time_ns does not decrease from record to record of a slice, except in
+ * SIMPMU_COUNTERS: the clocks of threads differ by up to the model's gate window,
+ * and a record that comes after one of a thread further ahead takes its time. */
 struct simpmu_record {
         uint32_t size_bytes; /* of the whole record, a multiple of 8 */
         uint16_t type;
@@ -119,7 +129,7 @@ struct simpmu_process {
 
 struct simpmu_thread {
         struct simpmu_record header;
-        uint64_t stack_low;  /* the thread's stack, 0 when not known */
+        uint64_t stack_low; /* the thread's stack, 0 when not known */
         uint64_t stack_high;
 };
 
@@ -168,29 +178,30 @@ struct simpmu_sample {
         uint32_t latency_cycles;
         uint16_t level; /* enum simpmu_level */
         uint16_t cpu;
-        uint32_t depth; /* frames, innermost first; frame 0 is ip */
+        uint32_t depth; /* frames, innermost first; frame 0 is ip, the others are
+                           return addresses */
         uint32_t reserved;
         uint64_t frames[];
 };
 
 /* The counters of a thread, in this order in simpmu_counters.value:
  * X(symbol, name, unit). The names are those of the events that they stand for. */
-#define SIMPMU_COUNTER_LIST(X)                                                             \
-        X(CYCLES, "cpu_clk_unhalted.thread", "cycles")                                     \
-        X(INSTRUCTIONS, "inst_retired.any", "events")                                      \
-        X(LOADS, "mem_inst_retired.all_loads", "events")                                   \
-        X(PENDING, "l1d_pend_miss.pending", "cycles")                                      \
-        X(L1_MISS, "mem_load_retired.l1_miss", "events")                                   \
-        X(FB_HIT, "mem_load_retired.fb_hit", "events")                                     \
-        X(FB_FULL, "l1d_pend_miss.fb_full", "cycles")                                      \
-        X(DRAM_READ, "dram.read_bytes", "bytes")                                           \
+#define SIMPMU_COUNTER_LIST(X)                                                           \
+        X(CYCLES, "cpu_clk_unhalted.thread", "cycles")                                   \
+        X(INSTRUCTIONS, "inst_retired.any", "events")                                    \
+        X(LOADS, "mem_inst_retired.all_loads", "events")                                 \
+        X(PENDING, "l1d_pend_miss.pending", "cycles")                                    \
+        X(L1_MISS, "mem_load_retired.l1_miss", "events")                                 \
+        X(FB_HIT, "mem_load_retired.fb_hit", "events")                                   \
+        X(FB_FULL, "l1d_pend_miss.fb_full", "cycles")                                    \
+        X(DRAM_READ, "dram.read_bytes", "bytes")                                         \
         X(DRAM_WRITE, "dram.write_bytes", "bytes")
 
 enum simpmu_counter {
 #define SIMPMU_ENUM(symbol, name, unit) SIMPMU_##symbol,
         SIMPMU_COUNTER_LIST(SIMPMU_ENUM)
 #undef SIMPMU_ENUM
-        SIMPMU_COUNTER_COUNT
+            SIMPMU_COUNTER_COUNT
 };
 
 /* header.time_ns is the end of the reading; intervals begin at multiples of
@@ -206,7 +217,8 @@ struct simpmu_alloc {
         uint64_t addr;
         uint64_t size_bytes;
         uint32_t function; /* enum heap_function of heap/event.h */
-        uint32_t depth;    /* frames, innermost first: the caller of the allocator */
+        uint32_t depth;    /* frames, innermost first: return addresses, the first
+                              one in the caller of the allocator */
         uint64_t frames[];
 };
 
@@ -223,8 +235,9 @@ struct simpmu_unhandled {
         uint32_t reserved;
 };
 
-/* flags of SIMPMU_END */
-enum { SIMPMU_EXITED = 1, SIMPMU_EXECED = 2 };
+/* flags of SIMPMU_END; NATIVE comes with EXECED: the new program cannot be simulated
+ * (not a 64-bit x86 ELF file) and runs on unrecorded. */
+enum { SIMPMU_EXITED = 1, SIMPMU_EXECED = 2, SIMPMU_NATIVE = 4 };
 
 struct simpmu_end {
         struct simpmu_record header;

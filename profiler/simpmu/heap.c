@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The heap tracker inside the target speaks by client request (heap/event.h): its
+ * blocks become records with the model's time and the engine's stack. Its own code
+ * is kept out of the model and out of stacks. */
+#include "tool.h"
+
+#include "pub_tool_threadstate.h"
+#include "pub_tool_transtab.h"
+#include "valgrind.h"
+
+#include "../heap/event.h"
+
+static Addr tracker_start;
+static SizeT tracker_length;
+
+Bool heap_is_tracker(Addr ip)
+{
+        return ip - tracker_start < tracker_length;
+}
+
+static void set_tracker(ThreadId tid, Addr start, SizeT length)
+{
+        struct simpmu_record *record;
+
+        tracker_start = start;
+        tracker_length = length;
+        VG_(discard_translations_safely)(start, length, "simpmu heap tracker");
+        record = ring_begin(SIMPMU_TRACKER, 0, threads_now_ns(), threads_lwp(tid),
+                            sizeof(*record));
+        if (record != NULL)
+                ring_publish(record);
+}
+
+static void block_begins(ThreadId tid, UInt function, Addr addr, SizeT size)
+{
+        ULong frames[STACK_MAXIMUM_FRAMES];
+        UInt depth;
+        struct simpmu_alloc *record;
+
+        if (!ring_recording() || function >= HEAP_FUNCTION_COUNT)
+                return;
+        depth = stack_callers(tid, frames, ring_control()->stack_frames);
+        record = ring_begin(SIMPMU_ALLOC, 0, threads_now_ns(), threads_lwp(tid),
+                            sizeof(*record) + depth * sizeof(frames[0]));
+        if (record == NULL)
+                return;
+        record->addr = addr;
+        record->size_bytes = size;
+        record->function = function;
+        record->depth = depth;
+        for (UInt i = 0; i < depth; i++)
+                record->frames[i] = frames[i];
+        ring_publish(record);
+}
+
+static void block_ends(ThreadId tid, Addr addr)
+{
+        struct simpmu_free *record = ring_begin(SIMPMU_FREE, 0, threads_now_ns(),
+                                                threads_lwp(tid), sizeof(*record));
+
+        if (record == NULL)
+                return;
+        record->addr = addr;
+        ring_publish(record);
+}
+
+static Bool on_request(ThreadId tid, UWord *arguments, UWord *result)
+{
+        if (!VG_IS_TOOL_USERREQ('M', 'L', arguments[0]))
+                return False;
+        *result = 1;
+        switch (arguments[0] - VG_USERREQ_TOOL_BASE('M', 'L')) {
+        case HEAP_REQUEST_TRACKER:
+                set_tracker(tid, arguments[1], arguments[2]);
+                return True;
+        case HEAP_REQUEST_ALLOC:
+                block_begins(tid, (UInt)arguments[1], arguments[2], arguments[3]);
+                return True;
+        case HEAP_REQUEST_FREE:
+                block_ends(tid, arguments[1]);
+                return True;
+        default:
+                *result = 0;
+                return False;
+        }
+}
+
+void heap_register(void)
+{
+        VG_(needs_client_requests)(on_request);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process image: which program it is, and what is mapped where. A record tells
+ * the protection at the time of the mapping; later mprotects are not told. */
+#include "tool.h"
+
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_threadstate.h"
+
+#define PATH_BYTES 4096
+
+/* Global in libcoregrind, though not in its public headers: the program's file. */
+extern Int VG_(cl_exec_fd);
+
+#define CLIENT_SEGMENTS (SkAnonC | SkFileC | SkShmC)
+
+/* The last executable segment that an address was looked up in. */
+static Addr executable_start;
+static Addr executable_end;
+
+static void forget_executable(void)
+{
+        executable_start = 0;
+        executable_end = 0;
+}
+
+Bool images_executable(Addr address)
+{
+        const NSegment *segment;
+
+        if (address >= executable_start && address < executable_end)
+                return True;
+        segment = VG_(am_find_nsegment)(address);
+        if (segment == NULL || !segment->hasX)
+                return False;
+        executable_start = segment->start;
+        executable_end = segment->end;
+        return True;
+}
+
+void images_process(UInt flags, ULong start_ns)
+{
+        HChar link[64];
+        HChar path[PATH_BYTES];
+        struct simpmu_process *record;
+        SSizeT length;
+        SizeT bytes;
+
+        VG_(snprintf)(link, sizeof(link), "/proc/self/fd/%d", VG_(cl_exec_fd));
+        length = VG_(readlink)(link, path, sizeof(path) - 1);
+        path[length < 0 ? 0 : length] = '\0';
+        bytes = VG_(strlen)(path) + 1;
+        record = ring_begin(SIMPMU_PROCESS, flags, start_ns, 0,
+                            ring_round(sizeof(*record) + bytes));
+        if (record == NULL)
+                return;
+        record->pid = (UInt)VG_(getpid)();
+        record->parent_pid = (UInt)VG_(getppid)();
+        VG_(memcpy)(record->executable, path, bytes);
+        ring_publish(record);
+}
+
+struct mapping {
+        Addr start;
+        SizeT length;
+        ULong file_offset;
+        UInt permissions;
+        enum simpmu_map_kind kind;
+        const HChar *path;
+};
+
+static void write_mapping(const struct mapping *mapping)
+{
+        SizeT path_bytes = VG_(strlen)(mapping->path) + 1;
+        struct simpmu_map *record;
+
+        record = ring_begin(SIMPMU_MAP, mapping->permissions, threads_now_ns(), 0,
+                            ring_round(sizeof(*record) + path_bytes));
+        if (record == NULL)
+                return;
+        record->start = mapping->start;
+        record->length_bytes = mapping->length;
+        record->file_offset_bytes = mapping->file_offset;
+        record->kind = mapping->kind;
+        record->reserved = 0;
+        VG_(memcpy)(record->path, mapping->path, path_bytes);
+        ring_publish(record);
+}
+
+static enum simpmu_map_kind kind_of(const NSegment *segment, const HChar *path)
+{
+        if (VG_(strcmp)(path, "[vdso]") == 0)
+                return SIMPMU_MAP_VDSO;
+        if (segment->kind == SkFileC)
+                return SIMPMU_MAP_FILE;
+        return segment->isCH ? SIMPMU_MAP_HEAP : SIMPMU_MAP_ANON;
+}
+
+/* The part of SEGMENT that lies in [START, START + LENGTH). */
+static void write_segment(const NSegment *segment, Addr start, SizeT length)
+{
+        Addr from = segment->start > start ? segment->start : start;
+        Addr last = segment->end < start + length - 1 ? segment->end : start + length - 1;
+        const HChar *path = VG_(am_get_filename)(segment);
+        struct mapping mapping = {
+            .start = from,
+            .length = last - from + 1,
+            .permissions = (segment->hasR ? SIMPMU_READ : 0) |
+                           (segment->hasW ? SIMPMU_WRITE : 0) |
+                           (segment->hasX ? SIMPMU_EXEC : 0),
+            .path = path == NULL ? "" : path,
+        };
+
+        mapping.kind = kind_of(segment, mapping.path);
+        if (segment->kind == SkFileC)
+                mapping.file_offset = (ULong)segment->offset + (from - segment->start);
+        write_mapping(&mapping);
+}
+
+static void write_range(Addr start, SizeT length)
+{
+        Addr at = start;
+
+        while (at - start < length) {
+                const NSegment *segment = VG_(am_find_nsegment)(at);
+                if (segment == NULL)
+                        return;
+                if ((segment->kind & CLIENT_SEGMENTS) != 0)
+                        write_segment(segment, start, length);
+                if (segment->end + 1 <= at)
+                        return; /* the end of the address space */
+                at = segment->end + 1;
+        }
+}
+
+/* The initial stack: a segment that grows down into a reservation. It is told with
+ * the whole range that it can take. False: SEGMENT is something else. */
+static Bool write_main_stack(const NSegment *segment)
+{
+        const NSegment *below = VG_(am_find_nsegment)(segment->start - 1);
+
+        if (segment->kind != SkAnonC || below == NULL || below->kind != SkResvn ||
+            below->smode != SmUpper)
+                return False;
+        write_mapping(&(struct mapping){
+            .start = below->start,
+            .length = segment->end + 1 - below->start,
+            .permissions = SIMPMU_READ | SIMPMU_WRITE,
+            .kind = SIMPMU_MAP_STACK,
+            .path = "",
+        });
+        return True;
+}
+
+static void on_startup(Addr start, SizeT length, Bool read, Bool write, Bool execute,
+                       ULong debug_info)
+{
+        const NSegment *segment = VG_(am_find_nsegment)(start);
+
+        (void)read, (void)write, (void)execute, (void)debug_info;
+        if (segment != NULL && !write_main_stack(segment))
+                write_range(start, length);
+}
+
+static void on_mmap(Addr start, SizeT length, Bool read, Bool write, Bool execute,
+                    ULong debug_info)
+{
+        (void)read, (void)write, (void)execute, (void)debug_info;
+        forget_executable();
+        write_range(start, length);
+}
+
+static void on_brk(Addr start, SizeT length, ThreadId tid)
+{
+        (void)tid;
+        write_mapping(&(struct mapping){
+            .start = start,
+            .length = length,
+            .permissions = SIMPMU_READ | SIMPMU_WRITE,
+            .kind = SIMPMU_MAP_HEAP,
+            .path = "",
+        });
+}
+
+static void on_unmap(Addr start, SizeT length)
+{
+        struct simpmu_unmap *record;
+
+        forget_executable();
+        record = ring_begin(SIMPMU_UNMAP, 0, threads_now_ns(), 0, sizeof(*record));
+        if (record == NULL)
+                return;
+        record->start = start;
+        record->length_bytes = length;
+        ring_publish(record);
+}
+
+/* Part of a mapping has moved (mremap); the old place is told as unmapped. */
+static void on_remap(Addr from, Addr to, SizeT length)
+{
+        (void)from;
+        on_mmap(to, length, False, False, False, 0);
+}
+
+/* Instructions that programs run on purpose to be stopped: ud0, ud1, ud2. */
+static Bool undefined_on_purpose(const UChar *bytes, UInt length)
+{
+        if (length < 2 || bytes[0] != 0x0f)
+                return False;
+        return bytes[1] == 0x0b || bytes[1] == 0xb9 || bytes[1] == 0xff;
+}
+
+void images_unhandled(Addr ip)
+{
+        struct simpmu_unhandled *record;
+        UChar bytes[sizeof(record->bytes)];
+        UInt length = 0;
+
+        while (length < sizeof(bytes) &&
+               VG_(am_is_valid_for_client)(ip + length, 1, VKI_PROT_READ)) {
+                bytes[length] = *(const UChar *)(ip + length);
+                length++;
+        }
+        if (undefined_on_purpose(bytes, length))
+                return;
+        record = ring_begin(SIMPMU_UNHANDLED, 0, threads_now_ns(),
+                            threads_lwp(VG_(get_running_tid)()), sizeof(*record));
+        if (record == NULL)
+                return;
+        record->ip = ip;
+        record->length = length;
+        record->reserved = 0;
+        VG_(memset)(record->bytes, 0, sizeof(record->bytes));
+        VG_(memcpy)(record->bytes, bytes, length);
+        ring_publish(record);
+}
+
+void images_register(void)
+{
+        VG_(track_new_mem_startup)(on_startup);
+        VG_(track_new_mem_mmap)(on_mmap);
+        VG_(track_new_mem_brk)(on_brk);
+        VG_(track_die_mem_brk)(on_unmap);
+        VG_(track_die_mem_munmap)(on_unmap);
+        VG_(track_copy_mem_remap)(on_remap);
+}

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The pass over a block of VEX IR. It adds
+ *  - counts of instructions and loads, one addition for each stretch between exits;
+ *  - at the entry, the check that serves the gate and the intervals;
+ *  - before each access, the filter test inline and behind it the call of the model;
+ *  - at each exit, when some register that matters may be pending, the call that
+ *    carries dependences over to the next block;
+ *  - where an instruction could not be decoded, the call that tells so.
+ * What is constant about an access or exit goes into a site, in memory that lives as
+ * long as the translation. */
+#include "tool.h"
+
+#include "pub_tool_hashtable.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
+
+#include "depend.h"
+#include "model/access.h"
+
+#define LAST_SLOT 62u /* of the 63; further loads of a block share it */
+
+/* Memory of one translation: a chain of sites, freed together. */
+struct site_link {
+        struct site_link *next;
+        ULong payload[];
+};
+
+struct block_sites {
+        struct block_sites *next_in_table; /* VgHashNode */
+        UWord block;                       /* VgHashNode's key */
+        struct site_link *first;
+};
+
+static VgHashTable *blocks;
+
+/* The pass over one block. */
+struct pass {
+        IRSB *out;
+        const IRSB *in;
+        const VexGuestLayout *layout;
+        struct block_sites *sites;
+        struct depend_state depend;
+        struct access_site *load_of_slot[LAST_SLOT + 1];
+        struct access_site *last_load; /* of the current instruction, or NULL */
+        ULong slots_used;              /* loads whose value something waits for */
+        Addr ip;
+        Bool excluded; /* the current instruction is the heap tracker's */
+        UInt index;    /* counted instructions before the current one */
+        UInt counted;  /* those that the code emitted so far adds */
+        UInt slot;     /* of the next load */
+};
+
+/* ---- calls from generated code ---- */
+
+static VG_REGPARM(2) void call_access(const struct access_site *site, Addr address)
+{
+        access_memory(&tool_machine, &tool_hot, tool_thread, site, address);
+}
+
+static VG_REGPARM(1) void call_exit(const struct exit_site *site)
+{
+        thread_leave_block(&tool_hot, tool_thread, site);
+}
+
+static VG_REGPARM(1) void call_check(UInt *guest_state)
+{
+        threads_check(guest_state);
+}
+
+static VG_REGPARM(1) void call_unhandled(Addr ip)
+{
+        images_unhandled(ip);
+}
+
+/* ---- small IR ---- */
+
+static IRExpr *constant(ULong value)
+{
+        return IRExpr_Const(IRConst_U64(value));
+}
+
+static IRExpr *assign(struct pass *pass, IRType type, IRExpr *e)
+{
+        IRTemp temporary = newIRTemp(pass->out->tyenv, type);
+
+        addStmtToIRSB(pass->out, IRStmt_WrTmp(temporary, e));
+        return IRExpr_RdTmp(temporary);
+}
+
+static IRExpr *binary(struct pass *pass, IRType type, IROp op, IRExpr *a, IRExpr *b)
+{
+        return assign(pass, type, IRExpr_Binop(op, a, b));
+}
+
+static IRExpr *read_hot(struct pass *pass, const uint64_t *variable)
+{
+        return assign(pass, Ity_I64,
+                      IRExpr_Load(Iend_LE, Ity_I64, constant((Addr)variable)));
+}
+
+static IRExpr *add_to_hot(struct pass *pass, uint64_t *variable, ULong amount)
+{
+        IRExpr *sum =
+            binary(pass, Ity_I64, Iop_Add64, read_hot(pass, variable), constant(amount));
+
+        addStmtToIRSB(pass->out, IRStmt_Store(Iend_LE, constant((Addr)variable), sum));
+        return sum;
+}
+
+static IRExpr *both(struct pass *pass, IRExpr *condition, IRExpr *guard)
+{
+        if (guard == NULL)
+                return condition;
+        return binary(pass, Ity_I1, Iop_And1, condition, guard);
+}
+
+/* Something of MASK, in the form of tool_hot.pending, may be pending. */
+static IRExpr *may_be_pending(struct pass *pass, struct dependence dependence)
+{
+        ULong mask = dependence.registers | (dependence.slots != 0 ? SLOT_BIT : 0);
+        IRExpr *bits = binary(pass, Ity_I64, Iop_And64, read_hot(pass, &tool_hot.pending),
+                              constant(mask));
+
+        return binary(pass, Ity_I1, Iop_CmpNE64, bits, constant(0));
+}
+
+/* The helper may walk the stack, which starts from these registers. */
+static void reads_frame(const struct pass *pass, IRDirty *call)
+{
+        const Int offsets[] = {pass->layout->offset_SP, pass->layout->offset_FP,
+                               pass->layout->offset_IP};
+
+        call->nFxState = 3;
+        for (UInt i = 0; i < 3; i++) {
+                call->fxState[i].fx = Ifx_Read;
+                call->fxState[i].offset = (UShort)offsets[i];
+                call->fxState[i].size = sizeof(ULong);
+                call->fxState[i].nRepeats = 0;
+                call->fxState[i].repeatLen = 0;
+        }
+}
+
+static void add_call(struct pass *pass, IRDirty *call, IRExpr *guard)
+{
+        if (guard != NULL)
+                call->guard = guard;
+        reads_frame(pass, call);
+        addStmtToIRSB(pass->out, IRStmt_Dirty(call));
+}
+
+/* ---- memory of sites ---- */
+
+static void *site_new(struct pass *pass, SizeT bytes)
+{
+        struct site_link *link = VG_(malloc)("simpmu.site", sizeof(*link) + bytes);
+
+        link->next = pass->sites->first;
+        pass->sites->first = link;
+        return link->payload;
+}
+
+static struct block_sites *block_sites_new(Addr block)
+{
+        struct block_sites *sites = VG_(malloc)("simpmu.block", sizeof(*sites));
+
+        if (blocks == NULL)
+                blocks = VG_(HT_construct)("simpmu.blocks");
+        sites->block = block;
+        sites->first = NULL;
+        VG_(HT_add_node)(blocks, sites);
+        return sites;
+}
+
+void instrument_discard(Addr block, VexGuestExtents extents)
+{
+        struct block_sites *sites;
+
+        (void)extents;
+        if (blocks == NULL)
+                return;
+        sites = VG_(HT_remove)(blocks, block);
+        if (sites == NULL)
+                return;
+        for (struct site_link *link = sites->first; link != NULL;) {
+                struct site_link *next = link->next;
+                VG_(free)(link);
+                link = next;
+        }
+        VG_(free)(sites);
+}
+
+/* ---- accesses ---- */
+
+static Bool filter_applies(const struct access_site *site)
+{
+        /* When L1 hits qualify for sampling every load has to reach the model. */
+        return site->kind == ACCESS_STORE ||
+               tool_machine.sample_latency > tool_machine.l1d_latency;
+}
+
+/* True in the generated code when the model has to see the access. */
+static IRExpr *misses_filter(struct pass *pass, const struct access_site *site,
+                             IRExpr *address)
+{
+        const uint64_t *filter =
+            site->kind == ACCESS_LOAD ? tool_hot.load_filter : tool_hot.store_filter;
+        const UInt entry_shift = 3; /* of an 8-byte entry */
+        UInt room = site->size_bytes > LINE_BYTES ? 0 : LINE_BYTES - site->size_bytes;
+        IRExpr *shifted = binary(pass, Ity_I64, Iop_Shr64, address,
+                                 IRExpr_Const(IRConst_U8(LINE_SHIFT - entry_shift)));
+        IRExpr *offset = binary(pass, Ity_I64, Iop_And64, shifted,
+                                constant((FILTER_ENTRIES - 1) << entry_shift));
+        IRExpr *place = binary(pass, Ity_I64, Iop_Add64, offset, constant((Addr)filter));
+        IRExpr *entry = assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, place));
+        IRExpr *distance = binary(pass, Ity_I64, Iop_Sub64, address, entry);
+
+        return binary(pass, Ity_I1, Iop_CmpLT64U, constant(room), distance);
+}
+
+static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
+                             IRExpr *address)
+{
+        struct dependence data = {site->data_registers, site->data_slots};
+        IRExpr *condition;
+
+        if (!filter_applies(site))
+                return IRExpr_Const(IRConst_U1(True));
+        condition = misses_filter(pass, site, address);
+        if (site->kind == ACCESS_LOAD || depend_none(data))
+                return condition;
+        /* The value may be still to come: loads of it will have to wait. */
+        return binary(pass, Ity_I1, Iop_Or1, condition, may_be_pending(pass, data));
+}
+
+static struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
+                                           struct dependence address,
+                                           struct dependence data, UInt size_bytes)
+{
+        struct access_site *site = site_new(pass, sizeof(*site));
+
+        *site = (struct access_site){
+            .ip = pass->ip,
+            .address_registers = address.registers,
+            .address_slots = address.slots,
+            .data_registers = data.registers,
+            .data_slots = data.slots,
+            .size_bytes = (UShort)size_bytes,
+            .index = (UShort)pass->index,
+            .counted = (UShort)pass->counted,
+            .kind = (UChar)kind,
+            .slot = (UChar)pass->slot,
+        };
+        pass->slots_used |= address.slots | data.slots;
+        return site;
+}
+
+/* Adds an access; returns what a loaded value depends on. */
+static struct dependence add_access(struct pass *pass, enum access_kind kind,
+                                    IRExpr *address, UInt size_bytes, IRExpr *guard,
+                                    struct dependence data, Bool locked)
+{
+        struct dependence value = depend_expression(&pass->depend, address);
+        struct access_site *site;
+        IRDirty *call;
+
+        if (pass->excluded)
+                return value;
+        site = access_site_new(pass, kind, value, data, size_bytes);
+        site->locked = locked;
+        if (kind != ACCESS_STORE) {
+                site->value_used = pass->slot == LAST_SLOT;
+                pass->load_of_slot[pass->slot] = site;
+                pass->last_load = site;
+                value.slots |= 1ULL << pass->slot;
+                if (pass->slot < LAST_SLOT)
+                        pass->slot++;
+        }
+        call = unsafeIRDirty_0_N(2, "simpmu_access", VG_(fnptr_to_fnentry)(&call_access),
+                                 mkIRExprVec_2(constant((Addr)site), address));
+        add_call(pass, call, both(pass, reaches_model(pass, site, address), guard));
+        return value;
+}
+
+static UInt size_of(const struct pass *pass, const IRExpr *e)
+{
+        return (UInt)sizeofIRType(typeOfIRExpr(pass->in->tyenv, e));
+}
+
+static const struct dependence no_dependence;
+
+static struct dependence add_load(struct pass *pass, IRExpr *address, IRType type,
+                                  IRExpr *guard)
+{
+        return add_access(pass, ACCESS_LOAD, address, (UInt)sizeofIRType(type), guard,
+                          no_dependence, False);
+}
+
+static void add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
+                      IRExpr *guard)
+{
+        (void)add_access(pass, ACCESS_STORE, address, size_of(pass, data), guard,
+                         depend_expression(&pass->depend, data), False);
+}
+
+static void add_guarded_load(struct pass *pass, const IRLoadG *load)
+{
+        IRType result;
+        IRType loaded;
+        struct dependence value;
+
+        typeOfIRLoadGOp(load->cvt, &result, &loaded);
+        value = add_load(pass, load->addr, loaded, load->guard);
+        value = depend_union(value, depend_expression(&pass->depend, load->alt));
+        value = depend_union(value, depend_expression(&pass->depend, load->guard));
+        pass->depend.of_temporary[load->dst] = value;
+}
+
+/* A locked instruction is a plain load and a compare-and-swap to VEX, or, when it
+ * is itself one, the latter alone. */
+static void add_compare_and_swap(struct pass *pass, const IRCAS *cas)
+{
+        UInt size_bytes = size_of(pass, cas->dataLo) * (cas->dataHi == NULL ? 1 : 2);
+        enum access_kind kind = pass->last_load == NULL ? ACCESS_UPDATE : ACCESS_STORE;
+        struct dependence value;
+
+        if (pass->last_load != NULL)
+                pass->last_load->locked = True;
+        value = add_access(pass, kind, cas->addr, size_bytes, NULL,
+                           depend_expression(&pass->depend, cas->dataLo), True);
+        pass->depend.of_temporary[cas->oldLo] = value;
+        if (cas->oldHi != IRTemp_INVALID)
+                pass->depend.of_temporary[cas->oldHi] = value;
+}
+
+/* A call of one of VEX's helpers, which may read and write memory and registers. */
+static void add_helper_call(struct pass *pass, const IRDirty *call)
+{
+        struct dependence value = no_dependence;
+
+        for (Int i = 0; call->args[i] != NULL; i++) {
+                if (!is_IRExpr_VECRET_or_GSPTR(call->args[i]))
+                        value = depend_union(
+                            value, depend_expression(&pass->depend, call->args[i]));
+        }
+        for (Int i = 0; i < call->nFxState; i++) {
+                if (call->fxState[i].fx != Ifx_Write)
+                        value = depend_union(value, depend_get(&pass->depend,
+                                                               call->fxState[i].offset,
+                                                               call->fxState[i].size));
+        }
+        if (call->mFx != Ifx_None) {
+                enum access_kind kind = call->mFx == Ifx_Read    ? ACCESS_LOAD
+                                        : call->mFx == Ifx_Write ? ACCESS_STORE
+                                                                 : ACCESS_UPDATE;
+                struct dependence loaded =
+                    add_access(pass, kind, call->mAddr, (UInt)call->mSize, call->guard,
+                               value, False);
+                if (kind != ACCESS_STORE)
+                        value = depend_union(value, loaded);
+        }
+        if (call->tmp != IRTemp_INVALID)
+                pass->depend.of_temporary[call->tmp] = value;
+        for (Int i = 0; i < call->nFxState; i++) {
+                const Int offset = call->fxState[i].offset;
+                if (call->fxState[i].fx == Ifx_Read)
+                        continue;
+                for (Int at = 0; at < call->fxState[i].size; at += (Int)sizeof(ULong))
+                        depend_put(&pass->depend, offset + at, sizeof(ULong), value,
+                                   True);
+        }
+}
+
+/* ---- counts and exits ---- */
+
+static Bool counts_as_load(const IRStmt *statement)
+{
+        switch (statement->tag) {
+        case Ist_WrTmp:
+                return statement->Ist.WrTmp.data->tag == Iex_Load;
+        case Ist_LoadG:
+                return True;
+        case Ist_Dirty:
+                return statement->Ist.Dirty.details->mFx == Ifx_Read ||
+                       statement->Ist.Dirty.details->mFx == Ifx_Modify;
+        default:
+                return False;
+        }
+}
+
+/* Adds the instructions and loads from statement FROM to the next exit. The first
+ * stretch also carries the block's check. */
+static void count_stretch(struct pass *pass, Int from)
+{
+        UInt instructions = 0;
+        UInt loads = 0;
+        Bool excluded = pass->excluded;
+        Bool load_seen = False; /* in the current instruction */
+        IRExpr *sum;
+
+        for (Int i = from; i < pass->in->stmts_used; i++) {
+                const IRStmt *statement = pass->in->stmts[i];
+                if (statement->tag == Ist_IMark) {
+                        excluded = heap_is_tracker(statement->Ist.IMark.addr);
+                        instructions += !excluded;
+                        load_seen = False;
+                } else if (counts_as_load(statement)) {
+                        loads += !excluded;
+                        load_seen = True;
+                } else if (statement->tag == Ist_CAS && !load_seen) {
+                        loads += !excluded;
+                } else if (statement->tag == Ist_Exit) {
+                        break;
+                }
+        }
+        if (loads > 0)
+                (void)add_to_hot(pass, &tool_hot.loads, loads);
+        if (instructions == 0)
+                return;
+        sum = add_to_hot(pass, &tool_hot.instructions, instructions);
+        if (pass->counted == 0) {
+                IRDirty *call = unsafeIRDirty_0_N(1, "simpmu_check",
+                                                  VG_(fnptr_to_fnentry)(&call_check),
+                                                  mkIRExprVec_1(IRExpr_GSPTR()));
+                add_call(pass, call,
+                         binary(pass, Ity_I1, Iop_CmpLT64U,
+                                read_hot(pass, &tool_hot.instruction_limit), sum));
+        }
+        pass->counted += instructions;
+}
+
+static UInt changed_registers(const struct pass *pass)
+{
+        UInt count = 0;
+
+        for (UInt id = 0; id < REGISTER_IDS; id++)
+                count += depend_changed(&pass->depend, id);
+        return count;
+}
+
+static struct exit_site *exit_site_new(struct pass *pass, UInt changed)
+{
+        struct exit_site *site =
+            site_new(pass, sizeof(*site) + changed * sizeof(site->entries[0]));
+
+        *site = (struct exit_site){.counted = pass->counted};
+        for (UInt id = 0; id < REGISTER_IDS; id++) {
+                struct dependence value = pass->depend.of_register[id];
+                if (!depend_changed(&pass->depend, id))
+                        continue;
+                site->written |= 1ULL << id;
+                if (depend_none(value))
+                        continue; /* a constant: only no longer pending */
+                site->entries[site->count++] =
+                    (struct exit_register){value.registers, value.slots, id, 0};
+                site->registers |= value.registers;
+                site->slots |= value.slots;
+        }
+        pass->slots_used |= site->slots;
+        return site;
+}
+
+/* Control may leave here; GUARD is NULL at the block's end. */
+static void add_exit(struct pass *pass, IRExpr *guard)
+{
+        UInt changed = changed_registers(pass);
+        const struct exit_site *site;
+        struct dependence matters;
+        IRDirty *call;
+
+        if (changed == 0)
+                return;
+        site = exit_site_new(pass, changed);
+        matters = (struct dependence){site->written | site->registers, site->slots};
+        call = unsafeIRDirty_0_N(1, "simpmu_exit", VG_(fnptr_to_fnentry)(&call_exit),
+                                 mkIRExprVec_1(constant((Addr)site)));
+        add_call(pass, call, both(pass, may_be_pending(pass, matters), guard));
+}
+
+static void add_unhandled(struct pass *pass)
+{
+        IRDirty *call = unsafeIRDirty_0_N(1, "simpmu_unhandled",
+                                          VG_(fnptr_to_fnentry)(&call_unhandled),
+                                          mkIRExprVec_1(pass->in->next));
+
+        add_call(pass, call, NULL);
+}
+
+/* ---- the pass ---- */
+
+static void begin_instruction(struct pass *pass, const IRStmt *mark)
+{
+        if (!pass->excluded && pass->ip != 0)
+                pass->index++;
+        pass->ip = mark->Ist.IMark.addr;
+        pass->excluded = heap_is_tracker(pass->ip);
+        pass->last_load = NULL;
+}
+
+static void write_temporary(struct pass *pass, const IRStmt *statement)
+{
+        const IRExpr *data = statement->Ist.WrTmp.data;
+        struct dependence value;
+
+        if (data->tag == Iex_Load)
+                value = add_load(pass, data->Iex.Load.addr, data->Iex.Load.ty, NULL);
+        else
+                value = depend_expression(&pass->depend, data);
+        pass->depend.of_temporary[statement->Ist.WrTmp.tmp] = value;
+}
+
+/* What comes before STATEMENT in the new block. */
+static void prepare(struct pass *pass, const IRStmt *statement)
+{
+        switch (statement->tag) {
+        case Ist_IMark:
+                begin_instruction(pass, statement);
+                break;
+        case Ist_Put:
+                depend_put(&pass->depend, statement->Ist.Put.offset,
+                           (Int)size_of(pass, statement->Ist.Put.data),
+                           depend_expression(&pass->depend, statement->Ist.Put.data),
+                           False);
+                break;
+        case Ist_PutI: {
+                const IRPutI *put = statement->Ist.PutI.details;
+                depend_put_indexed(
+                    &pass->depend,
+                    depend_union(depend_expression(&pass->depend, put->data),
+                                 depend_expression(&pass->depend, put->ix)));
+                break;
+        }
+        case Ist_WrTmp:
+                write_temporary(pass, statement);
+                break;
+        case Ist_Store:
+                add_store(pass, statement->Ist.Store.addr, statement->Ist.Store.data,
+                          NULL);
+                break;
+        case Ist_StoreG: {
+                const IRStoreG *store = statement->Ist.StoreG.details;
+                add_store(pass, store->addr, store->data, store->guard);
+                break;
+        }
+        case Ist_LoadG:
+                add_guarded_load(pass, statement->Ist.LoadG.details);
+                break;
+        case Ist_Dirty:
+                add_helper_call(pass, statement->Ist.Dirty.details);
+                break;
+        case Ist_CAS:
+                add_compare_and_swap(pass, statement->Ist.CAS.details);
+                break;
+        case Ist_Exit:
+                add_exit(pass, statement->Ist.Exit.guard);
+                break;
+        default:
+                break;
+        }
+}
+
+/* Loads whose value nobody waits for need not tell when it comes. */
+static void mark_used_loads(struct pass *pass)
+{
+        for (UInt slot = 0; slot < LAST_SLOT; slot++) {
+                if (pass->load_of_slot[slot] != NULL)
+                        pass->load_of_slot[slot]->value_used =
+                            (pass->slots_used >> slot & 1) != 0;
+        }
+}
+
+static struct dependence *room_for_temporaries(UInt count)
+{
+        static struct dependence *room;
+        static UInt capacity;
+
+        if (count > capacity) {
+                VG_(free)(room);
+                capacity = 2 * count;
+                room = VG_(malloc)("simpmu.temporaries", capacity * sizeof(*room));
+        }
+        return room;
+}
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+                 const VexGuestExtents *extents, const VexArchInfo *host,
+                 IRType guest_word, IRType host_word)
+{
+        UInt temporaries = (UInt)in->tyenv->types_used;
+        struct pass pass = {
+            .in = in,
+            .out = deepCopyIRSBExceptStmts(in),
+            .layout = layout,
+            .sites = block_sites_new(closure->nraddr),
+        };
+        Int i = 0;
+
+        (void)extents, (void)host, (void)guest_word, (void)host_word;
+        depend_start(&pass.depend, room_for_temporaries(temporaries), temporaries);
+        /* Before the first mark lies VEX's own check for self-modified code. */
+        for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+                addStmtToIRSB(pass.out, in->stmts[i]);
+        count_stretch(&pass, i);
+        for (; i < in->stmts_used; i++) {
+                prepare(&pass, in->stmts[i]);
+                addStmtToIRSB(pass.out, in->stmts[i]);
+                if (in->stmts[i]->tag == Ist_Exit)
+                        count_stretch(&pass, i + 1);
+        }
+        if (in->jumpkind == Ijk_NoDecode)
+                add_unhandled(&pass);
+        add_exit(&pass, NULL);
+        mark_used_loads(&pass);
+        return pass.out;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* simpmu-launch [--OPTION...] PROGRAM [ARGUMENT...]: starts PROGRAM inside the
+ * simulated PMU. Valgrind's core runs this again in place of each program that the
+ * target execs, so it stands between two images of one process: it writes the last
+ * record of the image before. A program that the tool cannot run is started as it
+ * is; the target must work in any case. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "slice.h"
+
+#define TOOL_NAME       "memlag-amd64-linux"
+#define SHARED_OPTION   "--shared="
+#define PATH_BYTES      4096
+#define SCRIPT_DEPTH    4 /* as deep as Linux follows "#!" */
+#define FALLBACK_STATUS 127
+
+/* ---- can it be simulated? ---- */
+
+static bool runs_on_amd64(const Elf64_Ehdr *header)
+{
+        return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+               header->e_ident[EI_CLASS] == ELFCLASS64 &&
+               header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_machine == EM_X86_64;
+}
+
+/* The interpreter named by a "#!" line, cut out of LINE; NULL when there is none. */
+static char *interpreter_of(char *line)
+{
+        char *name = line + 2;
+
+        if (line[0] != '#' || line[1] != '!')
+                return NULL;
+        name += strspn(name, " \t");
+        name[strcspn(name, " \t\n")] = '\0';
+        return *name == '\0' ? NULL : name;
+}
+
+static bool can_simulate(const char *path, int depth)
+{
+        union {
+                Elf64_Ehdr header;
+                char line[PATH_BYTES];
+        } start = {.line = ""};
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t length;
+        char *interpreter;
+
+        if (fd < 0)
+                return false;
+        length = read(fd, start.line, sizeof(start.line) - 1);
+        close(fd);
+        if (length >= (ssize_t)sizeof(start.header) && runs_on_amd64(&start.header))
+                return true;
+        if (length <= 0 || depth == SCRIPT_DEPTH)
+                return false;
+        interpreter = interpreter_of(start.line);
+        return interpreter != NULL && can_simulate(interpreter, depth + 1);
+}
+
+/* ---- the image before ---- */
+
+static struct simpmu_slice *map_slice(int fd, uint64_t number)
+{
+        void *slice = mmap(NULL, SIMPMU_SLICE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                           fd, (off_t)slice_offset(number));
+
+        return slice == MAP_FAILED ? NULL : slice;
+}
+
+/* Whether slice NUMBER was written by the image of this process before the exec. */
+static bool is_unfinished_own(int fd, uint64_t number)
+{
+        struct simpmu_slice header;
+        ssize_t length = pread(fd, &header, sizeof(header), (off_t)slice_offset(number));
+
+        return length == (ssize_t)sizeof(header) && header.magic == SIMPMU_MAGIC &&
+               header.pid == (uint32_t)getpid() && header.done == 0;
+}
+
+static void end_slice(int fd, uint64_t number, uint16_t flags)
+{
+        struct simpmu_slice *slice = map_slice(fd, number);
+
+        if (slice == NULL)
+                return;
+        if (slice_has_room(slice, sizeof(struct simpmu_end)))
+                slice_end(slice, flags, slice->now_ns, 0);
+        munmap(slice, SIMPMU_SLICE_BYTES);
+}
+
+static bool file_covers(int fd, uint64_t slices)
+{
+        struct stat status;
+
+        return fstat(fd, &status) == 0 &&
+               (uint64_t)status.st_size >= slice_offset(slices);
+}
+
+/* Ends the slice of the image that was replaced by this exec, if there was one. */
+static void end_image_before(const char *shared_path, bool native)
+{
+        struct simpmu_control control;
+        uint16_t flags = SIMPMU_EXECED | (native ? SIMPMU_NATIVE : 0);
+        int fd = open(shared_path, O_RDWR | O_CLOEXEC);
+
+        if (fd < 0)
+                return;
+        if (pread(fd, &control, sizeof(control), 0) == (ssize_t)sizeof(control) &&
+            control.magic == SIMPMU_MAGIC && control.version == SIMPMU_VERSION &&
+            file_covers(fd, control.slices_claimed)) {
+                for (uint64_t number = control.slices_claimed; number-- > 0;) {
+                        if (is_unfinished_own(fd, number)) {
+                                end_slice(fd, number, flags);
+                                break;
+                        }
+                }
+        }
+        close(fd);
+}
+
+/* ---- starting ---- */
+
+static void run_natively(char **program)
+{
+        unsetenv("VALGRIND_LIB");
+        unsetenv("VALGRIND_LAUNCHER");
+        execv(program[0], program);
+        fprintf(stderr, "memlag: cannot run %s: %s\n", program[0], strerror(errno));
+        exit(FALLBACK_STATUS);
+}
+
+/* Sets the variables that Valgrind's core needs: where its files are (beside this
+ * program, unless told already) and what to run for exec'd children. */
+static void run_simulated(char **arguments, char **program)
+{
+        char self[PATH_BYTES];
+        char tool[PATH_BYTES + sizeof(TOOL_NAME) + 1];
+        ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        char *slash;
+
+        if (length < 0)
+                run_natively(program);
+        self[length] = '\0';
+        setenv("VALGRIND_LAUNCHER", self, 1);
+        slash = strrchr(self, '/');
+        *slash = '\0';
+        setenv("VALGRIND_LIB", self, 1);
+        snprintf(tool, sizeof(tool), "%s/%s", self, TOOL_NAME);
+        execv(tool, arguments);
+        run_natively(program);
+}
+
+int main(int argc, char **argv)
+{
+        const char *shared_path = NULL;
+        int first = 1;
+        bool simulate;
+
+        for (; first < argc && argv[first][0] == '-'; first++) {
+                if (strncmp(argv[first], SHARED_OPTION, strlen(SHARED_OPTION)) == 0)
+                        shared_path = argv[first] + strlen(SHARED_OPTION);
+                if (strcmp(argv[first], "--") == 0) {
+                        first++;
+                        break;
+                }
+        }
+        if (first >= argc) {
+                fputs("memlag: simpmu-launch is started by memlag record\n", stderr);
+                return 2;
+        }
+        simulate = can_simulate(argv[first], 0);
+        if (shared_path != NULL)
+                end_image_before(shared_path, !simulate);
+        if (!simulate)
+                run_natively(argv + first);
+        run_simulated(argv, argv + first);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The simulated PMU, a Valgrind tool: start, fork and end of a process. It reads
+ * its parameters from the shared file (protocol.h), so that there are only two
+ * options: where that file is, and where the bell is. */
+#include "tool.h"
+
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
+
+struct sim_hot tool_hot __attribute__((aligned(64)));
+struct machine tool_machine;
+
+static const HChar *shared_path;
+static const HChar *bell_path;
+/* False: the program runs, and nothing of it is modelled or recorded. */
+static Bool modelling;
+
+void *tool_allocate(size_t bytes)
+{
+        return VG_(calloc)("simpmu", 1, bytes); /* ends the process when it fails */
+}
+
+static Bool on_option(const HChar *argument)
+{
+        if (VG_STR_CLO(argument, "--shared", shared_path))
+                return True;
+        return VG_STR_CLO(argument, "--bell", bell_path);
+}
+
+static void on_usage(void)
+{
+}
+
+static Bool in_limits(double value, double minimum, double maximum)
+{
+        return value >= minimum && value <= maximum; /* false for NaN */
+}
+
+static Bool parameters_valid(const struct simpmu_params *params)
+{
+#define CHECK(field, key, unit, minimum, maximum)                                        \
+        if (!in_limits(params->field, minimum, maximum))                                 \
+                return False;
+        SIMPMU_PARAMETERS(CHECK)
+#undef CHECK
+        return True;
+}
+
+static void start(UInt flags, ULong start_ns)
+{
+        ring_claim(start_ns);
+        images_process(flags, start_ns);
+}
+
+static IRSB *instrument_unless_idle(VgCallbackClosure *closure, IRSB *in,
+                                    const VexGuestLayout *layout,
+                                    const VexGuestExtents *extents,
+                                    const VexArchInfo *host, IRType guest_word,
+                                    IRType host_word)
+{
+        if (!modelling)
+                return in;
+        return instrument(closure, in, layout, extents, host, guest_word, host_word);
+}
+
+static void on_fork(ThreadId tid)
+{
+        ULong now_ns = threads_now_ns();
+
+        if (!modelling || !ring_recording())
+                return;
+        ring_forget_slice();
+        threads_forked(tid);
+        start(SIMPMU_FORKED, now_ns);
+        threads_tell(tid);
+}
+
+static void after_options(void)
+{
+        const struct simpmu_control *control;
+        ULong start_ns;
+
+        if (!ring_open(shared_path, bell_path))
+                return;
+        control = ring_control();
+        if (!parameters_valid(&control->params) || control->interval_ns == 0)
+                return;
+        modelling = True;
+        machine_init(&tool_machine, &control->params, control->ldlat_cycles,
+                     tool_allocate, sample_write);
+        start_ns = ring_time_before_exec();
+        threads_start(start_ns);
+        start(SIMPMU_STARTED, start_ns);
+        VG_(atfork)(NULL, NULL, on_fork);
+        threads_register();
+        images_register();
+}
+
+static void at_end(Int exit_code)
+{
+        (void)exit_code;
+        if (!modelling)
+                return;
+        threads_finish();
+        ring_finish();
+}
+
+static void before_options(void)
+{
+        const UInt average_translation_bytes = 600;
+
+        VG_(details_name)("memlag");
+        VG_(details_version)(NULL);
+        VG_(details_description)("the simulated PMU of memlag");
+        VG_(details_copyright_author)("The memlag authors, under GPL-2.0-or-later.");
+        VG_(details_bug_reports_to)("the memlag project");
+        VG_(details_avg_translation_sizeB)(average_translation_bytes);
+        VG_(basic_tool_funcs)(after_options, instrument_unless_idle, at_end);
+        VG_(needs_command_line_options)(on_option, on_usage, on_usage);
+        VG_(needs_superblock_discards)(instrument_discard);
+        heap_register();
+}
+
+VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The latency of main memory, bucket by bucket: see dram.h. */
+#include "dram.h"
+
+/* A bucket is long enough to hold some lines and short against an interval of the
+ * counters: 1024 cycles are half a microsecond at 2 GHz. */
+#define BUCKET_CYCLES        1024u
+#define BUCKET_MINIMUM_LINES 64.0
+
+/* M/D/1 has no finite answer at u = 1; from here on Little's law decides. */
+#define QUEUE_UTILISATION_LIMIT 0.97
+
+void dram_init(struct dram *dram, double idle_latency_slots, double lines_per_slot,
+               uint64_t cycle_slots)
+{
+        double bucket_slots = (double)(BUCKET_CYCLES * cycle_slots);
+
+        if (bucket_slots * lines_per_slot < BUCKET_MINIMUM_LINES)
+                bucket_slots = BUCKET_MINIMUM_LINES / lines_per_slot;
+        *dram = (struct dram){
+            .bucket_slots = (uint64_t)bucket_slots,
+            .service_slots = 1.0 / lines_per_slot,
+            .idle_latency_slots = idle_latency_slots,
+            .latency_slots = (uint64_t)idle_latency_slots,
+        };
+        dram->capacity_lines = (double)dram->bucket_slots * lines_per_slot;
+}
+
+void dram_set_skew(struct dram *dram, uint64_t skew_slots)
+{
+        uint64_t buckets = skew_slots == 0 ? 0 : skew_slots / dram->bucket_slots + 1;
+
+        /* Half of the ring stays for requests ahead of their thread's clock. */
+        if (buckets > DRAM_BUCKETS / 2)
+                buckets = DRAM_BUCKETS / 2;
+        dram->lag_buckets = buckets;
+}
+
+static double latency_after(const struct dram *dram, const struct dram_bucket *bucket)
+{
+        double utilisation = (double)bucket->lines / dram->capacity_lines;
+        double bounded =
+            utilisation < QUEUE_UTILISATION_LIMIT ? utilisation : QUEUE_UTILISATION_LIMIT;
+        double queued = dram->idle_latency_slots +
+                        dram->service_slots * bounded / (2 * (1 - bounded));
+        double balanced = 0;
+
+        if (bucket->reads > 0)
+                balanced = (double)bucket->read_latency_slots / (double)bucket->reads *
+                           utilisation;
+        return balanced > queued ? balanced : queued;
+}
+
+static void close_oldest(struct dram *dram)
+{
+        struct dram_bucket *bucket = &dram->buckets[dram->oldest & (DRAM_BUCKETS - 1)];
+
+        dram->latency_slots = (uint64_t)latency_after(dram, bucket);
+        *bucket = (struct dram_bucket){0};
+        dram->oldest++;
+}
+
+void dram_advance(struct dram *dram, uint64_t bucket)
+{
+        uint64_t first_open = bucket > dram->lag_buckets ? bucket - dram->lag_buckets : 0;
+
+        /* After a long silence every bucket of the ring is empty but those closed in
+         * one turn of it: the rest need not be looked at one by one. */
+        if (first_open > dram->oldest + DRAM_BUCKETS) {
+                for (uint32_t i = 0; i < DRAM_BUCKETS; i++)
+                        close_oldest(dram);
+                dram->oldest = first_open;
+        }
+        while (dram->oldest < first_open)
+                close_oldest(dram);
+        dram->newest = bucket;
+}

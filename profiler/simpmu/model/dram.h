@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Main memory: an idle latency, a bandwidth that reads and write-backs of all
+ * threads share, and a queue in front of it.
+ *
+ * The threads of the simulated program run in turns, each up to a gate window
+ * ahead of the others. A queue simulated request by request would then serve
+ * whoever comes first in the turn and let the next one find everything taken.
+ * Here every request of a stretch of virtual time (a bucket) meets the same
+ * latency, and that latency follows from what the buckets before it held:
+ *
+ *   u      = lines of a bucket / lines that the bandwidth allows in it
+ *   mean   = mean latency of the bucket's reads
+ *   next   = max(idle + service * u / (2 (1 - u)), mean * u)
+ *
+ * The first term is the waiting time of an M/D/1 queue (Pollaczek and Khinchine).
+ * The second is Little's law: with N reads outstanding throughput is N / latency,
+ * so that when the demand is u times the bandwidth, u times the latency brings it
+ * down to the bandwidth. Threads with few requests wait as long as those that fill
+ * the queue, as in a memory controller with a common queue. */
+#ifndef SIMPMU_MODEL_DRAM_H
+#define SIMPMU_MODEL_DRAM_H
+
+#include <stdint.h>
+
+#define DRAM_BUCKETS 256u /* a power of two; longer than the gate window, see dram.c */
+
+struct dram_bucket {
+        uint64_t lines;
+        uint64_t reads;
+        uint64_t read_latency_slots; /* sum over reads */
+};
+
+struct dram {
+        struct dram_bucket buckets[DRAM_BUCKETS];
+        uint64_t oldest; /* number of the oldest open bucket */
+        uint64_t newest; /* number of the newest bucket that was used */
+        uint64_t bucket_slots;
+        uint64_t lag_buckets;  /* how far behind the newest a thread may still be */
+        double capacity_lines; /* of a bucket */
+        double service_slots;  /* of a line, at full bandwidth */
+        double idle_latency_slots;
+        uint64_t latency_slots; /* that reads meet now */
+};
+
+/* BANDWIDTH in lines per slot. */
+void dram_init(struct dram *dram, double idle_latency_slots, double lines_per_slot,
+               uint64_t cycle_slots);
+
+/* Tells by how much the clocks of threads that run may differ: 0 for one thread. */
+void dram_set_skew(struct dram *dram, uint64_t skew_slots);
+
+/* Closes the buckets that no thread will use any more; cold. */
+void dram_advance(struct dram *dram, uint64_t bucket);
+
+static inline struct dram_bucket *dram_bucket_at(struct dram *dram, uint64_t slot)
+{
+        uint64_t bucket = slot / dram->bucket_slots;
+
+        if (bucket > dram->newest)
+                dram_advance(dram, bucket);
+        if (bucket < dram->oldest)
+                bucket = dram->oldest;
+        return &dram->buckets[bucket & (DRAM_BUCKETS - 1)];
+}
+
+/* A line is read at SLOT; returns how long that takes, in slots. */
+static inline uint64_t dram_read(struct dram *dram, uint64_t slot)
+{
+        struct dram_bucket *bucket = dram_bucket_at(dram, slot);
+
+        bucket->lines++;
+        bucket->reads++;
+        bucket->read_latency_slots += dram->latency_slots;
+        return dram->latency_slots;
+}
+
+/* A line is written back at SLOT; nobody waits for it. */
+static inline void dram_write(struct dram *dram, uint64_t slot)
+{
+        dram_bucket_at(dram, slot)->lines++;
+}
+
+#endif

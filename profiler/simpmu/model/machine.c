@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Building the machine from its parameters, and reading its counters. */
+#include "machine.h"
+
+#define NS_PER_MHZ 1000.0 /* 1 MHz x 1000 ns = 1 cycle */
+
+static uint64_t in_slots(const struct machine *machine, double cycles)
+{
+        return (uint64_t)(cycles * (double)machine->slots_per_cycle + 0.5);
+}
+
+static void init_memory(struct machine *machine)
+{
+        const struct simpmu_params *params = &machine->params;
+        double slots_per_ns = machine_slots_per_ns(machine);
+        double lines_per_slot = params->dram_bandwidth_gbs / LINE_BYTES / slots_per_ns;
+
+        dram_init(&machine->dram, params->dram_latency_ns * slots_per_ns, lines_per_slot,
+                  machine->slots_per_cycle);
+        cache_init(&machine->l3, (uint64_t)params->l3_bytes / LINE_BYTES,
+                   (uint32_t)params->l3_ways, true, machine->allocate);
+        machine->page_owners =
+            machine->allocate(PAGE_OWNERS * sizeof(*machine->page_owners));
+}
+
+void machine_init(struct machine *machine, const struct simpmu_params *params,
+                  uint32_t ldlat_cycles, sim_allocate allocate,
+                  void (*on_sample)(const struct sim_sample *sample))
+{
+        *machine = (struct machine){
+            .params = *params,
+            .slots_per_cycle = (uint64_t)params->issue_width,
+            .fill_buffers = (uint32_t)params->lfb_entries,
+            .core_count = (uint32_t)params->cores,
+            .allocate = allocate,
+            .on_sample = on_sample,
+        };
+        machine->l1d_latency = in_slots(machine, params->l1d_latency_cycles);
+        machine->l2_latency = in_slots(machine, params->l2_latency_cycles);
+        machine->l3_latency = in_slots(machine, params->l3_latency_cycles);
+        machine->stlb_latency = in_slots(machine, params->stlb_latency_cycles);
+        machine->walk_latency = in_slots(machine, params->page_walk_cycles);
+        machine->sample_latency = in_slots(machine, ldlat_cycles);
+        machine->cores = allocate(machine->core_count * sizeof(*machine->cores));
+        init_memory(machine);
+}
+
+static struct core *core_new(const struct machine *machine, uint32_t number)
+{
+        const struct simpmu_params *params = &machine->params;
+        struct core *core = machine->allocate(sizeof(*core));
+
+        core->number = number;
+        l1d_init(&core->l1d, (uint64_t)params->l1d_bytes, (uint32_t)params->l1d_ways,
+                 machine->allocate);
+        cache_init(&core->l2, (uint64_t)params->l2_bytes / LINE_BYTES,
+                   (uint32_t)params->l2_ways, false, machine->allocate);
+        cache_init(&core->tlb.dtlb, (uint64_t)params->dtlb_entries,
+                   (uint32_t)params->dtlb_ways, false, machine->allocate);
+        cache_init(&core->tlb.stlb, (uint64_t)params->stlb_entries,
+                   (uint32_t)params->stlb_ways, false, machine->allocate);
+        core->tlb.last_page = UINT64_MAX;
+        return core;
+}
+
+struct core *machine_core(struct machine *machine, uint32_t k)
+{
+        uint32_t number = k % machine->core_count;
+
+        while (machine->cores_used <= number) {
+                machine->cores[machine->cores_used] =
+                    core_new(machine, machine->cores_used);
+                machine->cores_used++;
+        }
+        return machine->cores[number];
+}
+
+void machine_thread_init(struct machine *machine, struct sim_thread *thread, uint32_t k,
+                         uint64_t start, uint64_t period_loads, uint64_t seed)
+{
+        thread_init(thread, machine_core(machine, k), start,
+                    (uint32_t)machine->params.rob_entries,
+                    (uint32_t)machine->params.store_buffer_entries);
+        sampler_init(&thread->sampler, period_loads, seed + k);
+}
+
+void machine_read_counters(const struct machine *machine, const struct sim_thread *thread,
+                           uint64_t instructions, uint64_t loads,
+                           uint64_t value[SIMPMU_COUNTER_COUNT])
+{
+        const struct sim_counters *counters = &thread->counters;
+        uint64_t cycle = machine->slots_per_cycle;
+
+        value[SIMPMU_CYCLES] = (instructions + thread->stall - thread->idle) / cycle;
+        value[SIMPMU_INSTRUCTIONS] = instructions;
+        value[SIMPMU_LOADS] = loads;
+        value[SIMPMU_PENDING] = counters->pending_slots / cycle;
+        value[SIMPMU_L1_MISS] = counters->l1_miss;
+        value[SIMPMU_FB_HIT] = counters->fb_hit;
+        value[SIMPMU_FB_FULL] = counters->fb_full_slots / cycle;
+        value[SIMPMU_DRAM_READ] = counters->dram_read_lines * LINE_BYTES;
+        value[SIMPMU_DRAM_WRITE] = counters->dram_write_lines * LINE_BYTES;
+}

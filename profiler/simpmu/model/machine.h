@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated machine: cores with private L1D, L2 and TLB, one shared L3, one
+ * main memory. Latencies are load-to-use and in slots. The L3 is neither strictly
+ * inclusive nor exclusive: a line read from memory is put into every level, and
+ * leaves each on its own. There is no interconnect and no second socket. */
+#ifndef SIMPMU_MODEL_MACHINE_H
+#define SIMPMU_MODEL_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../protocol.h"
+#include "cache.h"
+#include "dram.h"
+#include "hot.h"
+#include "l1d.h"
+#include "thread.h"
+#include "tlb.h"
+
+struct core {
+        struct l1d l1d;
+        struct cache l2;
+        struct tlb tlb;
+        uint32_t number;
+};
+
+/* Which core uses a page: writes look for other cores' copies only in pages that
+ * more than one core has used. A page that falls out of the table is forgotten;
+ * then a stale copy may live on in another core. */
+#define PAGE_OWNERS   65536u
+#define OWNER_NOBODY  0u
+#define OWNER_SEVERAL UINT32_MAX
+
+struct page_owner {
+        uint64_t page;
+        uint32_t owner; /* core + 1, OWNER_NOBODY or OWNER_SEVERAL */
+};
+
+/* Everything about one memory access that does not change from run to run of it. */
+enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_UPDATE };
+
+struct access_site {
+        uint64_t ip;
+        uint64_t address_registers; /* what the address depends on */
+        uint64_t address_slots;
+        uint64_t data_registers; /* what a stored value depends on */
+        uint64_t data_slots;
+        uint16_t size_bytes;
+        uint16_t index;   /* of the instruction in its block */
+        uint16_t counted; /* of the block's instructions, those counted already */
+        uint8_t kind;     /* enum access_kind */
+        uint8_t slot;     /* of a load: its number in the block */
+        bool locked;
+        bool value_used; /* something in the block or after it waits for this load */
+};
+
+struct sim_sample {
+        const struct access_site *site;
+        uint64_t address;
+        uint64_t time_slots; /* of the load's dispatch */
+        uint64_t latency_slots;
+        enum simpmu_level level;
+        bool tlb_miss;
+};
+
+struct machine {
+        struct dram dram;
+        struct cache l3;
+        struct page_owner *page_owners;
+        uint64_t slots_per_cycle;
+        uint64_t l1d_latency;
+        uint64_t l2_latency;
+        uint64_t l3_latency;
+        uint64_t stlb_latency;
+        uint64_t walk_latency;
+        uint64_t sample_latency; /* loads of at least this latency qualify */
+        uint32_t fill_buffers;
+        uint32_t core_count;
+        uint32_t cores_used; /* cores[0 .. cores_used) exist */
+        struct core **cores;
+        struct simpmu_params params;
+        sim_allocate allocate;
+        void (*on_sample)(const struct sim_sample *sample);
+};
+
+/* PARAMS must lie within the limits of SIMPMU_PARAMETERS. */
+void machine_init(struct machine *machine, const struct simpmu_params *params,
+                  uint32_t ldlat_cycles, sim_allocate allocate,
+                  void (*on_sample)(const struct sim_sample *sample));
+
+/* The core that thread number K runs on; cores are made when first used. */
+struct core *machine_core(struct machine *machine, uint32_t k);
+
+/* Thread number K on its core, its clock at START slots; THREAD is all zero. */
+void machine_thread_init(struct machine *machine, struct sim_thread *thread, uint32_t k,
+                         uint64_t start, uint64_t period_loads, uint64_t seed);
+
+static inline double machine_slots_per_ns(const struct machine *machine)
+{
+        return machine->params.clock_mhz * (double)machine->slots_per_cycle / 1000.0;
+}
+
+/* The thread's counters in the units of the protocol. */
+void machine_read_counters(const struct machine *machine, const struct sim_thread *thread,
+                           uint64_t instructions, uint64_t loads,
+                           uint64_t value[SIMPMU_COUNTER_COUNT]);
+
+#endif

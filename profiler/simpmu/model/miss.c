@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The path beyond L1: see miss.h. A prefetcher would watch miss_fill's lines and
+ * request more of them here; there is none yet. */
+#include "miss.h"
+
+#define PAGE_LINE_SHIFT (PAGE_SHIFT - LINE_SHIFT)
+
+static void write_to_memory(struct machine *machine, struct sim_thread *thread,
+                            uint64_t now)
+{
+        dram_write(&machine->dram, now);
+        thread->counters.dram_write_lines++;
+}
+
+/* Puts a line that is in neither place into the L3, with what that pushes out. */
+static void insert_l3(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                      bool dirty, uint64_t now)
+{
+        struct cache_victim victim = cache_insert(&machine->l3, line, dirty);
+
+        if (victim.dirty)
+                write_to_memory(machine, thread, now);
+}
+
+static void write_back_to_l3(struct machine *machine, struct sim_thread *thread,
+                             uint64_t line, uint64_t now)
+{
+        if (!cache_mark_dirty(&machine->l3, line))
+                insert_l3(machine, thread, line, true, now);
+}
+
+static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                      bool dirty, uint64_t now)
+{
+        struct cache_victim victim = cache_insert(&thread->core->l2, line, dirty);
+
+        if (victim.dirty)
+                write_back_to_l3(machine, thread, victim.line, now);
+}
+
+void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                     uint64_t now)
+{
+        if (!cache_mark_dirty(&thread->core->l2, line))
+                insert_l2(machine, thread, line, true, now);
+}
+
+/* Notes that the thread's core uses LINE's page; true when others do, too. */
+static bool page_is_shared(struct machine *machine, const struct sim_thread *thread,
+                           uint64_t line)
+{
+        uint64_t page = line >> PAGE_LINE_SHIFT;
+        struct page_owner *entry = &machine->page_owners[page & (PAGE_OWNERS - 1)];
+        uint32_t self = thread->core->number + 1;
+
+        if (entry->owner == OWNER_NOBODY || entry->page != page)
+                *entry = (struct page_owner){.page = page, .owner = self};
+        else if (entry->owner != self)
+                entry->owner = OWNER_SEVERAL;
+        return entry->owner == OWNER_SEVERAL;
+}
+
+/* LINE leaves every other core that has it dirty, and for a write every other core.
+ * A dirty copy goes to the L3, from where the next reader has it. (Cache-to-cache
+ * transfers are not a level of their own yet.) */
+static void take_from_others(struct machine *machine, struct sim_thread *thread,
+                             uint64_t line, bool writes, uint64_t now)
+{
+        for (uint32_t i = 0; i < machine->cores_used; i++) {
+                struct core *other = machine->cores[i];
+                if (other == thread->core)
+                        continue;
+                bool dirty = l1d_remove(&other->l1d, line, writes);
+                dirty |= cache_remove(&other->l2, line, writes);
+                if (dirty)
+                        write_back_to_l3(machine, thread, line, now);
+        }
+}
+
+void miss_take_ownership(struct machine *machine, struct sim_thread *thread,
+                         uint64_t line, uint64_t now)
+{
+        if (machine->cores_used > 1 && page_is_shared(machine, thread, line))
+                take_from_others(machine, thread, line, true, now);
+}
+
+/* Takes the fill buffer that was freed last before START, else the one that is
+ * freed first; returns when it can be used. */
+static uint64_t fill_buffer_begin(const struct machine *machine,
+                                  struct sim_thread *thread, uint64_t start,
+                                  uint32_t *chosen)
+{
+        const uint64_t free_in_time = 1ull << 63;
+        const uint64_t latest_time = 1ull << 62;
+        uint64_t best_score = 0;
+        uint32_t best = 0;
+
+        if (thread->last_fill > start) {
+                for (uint32_t i = 0; i < machine->fill_buffers; i++) {
+                        uint64_t free = thread->fill_buffer[i];
+                        uint64_t score =
+                            free <= start ? free | free_in_time : latest_time - free;
+                        bool better = score > best_score;
+                        best_score = better ? score : best_score;
+                        best = better ? i : best;
+                }
+        }
+        *chosen = best;
+        return thread->fill_buffer[best] > start ? thread->fill_buffer[best] : start;
+}
+
+/* Cycles in which a request waited because all buffers were taken count once,
+ * however many requests waited. */
+static void count_full(struct sim_thread *thread, uint64_t start, uint64_t begin)
+{
+        uint64_t from = start > thread->full_until ? start : thread->full_until;
+
+        if (begin <= from)
+                return;
+        thread->counters.fb_full_slots += begin - from;
+        thread->full_until = begin;
+}
+
+/* Finds the line, brings it into the levels that lack it and tells the time. */
+static uint64_t fetch(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                      uint64_t begin, enum simpmu_level *level)
+{
+        if (cache_touch(&thread->core->l2, line)) {
+                *level = SIMPMU_LEVEL_L2;
+                return machine->l2_latency;
+        }
+        insert_l2(machine, thread, line, false, begin);
+        if (cache_touch(&machine->l3, line)) {
+                *level = SIMPMU_LEVEL_L3;
+                return machine->l3_latency;
+        }
+        insert_l3(machine, thread, line, false, begin);
+        *level = SIMPMU_LEVEL_DRAM;
+        thread->counters.dram_read_lines++;
+        return dram_read(&machine->dram, begin);
+}
+
+struct miss miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                      uint64_t start, bool writes)
+{
+        uint32_t buffer;
+        uint64_t begin = fill_buffer_begin(machine, thread, start, &buffer);
+        struct miss miss;
+
+        count_full(thread, start, begin);
+        if (machine->cores_used > 1 && page_is_shared(machine, thread, line))
+                take_from_others(machine, thread, line, writes, begin);
+        uint64_t latency = fetch(machine, thread, line, begin, &miss.level);
+        miss.completion = begin + latency;
+
+        thread->fill_buffer[buffer] = miss.completion;
+        if (miss.completion > thread->last_fill)
+                thread->last_fill = miss.completion;
+        thread->counters.pending_slots += latency;
+        thread->in_flight[line & (IN_FLIGHT_ENTRIES - 1)] =
+            (struct in_flight){line, miss.completion, writes};
+        return miss;
+}

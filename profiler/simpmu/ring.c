@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The producer's side of the shared file: claims a slice for this process, puts
+ * records into its ring, waits when the ring is full, and rings memlag's bell. The
+ * target is sacred: whatever goes wrong here ends the recording, not the program. */
+#include "tool.h"
+
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcproc.h"
+
+#include "slice.h"
+#include "syscalls.h"
+
+/* The consumer is told once the ring is this full. */
+#define BELL_BYTES (SIMPMU_RING_BYTES / 4)
+/* How long to wait for room before asking whether the consumer still lives. */
+#define WAIT_NS 100000000
+
+/* Global in libcoregrind, though not in its public headers. */
+extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
+                                                      Off64T offset);
+extern Int VG_(safe_fd)(Int fd);
+
+static struct simpmu_control *control;
+static struct simpmu_slice *slice; /* NULL: not recording */
+static Int shared_fd = -1;
+static Int bell_fd = -1;
+static ULong shared_bytes;
+
+static void *map_shared(ULong offset, SizeT bytes)
+{
+        if (offset + bytes > shared_bytes)
+                return NULL;
+        SysRes result = VG_(am_shared_mmap_file_float_valgrind)(
+            bytes, VKI_PROT_READ | VKI_PROT_WRITE, shared_fd, (Off64T)offset);
+        return sr_isError(result) ? NULL : (void *)sr_Res(result);
+}
+
+static Int open_safely(const HChar *path)
+{
+        /* Read-write, so that a pipe whose reader has gone raises no SIGPIPE. */
+        SysRes result = VG_(open)(path, VKI_O_RDWR | VKI_O_NONBLOCK, 0);
+
+        if (sr_isError(result))
+                return -1;
+        return VG_(safe_fd)((Int)sr_Res(result)); /* out of the target's way, cloexec */
+}
+
+static Bool open_shared(const HChar *path)
+{
+        struct vg_stat status;
+
+        shared_fd = open_safely(path);
+        if (shared_fd < 0 || VG_(fstat)(shared_fd, &status) != 0)
+                return False;
+        shared_bytes = (ULong)status.size;
+        control = map_shared(0, SIMPMU_CONTROL_BYTES);
+        return control != NULL && control->magic == SIMPMU_MAGIC &&
+               control->version == SIMPMU_VERSION;
+}
+
+Bool ring_open(const HChar *shared_path, const HChar *bell_path)
+{
+        if (shared_path == NULL || !open_shared(shared_path))
+                return False;
+        if (bell_path != NULL)
+                bell_fd = open_safely(bell_path);
+        return True;
+}
+
+const struct simpmu_control *ring_control(void)
+{
+        return control;
+}
+
+Bool ring_recording(void)
+{
+        return slice != NULL;
+}
+
+static void ring_bell(void)
+{
+        const HChar one = 1;
+
+        if (bell_fd >= 0)
+                VG_(write)(bell_fd, &one, 1); /* a full pipe is rung already */
+}
+
+void ring_claim(ULong start_ns)
+{
+        ULong number = __atomic_fetch_add(&control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+
+        slice = map_shared(slice_offset(number), SIMPMU_SLICE_BYTES);
+        if (slice == NULL)
+                return;
+        slice->pid = (UInt)VG_(getpid)();
+        slice->now_ns = start_ns;
+        slice->start_ns = start_ns;
+        __atomic_store_n(&slice->magic, SIMPMU_MAGIC, __ATOMIC_RELEASE);
+        ring_bell();
+}
+
+void ring_forget_slice(void)
+{
+        if (slice == NULL)
+                return;
+        (void)VG_(am_munmap_valgrind)((Addr)slice, SIMPMU_SLICE_BYTES);
+        slice = NULL;
+}
+
+ULong ring_time_before_exec(void)
+{
+        ULong claimed = __atomic_load_n(&control->slices_claimed, __ATOMIC_ACQUIRE);
+        UInt pid = (UInt)VG_(getpid)();
+
+        for (ULong number = claimed; number-- > 0;) {
+                struct simpmu_slice header;
+                VG_(lseek)(shared_fd, (Off64T)slice_offset(number), VKI_SEEK_SET);
+                if (VG_(read)(shared_fd, &header, sizeof(header)) != sizeof(header))
+                        continue;
+                if (header.magic == SIMPMU_MAGIC && header.pid == pid)
+                        return header.now_ns;
+        }
+        return 0;
+}
+
+static Bool consumer_gone(void)
+{
+        if (__atomic_load_n(&control->stop, __ATOMIC_ACQUIRE) != 0)
+                return True;
+        return !process_exists(control->consumer_pid);
+}
+
+/* Waits until a record of SIZE_BYTES fits; False when nobody will make room. */
+static Bool wait_for_room(ULong size_bytes)
+{
+        while (!slice_has_room(slice, size_bytes)) {
+                UInt seen = __atomic_load_n(&slice->space_futex, __ATOMIC_ACQUIRE);
+                __atomic_store_n(&slice->producer_waits, 1, __ATOMIC_SEQ_CST);
+                if (slice_has_room(slice, size_bytes))
+                        break;
+                if (consumer_gone())
+                        return False;
+                ring_bell();
+                (void)futex_wait_shared(&slice->space_futex, seen, WAIT_NS);
+        }
+        __atomic_store_n(&slice->producer_waits, 0, __ATOMIC_RELEASE);
+        return True;
+}
+
+void *ring_begin(enum simpmu_record_type type, UInt flags, ULong time_ns, UInt tid,
+                 SizeT size_bytes)
+{
+        if (slice == NULL)
+                return NULL;
+        if (!slice_has_room(slice, size_bytes + SIMPMU_END_RESERVE_BYTES) &&
+            !wait_for_room(size_bytes + SIMPMU_END_RESERVE_BYTES)) {
+                ring_forget_slice();
+                return NULL;
+        }
+        ring_note_time(time_ns);
+        struct simpmu_record *record = slice_reserve(slice, size_bytes);
+        *record = (struct simpmu_record){
+            .size_bytes = (UInt)size_bytes,
+            .type = (UShort)type,
+            .flags = (UShort)flags,
+            .tid = tid,
+            .time_ns = slice->now_ns,
+        };
+        return record;
+}
+
+void ring_set_time(void *record, ULong time_ns)
+{
+        ((struct simpmu_record *)record)->time_ns = time_ns;
+}
+
+void ring_publish(const void *record)
+{
+        ULong size_bytes = ((const struct simpmu_record *)record)->size_bytes;
+        ULong used = slice_used_bytes(slice);
+
+        slice_publish(slice, size_bytes);
+        if (used < BELL_BYTES && used + size_bytes >= BELL_BYTES)
+                ring_bell();
+}
+
+ULong ring_now_ns(void)
+{
+        return slice == NULL ? 0 : slice->now_ns;
+}
+
+void ring_note_time(ULong time_ns)
+{
+        if (slice != NULL && time_ns > slice->now_ns)
+                slice->now_ns = time_ns;
+}
+
+void ring_finish(void)
+{
+        if (slice == NULL)
+                return;
+        slice_end(slice, SIMPMU_EXITED, slice->now_ns, 0);
+        ring_bell();
+        slice = NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A sampled load becomes a record. */
+#include "tool.h"
+
+#include "pub_tool_threadstate.h"
+
+static UInt sample_flags(const struct sim_sample *sample)
+{
+        return (sample->tlb_miss ? SIMPMU_TLB_MISS : 0) |
+               (sample->site->locked ? SIMPMU_LOCKED : 0) |
+               (sample->site->kind == ACCESS_UPDATE ? SIMPMU_STORE : 0);
+}
+
+void sample_write(const struct sim_sample *sample)
+{
+        ThreadId tid = VG_(get_running_tid)();
+        ULong frames[STACK_MAXIMUM_FRAMES];
+        UInt callers;
+        struct simpmu_sample *record;
+
+        if (!ring_recording())
+                return;
+        callers = stack_callers(tid, frames, ring_control()->stack_frames);
+        record = ring_begin(SIMPMU_SAMPLE, sample_flags(sample),
+                            threads_slots_to_ns(sample->time_slots), threads_lwp(tid),
+                            sizeof(*record) + (callers + 1) * sizeof(frames[0]));
+        if (record == NULL)
+                return;
+        record->ip = sample->site->ip;
+        record->addr = sample->address;
+        record->latency_cycles =
+            (UInt)(sample->latency_slots / tool_machine.slots_per_cycle);
+        record->level = (UShort)sample->level;
+        record->cpu = (UShort)tool_thread->core->number;
+        record->depth = callers + 1;
+        record->reserved = 0;
+        record->frames[0] = sample->site->ip;
+        for (UInt i = 0; i < callers; i++)
+                record->frames[i + 1] = frames[i];
+        ring_publish(record);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The system calls that Valgrind's library does not offer to tools. */
+#ifndef SIMPMU_SYSCALLS_H
+#define SIMPMU_SYSCALLS_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+
+#define FUTEX_WAIT_SHARED  0
+#define FUTEX_WAIT_PRIVATE 128
+#define FUTEX_WAKE_PRIVATE 129
+
+static inline long raw_syscall4(long number, long a, long b, long c, long d)
+{
+        long result;
+        register long fourth __asm__("r10") = d;
+
+        __asm__ volatile("syscall"
+                         : "=a"(result)
+                         : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                         : "rcx", "r11", "memory");
+        return result;
+}
+
+/* Waits while *WORD is EXPECTED, at most TIMEOUT_NS. */
+static inline long futex_wait(UInt *word, long operation, UInt expected, long timeout_ns)
+{
+        struct {
+                long seconds;
+                long nanoseconds;
+        } timeout = {0, timeout_ns};
+
+        return raw_syscall4(__NR_futex, (long)word, operation, (long)expected,
+                            (long)&timeout);
+}
+
+static inline long futex_wait_shared(UInt *word, UInt expected, long timeout_ns)
+{
+        return futex_wait(word, FUTEX_WAIT_SHARED, expected, timeout_ns);
+}
+
+static inline long futex_wait_private(UInt *word, UInt expected, long timeout_ns)
+{
+        return futex_wait(word, FUTEX_WAIT_PRIVATE, expected, timeout_ns);
+}
+
+static inline void futex_wake_private(UInt *word)
+{
+        (void)raw_syscall4(__NR_futex, (long)word, FUTEX_WAKE_PRIVATE, 1, 0);
+}
+
+static inline Bool process_exists(UInt pid)
+{
+        const int no_signal = 0;
+
+        return raw_syscall4(__NR_kill, (long)pid, no_signal, 0, 0) != -VKI_ESRCH;
+}
+
+#endif

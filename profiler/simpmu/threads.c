@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Virtual time. Valgrind runs one thread at a time, each for a long turn; here each
+ * thread has a clock of its own, and a gate keeps a thread that is ahead of the
+ * slowest runnable one by more than a window from going on. Threads that wait in a
+ * system call have no say in it, and come back no earlier than whoever ran last:
+ * their waker. A thread that runs alone never meets the gate. Waiting for the
+ * outside world (files, sockets, sleep) takes no virtual time.
+ *
+ * One check at the entry of each block, against tool_hot.instruction_limit, serves
+ * the gate and the intervals of the counters. */
+#include "tool.h"
+
+#include "libvex_guest_amd64.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_threadstate.h"
+
+#include "syscalls.h"
+
+/* How far ahead of the others a thread may run. Memory's latency is the same for
+ * all threads of a stretch of time (dram.h), so this need not be short. */
+#define GATE_WINDOW_CYCLES 10000u
+/* The wait at the gate is woken by other threads; the time-out is for a thread that
+ * has to notice that the process is exiting. */
+#define GATE_WAIT_NS 5000000
+
+/* Global in libcoregrind, though not in its public headers. */
+extern void VG_(release_BigLock)(ThreadId tid, Int sleep_state, const HChar *who);
+extern void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
+extern Bool VG_(is_exiting)(ThreadId tid);
+#define STATE_YIELDING 4 /* VgTs_Yielding */
+
+struct tool_thread {
+        struct sim_thread sim;
+        struct tool_thread *next_spare;
+        UInt lwp; /* Linux thread id */
+        Bool runnable;
+        Bool at_gate;
+        UInt gate_open; /* futex: 1 once the thread may go on */
+        /* The hot state while another thread runs. */
+        ULong instructions;
+        ULong loads;
+        ULong pending;
+        /* The counter reading that is under way. */
+        ULong reading_start_ns;
+        ULong boundary_ns;
+        ULong boundary_slots;
+        uint64_t last_value[SIMPMU_COUNTER_COUNT];
+};
+
+struct sim_thread *tool_thread;
+
+static struct tool_thread **threads; /* by ThreadId; NULL: none */
+static ThreadId *alive;              /* the ThreadIds of live threads */
+static UInt alive_count;
+static UInt created_count; /* threads so far: their cores go round */
+static ThreadId running;   /* whose state is in tool_hot; kept while nobody runs */
+static ULong last_clock;   /* of the thread that ran last, once it has exited */
+static UInt at_gate_count;
+static struct tool_thread *spare_threads;
+static Bool turn_ends_at_gate;
+static UInt *guest_of_turn; /* the guest state of the thread that is to stop */
+static ULong gate_window_slots;
+static double ns_per_slot;
+static double slots_per_ns;
+
+static ULong clock_of(const struct tool_thread *thread)
+{
+        ULong instructions =
+            thread == threads[running] ? tool_hot.instructions : thread->instructions;
+        return instructions + thread->sim.stall;
+}
+
+ULong threads_slots_to_ns(ULong slots)
+{
+        return (ULong)((double)slots * ns_per_slot);
+}
+
+static ULong slots_at_ns(ULong ns)
+{
+        return (ULong)((double)ns * slots_per_ns);
+}
+
+ULong threads_now_ns(void)
+{
+        if (running == VG_INVALID_THREADID)
+                return ring_now_ns();
+        return threads_slots_to_ns(clock_of(threads[running]));
+}
+
+UInt threads_lwp(ThreadId tid)
+{
+        return tid == VG_INVALID_THREADID || threads[tid] == NULL ? 0 : threads[tid]->lwp;
+}
+
+/* ---- counters of intervals ---- */
+
+static ULong interval_ns(void)
+{
+        return ring_control()->interval_ns;
+}
+
+/* The reading begins at START_NS and ends at the next multiple of the interval. */
+static void reading_begin(struct tool_thread *thread, ULong start_ns)
+{
+        thread->reading_start_ns = start_ns;
+        thread->boundary_ns = (start_ns / interval_ns() + 1) * interval_ns();
+        thread->boundary_slots = slots_at_ns(thread->boundary_ns);
+}
+
+static void reading_end(struct tool_thread *thread, ULong end_ns)
+{
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        Bool running_now = thread == threads[running];
+        struct simpmu_counters *record;
+
+        machine_read_counters(&tool_machine, &thread->sim,
+                              running_now ? tool_hot.instructions : thread->instructions,
+                              running_now ? tool_hot.loads : thread->loads, value);
+        if (value[SIMPMU_CYCLES] == thread->last_value[SIMPMU_CYCLES])
+                return;
+        record = ring_begin(SIMPMU_COUNTERS, 0, end_ns, thread->lwp, sizeof(*record));
+        if (record == NULL)
+                return;
+        ring_set_time(record, end_ns);
+        record->start_ns = thread->reading_start_ns;
+        for (UInt i = 0; i < SIMPMU_COUNTER_COUNT; i++) {
+                record->value[i] = value[i] - thread->last_value[i];
+                thread->last_value[i] = value[i];
+        }
+        ring_publish(record);
+}
+
+static void end_passed_interval(struct tool_thread *thread, ULong now_slots)
+{
+        if (now_slots < thread->boundary_slots)
+                return;
+        reading_end(thread, thread->boundary_ns);
+        ULong now_ns = threads_slots_to_ns(now_slots);
+        /* Rounding must not put the clock before the boundary that it has passed. */
+        if (now_ns < thread->boundary_ns)
+                now_ns = thread->boundary_ns;
+        reading_begin(thread, now_ns / interval_ns() * interval_ns());
+}
+
+/* ---- the gate ---- */
+
+/* The slowest clock of the threads that can run, without TID's; maximum if none. */
+static ULong slowest_other(ThreadId tid)
+{
+        ULong slowest = ~0ULL;
+
+        for (UInt i = 0; i < alive_count; i++) {
+                const struct tool_thread *other = threads[alive[i]];
+                if (alive[i] == tid || !other->runnable)
+                        continue;
+                ULong clock = clock_of(other);
+                if (clock < slowest)
+                        slowest = clock;
+        }
+        return slowest;
+}
+
+static Bool may_go_on(ThreadId tid)
+{
+        ULong slowest = slowest_other(tid);
+
+        return slowest == ~0ULL || clock_of(threads[tid]) < slowest + gate_window_slots;
+}
+
+static void wake_those_in_window(void)
+{
+        if (at_gate_count == 0)
+                return;
+        for (UInt i = 0; i < alive_count; i++) {
+                struct tool_thread *thread = threads[alive[i]];
+                if (!thread->at_gate || !may_go_on(alive[i]))
+                        continue;
+                __atomic_store_n(&thread->gate_open, 1, __ATOMIC_RELEASE);
+                futex_wake_private(&thread->gate_open);
+        }
+}
+
+/* Sets the clock at which the running thread is looked at next. */
+static void set_deadline(ThreadId tid)
+{
+        struct tool_thread *thread = threads[tid];
+        ULong slowest = slowest_other(tid);
+        ULong deadline = thread->boundary_slots;
+
+        if (slowest != ~0ULL && slowest + gate_window_slots < deadline)
+                deadline = slowest + gate_window_slots;
+        thread->sim.deadline = deadline;
+        deadline_to_limit(&tool_hot, &thread->sim);
+}
+
+void threads_check(UInt *guest_state)
+{
+        struct tool_thread *thread = threads[running];
+
+        thread_retire(&tool_hot, &thread->sim, tool_hot.instructions);
+        end_passed_interval(thread, clock_of(thread));
+        if (may_go_on(running)) {
+                set_deadline(running);
+                return;
+        }
+        /* The event check at the next block's entry counts this down to -1 and
+         * returns to the scheduler. */
+        ((VexGuestAMD64State *)guest_state)->host_EvC_COUNTER = 0;
+        turn_ends_at_gate = True;
+        guest_of_turn = guest_state;
+        thread->sim.deadline = thread->boundary_slots;
+        deadline_to_limit(&tool_hot, &thread->sim);
+}
+
+/* Only a turn that ended in an event check left the generated code at a place where
+ * no jump is being patched; otherwise another thread, let in by the big lock, could
+ * patch the same one. */
+static Bool stopped_in_event_check(void)
+{
+        return (Int)((VexGuestAMD64State *)guest_of_turn)->host_EvC_COUNTER == -1;
+}
+
+static void wait_at_gate(ThreadId tid)
+{
+        struct tool_thread *thread = threads[tid];
+
+        while (!may_go_on(tid) && !VG_(is_exiting)(tid)) {
+                wake_those_in_window();
+                thread->at_gate = True;
+                at_gate_count++;
+                __atomic_store_n(&thread->gate_open, 0, __ATOMIC_RELEASE);
+                VG_(release_BigLock)(tid, STATE_YIELDING, "simpmu gate");
+                (void)futex_wait_private(&thread->gate_open, 0, GATE_WAIT_NS);
+                VG_(acquire_BigLock)(tid, "simpmu gate");
+                thread->at_gate = False;
+                at_gate_count--;
+        }
+}
+
+static UInt runnable_count(void)
+{
+        UInt count = 0;
+
+        for (UInt i = 0; i < alive_count; i++)
+                count += threads[alive[i]]->runnable;
+        return count;
+}
+
+static void runnable_changed(void)
+{
+        dram_set_skew(&tool_machine.dram, runnable_count() > 1 ? gate_window_slots : 0);
+        wake_those_in_window();
+}
+
+/* A thread that was away does not come back before the one that ran meanwhile. */
+static void catch_up(ThreadId tid)
+{
+        struct tool_thread *thread = threads[tid];
+
+        if (running == tid)
+                return;
+        ULong there =
+            running == VG_INVALID_THREADID ? last_clock : clock_of(threads[running]);
+        ULong here = clock_of(thread);
+        if (there > here) {
+                thread->sim.stall += there - here;
+                thread->sim.idle += there - here;
+        }
+}
+
+/* From a system call. */
+static void come_back(ThreadId tid)
+{
+        catch_up(tid);
+        threads[tid]->runnable = True;
+        runnable_changed();
+}
+
+/* ---- turns ---- */
+
+static void save_hot(struct tool_thread *thread)
+{
+        thread->instructions = tool_hot.instructions;
+        thread->loads = tool_hot.loads;
+        thread->pending = tool_hot.pending;
+}
+
+static void switch_to(ThreadId tid)
+{
+        struct tool_thread *next = threads[tid];
+
+        if (running != VG_INVALID_THREADID)
+                save_hot(threads[running]);
+        running = tid;
+        tool_thread = &next->sim;
+        tool_hot.instructions = next->instructions;
+        tool_hot.loads = next->loads;
+        tool_hot.pending = next->pending;
+        next->sim.slot_block = NO_BLOCK;
+        filter_clear(&tool_hot);
+}
+
+static void on_turn_start(ThreadId tid, ULong blocks)
+{
+        (void)blocks;
+        if (!threads[tid]->runnable)
+                come_back(tid);
+        if (tid != running)
+                switch_to(tid);
+        set_deadline(tid);
+}
+
+static void on_turn_stop(ThreadId tid, ULong blocks)
+{
+        (void)blocks;
+        ring_note_time(threads_now_ns());
+        if (!turn_ends_at_gate)
+                return;
+        turn_ends_at_gate = False;
+        if (stopped_in_event_check())
+                wait_at_gate(tid);
+}
+
+/* ---- life and sleep of threads ---- */
+
+static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
+{
+        (void)number, (void)arguments, (void)count;
+        threads[tid]->runnable = False;
+        runnable_changed();
+}
+
+static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt count,
+                            SysRes result)
+{
+        (void)number, (void)arguments, (void)count, (void)result;
+        come_back(tid);
+}
+
+static struct tool_thread *thread_new(ULong start_slots)
+{
+        const struct simpmu_control *control = ring_control();
+        struct tool_thread *thread = spare_threads;
+
+        if (thread == NULL) {
+                thread = tool_allocate(sizeof(*thread));
+        } else {
+                spare_threads = thread->next_spare;
+                VG_(memset)(thread, 0, sizeof(*thread));
+        }
+        machine_thread_init(&tool_machine, &thread->sim, created_count++, start_slots,
+                            control->period_loads, control->seed);
+        return thread;
+}
+
+static void on_thread_create(ThreadId parent, ThreadId child)
+{
+        ULong start_slots;
+
+        if (parent == VG_INVALID_THREADID)
+                return; /* the main thread: threads_start makes it */
+        start_slots = clock_of(threads[parent]);
+        threads[child] = thread_new(start_slots);
+        reading_begin(threads[child], threads_slots_to_ns(start_slots));
+        alive[alive_count++] = child;
+        /* From now on others do not run away from it. */
+        threads[child]->runnable = True;
+        runnable_changed();
+}
+
+void threads_tell(ThreadId tid)
+{
+        Addr stack_high = VG_(thread_get_stack_max)(tid);
+        SizeT stack_size = VG_(thread_get_stack_size)(tid);
+        struct simpmu_thread *record;
+
+        record = ring_begin(SIMPMU_THREAD, 0, threads_slots_to_ns(clock_of(threads[tid])),
+                            threads[tid]->lwp, sizeof(*record));
+        if (record == NULL)
+                return;
+        record->stack_low = stack_high == 0 ? 0 : stack_high + 1 - stack_size;
+        record->stack_high = stack_high == 0 ? 0 : stack_high + 1;
+        ring_publish(record);
+}
+
+/* Runs in the thread itself. */
+static void on_first_instruction(ThreadId tid)
+{
+        threads[tid]->lwp = (UInt)VG_(gettid)();
+        threads_tell(tid);
+}
+
+static void write_exit(ThreadId tid)
+{
+        struct tool_thread *thread = threads[tid];
+        ULong now_ns = threads_slots_to_ns(clock_of(thread));
+        struct simpmu_record *record;
+
+        reading_end(thread, now_ns);
+        record = ring_begin(SIMPMU_THREAD_EXIT, 0, now_ns, thread->lwp, sizeof(*record));
+        if (record != NULL)
+                ring_publish(record);
+}
+
+static void forget_thread(ThreadId tid)
+{
+        for (UInt i = 0; i < alive_count; i++) {
+                if (alive[i] == tid)
+                        alive[i] = alive[--alive_count];
+        }
+        if (running == tid) {
+                last_clock = clock_of(threads[tid]);
+                running = VG_INVALID_THREADID;
+        }
+        threads[tid]->next_spare = spare_threads;
+        spare_threads = threads[tid];
+        threads[tid] = NULL;
+}
+
+static void on_thread_exit(ThreadId tid)
+{
+        write_exit(tid);
+        forget_thread(tid);
+        runnable_changed();
+}
+
+/* ---- the whole ---- */
+
+void threads_register(void)
+{
+        VG_(track_start_client_code)(on_turn_start);
+        VG_(track_stop_client_code)(on_turn_stop);
+        VG_(needs_syscall_wrapper)(on_syscall, on_syscall_done);
+        VG_(track_pre_thread_ll_create)(on_thread_create);
+        VG_(track_pre_thread_first_insn)(on_first_instruction);
+        VG_(track_pre_thread_ll_exit)(on_thread_exit);
+}
+
+void threads_start(ULong start_ns)
+{
+        const ThreadId main_thread = 1;
+
+        gate_window_slots = GATE_WINDOW_CYCLES * tool_machine.slots_per_cycle;
+        slots_per_ns = machine_slots_per_ns(&tool_machine);
+        ns_per_slot = 1 / slots_per_ns;
+        filter_clear(&tool_hot);
+        threads = tool_allocate(VG_N_THREADS * sizeof(*threads));
+        alive = tool_allocate(VG_N_THREADS * sizeof(*alive));
+        threads[main_thread] = thread_new(slots_at_ns(start_ns));
+        reading_begin(threads[main_thread], start_ns);
+        alive[alive_count++] = main_thread;
+}
+
+void threads_forked(ThreadId tid)
+{
+        struct tool_thread *thread = threads[tid];
+        ULong now_ns = threads_slots_to_ns(clock_of(thread));
+
+        while (alive_count > 1)
+                forget_thread(alive[0] == tid ? alive[1] : alive[0]);
+        thread->runnable = False; /* it is in the fork call */
+        thread->lwp = (UInt)VG_(gettid)();
+        /* What was counted before the fork is the parent's. */
+        machine_read_counters(&tool_machine, &thread->sim, tool_hot.instructions,
+                              tool_hot.loads, thread->last_value);
+        reading_begin(thread, now_ns);
+}
+
+void threads_finish(void)
+{
+        while (alive_count > 0) {
+                ThreadId tid = alive[0];
+                write_exit(tid);
+                forget_thread(tid);
+        }
+}

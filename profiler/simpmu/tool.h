@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the Valgrind tool know of each other. The tool is one program
+ * with one simulated machine, so its state is global; each variable belongs to the
+ * file named beside it. */
+#ifndef SIMPMU_TOOL_H
+#define SIMPMU_TOOL_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_tooliface.h"
+#include "pub_tool_vki.h"
+
+#include "model/machine.h"
+#include "protocol.h"
+
+/* main.c */
+extern struct sim_hot tool_hot; /* at a fixed address: generated code uses it */
+extern struct machine tool_machine;
+void *tool_allocate(size_t bytes); /* zeroed; never NULL */
+
+/* ring.c: records on their way to memlag. All of them do nothing once memlag has
+ * gone or said stop. */
+
+/* Opens the shared file and the bell and reads the parameters from CONTROL.
+ * False: this process is not recorded. */
+Bool ring_open(const HChar *shared_path, const HChar *bell_path);
+const struct simpmu_control *ring_control(void);
+Bool ring_recording(void);
+/* Claims a slice; its first record will be a SIMPMU_PROCESS. */
+void ring_claim(ULong start_ns);
+/* In a forked child: leaves the parent's slice alone. */
+void ring_forget_slice(void);
+/* The virtual time at which the process's image before the last exec stopped, or 0. */
+ULong ring_time_before_exec(void);
+/* Room for a record, header filled in; NULL when nothing is recorded. Its time is
+ * made not to lie before earlier records'. RING_PUBLISH must follow. */
+void *ring_begin(enum simpmu_record_type type, UInt flags, ULong time_ns, UInt tid,
+                 SizeT size_bytes);
+void ring_publish(const void *record);
+/* Sets the record's time as it is (SIMPMU_COUNTERS). */
+void ring_set_time(void *record, ULong time_ns);
+ULong ring_now_ns(void);
+void ring_note_time(ULong time_ns);
+void ring_finish(void);
+static inline SizeT ring_round(SizeT bytes)
+{
+        return (bytes + 7) & ~(SizeT)7;
+}
+
+/* threads.c: virtual clocks, the gate, counters of intervals. */
+extern struct sim_thread *tool_thread; /* of the thread that runs */
+void threads_register(void);           /* with the core, before options are read */
+void threads_start(ULong start_ns);    /* once the machine exists */
+ULong threads_now_ns(void);            /* of the running thread */
+ULong threads_slots_to_ns(ULong slots);
+UInt threads_lwp(ThreadId tid); /* Linux thread id */
+void threads_forked(ThreadId tid);
+void threads_tell(ThreadId tid); /* writes a thread's SIMPMU_THREAD */
+void threads_finish(void);
+/* Called by generated code when the instruction limit is passed. */
+void threads_check(UInt *guest_state);
+
+/* images.c: the process, its mappings. */
+void images_register(void);
+void images_process(UInt flags, ULong start_ns);
+Bool images_executable(Addr address); /* code may be there */
+void images_unhandled(Addr ip);       /* an instruction that VEX cannot run */
+
+/* heap.c: requests of the heap tracker, and its code, which is not simulated. */
+void heap_register(void);
+Bool heap_is_tracker(Addr ip);
+
+/* stack.c */
+#define STACK_MAXIMUM_FRAMES 256u
+/* Return addresses of the thread's callers, innermost first, into FRAMES; those in
+ * the heap tracker left out. Returns how many. */
+UInt stack_callers(ThreadId tid, ULong *frames, UInt limit);
+
+/* sample.c */
+void sample_write(const struct sim_sample *sample);
+
+/* instrument.c */
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+                 const VexGuestExtents *extents, const VexArchInfo *host,
+                 IRType guest_word, IRType host_word);
+void instrument_discard(Addr block, VexGuestExtents extents);
+
+#endif
