@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing arrays, the way every file of this stage keeps its rows. */
+#ifndef MEMLAG_SYMBOLIZE_ARRAY_H
+#define MEMLAG_SYMBOLIZE_ARRAY_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for item number COUNT in the array that *ITEMS (a pointer to the
+ * pointer) points to; items keep their values. 0 or -ENOMEM. */
+static inline int array_reserve(void *items, size_t *capacity, size_t count,
+                                size_t item_bytes)
+{
+        void *memory;
+
+        if (count < *capacity)
+                return 0;
+        size_t wanted = count < 16 ? 32 : count + count / 2 + 1;
+
+        if (wanted > SIZE_MAX / item_bytes)
+                return -ENOMEM;
+        memcpy(&memory, items, sizeof(memory));
+        memory = realloc(memory, wanted * item_bytes);
+        if (!memory)
+                return -ENOMEM;
+        memcpy(items, &memory, sizeof(memory));
+        *capacity = wanted;
+        return 0;
+}
+
+#endif

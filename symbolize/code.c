@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses are answered unit by unit: each compilation unit's functions are read
+ * once, made into a flat map, asked for all its addresses, and forgotten. */
+#include "code.h"
+
+#include <errno.h>
+
+#include "array.h"
+#include "name.h"
+#include "path.h"
+
+/* A function, or a function inlined into NODE number outer. */
+struct node {
+        uint64_t die_offset;
+        uint32_t outer; /* index + 1; 0: not inlined */
+        uint32_t name;
+        bool named;
+};
+
+struct finder {
+        struct dwarf_file *dwarf;
+        const struct elf_file *file;
+        const struct symbol_table *symbols;
+        struct string_pool *names;
+        struct code_frames *frames;
+        struct range_map units; /* value: index in dwarf->units */
+        /* of the unit in work */
+        Dwarf_Die unit;
+        const char *directory;
+        Dwarf_Files *files;
+        size_t file_count;
+        struct node *nodes;
+        size_t node_count;
+        size_t node_capacity;
+        struct range_map functions; /* value: index in nodes */
+};
+
+/* ---- ranges ------------------------------------------------------------------ */
+
+struct range_target {
+        const struct elf_file *file;
+        struct range_map *map;
+        uint32_t value;
+};
+
+/* Functions that the linker dropped keep entries, with addresses where no code is. */
+static int add_code_range(void *context, uint64_t low, uint64_t high)
+{
+        const struct range_target *target = context;
+        const struct elf_segment *segment = elf_file_segment(target->file, low);
+
+        if (!segment || !(segment->flags & PF_X))
+                return 0;
+        return range_map_add(target->map, low, high, target->value);
+}
+
+static int add_ranges(struct finder *finder, Dwarf_Die *die, struct range_map *map,
+                      size_t value)
+{
+        struct range_target target = {finder->file, map, (uint32_t)value};
+        int error = die_ranges(finder->dwarf, die, add_code_range, &target);
+
+        return error == -ENOMEM ? error : 0;
+}
+
+static int map_units(struct finder *finder)
+{
+        for (size_t i = 0; i < finder->dwarf->unit_count; i++) {
+                Dwarf_Die die;
+
+                if (dwarf_offdie(finder->dwarf->dwarf, finder->dwarf->units[i].die_offset,
+                                 &die) &&
+                    add_ranges(finder, &die, &finder->units, i) < 0)
+                        return -ENOMEM;
+        }
+        return range_map_build(&finder->units);
+}
+
+/* ---- the functions of one unit ------------------------------------------------ */
+
+static int add_function(struct finder *finder, Dwarf_Die *die, uint32_t outer,
+                        uint32_t *value)
+{
+        if (finder->node_count >= UINT32_MAX - 1 ||
+            array_reserve(&finder->nodes, &finder->node_capacity, finder->node_count,
+                          sizeof(*finder->nodes)) < 0)
+                return -ENOMEM;
+        size_t index = finder->node_count++;
+
+        finder->nodes[index] =
+            (struct node){.die_offset = dwarf_dieoffset(die), .outer = outer};
+        *value = (uint32_t)index + 1;
+        return add_ranges(finder, die, &finder->functions, index);
+}
+
+static int visit_function(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+{
+        struct finder *finder = context;
+        int error;
+
+        switch (dwarf_tag(die)) {
+        case DW_TAG_subprogram:
+                if (!dwarf_hasattr(die, DW_AT_low_pc) &&
+                    !dwarf_hasattr(die, DW_AT_ranges))
+                        return 0;
+                error = add_function(finder, die, 0, value);
+                return error ? error : 1;
+        case DW_TAG_inlined_subroutine:
+                error = add_function(finder, die, parent, value);
+                return error ? error : 1;
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_lexical_block:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+                return 1;
+        default:
+                return 0;
+        }
+}
+
+static int open_unit(struct finder *finder, size_t unit)
+{
+        uint64_t language;
+
+        finder->node_count = 0;
+        finder->files = NULL;
+        finder->file_count = 0;
+        range_map_free(&finder->functions);
+        if (!dwarf_offdie(finder->dwarf->dwarf, finder->dwarf->units[unit].die_offset,
+                          &finder->unit))
+                return 0;
+        finder->directory = die_string(finder->dwarf, &finder->unit, DW_AT_comp_dir);
+        if (dwarf_getsrcfiles(&finder->unit, &finder->files, &finder->file_count) != 0)
+                finder->file_count = 0;
+        /* The assembler makes an entry of any one of a function's names. */
+        if (die_number(finder->dwarf, &finder->unit, DW_AT_language, &language) &&
+            language == DW_LANG_Mips_Assembler)
+                return 0;
+        if (die_walk(finder->dwarf, &finder->unit, visit_function, finder) == -ENOMEM)
+                return -ENOMEM;
+        return range_map_build(&finder->functions);
+}
+
+/* ---- answers ------------------------------------------------------------------ */
+
+static uint32_t put_path(struct finder *finder, const char *path)
+{
+        char *full = path ? path_join(finder->directory, path) : NULL;
+        uint32_t id = string_pool_put(finder->names, full);
+
+        free(full);
+        return id;
+}
+
+static uint32_t put_file_number(struct finder *finder, uint64_t number)
+{
+        return number < finder->file_count
+                   ? put_path(finder, dwarf_filesrc(finder->files, number, NULL, NULL))
+                   : 0;
+}
+
+static uint32_t node_name(struct finder *finder, struct node *node, Dwarf_Die *die)
+{
+        if (!node->named) {
+                const char *name = die_name(finder->dwarf, die);
+
+                node->name = name ? name_put_linkage(finder->names, name) : 0;
+                node->named = true;
+        }
+        return node->name;
+}
+
+static uint32_t symbol_name(struct finder *finder, uint64_t vaddr)
+{
+        const struct symbol *symbol = symbol_table_function(finder->symbols, vaddr);
+
+        return symbol ? name_put_symbol(finder->names, symbol->name) : 0;
+}
+
+static int add_frame(struct finder *finder, struct code_place *place, uint32_t index)
+{
+        struct node *node = &finder->nodes[index];
+        struct code_frame frame = {0};
+        uint64_t number;
+        Dwarf_Die die;
+
+        if (array_reserve(&finder->frames->items, &finder->frames->capacity,
+                          finder->frames->count, sizeof(*finder->frames->items)) < 0)
+                return -ENOMEM;
+        if (dwarf_offdie(finder->dwarf->dwarf, node->die_offset, &die)) {
+                frame.function = node_name(finder, node, &die);
+                if (node->outer &&
+                    die_number(finder->dwarf, &die, DW_AT_call_file, &number))
+                        frame.call_file = put_file_number(finder, number);
+                if (node->outer &&
+                    die_number(finder->dwarf, &die, DW_AT_call_line, &number) &&
+                    number <= INT32_MAX)
+                        frame.call_line = (uint32_t)number;
+        }
+        if (!frame.function && !node->outer)
+                frame.function = symbol_name(finder, place->vaddr);
+        finder->frames->items[finder->frames->count++] = frame;
+        place->frame_count++;
+        return 0;
+}
+
+static int find_function(struct finder *finder, struct code_place *place)
+{
+        const struct range *range = range_map_find(&finder->functions, place->vaddr);
+        int error = 0;
+
+        if (!range)
+                return 0;
+        place->first_frame = finder->frames->count;
+        for (uint32_t at = range->value + 1; at && !error;
+             at = finder->nodes[at - 1].outer)
+                error = add_frame(finder, place, at - 1);
+        if (error)
+                return error;
+        place->function = finder->frames->items[place->first_frame].function;
+        if (place->frame_count == 1) { /* the function itself: no need for a chain */
+                finder->frames->count--;
+                place->frame_count = 0;
+        }
+        return 0;
+}
+
+static void find_line(struct finder *finder, struct code_place *place)
+{
+        Dwarf_Line *row = dwarf_getsrc_die(&finder->unit, place->vaddr);
+        int line;
+
+        if (!row || dwarf_lineno(row, &line) != 0 || line <= 0)
+                return;
+        place->file = put_path(finder, dwarf_linesrc(row, NULL, NULL));
+        place->line = place->file ? (uint32_t)line : 0;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+        const struct code_place *a = *(struct code_place *const *)left;
+        const struct code_place *b = *(struct code_place *const *)right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+/* Orders PLACES by unit, so that each unit is read once. */
+struct asked {
+        uint32_t unit;
+        uint32_t place;
+};
+
+static int compare_asked(const void *left, const void *right)
+{
+        const struct asked *a = left, *b = right;
+
+        if (a->unit != b->unit)
+                return a->unit < b->unit ? -1 : 1;
+        return a->place < b->place ? -1 : a->place > b->place;
+}
+
+static int find_in_dwarf(struct finder *finder, struct code_place **places, size_t count)
+{
+        struct asked *asked = malloc((count + 1) * sizeof(*asked));
+        size_t asked_count = 0;
+        int error = asked ? map_units(finder) : -ENOMEM;
+
+        for (size_t i = 0; i < count && !error; i++) {
+                const struct range *unit =
+                    range_map_find(&finder->units, places[i]->vaddr);
+
+                if (unit)
+                        asked[asked_count++] = (struct asked){unit->value, (uint32_t)i};
+        }
+        if (asked_count > 1)
+                qsort(asked, asked_count, sizeof(*asked), compare_asked);
+        for (size_t i = 0; i < asked_count && !error; i++) {
+                if (i == 0 || asked[i].unit != asked[i - 1].unit)
+                        error = open_unit(finder, asked[i].unit);
+                if (error)
+                        break;
+                find_line(finder, places[asked[i].place]);
+                error = find_function(finder, places[asked[i].place]);
+        }
+        free(asked);
+        return error;
+}
+
+int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
+              const struct symbol_table *symbols, struct code_place **places,
+              size_t count, struct string_pool *names, struct code_frames *frames)
+{
+        struct finder finder = {.dwarf = dwarf,
+                                .file = file,
+                                .symbols = symbols,
+                                .names = names,
+                                .frames = frames};
+        int error = 0;
+
+        if (count > UINT32_MAX)
+                return -ENOMEM;
+        if (count > 1)
+                qsort(places, count, sizeof(*places), compare_places);
+        if (dwarf)
+                error = find_in_dwarf(&finder, places, count);
+        for (size_t i = 0; i < count && !error; i++)
+                if (!places[i]->function && places[i]->frame_count == 0)
+                        places[i]->function = symbol_name(&finder, places[i]->vaddr);
+        range_map_free(&finder.units);
+        range_map_free(&finder.functions);
+        free(finder.nodes);
+        return error ? error : string_pool_failed(names);
+}

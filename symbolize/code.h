@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What an address of code is called: function, line and the functions inlined
+ * there. Names are numbers of a string pool. */
+#ifndef MEMLAG_SYMBOLIZE_CODE_H
+#define MEMLAG_SYMBOLIZE_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "die.h"
+#include "string_pool.h"
+#include "symbol_table.h"
+
+struct code_frame {
+        uint32_t function;
+        uint32_t call_file; /* where the next outer function calls this one */
+        uint32_t call_line;
+};
+
+struct code_frames {
+        struct code_frame *items;
+        size_t count;
+        size_t capacity;
+};
+
+struct code_place {
+        uint64_t vaddr;       /* the question; the rest is the answer */
+        uint32_t function;    /* innermost, inlined or not; 0: unknown */
+        uint32_t file;        /* 0: unknown */
+        uint32_t line;        /* 0: unknown */
+        uint32_t frame_count; /* 0: nothing is inlined there */
+        size_t first_frame;   /* in code_frames, innermost first */
+};
+
+/* Answers PLACES, COUNT addresses of the file that DWARF (NULL: none) and SYMBOLS
+ * belong to; their order changes. Names go into NAMES, inlined functions into
+ * FRAMES. 0 or -ENOMEM. */
+int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
+              const struct symbol_table *symbols, struct code_place **places,
+              size_t count, struct string_pool *names, struct code_frames *frames);
+
+#endif

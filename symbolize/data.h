@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What an address in a file's data is called: the global or static variable. */
+#ifndef MEMLAG_SYMBOLIZE_DATA_H
+#define MEMLAG_SYMBOLIZE_DATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "die.h"
+#include "string_pool.h"
+#include "symbol_table.h"
+
+struct data_place {
+        uint64_t vaddr; /* the question; the rest is the answer */
+        uint64_t start; /* the variable's (or section's) first address */
+        uint64_t size_bytes;
+        uint32_t name; /* a variable in a function is "function::variable" */
+        bool variable; /* false: NAME is a section's, or 0 */
+};
+
+/* Answers PLACES, COUNT addresses of FILE, to which SYMBOLS and DWARF (NULL: none)
+ * belong; their order changes. 0 or -ENOMEM. */
+int data_find(struct dwarf_file *dwarf, const struct elf_file *file,
+              const struct symbol_table *symbols, struct data_place **places,
+              size_t count, struct string_pool *names);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* The search that gdb documents ("Debugging Information in Separate Files"):
+ * DIR/.build-id/xx/yyyy.debug, then the linked name beside the program, in its
+ * .debug directory and below DIR. */
+#include "debug_file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static const char system_directory[] = "/usr/lib/debug";
+
+/* A file that NAME_SECTION names, with what proves that it is the right one. */
+struct link {
+        const char *name;
+        uint8_t build_id[64];
+        size_t build_id_bytes; /* 0: unknown */
+        bool has_checksum;
+        uint32_t checksum;
+};
+
+static bool same_build_id(const struct elf_file *file, const struct link *link)
+{
+        return file->build_id_bytes == link->build_id_bytes &&
+               memcmp(file->build_id, link->build_id, link->build_id_bytes) == 0;
+}
+
+/* The CRC-32 of .gnu_debuglink is the one of zlib. */
+static bool same_checksum(const struct elf_file *file, uint32_t checksum)
+{
+        size_t bytes;
+        const char *contents = elf_rawfile(file->elf, &bytes);
+
+        return contents && crc32_z(0, (const unsigned char *)contents, bytes) == checksum;
+}
+
+/* Opens PATH when it is what LINK means: by build-id where both have one, else by
+ * checksum. */
+static int open_matching(const char *path, const struct link *link, struct elf_file *file)
+{
+        int error = elf_file_open(file, path);
+
+        if (error)
+                return error == -ENOMEM ? error : -ENOENT;
+        if (link->build_id_bytes > 0 && file->build_id_bytes > 0
+                ? same_build_id(file, link)
+                : link->has_checksum && same_checksum(file, link->checksum))
+                return 0;
+        elf_file_close(file);
+        return -ENOENT;
+}
+
+static int open_formatted(const struct link *link, struct elf_file *file,
+                          const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static int open_formatted(const struct link *link, struct elf_file *file,
+                          const char *format, ...)
+{
+        char *path;
+        va_list arguments;
+
+        va_start(arguments, format);
+        int length = vasprintf(&path, format, arguments);
+
+        va_end(arguments);
+        if (length < 0)
+                return -ENOMEM;
+        int error = open_matching(path, link, file);
+
+        free(path);
+        return error;
+}
+
+static int find_by_build_id(const char *directory, const struct link *link,
+                            struct elf_file *file)
+{
+        char hex[2 * sizeof(link->build_id) + 1];
+
+        if (link->build_id_bytes < 2)
+                return -ENOENT;
+        for (size_t i = 0; i < link->build_id_bytes; i++)
+                snprintf(hex + 2 * i, 3, "%02x", link->build_id[i]);
+        return open_formatted(link, file, "%s/.build-id/%.2s/%s.debug", directory, hex,
+                              hex + 2);
+}
+
+static int find_by_name(const char *directory, const char *beside,
+                        const struct link *link, struct elf_file *file)
+{
+        if (!link->name || !*link->name || strchr(link->name, '/'))
+                return -ENOENT;
+        return open_formatted(link, file, "%s%s/%s", directory, beside, link->name);
+}
+
+/* The directory of PATH with every link resolved, without the last slash; the
+ * caller frees it. NULL when there is none. */
+static char *directory_of(const char *path)
+{
+        char *resolved = path ? realpath(path, NULL) : NULL;
+        char *slash = resolved ? strrchr(resolved, '/') : NULL;
+
+        if (slash)
+                *slash = '\0';
+        return resolved;
+}
+
+typedef int find_in(const char *directory, const char *beside, const struct link *link,
+                    struct elf_file *file);
+
+static int find_build_id_in(const char *directory, const char *beside,
+                            const struct link *link, struct elf_file *file)
+{
+        (void)beside;
+        return find_by_build_id(directory, link, file);
+}
+
+static int in_directories(const struct debug_search *search, find_in *find,
+                          const char *beside, const struct link *link,
+                          struct elf_file *file)
+{
+        int error = -ENOENT;
+
+        for (const char *const *at = search->directories; at && *at && error == -ENOENT;
+             at++)
+                error = find(*at, beside, link, file);
+        return error == -ENOENT ? find(system_directory, beside, link, file) : error;
+}
+
+static int find_linked(const char *path, const struct debug_search *search,
+                       const struct link *link, struct elf_file *file)
+{
+        char *beside = directory_of(path);
+        int error = -ENOENT;
+
+        if (!beside)
+                return -ENOENT;
+        error = find_by_name(beside, "", link, file);
+        if (error == -ENOENT)
+                error = find_by_name(beside, "/.debug", link, file);
+        if (error == -ENOENT)
+                error = in_directories(search, find_by_name, beside, link, file);
+        free(beside);
+        return error;
+}
+
+static int fetch(const struct debug_search *search, const struct link *link,
+                 struct elf_file *file)
+{
+        if (!search->fetch || link->build_id_bytes == 0)
+                return -ENOENT;
+        int fd =
+            search->fetch(search->fetch_context, link->build_id, link->build_id_bytes);
+
+        if (fd < 0)
+                return -ENOENT;
+        int error = elf_file_open_fd(file, fd);
+
+        if (error)
+                return error == -ENOMEM ? error : -ENOENT;
+        if (same_build_id(file, link))
+                return 0;
+        elf_file_close(file);
+        return -ENOENT;
+}
+
+/* The contents of a section that begins with a file name; NULL when it is absent
+ * or not terminated. *REST is what follows the name. */
+static const char *linked_name(const struct elf_file *file, const char *section,
+                               const uint8_t **rest, size_t *rest_bytes)
+{
+        Elf_Scn *scn = elf_file_section(file, section);
+        Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+        const char *end =
+            data && data->d_buf ? memchr(data->d_buf, '\0', data->d_size) : NULL;
+
+        if (!end)
+                return NULL;
+        size_t name_bytes = (size_t)(end - (const char *)data->d_buf) + 1;
+
+        *rest = (const uint8_t *)data->d_buf + name_bytes;
+        *rest_bytes = data->d_size - name_bytes;
+        return data->d_buf;
+}
+
+int debug_file_find(const struct elf_file *file, const struct debug_search *search,
+                    struct elf_file *debug)
+{
+        struct link link = {.build_id_bytes = file->build_id_bytes};
+        const uint8_t *rest;
+        size_t rest_bytes;
+        int error;
+
+        memcpy(link.build_id, file->build_id, sizeof(link.build_id));
+        link.name = linked_name(file, ".gnu_debuglink", &rest, &rest_bytes);
+        /* The checksum follows the name, aligned to 4 bytes. */
+        size_t padding = link.name ? (0 - (strlen(link.name) + 1)) & 3 : 0;
+
+        if (link.name && rest_bytes >= padding + sizeof(link.checksum)) {
+                memcpy(&link.checksum, rest + padding, sizeof(link.checksum));
+                link.has_checksum = true;
+        }
+        error = in_directories(search, find_build_id_in, "", &link, debug);
+        if (error == -ENOENT)
+                error = find_linked(file->path, search, &link, debug);
+        return error == -ENOENT ? fetch(search, &link, debug) : error;
+}
+
+int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
+                        struct elf_file *alt)
+{
+        struct link link = {0};
+        const uint8_t *rest;
+        int error;
+
+        link.name = linked_name(debug, ".gnu_debugaltlink", &rest, &link.build_id_bytes);
+        if (!link.name || link.build_id_bytes == 0 ||
+            link.build_id_bytes > sizeof(link.build_id))
+                return -ENOENT;
+        memcpy(link.build_id, rest, link.build_id_bytes);
+        error = in_directories(search, find_build_id_in, "", &link, alt);
+        if (error == -ENOENT && link.name[0] == '/')
+                error = open_matching(link.name, &link, alt);
+        if (error == -ENOENT && link.name[0] != '/') {
+                char *beside = directory_of(debug->path);
+
+                if (beside)
+                        error = open_formatted(&link, alt, "%s/%s", beside, link.name);
+                free(beside);
+        }
+        return error == -ENOENT ? fetch(search, &link, alt) : error;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the debug information of an ELF file is: in itself, or in a separate file
+ * as distributions package them. Nothing is fetched from a network unless a
+ * fetcher is given. */
+#ifndef MEMLAG_SYMBOLIZE_DEBUG_FILE_H
+#define MEMLAG_SYMBOLIZE_DEBUG_FILE_H
+
+#include "elf_file.h"
+
+/* Asks for the debug file of a build-id; returns a descriptor (the caller's to
+ * close) or -1. */
+typedef int debug_fetch(void *context, const uint8_t *build_id, size_t bytes);
+
+struct debug_search {
+        const char *const *directories; /* NULL-terminated; /usr/lib/debug comes last */
+        debug_fetch *fetch;             /* NULL: only local files */
+        void *fetch_context;
+};
+
+/* Opens the separate debug file that belongs to FILE, by build-id and then by
+ * .gnu_debuglink: 0, -ENOENT when there is none, -ENOMEM. A file with another
+ * build-id or checksum is not taken. */
+int debug_file_find(const struct elf_file *file, const struct debug_search *search,
+                    struct elf_file *debug);
+
+/* Opens the file that dwz moved common entries of DEBUG to; errors as above. */
+int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
+                        struct elf_file *alt);
+
+#endif

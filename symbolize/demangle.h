@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of C++ and Rust functions and variables as their authors wrote them. */
+#ifndef MEMLAG_SYMBOLIZE_DEMANGLE_H
+#define MEMLAG_SYMBOLIZE_DEMANGLE_H
+
+/* The readable form of a linkage name, without parameters; the caller frees it.
+ * NULL when NAME is not a mangled name. */
+char *demangle(const char *name);
+
+#endif

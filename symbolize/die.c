@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* libdw looks for a missing alternate file or split unit by itself, at a path that
+ * the file names, and opens it whatever it is; nothing here lets it come to that. */
+#include "die.h"
+
+#include <errno.h>
+
+#include "array.h"
+
+enum { CHAIN_LIMIT = 16, DEPTH_LIMIT = 512 };
+
+static int read_units(struct dwarf_file *file)
+{
+        Dwarf_Off offset = 0, next;
+        size_t header_bytes, capacity = 0;
+
+        while (dwarf_next_unit(file->dwarf, offset, &next, &header_bytes, NULL, NULL,
+                               NULL, NULL, NULL, NULL) == 0 &&
+               next > offset) {
+                if (array_reserve(&file->units, &capacity, file->unit_count,
+                                  sizeof(*file->units)) < 0)
+                        return -ENOMEM;
+                file->units[file->unit_count++].die_offset = offset + header_bytes;
+                offset = next;
+        }
+        file->budget = UINT64_C(16) * offset + 65536;
+        return 0;
+}
+
+int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
+                    const struct elf_file *alt)
+{
+        int error;
+
+        *dwarf = (struct dwarf_file){0};
+        dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+        if (!dwarf->dwarf)
+                return -ENOENT;
+        if (alt)
+                dwarf->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
+        if (dwarf->alt)
+                dwarf_setalt(dwarf->dwarf, dwarf->alt);
+        error = read_units(dwarf);
+        if (!error && dwarf->unit_count == 0)
+                error = -ENOENT;
+        if (error)
+                dwarf_file_close(dwarf);
+        return error;
+}
+
+void dwarf_file_close(struct dwarf_file *dwarf)
+{
+        dwarf_end(dwarf->dwarf);
+        dwarf_end(dwarf->alt);
+        free(dwarf->units);
+        *dwarf = (struct dwarf_file){0};
+}
+
+static bool spend(struct dwarf_file *file, uint64_t work)
+{
+        if (file->budget < work) {
+                file->budget = 0;
+                return false;
+        }
+        file->budget -= work;
+        return true;
+}
+
+static bool points_to_alt(unsigned form)
+{
+        return form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt ||
+               form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8 ||
+               form == DW_FORM_strp_sup;
+}
+
+bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
+                   Dwarf_Attribute *attribute)
+{
+        return dwarf_attr(die, name, attribute) &&
+               (file->alt || !points_to_alt(dwarf_whatform(attribute)));
+}
+
+bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
+                uint64_t *number)
+{
+        Dwarf_Attribute attribute;
+        Dwarf_Word word;
+
+        if (!die_attribute(file, die, name, &attribute) ||
+            dwarf_formudata(&attribute, &word) != 0)
+                return false;
+        *number = word;
+        return true;
+}
+
+const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned name)
+{
+        Dwarf_Attribute attribute;
+
+        return die_attribute(file, die, name, &attribute) ? dwarf_formstring(&attribute)
+                                                          : NULL;
+}
+
+bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
+                   Dwarf_Die *target)
+{
+        Dwarf_Attribute attribute;
+
+        return die_attribute(file, die, name, &attribute) &&
+               dwarf_formref_die(&attribute, target);
+}
+
+/* The entry that DIE is an instance or the definition of. */
+static bool die_origin(const struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin)
+{
+        return die_reference(file, die, DW_AT_abstract_origin, origin) ||
+               die_reference(file, die, DW_AT_specification, origin);
+}
+
+static const char *inherited_string(const struct dwarf_file *file, const Dwarf_Die *die,
+                                    unsigned name)
+{
+        Dwarf_Die at = *die, origin;
+        const char *text = die_string(file, &at, name);
+
+        for (int i = 0; !text && i < CHAIN_LIMIT && die_origin(file, &at, &origin); i++) {
+                at = origin;
+                text = die_string(file, &at, name);
+        }
+        return text;
+}
+
+const char *die_name(const struct dwarf_file *file, Dwarf_Die *die)
+{
+        const char *name = inherited_string(file, die, DW_AT_linkage_name);
+
+        if (!name)
+                name = inherited_string(file, die, DW_AT_MIPS_linkage_name);
+        return name ? name : inherited_string(file, die, DW_AT_name);
+}
+
+int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void *context)
+{
+        Dwarf_Addr base, low, high;
+        ptrdiff_t at = 0;
+
+        while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+                int error = spend(file, 1) ? add(context, low, high) : -ENOENT;
+
+                if (error)
+                        return error;
+        }
+        return 0;
+}
+
+struct walk_level {
+        Dwarf_Die die;
+        uint32_t parent;
+};
+
+struct walk {
+        struct walk_level *levels;
+        size_t depth;
+        size_t capacity;
+        const char *furthest; /* the last entry seen in the section */
+};
+
+static int push(struct walk *walk, const Dwarf_Die *die, uint32_t parent)
+{
+        if (array_reserve(&walk->levels, &walk->capacity, walk->depth,
+                          sizeof(*walk->levels)) < 0)
+                return -ENOMEM;
+        walk->levels[walk->depth++] = (struct walk_level){*die, parent};
+        return 0;
+}
+
+/* Goes to the next entry after AT and its children: at the same level or further
+ * up. False at the end, also when the budget is spent: libdw reads over all
+ * entries that lie between. */
+static bool next_entry(struct dwarf_file *file, struct walk *walk, struct walk_level *at)
+{
+        Dwarf_Die next;
+
+        for (;;) {
+                int end = dwarf_siblingof(&at->die, &next);
+                const char *from = at->die.addr;
+                const char *to = end ? walk->furthest : next.addr;
+
+                if (!spend(file, to > from ? (uint64_t)(to - from) : 1))
+                        return false;
+                if (end == 0) {
+                        at->die = next;
+                        return true;
+                }
+                if (walk->depth == 0)
+                        return false;
+                *at = walk->levels[--walk->depth];
+        }
+}
+
+int die_walk(struct dwarf_file *file, Dwarf_Die *root, die_visit *visit, void *context)
+{
+        struct walk walk = {0};
+        struct walk_level at = {.parent = 0};
+        Dwarf_Die child;
+        int result = 0;
+
+        if (dwarf_child(root, &at.die) != 0)
+                return 0;
+        do {
+                uint32_t value = at.parent;
+
+                if ((const char *)at.die.addr > walk.furthest)
+                        walk.furthest = at.die.addr;
+                result = visit(context, &at.die, at.parent, &value);
+                while (result > 0 && walk.depth < DEPTH_LIMIT &&
+                       dwarf_child(&at.die, &child) == 0) {
+                        result = push(&walk, &at.die, at.parent);
+                        if (result < 0)
+                                break;
+                        at = (struct walk_level){child, value};
+                        if ((const char *)at.die.addr > walk.furthest)
+                                walk.furthest = at.die.addr;
+                        result = visit(context, &at.die, at.parent, &value);
+                }
+        } while (result >= 0 && next_entry(file, &walk, &at));
+        free(walk.levels);
+        return result < 0 ? result : 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading debugging information entries that may lie: references to a missing
+ * alternate file are not followed, chains and walks end. */
+#ifndef MEMLAG_SYMBOLIZE_DIE_H
+#define MEMLAG_SYMBOLIZE_DIE_H
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf_file.h"
+
+struct dwarf_unit {
+        uint64_t die_offset;
+};
+
+struct dwarf_file {
+        Dwarf *dwarf;
+        Dwarf *alt; /* what dwz moved away; NULL: none, or not found */
+        struct dwarf_unit *units;
+        size_t unit_count;
+        /* Work that is left: well-formed information needs a small multiple of its
+         * size, a hostile file may ask for any amount. */
+        uint64_t budget;
+};
+
+/* Opens the DWARF of FILE, with ALT (or NULL) as its alternate file; both must
+ * stay open. 0, -ENOENT when there is none, -ENOMEM. */
+int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
+                    const struct elf_file *alt);
+void dwarf_file_close(struct dwarf_file *dwarf);
+
+/* The attribute NAME of DIE itself; false when absent or unreadable. */
+bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
+                   Dwarf_Attribute *attribute);
+bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
+                uint64_t *number);
+const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned name);
+bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
+                   Dwarf_Die *target);
+
+/* The linkage name, else the name, of DIE or of what it is an instance of; NULL
+ * when it has none. */
+const char *die_name(const struct dwarf_file *file, Dwarf_Die *die);
+
+/* Calls ADD for each code range of DIE until it returns non-zero, which is
+ * returned. */
+typedef int die_add_range(void *context, uint64_t low, uint64_t high);
+int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
+               void *context);
+
+/* Visits the entries below the unit at ROOT in their order. VISIT gets the value
+ * that the visit of the parent stored (0 at the top), and stores one for DIE's
+ * children; it returns whether to go down to them, or a negative error, which
+ * ends the walk. */
+typedef int die_visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value);
+int die_walk(struct dwarf_file *file, Dwarf_Die *root, die_visit *visit, void *context);
+
+#endif

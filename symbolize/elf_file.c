@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening ELF files. Everything in them is doubted: sizes are compared with the
+ * file's, strings are fetched through libelf, which bounds them. */
+#include "elf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array.h"
+
+#define PAGE_MASK UINT64_C(4095)
+
+static int read_segments(struct elf_file *file)
+{
+        size_t count, capacity = 0;
+
+        if (elf_getphdrnum(file->elf, &count) != 0)
+                return 0;
+        for (size_t i = 0; i < count; i++) {
+                GElf_Phdr phdr;
+
+                if (!gelf_getphdr(file->elf, (int)i, &phdr))
+                        break;
+                if (phdr.p_type != PT_LOAD ||
+                    phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr ||
+                    phdr.p_offset + phdr.p_filesz < phdr.p_offset)
+                        continue;
+                if (array_reserve(&file->segments, &capacity, file->segment_count,
+                                  sizeof(*file->segments)) < 0)
+                        return -ENOMEM;
+                file->segments[file->segment_count++] =
+                    (struct elf_segment){.offset_bytes = phdr.p_offset,
+                                         .vaddr = phdr.p_vaddr,
+                                         .file_bytes = phdr.p_filesz,
+                                         .memory_bytes = phdr.p_memsz,
+                                         .flags = phdr.p_flags};
+        }
+        return 0;
+}
+
+static int read_sections(struct elf_file *file)
+{
+        size_t names, capacity = 0;
+
+        if (elf_getshdrstrndx(file->elf, &names) != 0)
+                return 0;
+        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+                GElf_Shdr shdr;
+
+                if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_ALLOC) ||
+                    (shdr.sh_flags & SHF_TLS) ||
+                    shdr.sh_addr + shdr.sh_size < shdr.sh_addr)
+                        continue;
+                if (array_reserve(&file->sections, &capacity, file->section_count,
+                                  sizeof(*file->sections)) < 0)
+                        return -ENOMEM;
+                file->sections[file->section_count++] = (struct elf_section){
+                    .vaddr = shdr.sh_addr,
+                    .size_bytes = shdr.sh_size,
+                    .executable = shdr.sh_flags & SHF_EXECINSTR,
+                    .name = elf_strptr(file->elf, names, shdr.sh_name)};
+        }
+        return 0;
+}
+
+/* Looks for the GNU build-id in the notes of DATA. */
+static bool find_build_id(struct elf_file *file, Elf_Data *data)
+{
+        GElf_Nhdr note;
+        size_t offset = 0, name_at, desc_at;
+
+        while (data && data->d_buf &&
+               (offset = gelf_getnote(data, offset, &note, &name_at, &desc_at)) > 0) {
+                const char *bytes = data->d_buf;
+
+                if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+                    memcmp(bytes + name_at, "GNU", sizeof("GNU")) != 0)
+                        continue;
+                if (note.n_descsz == 0 || note.n_descsz > sizeof(file->build_id))
+                        return false;
+                memcpy(file->build_id, bytes + desc_at, note.n_descsz);
+                file->build_id_bytes = note.n_descsz;
+                return true;
+        }
+        return false;
+}
+
+/* The notes by section first: a separate debug file keeps the sections' contents,
+ * but its program headers may point at nothing. */
+static void read_build_id(struct elf_file *file)
+{
+        size_t count;
+
+        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+                GElf_Shdr shdr;
+
+                if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_NOTE &&
+                    find_build_id(file, elf_getdata(scn, NULL)))
+                        return;
+        }
+        if (elf_getphdrnum(file->elf, &count) != 0)
+                return;
+        for (size_t i = 0; i < count; i++) {
+                GElf_Phdr phdr;
+
+                if (gelf_getphdr(file->elf, (int)i, &phdr) && phdr.p_type == PT_NOTE &&
+                    phdr.p_filesz <= file->file_bytes &&
+                    find_build_id(file,
+                                  elf_getdata_rawchunk(
+                                      file->elf, (int64_t)phdr.p_offset, phdr.p_filesz,
+                                      phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
+                        return;
+        }
+}
+
+static int read_headers(struct elf_file *file)
+{
+        GElf_Ehdr ehdr;
+        int error;
+
+        if (elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &ehdr) ||
+            (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN))
+                return -ENOEXEC;
+        error = read_segments(file);
+        if (!error)
+                error = read_sections(file);
+        if (!error)
+                read_build_id(file);
+        return error;
+}
+
+int elf_file_open_fd(struct elf_file *file, int fd)
+{
+        struct stat status;
+        int error;
+
+        *file = (struct elf_file){.fd = fd};
+        if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
+                elf_file_close(file);
+                return -ENOEXEC;
+        }
+        file->file_bytes = (uint64_t)status.st_size;
+        elf_version(EV_CURRENT);
+        file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+        error = file->elf ? read_headers(file) : -ENOEXEC;
+        if (error)
+                elf_file_close(file);
+        return error;
+}
+
+int elf_file_open(struct elf_file *file, const char *path)
+{
+        /* O_NONBLOCK: opening a FIFO or a tape must not wait. */
+        int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        int error = fd < 0 ? -errno : elf_file_open_fd(file, fd);
+
+        if (error)
+                return error;
+        file->path = strdup(path);
+        if (!file->path)
+                elf_file_close(file);
+        return file->fd < 0 ? -ENOMEM : 0;
+}
+
+void elf_file_detach(struct elf_file *file)
+{
+        elf_end(file->elf);
+        if (file->fd >= 0)
+                close(file->fd);
+        free(file->sections);
+        file->elf = NULL;
+        file->fd = -1;
+        file->sections = NULL;
+        file->section_count = 0;
+}
+
+void elf_file_close(struct elf_file *file)
+{
+        elf_file_detach(file);
+        free(file->segments);
+        free(file->path);
+        *file = (struct elf_file){.fd = -1};
+}
+
+Elf_Scn *elf_file_section(const struct elf_file *file, const char *name)
+{
+        size_t names;
+
+        if (elf_getshdrstrndx(file->elf, &names) != 0)
+                return NULL;
+        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+                GElf_Shdr shdr;
+                const char *found;
+
+                if (gelf_getshdr(scn, &shdr) &&
+                    (found = elf_strptr(file->elf, names, shdr.sh_name)) &&
+                    strcmp(found, name) == 0)
+                        return scn;
+        }
+        return NULL;
+}
+
+const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t vaddr)
+{
+        for (size_t i = 0; i < file->segment_count; i++) {
+                const struct elf_segment *segment = &file->segments[i];
+
+                if (vaddr >= segment->vaddr &&
+                    vaddr - segment->vaddr < segment->memory_bytes)
+                        return segment;
+        }
+        return NULL;
+}
+
+static bool holds_page(const struct elf_segment *segment, uint64_t offset_bytes)
+{
+        return offset_bytes >= (segment->offset_bytes & ~PAGE_MASK) &&
+               offset_bytes < segment->offset_bytes + segment->file_bytes;
+}
+
+bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_bytes,
+                   bool executable, uint64_t *bias)
+{
+        const struct elf_segment *found = NULL;
+
+        /* A page of the file may be mapped for two segments. The one that begins
+         * in it is meant, when both fit: a later one is then mapped as its own. */
+        for (size_t i = 0; i < file->segment_count; i++) {
+                const struct elf_segment *segment = &file->segments[i];
+
+                if (holds_page(segment, offset_bytes) &&
+                    executable == ((segment->flags & PF_X) != 0) &&
+                    (!found || (segment->offset_bytes & ~PAGE_MASK) == offset_bytes))
+                        found = segment;
+        }
+        if (!found)
+                return false;
+        *bias = start - (offset_bytes - found->offset_bytes + found->vaddr);
+        return true;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* An ELF file on disk, opened so that nothing in it or about it can harm: only
+ * regular files, never blocking, headers checked. Knows nothing of DWARF. */
+#ifndef MEMLAG_SYMBOLIZE_ELF_FILE_H
+#define MEMLAG_SYMBOLIZE_ELF_FILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_segment { /* PT_LOAD */
+        uint64_t offset_bytes;
+        uint64_t vaddr;
+        uint64_t file_bytes;
+        uint64_t memory_bytes;
+        uint32_t flags; /* PF_R, PF_W, PF_X */
+};
+
+struct elf_section { /* only those that are loaded, thread-local ones excepted */
+        uint64_t vaddr;
+        uint64_t size_bytes;
+        bool executable;
+        const char *name; /* owned by the Elf handle */
+};
+
+struct elf_file {
+        int fd;
+        Elf *elf;
+        char *path; /* NULL when only a descriptor was given */
+        uint64_t file_bytes;
+        struct elf_segment *segments;
+        size_t segment_count;
+        struct elf_section *sections;
+        size_t section_count;
+        uint8_t build_id[64];
+        size_t build_id_bytes; /* 0: none */
+};
+
+/* Opens PATH: 0; -ENOENT, -EACCES … as open(2); -ENOEXEC when it is not a regular
+ * file or not an ELF program or library; -ENOMEM. On error FILE needs no close. */
+int elf_file_open(struct elf_file *file, const char *path);
+/* The same of an open descriptor, which FILE then owns (closed also on error). */
+int elf_file_open_fd(struct elf_file *file, int fd);
+void elf_file_close(struct elf_file *file);
+/* Lets go of the descriptor and the contents; path, segments and build-id stay. */
+void elf_file_detach(struct elf_file *file);
+
+/* The section NAME, or NULL. */
+Elf_Scn *elf_file_section(const struct elf_file *file, const char *name);
+
+/* The segment that holds the file's virtual address, or NULL. */
+const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t vaddr);
+
+/* What to subtract from an address in a mapping of FILE, at START with
+ * OFFSET_BYTES, to get the file's virtual address; pages are 4 KiB. False when no
+ * segment with this executability is mapped that way. */
+bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_bytes,
+                   bool executable, uint64_t *bias);
+
+#endif

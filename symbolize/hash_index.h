@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* A hash table of positions in an array that its user keeps: it stores hashes
+ * and positions, the user compares. */
+#ifndef MEMLAG_SYMBOLIZE_HASH_INDEX_H
+#define MEMLAG_SYMBOLIZE_HASH_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_INDEX_NONE UINT32_MAX
+
+struct hash_slot {
+        uint32_t hash;
+        uint32_t position; /* HASH_INDEX_NONE: empty */
+};
+
+/* Zero-initialised: empty. */
+struct hash_index {
+        struct hash_slot *slots;
+        size_t size; /* a power of two */
+        size_t count;
+};
+
+typedef bool hash_index_equal(const void *context, const void *key, uint32_t position);
+
+/* The position stored for KEY, or HASH_INDEX_NONE. */
+uint32_t hash_index_find(const struct hash_index *index, uint32_t hash,
+                         hash_index_equal *equal, const void *context, const void *key);
+
+/* Stores POSITION under HASH; the key must not be there yet. 0 or -ENOMEM. */
+int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position);
+
+void hash_index_free(struct hash_index *index);
+
+/* A well-mixed hash of BYTES bytes, and of a number added to a hash. */
+uint32_t hash_bytes(const void *data, size_t bytes);
+uint32_t hash_number(uint32_t hash, uint64_t number);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The stage of names: turns the raw rows of a sample database into locations,
+ * inlined functions and data objects, by reading the ELF files that were mapped. */
+#ifndef MEMLAG_SYMBOLIZE_H
+#define MEMLAG_SYMBOLIZE_H
+
+#include <stdbool.h>
+
+#include "db.h"
+
+struct symbolize_options {
+        /* Directories of separate debug files, searched before /usr/lib/debug;
+         * NULL-terminated, or NULL. */
+        const char *const *debuginfo_paths;
+        /* Whether to ask the servers in DEBUGINFOD_URLS for debug files that are not
+         * here. Nothing is asked otherwise. */
+        bool debuginfod;
+};
+
+/* Names all samples of DB (opened for writing) in one transaction: what an earlier
+ * run wrote is replaced, and on error kept. Files of this machine are only read.
+ * Returns 0 or a negative errno value with a message in DIAG. */
+int symbolize(struct db *db, const struct symbolize_options *options, struct diag *diag);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Modules are opened one after the other, so that only one's debug information is
+ * in memory. */
+#include "module.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int open_same(const struct module *module, struct elf_file *file,
+                     enum module_state *state)
+{
+        int error = elf_file_open(file, module->path);
+
+        if (error) {
+                *state = error == -ENOEXEC ? MODULE_NOT_ELF : MODULE_MISSING;
+                return error == -ENOMEM ? error : 0;
+        }
+        if (module->build_id_bytes > 0 &&
+            (module->build_id_bytes != file->build_id_bytes ||
+             memcmp(module->build_id, file->build_id, file->build_id_bytes) != 0)) {
+                elf_file_close(file);
+                *state = MODULE_CHANGED;
+                return 0;
+        }
+        *state = MODULE_READY;
+        return 0;
+}
+
+int module_check(struct module *module)
+{
+        int error = open_same(module, &module->file, &module->state);
+
+        if (error || module->state != MODULE_READY)
+                return error;
+        module->verified = module->build_id_bytes > 0;
+        elf_file_detach(&module->file);
+        return 0;
+}
+
+/* The debug information of FILE: its own or a separate file's, opened as DEBUG. */
+struct debug_info {
+        struct elf_file debug;
+        struct elf_file alt;
+        struct dwarf_file dwarf;
+        bool has_debug;
+        bool has_alt;
+        bool has_dwarf;
+};
+
+static int open_dwarf(const struct elf_file *source, const struct debug_search *search,
+                      struct debug_info *info)
+{
+        int error = debug_file_find_alt(source, search, &info->alt);
+
+        info->has_alt = error == 0;
+        if (error == -ENOMEM)
+                return error;
+        error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL);
+        info->has_dwarf = error == 0;
+        return error;
+}
+
+static int open_debug_info(const struct elf_file *file, const struct debug_search *search,
+                           struct debug_info *info)
+{
+        int error = open_dwarf(file, search, info);
+
+        if (error == -ENOENT) {
+                if (info->has_alt)
+                        elf_file_close(&info->alt);
+                info->has_alt = false;
+                error = debug_file_find(file, search, &info->debug);
+                info->has_debug = error == 0;
+                if (error == 0)
+                        error = open_dwarf(&info->debug, search, info);
+        }
+        return error == -ENOMEM ? error : 0;
+}
+
+static void close_debug_info(struct debug_info *info)
+{
+        if (info->has_dwarf)
+                dwarf_file_close(&info->dwarf);
+        if (info->has_alt)
+                elf_file_close(&info->alt);
+        if (info->has_debug)
+                elf_file_close(&info->debug);
+}
+
+int module_name(struct module *module, const struct debug_search *search,
+                struct code_place **code, size_t code_count, struct data_place **data,
+                size_t data_count, struct string_pool *names, struct code_frames *frames)
+{
+        struct debug_info info = {0};
+        struct symbol_table symbols = {0};
+        struct elf_file file;
+        int error = open_same(module, &file, &module->state);
+
+        if (error || module->state != MODULE_READY)
+                return error;
+        error = open_debug_info(&file, search, &info);
+        if (!error)
+                error = symbol_table_read(&symbols, &file,
+                                          info.has_debug ? &info.debug : NULL);
+        struct dwarf_file *dwarf = info.has_dwarf ? &info.dwarf : NULL;
+
+        if (!error)
+                error =
+                    code_find(dwarf, &file, &symbols, code, code_count, names, frames);
+        if (!error)
+                error = data_find(dwarf, &file, &symbols, data, data_count, names);
+        symbol_table_free(&symbols);
+        close_debug_info(&info);
+        elf_file_close(&file);
+        return error;
+}

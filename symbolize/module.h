@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A file that was mapped while the program ran, as it is now: whether it is still
+ * the same, and what its addresses are called. */
+#ifndef MEMLAG_SYMBOLIZE_MODULE_H
+#define MEMLAG_SYMBOLIZE_MODULE_H
+
+#include "code.h"
+#include "data.h"
+#include "debug_file.h"
+
+enum module_state {
+        MODULE_READY,
+        MODULE_MISSING, /* gone or not readable */
+        MODULE_NOT_ELF,
+        MODULE_CHANGED /* another build-id than at the time of recording */
+};
+
+struct module {
+        int64_t module_id;
+        char *path;
+        uint8_t *build_id;
+        size_t build_id_bytes; /* 0: not recorded */
+        enum module_state state;
+        bool verified;        /* its build-id is the recorded one */
+        struct elf_file file; /* detached; only when READY */
+};
+
+/* Compares the file with the record and reads its segments. 0 or -ENOMEM. */
+int module_check(struct module *module);
+
+/* Names CODE and DATA, places of MODULE (READY). 0 or -ENOMEM. */
+int module_name(struct module *module, const struct debug_search *search,
+                struct code_place **code, size_t code_count, struct data_place **data,
+                size_t data_count, struct string_pool *names, struct code_frames *frames);
+
+#endif

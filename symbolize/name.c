@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Linkage names to readable ones. */
+#include "name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "demangle.h"
+
+uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name)
+{
+        char *readable = demangle(linkage_name);
+        uint32_t id = string_pool_put(names, readable ? readable : linkage_name);
+
+        free(readable);
+        return id;
+}
+
+uint32_t name_put_symbol(struct string_pool *names, const char *symbol)
+{
+        char *name = strndup(symbol, strcspn(symbol, "@"));
+        uint32_t id = name && *name ? name_put_linkage(names, name) : 0;
+
+        free(name);
+        return id;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* How linkage names enter the string pool. */
+#ifndef MEMLAG_SYMBOLIZE_NAME_H
+#define MEMLAG_SYMBOLIZE_NAME_H
+
+#include "string_pool.h"
+
+/* The readable form of a linkage name. */
+uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name);
+
+/* The same of a symbol, which may end in a version ("stdout@GLIBC_2.2.5"). */
+uint32_t name_put_symbol(struct string_pool *names, const char *symbol);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* One object for each variable, allocation site, function's stack and mapped file;
+ * blocks of equal sites are one object. */
+#include "object.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "path.h"
+
+struct maker {
+        struct objects *objects;
+        const struct sweep *sweep;
+        const struct raw *raw;
+        const struct code_frames *frames;
+        struct string_pool *names;
+        struct site *sites; /* of raw's stacks, once found */
+        bool *site_found;
+};
+
+static bool same_object(const void *context, const void *key, uint32_t position)
+{
+        const struct objects *objects = context;
+        const struct object *a = key, *b = &objects->items[position];
+
+        return a->kind == b->kind && a->name == b->name && a->module == b->module &&
+               a->start == b->start && a->site.function == b->site.function &&
+               a->site.file == b->site.file && a->site.line == b->site.line;
+}
+
+static uint32_t object_hash(const struct object *object)
+{
+        uint32_t hash = hash_number((uint32_t)object->kind, object->name);
+
+        hash = hash_number(hash, object->module);
+        hash = hash_number(hash, object->start);
+        return hash_number(hash, (uint64_t)object->site.file << 32 | object->site.line);
+}
+
+static uint32_t find_object(const struct objects *objects, const struct object *object)
+{
+        return hash_index_find(&objects->index, object_hash(object), same_object, objects,
+                               object);
+}
+
+static int put_object(struct objects *objects, const struct object *object,
+                      uint32_t *index)
+{
+        *index = find_object(objects, object);
+        if (*index != HASH_INDEX_NONE)
+                return 0;
+        if (objects->count >= RAW_NONE ||
+            array_reserve(&objects->items, &objects->capacity, objects->count,
+                          sizeof(*objects->items)) < 0)
+                return -ENOMEM;
+        *index = (uint32_t)objects->count++;
+        objects->items[*index] = *object;
+        return hash_index_add(&objects->index, object_hash(object), *index);
+}
+
+static uint32_t put_formatted(struct string_pool *names, const char *format,
+                              const char *text) __attribute__((format(printf, 2, 0)));
+
+static uint32_t put_formatted(struct string_pool *names, const char *format,
+                              const char *text)
+{
+        char *name = NULL;
+
+        if (asprintf(&name, format, text) < 0)
+                return 0;
+        uint32_t id = string_pool_put(names, name);
+
+        free(name);
+        return id;
+}
+
+/* ---- blocks --------------------------------------------------------------------- */
+
+static const struct site *stack_site(struct maker *maker, uint32_t stack)
+{
+        static const struct site unknown;
+
+        if (stack == RAW_NONE)
+                return &unknown;
+        if (!maker->site_found[stack]) {
+                maker->sites[stack] =
+                    site_find(maker->sweep, maker->frames, maker->names, stack);
+                maker->site_found[stack] = true;
+        }
+        return &maker->sites[stack];
+}
+
+/* The object of what FUNCTION allocated at STACK. */
+static struct object block_object(struct maker *maker, uint32_t stack, bool region)
+{
+        struct object object = {.kind = region ? OBJECT_MMAP : OBJECT_HEAP,
+                                .module = RAW_NONE,
+                                .site = *stack_site(maker, stack)};
+
+        object.name = object.site.name;
+        if (!object.name)
+                object.name = string_pool_put(maker->names, region ? "[anon]" : "[heap]");
+        return object;
+}
+
+static bool maps_regions(const struct string_pool *names, uint32_t function)
+{
+        const char *name = string_pool_text(names, function);
+
+        return name && (strcmp(name, "mmap") == 0 || strcmp(name, "mremap") == 0);
+}
+
+static void count_blocks(struct maker *maker, uint32_t stack, bool region,
+                         uint64_t blocks, uint64_t bytes)
+{
+        struct object key = block_object(maker, stack, region);
+        uint32_t index = find_object(maker->objects, &key);
+
+        if (index == HASH_INDEX_NONE)
+                return;
+        struct object *object = &maker->objects->items[index];
+
+        object->allocations += blocks;
+        object->size_bytes += bytes;
+        object->has_size = true;
+}
+
+/* All blocks of a site count, also those that no sample met; where a recording was
+ * cut off before the totals were written, there are only the others. */
+static void count_all_blocks(struct maker *maker)
+{
+        const struct raw *raw = maker->raw;
+
+        for (size_t i = 0; i < raw->total_count; i++)
+                count_blocks(maker, raw->totals[i].stack,
+                             maps_regions(maker->names, raw->totals[i].function),
+                             raw->totals[i].allocations, raw->totals[i].total_bytes);
+        for (size_t i = 0; i < raw->allocation_count && raw->total_count == 0; i++)
+                count_blocks(maker, raw->allocations[i].stack, raw->allocations[i].region,
+                             1, raw->allocations[i].size_bytes);
+}
+
+/* ---- everything else -------------------------------------------------------------- */
+
+/* The function whose frame is on the stack: the one that others were inlined into. */
+static const char *frame_function(const struct maker *maker, size_t sample)
+{
+        uint32_t index = maker->sweep->sample_places[sample];
+
+        if (index == RAW_NONE)
+                return NULL;
+        const struct code_place *code = &maker->sweep->places[index].code;
+        uint32_t function = code->function;
+
+        if (code->frame_count > 0)
+                function = maker->frames->items[code->first_frame + code->frame_count - 1]
+                               .function;
+        return string_pool_text(maker->names, function);
+}
+
+static struct object stack_object(struct maker *maker, size_t sample, uint32_t mapping)
+{
+        const struct raw *raw = maker->raw;
+        uint32_t owner = raw->mappings[mapping].thread;
+        struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
+        const char *function = frame_function(maker, sample);
+        char tid[32];
+
+        if (owner != RAW_NONE && owner != raw->samples[sample].thread) {
+                snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
+                object.name = put_formatted(maker->names, "stack of thread %s", tid);
+        } else if (function) {
+                object.name = put_formatted(maker->names, "%s's stack", function);
+        } else {
+                object.name = string_pool_put(maker->names, "[stack]");
+        }
+        return object;
+}
+
+static struct object variable_object(const struct variable *variable)
+{
+        return (struct object){.kind = OBJECT_GLOBAL,
+                               .name = variable->data.name,
+                               .module = variable->module,
+                               .start = variable->data.start,
+                               .has_size = true,
+                               .size_bytes = variable->data.size_bytes};
+}
+
+static struct object mapping_object(struct maker *maker, uint32_t index)
+{
+        const struct raw_mapping *mapping = &maker->raw->mappings[index];
+        const char *path = mapping->module != RAW_NONE
+                               ? maker->raw->modules[mapping->module].path
+                               : NULL;
+        struct object object = {.kind = OBJECT_MMAP, .module = mapping->module};
+
+        if (mapping->executable) {
+                object.kind = OBJECT_CODE;
+                object.name = put_formatted(maker->names, "[code of %s]",
+                                            path ? path_base(path) : "[anon]");
+        } else if (path) {
+                object.name = string_pool_put(maker->names, path);
+        } else if (mapping->kind == RAW_HEAP) {
+                object.kind = OBJECT_HEAP;
+                object.name = string_pool_put(maker->names, "[heap]");
+        } else {
+                object.name = string_pool_put(
+                    maker->names, mapping->kind == RAW_VDSO ? "[vdso]" : "[anon]");
+        }
+        return object;
+}
+
+static int make_sample(struct maker *maker, size_t sample)
+{
+        const struct target *target = &maker->sweep->targets[sample];
+        struct objects *objects = maker->objects;
+        struct object object = {.kind = OBJECT_UNKNOWN, .module = RAW_NONE};
+
+        objects->sample_offsets[sample] = target->offset_bytes;
+        switch (target->kind) {
+        case TARGET_NONE:
+                objects->sample_objects[sample] = RAW_NONE;
+                return 0;
+        case TARGET_UNMAPPED:
+                object.name = string_pool_put(maker->names, "[unmapped]");
+                break;
+        case TARGET_BLOCK:
+                object = block_object(maker, maker->raw->allocations[target->index].stack,
+                                      maker->raw->allocations[target->index].region);
+                break;
+        case TARGET_STACK:
+                object = stack_object(maker, sample, target->index);
+                break;
+        case TARGET_VARIABLE:
+                object = variable_object(&maker->sweep->variables[target->index]);
+                objects->sample_offsets[sample] =
+                    maker->sweep->variables[target->index].data.vaddr - object.start;
+                break;
+        case TARGET_MAPPING:
+                object = mapping_object(maker, target->index);
+                break;
+        }
+        return put_object(objects, &object, &objects->sample_objects[sample]);
+}
+
+int objects_make(struct objects *objects, const struct sweep *sweep,
+                 const struct code_frames *frames, struct string_pool *names)
+{
+        const struct raw *raw = sweep->raw;
+        struct maker maker = {.objects = objects,
+                              .sweep = sweep,
+                              .raw = raw,
+                              .frames = frames,
+                              .names = names,
+                              .sites = calloc(raw->stack_count + 1, sizeof(struct site)),
+                              .site_found = calloc(raw->stack_count + 1, sizeof(bool))};
+        int error = 0;
+
+        objects->sample_objects = malloc((raw->sample_count + 1) * sizeof(uint32_t));
+        objects->sample_offsets = malloc((raw->sample_count + 1) * sizeof(uint64_t));
+        if (!maker.sites || !maker.site_found || !objects->sample_objects ||
+            !objects->sample_offsets)
+                error = -ENOMEM;
+        for (size_t i = 0; i < raw->sample_count && !error; i++)
+                error = make_sample(&maker, i);
+        if (!error)
+                count_all_blocks(&maker);
+        free(maker.sites);
+        free(maker.site_found);
+        return error ? error : string_pool_failed(names);
+}
+
+void objects_free(struct objects *objects)
+{
+        free(objects->items);
+        hash_index_free(&objects->index);
+        free(objects->sample_objects);
+        free(objects->sample_offsets);
+        *objects = (struct objects){0};
+}

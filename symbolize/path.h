@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* File names as text; nothing here looks at a file system. */
+#ifndef MEMLAG_SYMBOLIZE_PATH_H
+#define MEMLAG_SYMBOLIZE_PATH_H
+
+/* PATH below DIRECTORY (NULL: none) when it is relative, without "/./" and "//";
+ * ".." stays, as a link may stand before it. The caller frees it; NULL when out
+ * of memory. */
+char *path_join(const char *directory, const char *path);
+
+/* What follows the last slash. */
+const char *path_base(const char *path);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Nested address ranges made flat: which is the innermost at an address? Built
+ * once, searched in O(log n). Knows nothing of ELF. */
+#ifndef MEMLAG_SYMBOLIZE_RANGE_MAP_H
+#define MEMLAG_SYMBOLIZE_RANGE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct range {
+        uint64_t low;
+        uint64_t high; /* first address after the range */
+        uint32_t value;
+        uint32_t order;
+};
+
+struct range_map {
+        struct range *items;
+        size_t count;
+        size_t capacity;
+};
+
+/* Adds a range (an empty one is ignored) before range_map_build. 0 or -ENOMEM. */
+int range_map_add(struct range_map *map, uint64_t low, uint64_t high, uint32_t value);
+
+/* Makes what was added searchable. Where ranges overlap, the one that begins
+ * last is the innermost; of those the shorter; of equal ones the one added last.
+ * 0 or -ENOMEM. */
+int range_map_build(struct range_map *map);
+
+/* The innermost range at ADDR, or NULL. */
+const struct range *range_map_find(const struct range_map *map, uint64_t addr);
+
+void range_map_free(struct range_map *map);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the raw rows. The database may have been made by anybody: no reference
+ * is believed, and no text or number needs to make sense. */
+#include "raw.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+struct reader {
+        struct db *db;
+        struct raw *raw;
+        struct string_pool *names;
+        struct diag *diag;
+        size_t capacity;    /* of the array that is being filled */
+        size_t id_capacity; /* of its ids */
+};
+
+typedef int read_row(struct reader *reader, sqlite3_stmt *row);
+
+static int no_memory(struct reader *reader)
+{
+        return diag_set(reader->diag, -ENOMEM, "out of memory while reading the samples");
+}
+
+static int each_row(struct reader *reader, const char *sql, read_row *read)
+{
+        sqlite3 *sqlite = db_sqlite(reader->db);
+        sqlite3_stmt *statement;
+        int rc, error = 0;
+
+        reader->capacity = reader->id_capacity = 0;
+        rc = sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL);
+        while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+                rc = sqlite3_step(statement);
+                if (rc != SQLITE_ROW)
+                        break;
+                error = read(reader, statement);
+                if (error)
+                        break;
+        }
+        if (!error && rc != SQLITE_DONE)
+                error = diag_set(reader->diag, -EIO, "cannot read the samples: %s",
+                                 sqlite3_errmsg(sqlite));
+        sqlite3_finalize(statement);
+        return error;
+}
+
+/* The index of ID in IDS, which ascend; they mostly have no gaps. */
+static uint32_t index_of(const int64_t *ids, size_t count, int64_t id)
+{
+        size_t low = 0, high = count;
+
+        if (id >= 1 && (uint64_t)id <= count && ids[id - 1] == id)
+                return (uint32_t)(id - 1);
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (ids[middle] < id)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < count && ids[low] == id ? (uint32_t)low : RAW_NONE;
+}
+
+static uint32_t column_index(sqlite3_stmt *row, int column, const int64_t *ids,
+                             size_t count)
+{
+        if (sqlite3_column_type(row, column) == SQLITE_NULL)
+                return RAW_NONE;
+        return index_of(ids, count, sqlite3_column_int64(row, column));
+}
+
+static struct raw_period column_period(sqlite3_stmt *row, int column)
+{
+        struct raw_period period = {sqlite3_column_int64(row, column), INT64_MAX};
+
+        if (sqlite3_column_type(row, column + 1) != SQLITE_NULL)
+                period.end_ns = sqlite3_column_int64(row, column + 1);
+        if (period.end_ns < period.start_ns)
+                period.end_ns = period.start_ns;
+        return period;
+}
+
+static uint64_t end_of(uint64_t start, uint64_t bytes)
+{
+        return bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
+}
+
+static int put_id(struct reader *reader, int64_t **ids, size_t index, sqlite3_stmt *row)
+{
+        if (index >= RAW_NONE ||
+            array_reserve(ids, &reader->id_capacity, index, sizeof(**ids)) < 0)
+                return no_memory(reader);
+        (*ids)[index] = sqlite3_column_int64(row, 0);
+        return 0;
+}
+
+static int read_process(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        int error = put_id(reader, &raw->processes, raw->process_count, row);
+
+        if (!error)
+                raw->process_count++;
+        return error;
+}
+
+static int read_thread(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        int error = put_id(reader, &raw->thread_ids, raw->thread_count, row);
+
+        if (error)
+                return error;
+        if (array_reserve(&raw->threads, &reader->capacity, raw->thread_count,
+                          sizeof(*raw->threads)) < 0)
+                return no_memory(reader);
+        raw->threads[raw->thread_count++] = (struct raw_thread){
+            .process = column_index(row, 1, raw->processes, raw->process_count),
+            .tid = sqlite3_column_int64(row, 2)};
+        return 0;
+}
+
+static int read_module(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        int error = put_id(reader, &raw->module_ids, raw->module_count, row);
+        const void *build_id = sqlite3_column_blob(row, 2);
+        size_t bytes = (size_t)sqlite3_column_bytes(row, 2);
+
+        if (error)
+                return error;
+        if (array_reserve(&raw->modules, &reader->capacity, raw->module_count,
+                          sizeof(*raw->modules)) < 0)
+                return no_memory(reader);
+        struct module *module = &raw->modules[raw->module_count++];
+
+        *module = (struct module){.module_id = sqlite3_column_int64(row, 0)};
+        module->path = strdup((const char *)sqlite3_column_text(row, 1) ?: "");
+        if (bytes > 0 && (module->build_id = malloc(bytes)) != NULL) {
+                memcpy(module->build_id, build_id, bytes);
+                module->build_id_bytes = bytes;
+        }
+        return module->path && module->build_id_bytes == bytes ? 0 : no_memory(reader);
+}
+
+static enum raw_mapping_kind mapping_kind(const char *text)
+{
+        static const char *const names[] = {"file", "anon", "heap", "stack", "vdso"};
+
+        for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
+                if (strcmp(text, names[i]) == 0)
+                        return (enum raw_mapping_kind)i;
+        return RAW_ANON;
+}
+
+static int read_mapping(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        const char *protection = (const char *)sqlite3_column_text(row, 6);
+
+        if (raw->mapping_count >= RAW_NONE ||
+            array_reserve(&raw->mappings, &reader->capacity, raw->mapping_count,
+                          sizeof(*raw->mappings)) < 0)
+                return no_memory(reader);
+        struct raw_mapping *mapping = &raw->mappings[raw->mapping_count++];
+
+        *mapping = (struct raw_mapping){
+            .process = column_index(row, 0, raw->processes, raw->process_count),
+            .kind = mapping_kind((const char *)sqlite3_column_text(row, 1)),
+            .start = (uint64_t)sqlite3_column_int64(row, 2),
+            .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 4),
+            .module = column_index(row, 5, raw->module_ids, raw->module_count),
+            .executable = protection && strchr(protection, 'x'),
+            .thread = column_index(row, 7, raw->thread_ids, raw->thread_count),
+            .period = column_period(row, 8)};
+        mapping->end = end_of(mapping->start, (uint64_t)sqlite3_column_int64(row, 3));
+        return 0;
+}
+
+static int read_stack(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        uint32_t parent = column_index(row, 1, raw->stack_ids, raw->stack_count);
+        int error = put_id(reader, &raw->stack_ids, raw->stack_count, row);
+
+        if (error)
+                return error;
+        if (array_reserve(&raw->stacks, &reader->capacity, raw->stack_count,
+                          sizeof(*raw->stacks)) < 0)
+                return no_memory(reader);
+        raw->stacks[raw->stack_count++] = (struct raw_stack){
+            .parent = parent,
+            .process = column_index(row, 2, raw->processes, raw->process_count),
+            .ip = (uint64_t)sqlite3_column_int64(row, 3)};
+        return 0;
+}
+
+static int read_sample(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+
+        if (raw->sample_count >= RAW_NONE ||
+            array_reserve(&raw->samples, &reader->capacity, raw->sample_count,
+                          sizeof(*raw->samples)) < 0)
+                return no_memory(reader);
+        struct raw_sample *sample = &raw->samples[raw->sample_count++];
+
+        *sample = (struct raw_sample){
+            .sample_id = sqlite3_column_int64(row, 0),
+            .time_ns = sqlite3_column_int64(row, 1),
+            .thread = column_index(row, 2, raw->thread_ids, raw->thread_count),
+            .ip = (uint64_t)sqlite3_column_int64(row, 3),
+            .addr = (uint64_t)sqlite3_column_int64(row, 4),
+            .has_addr = sqlite3_column_type(row, 4) != SQLITE_NULL,
+            .stack = column_index(row, 5, raw->stack_ids, raw->stack_count),
+            .process = RAW_NONE};
+        if (sample->thread != RAW_NONE)
+                sample->process = raw->threads[sample->thread].process;
+        return 0;
+}
+
+static int read_allocation(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+
+        if (raw->allocation_count >= RAW_NONE ||
+            array_reserve(&raw->allocations, &reader->capacity, raw->allocation_count,
+                          sizeof(*raw->allocations)) < 0)
+                return no_memory(reader);
+        const char *function = (const char *)sqlite3_column_text(row, 1) ?: "";
+
+        raw->allocations[raw->allocation_count++] = (struct raw_allocation){
+            .process = column_index(row, 0, raw->processes, raw->process_count),
+            .function = string_pool_put(reader->names, function),
+            .region = strcmp(function, "mmap") == 0 || strcmp(function, "mremap") == 0,
+            .addr = (uint64_t)sqlite3_column_int64(row, 2),
+            .size_bytes = (uint64_t)sqlite3_column_int64(row, 3),
+            .stack = column_index(row, 4, raw->stack_ids, raw->stack_count),
+            .period = column_period(row, 5)};
+        return 0;
+}
+
+static int read_total(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+
+        if (array_reserve(&raw->totals, &reader->capacity, raw->total_count,
+                          sizeof(*raw->totals)) < 0)
+                return no_memory(reader);
+        raw->totals[raw->total_count++] = (struct raw_total){
+            .stack = column_index(row, 0, raw->stack_ids, raw->stack_count),
+            .function =
+                string_pool_put(reader->names, (const char *)sqlite3_column_text(row, 1)),
+            .allocations = (uint64_t)sqlite3_column_int64(row, 2),
+            .total_bytes = (uint64_t)sqlite3_column_int64(row, 3)};
+        return 0;
+}
+
+static int compare_samples(const void *left, const void *right)
+{
+        const struct raw_sample *a = left, *b = right;
+
+        if (a->process != b->process)
+                return a->process < b->process ? -1 : 1;
+        if (a->time_ns != b->time_ns)
+                return a->time_ns < b->time_ns ? -1 : 1;
+        return a->sample_id < b->sample_id ? -1 : a->sample_id > b->sample_id;
+}
+
+static void sort_samples(struct raw *raw)
+{
+        size_t i = 1;
+
+        while (i < raw->sample_count &&
+               compare_samples(&raw->samples[i - 1], &raw->samples[i]) < 0)
+                i++;
+        if (i < raw->sample_count)
+                qsort(raw->samples, raw->sample_count, sizeof(*raw->samples),
+                      compare_samples);
+}
+
+int raw_read(struct raw *raw, struct db *db, struct string_pool *names, struct diag *diag)
+{
+        static const struct {
+                const char *sql;
+                read_row *read;
+        } tables[] = {
+            {"SELECT process_id FROM process ORDER BY process_id", read_process},
+            {"SELECT thread_id, process_id, tid FROM thread ORDER BY thread_id",
+             read_thread},
+            {"SELECT module_id, path, build_id FROM module ORDER BY module_id",
+             read_module},
+            {"SELECT process_id, kind, start_addr, length_bytes, file_offset_bytes,"
+             " module_id, protection, thread_id, start_ns, end_ns"
+             " FROM mapping ORDER BY mapping_id",
+             read_mapping},
+            {"SELECT stack_id, parent_id, process_id, ip FROM stack ORDER BY stack_id",
+             read_stack},
+            {"SELECT sample_id, time_ns, thread_id, ip, addr, stack_id"
+             " FROM sample ORDER BY sample_id",
+             read_sample},
+            {"SELECT process_id, function, addr, size_bytes, stack_id, start_ns, end_ns"
+             " FROM allocation ORDER BY allocation_id",
+             read_allocation},
+            {"SELECT stack_id, function, allocations, total_bytes"
+             " FROM allocation_total ORDER BY stack_id, function",
+             read_total},
+        };
+        struct reader reader = {.db = db, .raw = raw, .names = names, .diag = diag};
+
+        for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+                int error = each_row(&reader, tables[i].sql, tables[i].read);
+
+                if (error)
+                        return error;
+        }
+        sort_samples(raw);
+        return string_pool_failed(names) ? no_memory(&reader) : 0;
+}
+
+void raw_free(struct raw *raw)
+{
+        for (size_t i = 0; i < raw->module_count; i++) {
+                free(raw->modules[i].path);
+                free(raw->modules[i].build_id);
+                if (raw->modules[i].state == MODULE_READY)
+                        elf_file_close(&raw->modules[i].file);
+        }
+        free(raw->processes);
+        free(raw->threads);
+        free(raw->thread_ids);
+        free(raw->modules);
+        free(raw->module_ids);
+        free(raw->mappings);
+        free(raw->stacks);
+        free(raw->stack_ids);
+        free(raw->samples);
+        free(raw->allocations);
+        free(raw->totals);
+        *raw = (struct raw){0};
+}

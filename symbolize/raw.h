@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The raw rows of a database in memory, with row ids turned into array indexes.
+ * A row whose references lead nowhere is kept, the reference becomes RAW_NONE. */
+#ifndef MEMLAG_SYMBOLIZE_RAW_H
+#define MEMLAG_SYMBOLIZE_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db.h"
+#include "module.h"
+#include "string_pool.h"
+
+#define RAW_NONE UINT32_MAX
+
+enum raw_mapping_kind { RAW_FILE, RAW_ANON, RAW_HEAP, RAW_STACK, RAW_VDSO };
+
+/* What is in force from start_ns to end_ns, both included. */
+struct raw_period {
+        int64_t start_ns;
+        int64_t end_ns; /* INT64_MAX: to the end */
+};
+
+struct raw_thread {
+        uint32_t process;
+        int64_t tid;
+};
+
+struct raw_mapping {
+        uint64_t start;
+        uint64_t end; /* exclusive */
+        uint64_t file_offset_bytes;
+        struct raw_period period;
+        uint32_t process;
+        uint32_t module;
+        uint32_t thread;
+        enum raw_mapping_kind kind;
+        bool executable;
+};
+
+struct raw_stack {
+        uint64_t ip;
+        uint32_t parent; /* a smaller index, or RAW_NONE */
+        uint32_t process;
+};
+
+struct raw_sample {
+        int64_t sample_id;
+        int64_t time_ns;
+        uint64_t ip;
+        uint64_t addr;
+        uint32_t process;
+        uint32_t thread;
+        uint32_t stack;
+        bool has_addr;
+};
+
+struct raw_allocation {
+        uint64_t addr;
+        uint64_t size_bytes;
+        struct raw_period period;
+        uint32_t process;
+        uint32_t stack;
+        uint32_t function; /* a name */
+        bool region;       /* the program mapped it itself, by mmap or mremap */
+};
+
+struct raw_total {
+        uint32_t stack;
+        uint32_t function;
+        uint64_t allocations;
+        uint64_t total_bytes;
+};
+
+struct raw {
+        int64_t *processes; /* ids; a process has no more to it here */
+        size_t process_count;
+        struct raw_thread *threads;
+        int64_t *thread_ids;
+        size_t thread_count;
+        struct module *modules;
+        int64_t *module_ids;
+        size_t module_count;
+        struct raw_mapping *mappings;
+        size_t mapping_count;
+        struct raw_stack *stacks;
+        int64_t *stack_ids;
+        size_t stack_count;
+        struct raw_sample *samples; /* by process, time and id */
+        size_t sample_count;
+        struct raw_allocation *allocations;
+        size_t allocation_count;
+        struct raw_total *totals;
+        size_t total_count;
+};
+
+/* Reads everything. On error RAW is still to be freed. */
+int raw_read(struct raw *raw, struct db *db, struct string_pool *names,
+             struct diag *diag);
+void raw_free(struct raw *raw);
+
+#endif

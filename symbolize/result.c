@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of this stage. Ids follow the order of the samples, so that the same
+ * recording and the same files give the same rows. */
+#include "result.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+struct writing {
+        const struct result *result;
+        struct db *db;
+        struct diag *diag;
+        sqlite3_stmt *statement;
+};
+
+static int sqlite_error(struct writing *writing)
+{
+        return diag_set(writing->diag, -EIO, "cannot write the names: %s",
+                        sqlite3_errmsg(db_sqlite(writing->db)));
+}
+
+static int prepare(struct writing *writing, const char *sql)
+{
+        sqlite3_finalize(writing->statement);
+        writing->statement = NULL;
+        return sqlite3_prepare_v2(db_sqlite(writing->db), sql, -1, &writing->statement,
+                                  NULL) == SQLITE_OK
+                   ? 0
+                   : sqlite_error(writing);
+}
+
+/* Writes the bound row; parameters that the next one leaves out are NULL again. */
+static int insert(struct writing *writing)
+{
+        if (sqlite3_step(writing->statement) != SQLITE_DONE)
+                return sqlite_error(writing);
+        sqlite3_reset(writing->statement);
+        sqlite3_clear_bindings(writing->statement);
+        return 0;
+}
+
+static void bind_int(struct writing *writing, int column, uint64_t value)
+{
+        sqlite3_bind_int64(writing->statement, column, (int64_t)value);
+}
+
+static void bind_nonzero(struct writing *writing, int column, uint64_t value)
+{
+        if (value != 0)
+                bind_int(writing, column, value);
+}
+
+static void bind_name(struct writing *writing, int column, uint32_t name)
+{
+        const char *text = string_pool_text(writing->result->names, name);
+
+        if (text)
+                sqlite3_bind_text(writing->statement, column, text, -1, SQLITE_STATIC);
+}
+
+static void bind_module(struct writing *writing, int column, uint32_t module)
+{
+        if (module != RAW_NONE)
+                sqlite3_bind_int64(writing->statement, column,
+                                   writing->result->raw->modules[module].module_id);
+}
+
+static int write_locations(struct writing *writing)
+{
+        const struct sweep *sweep = writing->result->sweep;
+        int error = prepare(writing, "INSERT INTO location (location_id, module_id,"
+                                     " address_offset, function, file, line)"
+                                     " VALUES (?, ?, ?, ?, ?, ?)");
+
+        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+                const struct place *place = &sweep->places[i];
+
+                bind_int(writing, 1, i + 1);
+                bind_module(writing, 2, place->module);
+                bind_int(writing, 3, place->code.vaddr);
+                bind_name(writing, 4, place->code.function);
+                bind_name(writing, 5, place->code.file);
+                bind_nonzero(writing, 6, place->code.line);
+                error = insert(writing);
+        }
+        return error;
+}
+
+static int write_frame(struct writing *writing, size_t location, uint32_t depth,
+                       const struct code_frame *frame)
+{
+        bind_int(writing, 1, location + 1);
+        bind_int(writing, 2, depth);
+        bind_name(writing, 3, frame->function);
+        bind_name(writing, 4, frame->call_file);
+        bind_nonzero(writing, 5, frame->call_line);
+        return insert(writing);
+}
+
+static int write_inline_frames(struct writing *writing)
+{
+        const struct sweep *sweep = writing->result->sweep;
+        int error =
+            prepare(writing, "INSERT INTO inline_frame (location_id, depth, function,"
+                             " call_file, call_line) VALUES (?, ?, ?, ?, ?)");
+
+        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+                const struct code_place *code = &sweep->places[i].code;
+
+                for (uint32_t depth = 0; depth < code->frame_count && !error; depth++)
+                        error = write_frame(
+                            writing, i, depth,
+                            &writing->result->frames->items[code->first_frame + depth]);
+        }
+        return error;
+}
+
+static int write_stack_locations(struct writing *writing)
+{
+        const struct raw *raw = writing->result->raw;
+        int error = prepare(writing, "INSERT INTO stack_location (stack_id, location_id)"
+                                     " VALUES (?, ?)");
+
+        for (size_t i = 0; i < raw->stack_count && !error; i++) {
+                if (writing->result->sweep->stack_places[i] == RAW_NONE)
+                        continue;
+                sqlite3_bind_int64(writing->statement, 1, raw->stack_ids[i]);
+                bind_int(writing, 2,
+                         writing->result->sweep->stack_places[i] + UINT64_C(1));
+                error = insert(writing);
+        }
+        return error;
+}
+
+static int write_objects(struct writing *writing)
+{
+        static const char *const kinds[] = {
+            [OBJECT_GLOBAL] = "global", [OBJECT_HEAP] = "heap",
+            [OBJECT_STACK] = "stack",   [OBJECT_MMAP] = "mmap",
+            [OBJECT_CODE] = "code",     [OBJECT_UNKNOWN] = "unknown"};
+        const struct objects *objects = writing->result->objects;
+        int error = prepare(writing, "INSERT INTO data_object (object_id, kind, name,"
+                                     " module_id, alloc_function, alloc_file, alloc_line,"
+                                     " size_bytes, allocations)"
+                                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+
+        for (size_t i = 0; i < objects->count && !error; i++) {
+                const struct object *object = &objects->items[i];
+
+                bind_int(writing, 1, i + 1);
+                sqlite3_bind_text(writing->statement, 2, kinds[object->kind], -1,
+                                  SQLITE_STATIC);
+                bind_name(writing, 3, object->name);
+                bind_module(writing, 4, object->module);
+                bind_name(writing, 5, object->site.function);
+                bind_name(writing, 6, object->site.file);
+                bind_nonzero(writing, 7, object->site.line);
+                if (object->has_size)
+                        bind_int(writing, 8, object->size_bytes);
+                bind_nonzero(writing, 9, object->allocations);
+                error = insert(writing);
+        }
+        return error;
+}
+
+static int write_attributions(struct writing *writing)
+{
+        const struct raw *raw = writing->result->raw;
+        const struct objects *objects = writing->result->objects;
+        int error =
+            prepare(writing, "INSERT INTO attribution (sample_id, location_id,"
+                             " object_id, object_offset_bytes) VALUES (?, ?, ?, ?)");
+
+        for (size_t i = 0; i < raw->sample_count && !error; i++) {
+                sqlite3_bind_int64(writing->statement, 1, raw->samples[i].sample_id);
+                bind_int(writing, 2,
+                         writing->result->sweep->sample_places[i] + UINT64_C(1));
+                if (objects->sample_objects[i] != RAW_NONE) {
+                        bind_int(writing, 3, objects->sample_objects[i] + UINT64_C(1));
+                        bind_int(writing, 4, objects->sample_offsets[i]);
+                }
+                error = insert(writing);
+        }
+        return error;
+}
+
+/* ---- the ledger ----------------------------------------------------------------------
+ */
+
+enum missing {
+        MISSING_NOTHING,
+        MISSING_MAPPING,
+        MISSING_MODULE,
+        MISSING_FILE,
+        MISSING_CHANGED,
+        MISSING_SYMBOL,
+        MISSING_LINE,
+        MISSING_OBJECT,
+        UNVERIFIED,
+        MISSING_COUNT
+};
+
+static const char *const ledger_kinds[MISSING_COUNT] = {
+    [MISSING_MAPPING] = "samples with no mapping",
+    [MISSING_MODULE] = "samples in memory of no file",
+    [MISSING_FILE] = "samples in missing file",
+    [MISSING_CHANGED] = "samples in changed binary",
+    [MISSING_SYMBOL] = "samples with no symbol",
+    [MISSING_LINE] = "samples with no line",
+    [MISSING_OBJECT] = "samples with no object",
+    [UNVERIFIED] = "samples in unverified binary",
+};
+
+/* Why a sample has no line: the first reason that applies, so that these kinds and
+ * the samples with a line add up to all samples. */
+static enum missing why_no_line(const struct raw *raw, const struct place *place)
+{
+        if (!place->mapped)
+                return MISSING_MAPPING;
+        if (place->module == RAW_NONE)
+                return MISSING_MODULE;
+        if (raw->modules[place->module].state == MODULE_CHANGED)
+                return MISSING_CHANGED;
+        if (raw->modules[place->module].state != MODULE_READY)
+                return MISSING_FILE;
+        if (place->code.line)
+                return MISSING_NOTHING;
+        return place->code.function ? MISSING_LINE : MISSING_SYMBOL;
+}
+
+static int write_ledger(struct writing *writing)
+{
+        const struct result *result = writing->result;
+        int64_t counts[MISSING_COUNT] = {0};
+        int error = 0;
+
+        for (size_t i = 0; i < result->raw->sample_count; i++) {
+                const struct place *place =
+                    &result->sweep->places[result->sweep->sample_places[i]];
+                uint32_t object = result->objects->sample_objects[i];
+
+                counts[why_no_line(result->raw, place)]++;
+                if (place->in_image && !result->raw->modules[place->module].verified)
+                        counts[UNVERIFIED]++;
+                if (object != RAW_NONE &&
+                    result->objects->items[object].kind == OBJECT_UNKNOWN)
+                        counts[MISSING_OBJECT]++;
+        }
+        for (int i = MISSING_NOTHING + 1; i < MISSING_COUNT && !error; i++)
+                error = db_ledger_set(writing->db, "symbolize", ledger_kinds[i],
+                                      counts[i], "samples", writing->diag);
+        return error;
+}
+
+int result_write(const struct result *result, struct db *db, struct diag *diag)
+{
+        struct writing writing = {.result = result, .db = db, .diag = diag};
+        int error = db_exec(db,
+                            "DELETE FROM attribution; DELETE FROM stack_location;"
+                            "DELETE FROM inline_frame; DELETE FROM location;"
+                            "DELETE FROM data_object;"
+                            "DELETE FROM ledger WHERE stage = 'symbolize'",
+                            diag);
+
+        if (!error)
+                error = write_locations(&writing);
+        if (!error)
+                error = write_inline_frames(&writing);
+        if (!error)
+                error = write_stack_locations(&writing);
+        if (!error)
+                error = write_objects(&writing);
+        if (!error)
+                error = write_attributions(&writing);
+        sqlite3_finalize(writing.statement);
+        return error ? error : write_ledger(&writing);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocation sites. What belongs to an allocator is told by library and by name. */
+#include "site.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "path.h"
+
+static bool begins_with(const char *text, const char *const *beginnings)
+{
+        for (; *beginnings; beginnings++)
+                if (strncmp(text, *beginnings, strlen(*beginnings)) == 0)
+                        return true;
+        return false;
+}
+
+static bool allocator_library(const struct sweep *sweep, const struct place *place)
+{
+        static const char *const libraries[] = {
+            "libc.so",      "libc-2.",       "ld-linux",
+            "libstdc++.so", "libc++.so",     "libc++abi.so",
+            "libmemlag",    "libpthread.so", NULL};
+
+        return place->module != RAW_NONE &&
+               begins_with(path_base(sweep->raw->modules[place->module].path), libraries);
+}
+
+/* The same functions in a program that holds its own copy of them, and what C++
+ * libraries have inlined into it. */
+static bool allocator_function(const char *function)
+{
+        static const char *const beginnings[] = {"std::", "__gnu_cxx::", "operator new",
+                                                 NULL};
+        static const char *const names[] = {"malloc",         "calloc",
+                                            "realloc",        "reallocarray",
+                                            "aligned_alloc",  "memalign",
+                                            "posix_memalign", "valloc",
+                                            "pvalloc",        "mmap",
+                                            "mremap",         "brk",
+                                            "sbrk",           "strdup",
+                                            "strndup",        "__libc_malloc",
+                                            "__libc_calloc",  "mmap64",
+                                            "__strdup",       "__strndup",
+                                            "__libc_realloc", "__libc_memalign",
+                                            "__mmap"};
+
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (strcmp(function, names[i]) == 0)
+                        return true;
+        return begins_with(function, beginnings);
+}
+
+/* The innermost function of PLACE, inlined ones included, that is no allocator's.
+ * False when they all are. */
+static bool site_at(const struct sweep *sweep, const struct code_frames *frames,
+                    const struct string_pool *names, const struct place *place,
+                    struct site *site)
+{
+        const struct code_place *code = &place->code;
+
+        *site = (struct site){code->function, code->file, code->line, 0};
+        if (allocator_library(sweep, place))
+                return false;
+        for (uint32_t i = 0;; i++) {
+                const char *function = string_pool_text(names, site->function);
+
+                if (!function || !allocator_function(function))
+                        return true;
+                if (i + 1 >= code->frame_count)
+                        return false;
+                const struct code_frame *frame = &frames->items[code->first_frame + i];
+
+                *site = (struct site){frame[1].function, frame->call_file,
+                                      frame->call_line, 0};
+        }
+}
+
+static uint32_t site_name(const struct sweep *sweep, struct string_pool *names,
+                          const struct place *place, const struct site *site)
+{
+        const char *function = string_pool_text(names, site->function);
+        const char *file = string_pool_text(names, site->file);
+        const char *module = place->module != RAW_NONE
+                                 ? path_base(sweep->raw->modules[place->module].path)
+                                 : NULL;
+        char *name;
+        int length;
+
+        if (function && file && site->line)
+                length = asprintf(&name, "%s at %s:%" PRIu32, function, path_base(file),
+                                  site->line);
+        else if (function)
+                length =
+                    asprintf(&name, "%s in %s", function, module ? module : "[unknown]");
+        else
+                length = asprintf(&name, "%s+0x%" PRIx64, module ? module : "[unknown]",
+                                  place->code.vaddr);
+        if (length < 0)
+                return 0;
+        uint32_t id = string_pool_put(names, name);
+
+        free(name);
+        return id;
+}
+
+struct site site_find(const struct sweep *sweep, const struct code_frames *frames,
+                      struct string_pool *names, uint32_t stack)
+{
+        const struct place *innermost = NULL;
+        struct site site, first = {0};
+
+        for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
+                if (sweep->stack_places[stack] == RAW_NONE)
+                        continue;
+                const struct place *place = &sweep->places[sweep->stack_places[stack]];
+
+                if (site_at(sweep, frames, names, place, &site)) {
+                        site.name = site_name(sweep, names, place, &site);
+                        return site;
+                }
+                if (!innermost) {
+                        innermost = place;
+                        first = site;
+                }
+        }
+        if (innermost)
+                first.name = site_name(sweep, names, innermost, &first);
+        return first;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Names, each kept once and known by a small number; 0 stands for no name. */
+#ifndef MEMLAG_SYMBOLIZE_STRING_POOL_H
+#define MEMLAG_SYMBOLIZE_STRING_POOL_H
+
+#include <stdint.h>
+
+struct string_pool;
+
+/* NULL when out of memory. */
+struct string_pool *string_pool_new(void);
+void string_pool_free(struct string_pool *pool);
+
+/* The number of TEXT, made when new; 0 for NULL. Out of memory is remembered
+ * (string_pool_failed) and gives 0, so that callers check once at the end. */
+uint32_t string_pool_put(struct string_pool *pool, const char *text);
+int string_pool_failed(const struct string_pool *pool);
+
+/* The text of ID, owned by the pool; NULL for 0. */
+const char *string_pool_text(const struct string_pool *pool, uint32_t id);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* From addresses of a process at a time to places in files and blocks of memory,
+ * by the mappings and blocks in force then. Names come later. */
+#ifndef MEMLAG_SYMBOLIZE_SWEEP_H
+#define MEMLAG_SYMBOLIZE_SWEEP_H
+
+#include "raw.h"
+
+#include "hash_index.h"
+
+/* A distinct place in code. Without a module (RAW_NONE) the address is the
+ * process's; in a module without segments to go by it is the file offset. */
+struct place {
+        struct code_place code;
+        uint32_t module;
+        bool mapped;   /* something was mapped there */
+        bool in_image; /* code.vaddr is the file's virtual address */
+};
+
+enum target_kind {
+        TARGET_NONE, /* the sample has no data address */
+        TARGET_UNMAPPED,
+        TARGET_BLOCK,    /* index: allocation */
+        TARGET_STACK,    /* index: mapping */
+        TARGET_VARIABLE, /* index: variable */
+        TARGET_MAPPING   /* index: mapping */
+};
+
+/* What a sample's data address fell into. */
+struct target {
+        enum target_kind kind;
+        uint32_t index;
+        uint64_t offset_bytes; /* in it; not of a variable */
+};
+
+/* Data of a program or library that is loaded. */
+struct variable {
+        struct data_place data;
+        uint32_t module;
+};
+
+struct sweep {
+        const struct raw *raw;
+        struct place *places;
+        size_t place_count;
+        size_t place_capacity;
+        struct hash_index place_index;
+        struct variable *variables;
+        size_t variable_count;
+        size_t variable_capacity;
+        uint32_t *sample_places; /* of raw's samples */
+        struct target *targets;
+        uint32_t *stack_places; /* of raw's stacks; RAW_NONE: of no process */
+};
+
+/* Answers all samples and stacks of RAW, whose modules are checked. 0 or -ENOMEM;
+ * on error SWEEP is still to be freed. */
+int sweep_run(struct sweep *sweep, const struct raw *raw);
+void sweep_free(struct sweep *sweep);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Symbol tables: .symtab, or .dynsym where there is nothing better. Only what has
+ * a place in memory counts; thread-local symbols hold offsets and are left out. */
+#include "symbol_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "array.h"
+
+/* As perf and gdb choose: a strong name before a weak one, a global one before a
+ * local one, and the one with fewer leading underscores. */
+static uint8_t rank_of(const GElf_Sym *sym, const char *name)
+{
+        size_t underscores = strspn(name, "_");
+        uint8_t rank = (uint8_t)(7 - (underscores < 7 ? underscores : 7));
+
+        if (GELF_ST_BIND(sym->st_info) == STB_GLOBAL)
+                rank += 16;
+        else if (GELF_ST_BIND(sym->st_info) == STB_WEAK)
+                rank += 8;
+        return rank;
+}
+
+static const struct elf_section *section_at(const struct elf_file *file, uint64_t vaddr)
+{
+        for (size_t i = 0; i < file->section_count; i++)
+                if (vaddr >= file->sections[i].vaddr &&
+                    vaddr - file->sections[i].vaddr < file->sections[i].size_bytes)
+                        return &file->sections[i];
+        return NULL;
+}
+
+static bool in_code(const struct elf_file *file, uint64_t vaddr)
+{
+        const struct elf_segment *segment = elf_file_segment(file, vaddr);
+
+        return segment && (segment->flags & PF_X);
+}
+
+/* Whether SYM, placed in FILE's memory image, is a thing to name. */
+static bool wanted(const struct elf_file *file, const GElf_Sym *sym, const char *name,
+                   bool *function)
+{
+        int type = GELF_ST_TYPE(sym->st_info);
+
+        if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || !name || !*name)
+                return false;
+        *function = type == STT_FUNC || type == STT_GNU_IFUNC ||
+                    (type == STT_NOTYPE && in_code(file, sym->st_value));
+        if (*function)
+                return true;
+        return (type == STT_OBJECT || type == STT_COMMON || type == STT_NOTYPE) &&
+               sym->st_size > 0 && elf_file_segment(file, sym->st_value);
+}
+
+static int read_table(struct symbol_table *table, const struct elf_file *file,
+                      const struct elf_file *from, uint32_t section_type)
+{
+        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(from->elf, scn)) != NULL;) {
+                GElf_Shdr shdr;
+                Elf_Data *data;
+
+                if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != section_type ||
+                    shdr.sh_entsize == 0 || !(data = elf_getdata(scn, NULL)))
+                        continue;
+                for (size_t i = 0; i < data->d_size / shdr.sh_entsize; i++) {
+                        GElf_Sym sym;
+                        bool function;
+
+                        if (i > INT32_MAX || !gelf_getsym(data, (int)i, &sym))
+                                break;
+                        const char *name =
+                            elf_strptr(from->elf, shdr.sh_link, sym.st_name);
+
+                        if (!wanted(file, &sym, name, &function))
+                                continue;
+                        if (array_reserve(&table->symbols, &table->capacity, table->count,
+                                          sizeof(*table->symbols)) < 0)
+                                return -ENOMEM;
+                        table->symbols[table->count++] =
+                            (struct symbol){.vaddr = sym.st_value,
+                                            .size_bytes = sym.st_size,
+                                            .name = name,
+                                            .rank = rank_of(&sym, name),
+                                            .function = function};
+                }
+        }
+        return 0;
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+        const struct symbol *a = left, *b = right;
+
+        if (a->vaddr != b->vaddr)
+                return a->vaddr < b->vaddr ? -1 : 1;
+        if (a->rank != b->rank)
+                return a->rank < b->rank ? -1 : 1;
+        return strcmp(b->name, a->name);
+}
+
+static int add_sized(struct symbol_table *table)
+{
+        for (size_t i = 0; i < table->count; i++) {
+                const struct symbol *symbol = &table->symbols[i];
+
+                if (symbol->size_bytes > 0 &&
+                    range_map_add(symbol->function ? &table->functions : &table->objects,
+                                  symbol->vaddr, symbol->vaddr + symbol->size_bytes,
+                                  (uint32_t)i) < 0)
+                        return -ENOMEM;
+        }
+        if (range_map_build(&table->functions) < 0 ||
+            range_map_build(&table->objects) < 0)
+                return -ENOMEM;
+        return 0;
+}
+
+/* A function without a size (assembler code) reaches to the next symbol or the end
+ * of its section; one inside another function is only a label. */
+static int add_unsized(struct symbol_table *table, const struct elf_file *file)
+{
+        struct range_map reach = {0};
+        uint64_t next = UINT64_MAX, here = UINT64_MAX;
+        int error = 0;
+
+        for (size_t i = table->count; i-- > 0 && !error;) {
+                const struct symbol *symbol = &table->symbols[i];
+                const struct elf_section *section;
+
+                if (symbol->vaddr != here) {
+                        next = here;
+                        here = symbol->vaddr;
+                }
+                if (symbol->size_bytes > 0 || range_map_find(&table->functions, here) ||
+                    !(section = section_at(file, here)))
+                        continue;
+                uint64_t end = section->vaddr + section->size_bytes;
+
+                error = range_map_add(&reach, here, next < end ? next : end, (uint32_t)i);
+        }
+        for (size_t i = 0; i < reach.count && !error; i++)
+                error = range_map_add(&table->functions, reach.items[i].low,
+                                      reach.items[i].high, reach.items[i].value);
+        range_map_free(&reach);
+        return error ? error : range_map_build(&table->functions);
+}
+
+static int build_maps(struct symbol_table *table, const struct elf_file *file)
+{
+        int error;
+
+        if (table->count > 1)
+                qsort(table->symbols, table->count, sizeof(*table->symbols),
+                      compare_symbols);
+        error = add_sized(table);
+        return error ? error : add_unsized(table, file);
+}
+
+int symbol_table_read(struct symbol_table *table, const struct elf_file *file,
+                      const struct elf_file *debug)
+{
+        int error;
+
+        *table = (struct symbol_table){0};
+        error = read_table(table, file, file, SHT_SYMTAB);
+        if (!error && table->count == 0 && debug)
+                error = read_table(table, file, debug, SHT_SYMTAB);
+        table->complete = table->count > 0;
+        if (!error && !table->complete)
+                error = read_table(table, file, file, SHT_DYNSYM);
+        if (!error)
+                error = build_maps(table, file);
+        if (error)
+                symbol_table_free(table);
+        return error;
+}
+
+void symbol_table_free(struct symbol_table *table)
+{
+        free(table->symbols);
+        range_map_free(&table->functions);
+        range_map_free(&table->objects);
+        *table = (struct symbol_table){0};
+}
+
+const struct symbol *symbol_table_function(const struct symbol_table *table,
+                                           uint64_t vaddr)
+{
+        const struct range *range = range_map_find(&table->functions, vaddr);
+
+        return range ? &table->symbols[range->value] : NULL;
+}
+
+const struct symbol *symbol_table_object(const struct symbol_table *table, uint64_t vaddr)
+{
+        const struct range *range = range_map_find(&table->objects, vaddr);
+
+        return range ? &table->symbols[range->value] : NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions and data objects that an ELF file's symbol tables name. */
+#ifndef MEMLAG_SYMBOLIZE_SYMBOL_TABLE_H
+#define MEMLAG_SYMBOLIZE_SYMBOL_TABLE_H
+
+#include "elf_file.h"
+#include "range_map.h"
+
+struct symbol {
+        uint64_t vaddr;
+        uint64_t size_bytes; /* 0: the table does not say */
+        const char *name;    /* owned by the ELF file it was read from; may be mangled */
+        uint8_t rank;        /* of names for the same thing, the higher is shown */
+        bool function;
+};
+
+struct symbol_table {
+        struct symbol *symbols;
+        size_t count;
+        size_t capacity;
+        bool complete; /* local names too, not only those for dynamic linking */
+        struct range_map functions; /* value: index in symbols */
+        struct range_map objects;
+};
+
+/* Reads the symbols of FILE, and of DEBUG (its separate debug file, or NULL)
+ * where FILE has been stripped. Both must stay open while TABLE is used. A
+ * damaged table gives what can be read. 0 or -ENOMEM. */
+int symbol_table_read(struct symbol_table *table, const struct elf_file *file,
+                      const struct elf_file *debug);
+void symbol_table_free(struct symbol_table *table);
+
+/* The function or the object at VADDR, or NULL. */
+const struct symbol *symbol_table_function(const struct symbol_table *table,
+                                           uint64_t vaddr);
+const struct symbol *symbol_table_object(const struct symbol_table *table,
+                                         uint64_t vaddr);
+
+#endif

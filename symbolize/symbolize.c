@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The stage from beginning to end: read the raw rows, find each address's place by
+ * the mappings of its time, name the places module by module, write the result. */
+#include "symbolize.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "debuginfod.h"
+#include "object.h"
+#include "result.h"
+#include "sweep.h"
+
+struct stage {
+        struct raw raw;
+        struct sweep sweep;
+        struct code_frames frames;
+        struct objects objects;
+        struct string_pool *names;
+        struct debug_search search;
+        struct debuginfod *debuginfod;
+};
+
+/* The places and variables of one module, as lists of pointers. */
+struct work {
+        struct code_place **code;
+        size_t *code_first; /* of each module in CODE; one more at the end */
+        struct data_place **data;
+        size_t *data_first;
+};
+
+static int check_modules(struct raw *raw)
+{
+        int error = 0;
+
+        for (size_t i = 0; i < raw->module_count && !error; i++)
+                error = module_check(&raw->modules[i]);
+        return error;
+}
+
+/* Turns the counts of each module, stored one further on, into first positions. */
+static void add_up(size_t *first, size_t module_count)
+{
+        for (size_t i = 0; i < module_count; i++)
+                first[i + 1] += first[i];
+}
+
+/* After filling, each first position has moved on to the next module's. */
+static void move_back(size_t *first, size_t module_count)
+{
+        for (size_t i = module_count; i > 0; i--)
+                first[i] = first[i - 1];
+        first[0] = 0;
+}
+
+static void list_work(struct sweep *sweep, size_t module_count, struct work *work)
+{
+        for (size_t i = 0; i < sweep->place_count; i++)
+                if (sweep->places[i].in_image)
+                        work->code_first[sweep->places[i].module + 1]++;
+        for (size_t i = 0; i < sweep->variable_count; i++)
+                work->data_first[sweep->variables[i].module + 1]++;
+        add_up(work->code_first, module_count);
+        add_up(work->data_first, module_count);
+        for (size_t i = 0; i < sweep->place_count; i++)
+                if (sweep->places[i].in_image)
+                        work->code[work->code_first[sweep->places[i].module]++] =
+                            &sweep->places[i].code;
+        for (size_t i = 0; i < sweep->variable_count; i++)
+                work->data[work->data_first[sweep->variables[i].module]++] =
+                    &sweep->variables[i].data;
+        move_back(work->code_first, module_count);
+        move_back(work->data_first, module_count);
+}
+
+static int name_modules(struct stage *stage, const struct work *work)
+{
+        int error = 0;
+
+        for (size_t i = 0; i < stage->raw.module_count && !error; i++) {
+                size_t code = work->code_first[i], data = work->data_first[i];
+                size_t code_count = work->code_first[i + 1] - code;
+                size_t data_count = work->data_first[i + 1] - data;
+
+                if (code_count + data_count > 0)
+                        error =
+                            module_name(&stage->raw.modules[i], &stage->search,
+                                        work->code + code, code_count, work->data + data,
+                                        data_count, stage->names, &stage->frames);
+        }
+        return error;
+}
+
+static int name_places(struct stage *stage)
+{
+        size_t modules = stage->raw.module_count;
+        struct work work = {
+            .code = malloc((stage->sweep.place_count + 1) * sizeof(*work.code)),
+            .code_first = calloc(modules + 2, sizeof(*work.code_first)),
+            .data = malloc((stage->sweep.variable_count + 1) * sizeof(*work.data)),
+            .data_first = calloc(modules + 2, sizeof(*work.data_first))};
+        int error = -ENOMEM;
+
+        if (work.code && work.code_first && work.data && work.data_first) {
+                list_work(&stage->sweep, modules, &work);
+                error = name_modules(stage, &work);
+        }
+        free(work.code);
+        free(work.code_first);
+        free(work.data);
+        free(work.data_first);
+        return error;
+}
+
+static int find_names(struct stage *stage, struct diag *diag)
+{
+        int error = check_modules(&stage->raw);
+
+        if (!error)
+                error = sweep_run(&stage->sweep, &stage->raw);
+        if (!error)
+                error = name_places(stage);
+        if (!error)
+                error = objects_make(&stage->objects, &stage->sweep, &stage->frames,
+                                     stage->names);
+        return error ? diag_set(diag, error, "out of memory while naming the samples")
+                     : 0;
+}
+
+static int write_names(struct stage *stage, struct db *db, struct diag *diag)
+{
+        struct result result = {&stage->raw, &stage->sweep, &stage->frames,
+                                &stage->objects, stage->names};
+        int error = result_write(&result, db, diag);
+
+        return error ? error : db_exec(db, "COMMIT", diag);
+}
+
+static int run(struct stage *stage, struct db *db,
+               const struct symbolize_options *options, struct diag *diag)
+{
+        int error;
+
+        stage->search.directories = options->debuginfo_paths;
+        if (options->debuginfod) {
+                error = debuginfod_open(&stage->debuginfod, diag);
+                if (error)
+                        return error;
+                stage->search.fetch = debuginfod_fetch;
+                stage->search.fetch_context = stage->debuginfod;
+        }
+        stage->names = string_pool_new();
+        if (!stage->names)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        error = db_exec(db, "BEGIN IMMEDIATE", diag);
+        if (error)
+                return error;
+        error = raw_read(&stage->raw, db, stage->names, diag);
+        if (!error)
+                error = find_names(stage, diag);
+        if (!error)
+                error = write_names(stage, db, diag);
+        if (error)
+                db_exec(db, "ROLLBACK", NULL);
+        return error;
+}
+
+int symbolize(struct db *db, const struct symbolize_options *options, struct diag *diag)
+{
+        struct stage stage = {0};
+        int error = run(&stage, db, options, diag);
+
+        objects_free(&stage.objects);
+        sweep_free(&stage.sweep);
+        raw_free(&stage.raw);
+        free(stage.frames.items);
+        string_pool_free(stage.names);
+        debuginfod_close(stage.debuginfod);
+        return error;
+}
