@@ -3,10 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis.h"
 #include "command.h"
+#include "record.h"
+
+int cmd_symbolize(int argc, char **argv);
 
 static const struct command commands[] = {
-        {NULL, NULL, NULL},
+    {"record", cmd_record, "Run a command and record where it waits for memory"},
+    {"symbolize", cmd_symbolize, "Find the names of a recording's addresses again"},
+    {"analyze", cmd_analyze, "Judge a recording's intervals, lines and objects again"},
+    {NULL, NULL, NULL},
 };
 
 int command_run(const char *name, int argc, char **argv)
@@ -14,7 +21,8 @@ int command_run(const char *name, int argc, char **argv)
         for (const struct command *c = commands; c->name; c++)
                 if (strcmp(c->name, name) == 0)
                         return c->run(argc, argv);
-        fprintf(stderr, "memlag: '%s' is not a memlag command; see 'memlag --help'\n", name);
+        fprintf(stderr, "memlag: '%s' is not a memlag command; see 'memlag --help'\n",
+                name);
         return EXIT_USAGE;
 }
 
@@ -23,13 +31,20 @@ static void print_help(void)
         printf("Usage: memlag COMMAND [ARGUMENT...]\n\nCommands:\n");
         for (const struct command *c = commands; c->name; c++)
                 printf("  %-10s %s\n", c->name, c->summary);
+        printf(
+            "\n'memlag COMMAND --help' tells more of each; 'memlag --version' prints the "
+            "version.\n");
 }
 
 int main(int argc, char **argv)
 {
-        if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+        if (argc < 2) {
+                fprintf(stderr, "memlag: no command given; see 'memlag --help'\n");
+                return EXIT_USAGE;
+        }
+        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
                 print_help();
-                return argc < 2 ? EXIT_USAGE : EXIT_OK;
+                return EXIT_OK;
         }
         if (strcmp(argv[1], "--version") == 0) {
                 printf("memlag %s\n", MEMLAG_VERSION);

@@ -30,10 +30,10 @@ struct event_mapping {
         uint64_t start_addr;
         uint64_t length_bytes;
         uint64_t file_offset_bytes;
-        int kind;               /* enum mapping_kind of db.h */
-        uint32_t stack_tid;     /* a thread's stack: its tid, else 0 */
-        char protection[4];     /* "r-x" */
-        const char *path;       /* NULL without a file */
+        int kind;           /* enum mapping_kind of db.h */
+        uint32_t stack_tid; /* a thread's stack: its tid, else 0 */
+        char protection[4]; /* "r-x" */
+        const char *path;   /* NULL without a file */
 };
 
 struct event_sample {
@@ -43,9 +43,9 @@ struct event_sample {
         uint64_t ip;
         bool has_addr;
         uint64_t addr;
-        int64_t latency_cycles; /* -1: unknown */
+        int64_t latency_cycles;                    /* -1: unknown */
         const struct data_source_row *data_source; /* db.h; NULL: not a memory sample */
-        const uint64_t *frames; /* innermost first, frames[0] is ip */
+        const uint64_t *frames;                    /* innermost first, frames[0] is ip */
         size_t depth;
 };
 
@@ -71,8 +71,8 @@ int sink_thread_end(struct sink *sink, int64_t time_ns, image_key image, uint32_
                     struct diag *diag);
 int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
                  struct diag *diag);
-int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image, uint64_t start_addr,
-                   uint64_t length_bytes, struct diag *diag);
+int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image,
+                   uint64_t start_addr, uint64_t length_bytes, struct diag *diag);
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag);
 /* The counters of one thread over [start_ns, end_ns). */
@@ -84,6 +84,10 @@ int sink_allocation(struct sink *sink, int64_t time_ns, image_key image, uint32_
                     const uint64_t *frames, size_t depth, struct diag *diag);
 int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr,
               struct diag *diag);
+/* The image reached an instruction, the LENGTH bytes at IP, that the source cannot run.
+ */
+void sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
+                    size_t length);
 /* Adds to the ledger, for instance ("records lost", 12, "records"). */
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit);
 
@@ -93,8 +97,8 @@ struct source_options {
         uint32_t ldlat_cycles;
         bool call_graph;
         bool heap;
-        const char *sim_cpu;         /* NULL: the source's default */
-        const char *const *sim_set;  /* "key=value", NULL-terminated */
+        const char *sim_cpu;        /* NULL: the source's default */
+        const char *const *sim_set; /* "key=value", NULL-terminated */
 };
 
 struct source;
@@ -110,7 +114,8 @@ struct source_ops {
                     struct source **source, struct diag *diag);
         /* Rewrites the command so that the launcher starts it under this source;
          * *ARGV and *ENVP are replaced by arrays that the source owns. */
-        int (*start)(struct source *source, char ***argv, char ***envp, struct diag *diag);
+        int (*start)(struct source *source, char ***argv, char ***envp,
+                     struct diag *diag);
         /* A descriptor that polls readable when there is something to drain. */
         int (*poll_fd)(struct source *source);
         /* Delivers what is there to the sink. */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the GNU build-id of a file. Files are hostile and may change meanwhile. */
+#ifndef MEMLAG_BUILD_ID_H
+#define MEMLAG_BUILD_ID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BUILD_ID_MAX_BYTES = 64 };
+
+/* Copies the build-id of the ELF file PATH to ID and returns its length; 0 when the
+ * file is none, has none, or cannot be read. */
+size_t build_id_read(const char *path, uint8_t id[BUILD_ID_MAX_BYTES]);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of `memlag record`. */
+#ifndef MEMLAG_RECORD_OPTIONS_H
+#define MEMLAG_RECORD_OPTIONS_H
+
+#include "source.h"
+
+enum record_action { RECORD_RUN, RECORD_LIST_PARAMETERS, RECORD_LIST_PRESETS };
+
+struct record_options {
+        enum record_action action;
+        const char *output;
+        bool force;
+        struct source_options source;
+        const char **sim_set; /* what source.sim_set points to */
+        size_t sim_set_count;
+        char **command; /* NULL-terminated, in ARGV */
+};
+
+/* Reads the command line, or prints help or what is wrong with it and ends the
+ * program (0, EXIT_USAGE). Ends with record_options_free. */
+int record_options_parse(int argc, char **argv, struct record_options *options,
+                         struct diag *diag);
+void record_options_free(struct record_options *options);
+
+#endif

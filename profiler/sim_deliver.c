@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns records of the simulated PMU into events. Knows both vocabularies, and
+ * neither rings nor the database. */
+#include "sim_deliver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "db.h"
+#include "heap/event.h"
+
+/* ---- the machine ----------------------------------------------------------- */
+
+static bool is_from_command_line(const struct sim_preset *preset, const char *key)
+{
+        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
+                if (strcmp(sim_parameters[i].key, key) == 0)
+                        return preset->from_command_line[i];
+        return false;
+}
+
+int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
+                        struct diag *diag)
+{
+        const struct simpmu_params *p = &preset->params;
+        /* In the model dram.latency_ns is all of a load that misses every cache. */
+        double dram_latency_cycles = p->dram_latency_ns * p->clock_mhz / 1000;
+        const struct {
+                const char *name;
+                double value;
+                const char *unit;
+                const char *key; /* of the parameter that it comes from */
+        } facts[] = {
+            {"clock_mhz", p->clock_mhz, "MHz", "core.clock_mhz"},
+            {"cores", p->cores, "cores", "core.count"},
+            {"lfb_entries", p->lfb_entries, "lines", "core.lfb_entries"},
+            {"l1d_bytes", p->l1d_bytes, "bytes", "l1d.size_bytes"},
+            {"l1d_latency_cycles", p->l1d_latency_cycles, "cycles", "l1d.latency_cycles"},
+            {"l2_bytes", p->l2_bytes, "bytes", "l2.size_bytes"},
+            {"l2_latency_cycles", p->l2_latency_cycles, "cycles", "l2.latency_cycles"},
+            {"l3_bytes", p->l3_bytes, "bytes", "l3.size_bytes"},
+            {"l3_latency_cycles", p->l3_latency_cycles, "cycles", "l3.latency_cycles"},
+            {"dram_latency_cycles", dram_latency_cycles, "cycles", "dram.latency_ns"},
+            {"dram_bandwidth_gbs", p->dram_bandwidth_gbs, "GB/s", "dram.bandwidth_gbs"},
+            {"line_bytes", 64, "bytes", ""},
+        };
+        char of_preset[sizeof(preset->name) + sizeof("preset ")];
+        snprintf(of_preset, sizeof(of_preset), "preset %s", preset->name);
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < sizeof(facts) / sizeof(facts[0]); i++) {
+                bool changed = is_from_command_line(preset, facts[i].key);
+                rc = sink_machine(sink, facts[i].name, facts[i].value, facts[i].unit,
+                                  changed ? "command line" : of_preset, diag);
+        }
+        return rc;
+}
+
+/* ---- records --------------------------------------------------------------- */
+
+static int deliver_thread(struct sink *sink, image_key image,
+                          const struct simpmu_thread *thread, struct diag *diag)
+{
+        int64_t time_ns = (int64_t)thread->header.time_ns;
+        int rc = sink_thread(sink, time_ns, image, thread->header.tid, NULL, diag);
+        if (rc < 0 || thread->stack_high <= thread->stack_low)
+                return rc;
+        struct event_mapping stack = {
+            .image = image,
+            .start_addr = thread->stack_low,
+            .length_bytes = thread->stack_high - thread->stack_low,
+            .kind = MAPPING_STACK,
+            .stack_tid = thread->header.tid,
+            .protection = "rw-",
+        };
+        return sink_mapping(sink, time_ns, &stack, diag);
+}
+
+static int deliver_map(struct sink *sink, image_key image, const struct simpmu_map *map,
+                       struct diag *diag)
+{
+        static const int kinds[] = {
+            [SIMPMU_MAP_FILE] = MAPPING_FILE, [SIMPMU_MAP_ANON] = MAPPING_ANON,
+            [SIMPMU_MAP_HEAP] = MAPPING_HEAP, [SIMPMU_MAP_STACK] = MAPPING_STACK,
+            [SIMPMU_MAP_VDSO] = MAPPING_VDSO,
+        };
+        uint16_t flags = map->header.flags;
+        struct event_mapping event = {
+            .image = image,
+            .start_addr = map->start,
+            .length_bytes = map->length_bytes,
+            .file_offset_bytes = map->file_offset_bytes,
+            .kind = kinds[map->kind],
+            .stack_tid = map->kind == SIMPMU_MAP_STACK ? map->header.tid : 0,
+            .protection = {flags & SIMPMU_READ ? 'r' : '-',
+                           flags & SIMPMU_WRITE ? 'w' : '-',
+                           flags & SIMPMU_EXEC ? 'x' : '-', '\0'},
+            .path = map->path[0] ? map->path : NULL,
+        };
+        return sink_mapping(sink, (int64_t)map->header.time_ns, &event, diag);
+}
+
+static int deliver_sample(struct sink *sink, image_key image,
+                          const struct simpmu_sample *sample, struct diag *diag)
+{
+        static const char *const levels[SIMPMU_LEVEL_COUNT] = {
+            [SIMPMU_LEVEL_L1] = "L1",     [SIMPMU_LEVEL_LFB] = "LFB",
+            [SIMPMU_LEVEL_L2] = "L2",     [SIMPMU_LEVEL_L3] = "L3",
+            [SIMPMU_LEVEL_DRAM] = "DRAM",
+        };
+        uint16_t flags = sample->header.flags;
+        struct data_source_row data_source = {
+            .op = flags & SIMPMU_STORE ? "store" : "load",
+            .level = levels[sample->level],
+            .tlb = flags & SIMPMU_TLB_MISS ? "miss" : "hit",
+            .snoop = "NA",
+            .locked = flags & SIMPMU_LOCKED,
+        };
+        struct event_sample event = {
+            .image = image,
+            .tid = sample->header.tid,
+            .cpu = sample->cpu,
+            .ip = sample->ip,
+            .has_addr = true,
+            .addr = sample->addr,
+            .latency_cycles = sample->latency_cycles,
+            .data_source = &data_source,
+            .frames = sample->frames,
+            .depth = sample->depth,
+        };
+        return sink_sample(sink, (int64_t)sample->header.time_ns, &event, diag);
+}
+
+static int deliver_counters(struct sink *sink, image_key image,
+                            const struct simpmu_counters *counters, struct diag *diag)
+{
+        struct event_counter events[SIMPMU_COUNTER_COUNT] = {
+#define COUNTER(symbol, text, what) {text, what, 0},
+            SIMPMU_COUNTER_LIST(COUNTER)
+#undef COUNTER
+        };
+        for (size_t i = 0; i < SIMPMU_COUNTER_COUNT; i++)
+                events[i].value = counters->value[i];
+        return sink_counters(sink, (int64_t)counters->start_ns,
+                             (int64_t)counters->header.time_ns, image,
+                             counters->header.tid, events, SIMPMU_COUNTER_COUNT, diag);
+}
+
+static int deliver_alloc(struct sink *sink, image_key image, struct simpmu_alloc *alloc,
+                         struct diag *diag)
+{
+        static const char *const functions[HEAP_FUNCTION_COUNT] = {
+#define FUNCTION(symbol, name) name,
+            HEAP_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        };
+        /* A leaf of the calling-context tree is an instruction, not what follows it:
+         * the last byte of the call stands for the call. */
+        if (alloc->depth)
+                alloc->frames[0]--;
+        return sink_allocation(sink, (int64_t)alloc->header.time_ns, image,
+                               alloc->header.tid, functions[alloc->function], alloc->addr,
+                               alloc->size_bytes, alloc->frames, alloc->depth, diag);
+}
+
+int sim_deliver(struct sink *sink, image_key image, struct simpmu_record *record,
+                struct diag *diag)
+{
+        int64_t time_ns = (int64_t)record->time_ns;
+        switch (record->type) {
+        case SIMPMU_THREAD:
+                return deliver_thread(sink, image, (struct simpmu_thread *)record, diag);
+        case SIMPMU_THREAD_EXIT:
+                return sink_thread_end(sink, time_ns, image, record->tid, diag);
+        case SIMPMU_MAP:
+                return deliver_map(sink, image, (struct simpmu_map *)record, diag);
+        case SIMPMU_UNMAP: {
+                const struct simpmu_unmap *unmap = (struct simpmu_unmap *)record;
+                return sink_unmapping(sink, time_ns, image, unmap->start,
+                                      unmap->length_bytes, diag);
+        }
+        case SIMPMU_SAMPLE:
+                return deliver_sample(sink, image, (struct simpmu_sample *)record, diag);
+        case SIMPMU_COUNTERS:
+                return deliver_counters(sink, image, (struct simpmu_counters *)record,
+                                        diag);
+        case SIMPMU_ALLOC:
+                return deliver_alloc(sink, image, (struct simpmu_alloc *)record, diag);
+        case SIMPMU_FREE:
+                return sink_free(sink, time_ns, image,
+                                 ((struct simpmu_free *)record)->addr, diag);
+        case SIMPMU_UNHANDLED: {
+                const struct simpmu_unhandled *unhandled =
+                    (struct simpmu_unhandled *)record;
+                sink_unhandled(sink, image, unhandled->ip, unhandled->bytes,
+                               unhandled->length);
+                return 0;
+        }
+        default:
+                return 0;
+        }
+}

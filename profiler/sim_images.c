@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows the images of a simulated run, slice by slice. */
+#include "sim_images.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "sim_deliver.h"
+#include "sim_ring.h"
+
+/* How many bytes are taken before the producer is told. */
+#define RELEASE_BYTES (SIMPMU_RING_BYTES / 16)
+
+enum image_state { IMAGE_CLAIMED, IMAGE_RUNNING, IMAGE_DAMAGED, IMAGE_ENDED };
+
+/* Image number k lies in slice k; its key for the sink is k + 1. */
+struct image {
+        struct sim_ring ring; /* slice NULL: not mapped (yet, or any more) */
+        uint32_t pid;
+        enum image_state state;
+        bool begun;       /* the sink knows it */
+        bool tracked;     /* the heap tracker is in it */
+        bool header_kept; /* for the image that follows it by exec */
+};
+
+struct sim_images {
+        struct sim_memory *memory;
+        struct sink *sink;
+        bool heap;
+        struct image *images;
+        size_t count;
+        size_t capacity;
+        size_t *active; /* images that may still deliver records, in order */
+        size_t active_count;
+        size_t active_capacity;
+        struct context_intern *latest; /* (0, pid) → its latest image + 1 */
+        uint64_t started;
+        void *record; /* the one in hand */
+};
+
+struct sim_images *sim_images_new(struct sim_memory *memory, struct sink *sink, bool heap)
+{
+        struct sim_images *images = calloc(1, sizeof(*images));
+        if (!images)
+                return NULL;
+        images->memory = memory;
+        images->sink = sink;
+        images->heap = heap;
+        images->latest = context_intern_new();
+        images->record = malloc(SIM_RECORD_MAX_BYTES);
+        if (!images->latest || !images->record) {
+                sim_images_free(images);
+                return NULL;
+        }
+        return images;
+}
+
+void sim_images_free(struct sim_images *images)
+{
+        if (!images)
+                return;
+        for (size_t i = 0; i < images->count; i++)
+                if (images->images[i].ring.slice)
+                        sim_memory_unmap(images->images[i].ring.slice);
+        context_intern_free(images->latest);
+        free(images->images);
+        free(images->active);
+        free(images->record);
+        free(images);
+}
+
+uint64_t sim_images_started(const struct sim_images *images)
+{
+        return images->started;
+}
+
+/* The place for one more element of an array that grows. */
+static void *grown(void *array, size_t count, size_t *capacity, size_t size)
+{
+        if (count < *capacity)
+                return array;
+        size_t wanted = *capacity * 2 + 16;
+        void *larger = reallocarray(array, wanted, size);
+        if (larger)
+                *capacity = wanted;
+        return larger;
+}
+
+/* ---- the end of an image --------------------------------------------------------- */
+
+static void retire(struct sim_images *images, size_t number, bool keep_header)
+{
+        struct image *image = &images->images[number];
+        image->state = IMAGE_ENDED;
+        image->header_kept = keep_header;
+        sim_memory_unmap(image->ring.slice);
+        image->ring.slice = NULL;
+        sim_memory_drop_ring(images->memory, number);
+        if (!keep_header)
+                sim_memory_drop_header(images->memory, number);
+}
+
+static int end_image(struct sim_images *images, size_t number, int64_t time_ns,
+                     bool keep_header, struct diag *diag)
+{
+        struct image *image = &images->images[number];
+        retire(images, number, keep_header);
+        if (!image->begun)
+                return 0;
+        if (images->heap && !image->tracked)
+                sink_loss(images->sink, "processes without heap objects", 1, "processes");
+        return sink_process_end(images->sink, time_ns, number + 1, diag);
+}
+
+static int end_by_record(struct sim_images *images, size_t number,
+                         const struct simpmu_end *end, struct diag *diag)
+{
+        if (end->skipped_records)
+                sink_loss(images->sink, "records dropped", end->skipped_records,
+                          "records");
+        if (end->header.flags & SIMPMU_NATIVE)
+                sink_loss(images->sink, "programs that the simulated PMU cannot run", 1,
+                          "programs");
+        bool exec_follows =
+            (end->header.flags & (SIMPMU_EXECED | SIMPMU_NATIVE)) == SIMPMU_EXECED;
+        return end_image(images, number, (int64_t)end->header.time_ns, exec_follows,
+                         diag);
+}
+
+/* The time an image had reached, read from its slice. */
+static int64_t time_reached(const struct image *image)
+{
+        uint64_t now_ns = __atomic_load_n(&image->ring.slice->now_ns, __ATOMIC_RELAXED);
+        return now_ns > INT64_MAX ? 0 : (int64_t)now_ns;
+}
+
+/* What the ring holds cannot be understood: the rest of this image is lost. Its
+ * ring is emptied from now on, so that the process does not wait for ever. */
+static void give_up(struct sim_images *images, struct image *image)
+{
+        sink_loss(images->sink, "processes with damaged records", 1, "processes");
+        image->state = IMAGE_DAMAGED;
+        sim_ring_discard(&image->ring);
+}
+
+/* ---- records ------------------------------------------------------------------------
+ */
+
+static int handle_record(struct sim_images *images, size_t number, struct diag *diag)
+{
+        struct simpmu_record *record = images->record;
+        struct image *image = &images->images[number];
+        if (record->type == SIMPMU_PROCESS) {
+                give_up(images, image);
+                return 0;
+        }
+        if (record->type == SIMPMU_END)
+                return end_by_record(images, number, images->record, diag);
+        if (record->type == SIMPMU_TRACKER)
+                image->tracked = true;
+        return sim_deliver(images->sink, number + 1, record, diag);
+}
+
+/* Takes the records of a running image that are not later than LIMIT_NS. */
+static int take_records(struct sim_images *images, size_t number, uint64_t limit_ns,
+                        struct diag *diag)
+{
+        struct image *image = &images->images[number];
+        const struct simpmu_record *record = images->record;
+        uint64_t released = image->ring.tail;
+        int rc = 0;
+        while (rc == 0 && image->state == IMAGE_RUNNING) {
+                const char *fault;
+                int found = sim_ring_peek(&image->ring, images->record, &fault);
+                if (found < 0)
+                        give_up(images, image);
+                if (found <= 0 || record->time_ns > limit_ns)
+                        break;
+                sim_ring_pop(&image->ring, record);
+                rc = handle_record(images, number, diag);
+                if (image->ring.slice && image->ring.tail - released >= RELEASE_BYTES) {
+                        sim_ring_release(&image->ring);
+                        released = image->ring.tail;
+                }
+        }
+        if (image->ring.slice && image->state == IMAGE_RUNNING)
+                sim_ring_release(&image->ring);
+        return rc;
+}
+
+/* ---- the beginning of an image --------------------------------------------------------
+ */
+
+/* The latest image of PID before NUMBER; SIZE_MAX: there is none. */
+static size_t image_of_pid(struct sim_images *images, uint32_t pid, size_t number)
+{
+        struct context_node *node = context_intern_place(images->latest, 0, pid);
+        if (!node || node->id == 0 || (size_t)node->id - 1 >= number)
+                return SIZE_MAX;
+        return (size_t)node->id - 1;
+}
+
+/* By exec the image BEFORE gives way to its successor in the same process. */
+static int replace_image(struct sim_images *images, size_t before, struct diag *diag)
+{
+        struct image *image = &images->images[before];
+        int rc = 0;
+        if (image->state == IMAGE_RUNNING)
+                rc = take_records(images, before, UINT64_MAX, diag);
+        if (rc == 0 && image->state != IMAGE_ENDED)
+                rc = end_image(images, before, time_reached(image), false, diag);
+        if (image->header_kept)
+                sim_memory_drop_header(images->memory, before);
+        image->header_kept = false;
+        return rc;
+}
+
+/* Hands over the image's first record, in hand, once its parent's records up to
+ * then have been. */
+static int begin_image(struct sim_images *images, size_t number, struct diag *diag)
+{
+        struct image *image = &images->images[number];
+        /* The record in hand is overwritten while the parent's are taken. */
+        alignas(8) char copy[SIM_RECORD_MAX_BYTES];
+        struct simpmu_process *process = images->record;
+        process = memcpy(copy, images->record, process->header.size_bytes);
+
+        bool forked = process->header.flags & SIMPMU_FORKED;
+        size_t before = image_of_pid(images, process->pid, number);
+        size_t parent =
+            forked ? image_of_pid(images, process->parent_pid, number) : before;
+        if (!forked && parent == SIZE_MAX)
+                parent = image_of_pid(images, process->parent_pid, number);
+        int rc = 0;
+        if (before != SIZE_MAX)
+                rc = replace_image(images, before, diag);
+        if (rc == 0 && forked && parent != SIZE_MAX &&
+            images->images[parent].state == IMAGE_RUNNING)
+                rc = take_records(images, parent, process->header.time_ns, diag);
+        if (rc < 0)
+                return rc;
+
+        struct context_node *latest =
+            context_intern_place(images->latest, 0, process->pid);
+        if (!latest)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        latest->id = (int64_t)number + 1;
+        image->pid = process->pid;
+        image->tracked = forked && parent != SIZE_MAX && images->images[parent].tracked;
+        image->state = IMAGE_RUNNING;
+        image->begun = true;
+        images->started++;
+        struct event_process event = {.image = number + 1,
+                                      .parent = parent == SIZE_MAX ? 0 : parent + 1,
+                                      .pid = process->pid,
+                                      .executable = process->executable,
+                                      .forked = forked};
+        return sink_process(images->sink, (int64_t)process->header.time_ns, &event, diag);
+}
+
+/* Begins a claimed image whose first record is there. */
+static int try_to_begin(struct sim_images *images, size_t number, struct diag *diag)
+{
+        struct image *image = &images->images[number];
+        if (__atomic_load_n(&image->ring.slice->magic, __ATOMIC_ACQUIRE) != SIMPMU_MAGIC)
+                return 0;
+        const struct simpmu_record *record = images->record;
+        const char *fault;
+        int found = sim_ring_peek(&image->ring, images->record, &fault);
+        if (found == 0)
+                return 0;
+        if (found < 0 || record->type != SIMPMU_PROCESS) {
+                give_up(images, image);
+                return 0;
+        }
+        sim_ring_pop(&image->ring, record);
+        return begin_image(images, number, diag);
+}
+
+/* Maps the slices that were claimed since the last time. */
+static int discover(struct sim_images *images, struct diag *diag)
+{
+        uint64_t claimed =
+            __atomic_load_n(&images->memory->control->slices_claimed, __ATOMIC_ACQUIRE);
+        if (claimed > images->memory->capacity)
+                claimed = images->memory->capacity;
+        while (images->count < claimed) {
+                struct image *all =
+                    grown(images->images, images->count, &images->capacity, sizeof(*all));
+                if (all)
+                        images->images = all;
+                size_t *active = grown(images->active, images->active_count,
+                                       &images->active_capacity, sizeof(*active));
+                if (active)
+                        images->active = active;
+                if (!all || !active)
+                        return diag_set(diag, -ENOMEM, "out of memory");
+                struct image image = {0};
+                image.ring.slice = sim_memory_map(images->memory, images->count, diag);
+                if (!image.ring.slice)
+                        return -ENOMEM;
+                images->active[images->active_count++] = images->count;
+                images->images[images->count++] = image;
+        }
+        return 0;
+}
+
+/* ---- draining
+ * ----------------------------------------------------------------------------- */
+
+static void forget_ended(struct sim_images *images)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < images->active_count; i++)
+                if (images->images[images->active[i]].state != IMAGE_ENDED)
+                        images->active[kept++] = images->active[i];
+        images->active_count = kept;
+}
+
+int sim_images_drain(struct sim_images *images, struct diag *diag)
+{
+        int rc = discover(images, diag);
+        /* New images first: a fork's child takes over what its parent had then. */
+        for (size_t i = 0; rc == 0 && i < images->active_count; i++)
+                if (images->images[images->active[i]].state == IMAGE_CLAIMED)
+                        rc = try_to_begin(images, images->active[i], diag);
+        for (size_t i = 0; rc == 0 && i < images->active_count; i++) {
+                struct image *image = &images->images[images->active[i]];
+                if (image->state == IMAGE_RUNNING)
+                        rc = take_records(images, images->active[i], UINT64_MAX, diag);
+                if (image->state == IMAGE_DAMAGED)
+                        sim_ring_discard(&image->ring);
+        }
+        forget_ended(images);
+        return rc;
+}
+
+int sim_images_finish(struct sim_images *images, struct diag *diag)
+{
+        int rc = sim_images_drain(images, diag);
+        sim_images_stop(images);
+        for (size_t i = 0; rc == 0 && i < images->active_count; i++) {
+                struct image *image = &images->images[images->active[i]];
+                if (image->state == IMAGE_CLAIMED)
+                        continue;
+                if (kill((pid_t)image->pid, 0) == 0)
+                        sink_loss(images->sink, "processes left running", 1, "processes");
+                if (image->state == IMAGE_RUNNING || image->state == IMAGE_DAMAGED)
+                        rc = end_image(images, images->active[i], time_reached(image),
+                                       false, diag);
+        }
+        forget_ended(images);
+        uint64_t claimed =
+            __atomic_load_n(&images->memory->control->slices_claimed, __ATOMIC_ACQUIRE);
+        if (claimed > images->memory->capacity)
+                sink_loss(images->sink, "processes beyond the memory file",
+                          claimed - images->memory->capacity, "processes");
+        return rc;
+}
+
+void sim_images_stop(struct sim_images *images)
+{
+        __atomic_store_n(&images->memory->control->stop, 1, __ATOMIC_SEQ_CST);
+        for (size_t i = 0; i < images->active_count; i++)
+                if (images->images[images->active[i]].ring.slice)
+                        sim_ring_discard(&images->images[images->active[i]].ring);
+}

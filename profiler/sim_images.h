@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated processes of a run: follows the slices that they claim, in an order
+ * in which a child never precedes its parent, and hands their records on. Knows
+ * rings and the sink, not how the target is started. */
+#ifndef MEMLAG_SIM_IMAGES_H
+#define MEMLAG_SIM_IMAGES_H
+
+#include "sim_memory.h"
+#include "source.h"
+
+struct sim_images;
+
+/* MEMORY and SINK must outlive it. HEAP: allocations are wanted, and a process
+ * without the tracker is a gap. NULL: no memory. */
+struct sim_images *sim_images_new(struct sim_memory *memory, struct sink *sink,
+                                  bool heap);
+void sim_images_free(struct sim_images *images);
+
+/* Takes what is in all rings. */
+int sim_images_drain(struct sim_images *images, struct diag *diag);
+
+/* The last drain: whatever has not ended, ends. */
+int sim_images_finish(struct sim_images *images, struct diag *diag);
+
+/* Asks the processes to record no more and lets those that wait go on. */
+void sim_images_stop(struct sim_images *images);
+
+/* How many images have begun to deliver records. */
+uint64_t sim_images_started(const struct sim_images *images);
+
+#endif

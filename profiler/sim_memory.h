@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory file that memlag shares with the simulated PMU: one control page and a
+ * slice for each process image, most of them never touched. Knows the file's
+ * layout, not the records in it. */
+#ifndef MEMLAG_SIM_MEMORY_H
+#define MEMLAG_SIM_MEMORY_H
+
+#include <stdint.h>
+
+#include "diag.h"
+#include "simpmu/protocol.h"
+
+struct sim_memory {
+        int fd;
+        uint64_t capacity; /* slices */
+        struct simpmu_control *control;
+};
+
+/* Makes the file, as large as the limit on file sizes (ulimit -f) lets it be. */
+int sim_memory_open(struct sim_memory *memory, struct diag *diag);
+void sim_memory_close(struct sim_memory *memory);
+
+/* Maps slice NUMBER, which is below the capacity. NULL with a message. */
+struct simpmu_slice *sim_memory_map(struct sim_memory *memory, uint64_t number,
+                                    struct diag *diag);
+void sim_memory_unmap(struct simpmu_slice *slice);
+
+/* Gives back the memory of a slice's ring, or of its header. An image that exec began
+ * looks for the header of the one before it. */
+void sim_memory_drop_ring(struct sim_memory *memory, uint64_t number);
+void sim_memory_drop_header(struct sim_memory *memory, uint64_t number);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* Preset files and settings of the simulated CPU. All input is hostile: a value
+ * reaches the model only as a finite number within its parameter's range. */
+#include "sim_preset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "paths.h"
+
+#define PRESET_SUFFIX    ".conf"
+#define PRESET_MAX_BYTES 65536
+#define LINE_BYTES       64
+
+const struct sim_parameter sim_parameters[SIM_PARAMETER_COUNT] = {
+#define PARAMETER(field, key, unit, minimum, maximum)                                    \
+        {key, unit, minimum, maximum, offsetof(struct simpmu_params, field)},
+    SIMPMU_PARAMETERS(PARAMETER)
+#undef PARAMETER
+};
+
+/* A piece of the text being read; not NUL-terminated. */
+struct span {
+        const char *start;
+        size_t length;
+};
+
+static bool is_space(char c)
+{
+        return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct span trim(struct span s)
+{
+        while (s.length && is_space(s.start[0])) {
+                s.start++;
+                s.length--;
+        }
+        while (s.length && is_space(s.start[s.length - 1]))
+                s.length--;
+        return s;
+}
+
+double sim_preset_value(const struct sim_preset *preset, size_t parameter)
+{
+        double value;
+        memcpy(&value, (const char *)&preset->params + sim_parameters[parameter].offset,
+               sizeof(value));
+        return value;
+}
+
+static void store_value(struct sim_preset *preset, size_t parameter, double value)
+{
+        memcpy((char *)&preset->params + sim_parameters[parameter].offset, &value,
+               sizeof(value));
+}
+
+/* ---- keys ------------------------------------------------------------------ */
+
+static int find_parameter(struct span key)
+{
+        for (int i = 0; i < SIM_PARAMETER_COUNT; i++)
+                if (strlen(sim_parameters[i].key) == key.length &&
+                    memcmp(sim_parameters[i].key, key.start, key.length) == 0)
+                        return i;
+        return -1;
+}
+
+/* Levenshtein's distance; for keys of up to 63 bytes. */
+static size_t edit_distance(struct span a, const char *b)
+{
+        size_t row[64];
+        size_t width = strlen(b);
+        for (size_t j = 0; j <= width; j++)
+                row[j] = j;
+        for (size_t i = 1; i <= a.length; i++) {
+                size_t diagonal = row[0];
+                row[0] = i;
+                for (size_t j = 1; j <= width; j++) {
+                        size_t change = diagonal + (a.start[i - 1] != b[j - 1]);
+                        size_t shorter = row[j] < row[j - 1] ? row[j] : row[j - 1];
+                        diagonal = row[j];
+                        row[j] = change < shorter + 1 ? change : shorter + 1;
+                }
+        }
+        return row[width];
+}
+
+static const char *nearest_key(struct span key)
+{
+        if (key.length == 0 || key.length > 63)
+                return NULL;
+        size_t best = key.length / 2 + 1;
+        const char *nearest = NULL;
+        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++) {
+                size_t distance = edit_distance(key, sim_parameters[i].key);
+                if (distance < best) {
+                        best = distance;
+                        nearest = sim_parameters[i].key;
+                }
+        }
+        return nearest;
+}
+
+static int unknown_key(const char *where, struct span key, struct diag *diag)
+{
+        int shown = key.length > 60 ? 60 : (int)key.length;
+        const char *nearest = nearest_key(key);
+        if (nearest)
+                return diag_set(diag, -EINVAL,
+                                "%s: unknown key '%.*s'; did you mean '%s'?", where,
+                                shown, key.start, nearest);
+        return diag_set(
+            diag, -EINVAL,
+            "%s: unknown key '%.*s'; 'memlag record --sim-list' prints them all", where,
+            shown, key.start);
+}
+
+/* ---- values ---------------------------------------------------------------- */
+
+static bool may_have_a_fraction(const struct sim_parameter *parameter)
+{
+        return strcmp(parameter->unit, "MHz") == 0 ||
+               strcmp(parameter->unit, "ns") == 0 || strcmp(parameter->unit, "GB/s") == 0;
+}
+
+/* Only plain decimal numbers: strtod alone would take "nan", "inf" and "0x1p3". */
+static bool read_number(struct span text, double *value)
+{
+        char copy[64];
+        if (text.length == 0 || text.length >= sizeof(copy))
+                return false;
+        memcpy(copy, text.start, text.length);
+        copy[text.length] = '\0';
+        if (strspn(copy, "0123456789+-.eE") != text.length)
+                return false;
+        char *end;
+        *value = strtod(copy, &end);
+        return *end == '\0' && isfinite(*value);
+}
+
+static int set_value(struct sim_preset *preset, size_t index, struct span text,
+                     const char *where, struct diag *diag)
+{
+        const struct sim_parameter *p = &sim_parameters[index];
+        int shown = text.length > 60 ? 60 : (int)text.length;
+        double value;
+        if (!read_number(text, &value))
+                return diag_set(diag, -EINVAL,
+                                "%s: %s: '%.*s' is not a number; give one from %.10g to "
+                                "%.10g (%s)",
+                                where, p->key, shown, text.start, p->minimum, p->maximum,
+                                p->unit);
+        if (value < p->minimum || value > p->maximum)
+                return diag_set(diag, -EINVAL,
+                                "%s: %s: %.*s is out of range; give %.10g to %.10g (%s)",
+                                where, p->key, shown, text.start, p->minimum, p->maximum,
+                                p->unit);
+        if (!may_have_a_fraction(p) && value != floor(value))
+                return diag_set(diag, -EINVAL, "%s: %s: %.*s is not a whole number of %s",
+                                where, p->key, shown, text.start, p->unit);
+        store_value(preset, index, value);
+        return 0;
+}
+
+/* ---- a preset's text ------------------------------------------------------- */
+
+static int parse_line(struct span line, const char *where, struct sim_preset *preset,
+                      bool *given, struct diag *diag)
+{
+        const char *comment = memchr(line.start, '#', line.length);
+        if (comment)
+                line.length = (size_t)(comment - line.start);
+        line = trim(line);
+        if (line.length == 0)
+                return 0;
+
+        const char *equals = memchr(line.start, '=', line.length);
+        if (!equals)
+                return diag_set(diag, -EINVAL, "%s: no '='; write 'key = value'", where);
+        struct span key = trim((struct span){line.start, (size_t)(equals - line.start)});
+        struct span value = trim(
+            (struct span){equals + 1, line.length - (size_t)(equals + 1 - line.start)});
+
+        int index = find_parameter(key);
+        if (index < 0)
+                return unknown_key(where, key, diag);
+        if (given[index])
+                return diag_set(diag, -EINVAL,
+                                "%s: %s is given twice; remove one of them", where,
+                                sim_parameters[index].key);
+        given[index] = true;
+        return set_value(preset, (size_t)index, value, where, diag);
+}
+
+int sim_preset_parse(const char *text, size_t length, const char *file,
+                     struct sim_preset *preset, struct diag *diag)
+{
+        bool given[SIM_PARAMETER_COUNT] = {false};
+        size_t number = 0;
+        for (size_t at = 0; at < length;) {
+                const char *newline = memchr(text + at, '\n', length - at);
+                size_t end = newline ? (size_t)(newline - text) : length;
+                char where[512];
+                snprintf(where, sizeof(where), "%s:%zu", file, ++number);
+                int rc = parse_line((struct span){text + at, end - at}, where, preset,
+                                    given, diag);
+                if (rc < 0)
+                        return rc;
+                at = end + 1;
+        }
+        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
+                if (!given[i])
+                        return diag_set(diag, -EINVAL,
+                                        "%s:%zu: %s is missing; add '%s = VALUE' (%s)",
+                                        file, number, sim_parameters[i].key,
+                                        sim_parameters[i].key, sim_parameters[i].unit);
+        return 0;
+}
+
+/* ---- files ----------------------------------------------------------------- */
+
+static int read_text(const char *file, char *text, size_t size, size_t *length,
+                     struct diag *diag)
+{
+        int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+                return diag_set(diag, -errno, "cannot read the preset %s: %s", file,
+                                strerror(errno));
+        *length = 0;
+        ssize_t got;
+        while ((got = read(fd, text + *length, size - *length)) > 0)
+                *length += (size_t)got;
+        int error = got < 0 ? errno : 0;
+        close(fd);
+        if (error)
+                return diag_set(diag, -error, "cannot read the preset %s: %s", file,
+                                strerror(error));
+        if (*length == size)
+                return diag_set(diag, -EFBIG,
+                                "%s is no preset: it has more than %zu bytes", file,
+                                size - 1);
+        return 0;
+}
+
+static int load_file(const char *file, struct sim_preset *preset, struct diag *diag)
+{
+        const char *base = strrchr(file, '/');
+        base = base ? base + 1 : file;
+        size_t length = strlen(base);
+        size_t suffix = strlen(PRESET_SUFFIX);
+        if (length > suffix && strcmp(base + length - suffix, PRESET_SUFFIX) == 0)
+                length -= suffix;
+        snprintf(preset->name, sizeof(preset->name), "%.*s", (int)length, base);
+
+        char *text = malloc(PRESET_MAX_BYTES);
+        if (!text)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        int rc = read_text(file, text, PRESET_MAX_BYTES, &length, diag);
+        if (rc == 0)
+                rc = sim_preset_parse(text, length, file, preset, diag);
+        free(text);
+        return rc;
+}
+
+static int is_preset(const struct dirent *entry)
+{
+        size_t length = strlen(entry->d_name);
+        size_t suffix = strlen(PRESET_SUFFIX);
+        return length > suffix &&
+               strcmp(entry->d_name + length - suffix, PRESET_SUFFIX) == 0;
+}
+
+/* Writes the presets' names to OUT, each followed by SEPARATOR. */
+static int write_names(FILE *out, const char *separator, struct diag *diag)
+{
+        char *dir = path_data("presets", diag);
+        if (!dir)
+                return -ENOENT;
+        struct dirent **entries;
+        int count = scandir(dir, &entries, is_preset, alphasort);
+        if (count < 0) {
+                int rc =
+                    diag_set(diag, -errno, "cannot read %s: %s", dir, strerror(errno));
+                free(dir);
+                return rc;
+        }
+        free(dir);
+        for (int i = 0; i < count; i++) {
+                int length = (int)(strlen(entries[i]->d_name) - strlen(PRESET_SUFFIX));
+                fprintf(out, "%.*s%s", length, entries[i]->d_name, separator);
+                free(entries[i]);
+        }
+        free(entries);
+        return 0;
+}
+
+static int no_such_preset(const char *name, struct diag *diag)
+{
+        char *names = NULL;
+        size_t size = 0;
+        FILE *list = open_memstream(&names, &size);
+        if (!list)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        int rc = write_names(list, " ", diag);
+        fclose(list);
+        if (rc == 0)
+                rc = diag_set(diag, -ENOENT,
+                              "no preset '%.60s'; there are: %s(or give a FILE.conf)",
+                              name, names);
+        free(names);
+        return rc;
+}
+
+int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *diag)
+{
+        *preset = (struct sim_preset){0};
+        size_t length = strlen(name);
+        size_t suffix = strlen(PRESET_SUFFIX);
+        if (strchr(name, '/') ||
+            (length > suffix && strcmp(name + length - suffix, PRESET_SUFFIX) == 0))
+                return load_file(name, preset, diag);
+
+        char *relative = NULL;
+        if (asprintf(&relative, "presets/%s%s", name, PRESET_SUFFIX) < 0)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        char *file = path_data(relative, NULL);
+        free(relative);
+        if (!file)
+                return no_such_preset(name, diag);
+        int rc = load_file(file, preset, diag);
+        free(file);
+        return rc;
+}
+
+int sim_preset_list(FILE *out, struct diag *diag)
+{
+        return write_names(out, "\n", diag);
+}
+
+/* ---- settings and checks --------------------------------------------------- */
+
+int sim_preset_set(struct sim_preset *preset, const char *assignment, struct diag *diag)
+{
+        const char *where = "--sim-set";
+        const char *equals = strchr(assignment, '=');
+        if (!equals)
+                return diag_set(diag, -EINVAL, "%s: no '=' in '%.60s'; give KEY=VALUE",
+                                where, assignment);
+        struct span key = trim((struct span){assignment, (size_t)(equals - assignment)});
+        int index = find_parameter(key);
+        if (index < 0)
+                return unknown_key(where, key, diag);
+        preset->from_command_line[index] = true;
+        return set_value(preset, (size_t)index,
+                         trim((struct span){equals + 1, strlen(equals + 1)}), where,
+                         diag);
+}
+
+/* SIZE and WAYS are keys; UNIT_SIZE is what one way of one set holds. */
+static int check_sets(const char *name, double size, double ways, double unit_size,
+                      struct diag *diag)
+{
+        if (fmod(size, ways * unit_size) == 0)
+                return 0;
+        return diag_set(
+            diag, -EINVAL,
+            "%s: %.10g does not divide into sets of %.10g; make it a multiple", name,
+            size, ways * unit_size);
+}
+
+static int check_order(const char *lower_key, double lower, const char *upper_key,
+                       double upper, struct diag *diag)
+{
+        if (lower < upper)
+                return 0;
+        return diag_set(diag, -EINVAL, "%s (%.10g) must be less than %s (%.10g)",
+                        lower_key, lower, upper_key, upper);
+}
+
+int sim_preset_check(const struct sim_preset *preset, struct diag *diag)
+{
+        const struct simpmu_params *p = &preset->params;
+        int rc =
+            check_sets("l1d.size_bytes", p->l1d_bytes, p->l1d_ways, LINE_BYTES, diag);
+        if (rc == 0)
+                rc = check_sets("l2.size_bytes", p->l2_bytes, p->l2_ways, LINE_BYTES,
+                                diag);
+        if (rc == 0)
+                rc = check_sets("l3.size_bytes", p->l3_bytes, p->l3_ways, LINE_BYTES,
+                                diag);
+        if (rc == 0)
+                rc = check_sets("dtlb.entries", p->dtlb_entries, p->dtlb_ways, 1, diag);
+        if (rc == 0)
+                rc = check_sets("stlb.entries", p->stlb_entries, p->stlb_ways, 1, diag);
+        if (rc == 0)
+                rc = check_order("l1d.size_bytes", p->l1d_bytes, "l2.size_bytes",
+                                 p->l2_bytes, diag);
+        if (rc == 0)
+                rc = check_order("l2.size_bytes", p->l2_bytes, "l3.size_bytes",
+                                 p->l3_bytes, diag);
+        if (rc == 0)
+                rc = check_order("l1d.latency_cycles", p->l1d_latency_cycles,
+                                 "l2.latency_cycles", p->l2_latency_cycles, diag);
+        if (rc == 0)
+                rc = check_order("l2.latency_cycles", p->l2_latency_cycles,
+                                 "l3.latency_cycles", p->l3_latency_cycles, diag);
+        return rc;
+}
+
+int sim_preset_build(const char *cpu, const char *const *settings,
+                     struct sim_preset *preset, struct diag *diag)
+{
+        int rc = sim_preset_load(cpu ? cpu : SIM_PRESET_DEFAULT, preset, diag);
+        for (; rc == 0 && settings && *settings; settings++)
+                rc = sim_preset_set(preset, *settings, diag);
+        return rc == 0 ? sim_preset_check(preset, diag) : rc;
+}
+
+void sim_preset_print(const struct sim_preset *preset, FILE *out)
+{
+        fprintf(out, "%-28s %12s  %-20s %s\n", "KEY", "VALUE", "UNIT", "RANGE");
+        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++) {
+                const struct sim_parameter *p = &sim_parameters[i];
+                fprintf(out, "%-28s %12.10g  %-20s %.10g to %.10g\n", p->key,
+                        sim_preset_value(preset, i), p->unit, p->minimum, p->maximum);
+        }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The parameters of a simulated CPU: read from a preset file, changed from the
+ * command line, checked, and shown. Knows the parameters' names and ranges (from
+ * the simulated PMU's protocol), not what the model does with them. */
+#ifndef MEMLAG_SIM_PRESET_H
+#define MEMLAG_SIM_PRESET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "diag.h"
+#include "simpmu/protocol.h"
+
+#define SIM_PRESET_DEFAULT "skylake-sp"
+
+#define SIM_PRESET_COUNT_ONE(field, key, unit, minimum, maximum) +1
+enum { SIM_PARAMETER_COUNT = 0 SIMPMU_PARAMETERS(SIM_PRESET_COUNT_ONE) };
+
+struct sim_parameter {
+        const char *key;
+        const char *unit;
+        double minimum;
+        double maximum;
+        size_t offset; /* of its double in struct simpmu_params */
+};
+
+extern const struct sim_parameter sim_parameters[SIM_PARAMETER_COUNT];
+
+struct sim_preset {
+        char name[64]; /* "skylake-sp", or the file's name without ".conf" */
+        struct simpmu_params params;
+        bool from_command_line[SIM_PARAMETER_COUNT];
+};
+
+/* Reads the LENGTH bytes of a preset, "key = value" lines with '#' comments, in
+ * which every parameter stands exactly once. FILE is only for messages, which
+ * name file and line. -EINVAL with what is wrong and how to put it right. */
+int sim_preset_parse(const char *text, size_t length, const char *file,
+                     struct sim_preset *preset, struct diag *diag);
+
+/* Reads a preset of the installation by its name, or, when NAME has a '/' or ends
+ * in ".conf", that file. */
+int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *diag);
+
+/* Applies "key=value". */
+int sim_preset_set(struct sim_preset *preset, const char *assignment, struct diag *diag);
+
+/* Whether the parameters fit together (a cache's size is a whole number of sets,
+ * latencies grow from level to level, ...). */
+int sim_preset_check(const struct sim_preset *preset, struct diag *diag);
+
+/* Loads CPU (NULL: the default), applies SETTINGS (NULL-terminated, or NULL) and
+ * checks the outcome. */
+int sim_preset_build(const char *cpu, const char *const *settings,
+                     struct sim_preset *preset, struct diag *diag);
+
+/* The value of a parameter by its index in sim_parameters. */
+double sim_preset_value(const struct sim_preset *preset, size_t parameter);
+
+/* A table of all keys with their values, units and ranges. */
+void sim_preset_print(const struct sim_preset *preset, FILE *out);
+
+/* The names of the installed presets, one a line. */
+int sim_preset_list(FILE *out, struct diag *diag);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes records out of a simulated process's ring, and checks them. */
+#include "sim_ring.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "heap/event.h"
+
+/* Of a PAD only this much need be there. */
+struct record_start {
+        uint32_t size_bytes;
+        uint16_t type;
+        uint16_t flags;
+};
+
+/* ---- the ring -------------------------------------------------------------- */
+
+static const char *ring_bytes(const struct sim_ring *ring)
+{
+        return (const char *)ring->slice + SIMPMU_SLICE_HEADER_BYTES;
+}
+
+/* Looks at the start of the next record; 0: there is none. */
+static int next_start(const struct sim_ring *ring, struct record_start *start,
+                      const char **fault)
+{
+        uint64_t head = __atomic_load_n(&ring->slice->head, __ATOMIC_ACQUIRE);
+        uint64_t available = head - ring->tail;
+        if (available == 0)
+                return 0;
+        uint64_t position = ring->tail % SIMPMU_RING_BYTES;
+        *fault = NULL;
+        if (available > SIMPMU_RING_BYTES || available % 8 != 0) {
+                *fault = "the ring's head makes no sense";
+                return -EPROTO;
+        }
+        memcpy(start, ring_bytes(ring) + position, sizeof(*start));
+        if (start->size_bytes < sizeof(*start) || start->size_bytes % 8 != 0 ||
+            start->size_bytes > available ||
+            start->size_bytes > SIMPMU_RING_BYTES - position)
+                *fault = "a record's size makes no sense";
+        else if (start->type == SIMPMU_PAD)
+                return 1;
+        else if (start->size_bytes < sizeof(struct simpmu_record) ||
+                 start->size_bytes > SIM_RECORD_MAX_BYTES)
+                *fault = "a record is too short or too long";
+        return *fault ? -EPROTO : 1;
+}
+
+int sim_ring_peek(struct sim_ring *ring, void *buffer, const char **fault)
+{
+        struct record_start start;
+        int rc;
+        while ((rc = next_start(ring, &start, fault)) > 0 && start.type == SIMPMU_PAD)
+                ring->tail += start.size_bytes;
+        if (rc <= 0)
+                return rc;
+        memcpy(buffer, ring_bytes(ring) + ring->tail % SIMPMU_RING_BYTES,
+               start.size_bytes);
+        memcpy(buffer, &start,
+               sizeof(start)); /* what was checked, whatever is there now */
+        *fault = sim_record_fault(buffer, start.size_bytes);
+        return *fault ? -EPROTO : 1;
+}
+
+void sim_ring_pop(struct sim_ring *ring, const void *buffer)
+{
+        const struct simpmu_record *record = buffer;
+        ring->tail += record->size_bytes;
+}
+
+void sim_ring_release(struct sim_ring *ring)
+{
+        struct simpmu_slice *slice = ring->slice;
+        if (slice->tail == ring->tail)
+                return;
+        /* Pairs with the producer, which says that it waits before it looks again. */
+        __atomic_store_n(&slice->tail, ring->tail, __ATOMIC_SEQ_CST);
+        if (!__atomic_load_n(&slice->producer_waits, __ATOMIC_SEQ_CST))
+                return;
+        __atomic_add_fetch(&slice->space_futex, 1, __ATOMIC_SEQ_CST);
+        syscall(SYS_futex, &slice->space_futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void sim_ring_discard(struct sim_ring *ring)
+{
+        ring->tail = __atomic_load_n(&ring->slice->head, __ATOMIC_ACQUIRE);
+        sim_ring_release(ring);
+}
+
+/* ---- records --------------------------------------------------------------- */
+
+/* Whether the text at OFFSET ends within the record. */
+static bool has_text(const struct simpmu_record *record, size_t size, size_t offset)
+{
+        return size > offset &&
+               memchr((const char *)record + offset, '\0', size - offset);
+}
+
+static bool has_frames(size_t size, size_t offset, uint32_t depth)
+{
+        return size >= offset && depth <= (size - offset) / sizeof(uint64_t);
+}
+
+static size_t least_size(uint16_t type)
+{
+        static const size_t sizes[] = {
+            [SIMPMU_PROCESS] = sizeof(struct simpmu_process) + 1,
+            [SIMPMU_THREAD] = sizeof(struct simpmu_thread),
+            [SIMPMU_THREAD_EXIT] = sizeof(struct simpmu_record),
+            [SIMPMU_MAP] = sizeof(struct simpmu_map) + 1,
+            [SIMPMU_UNMAP] = sizeof(struct simpmu_unmap),
+            [SIMPMU_SAMPLE] = sizeof(struct simpmu_sample),
+            [SIMPMU_COUNTERS] = sizeof(struct simpmu_counters),
+            [SIMPMU_ALLOC] = sizeof(struct simpmu_alloc),
+            [SIMPMU_FREE] = sizeof(struct simpmu_free),
+            [SIMPMU_TRACKER] = sizeof(struct simpmu_record),
+            [SIMPMU_UNHANDLED] = sizeof(struct simpmu_unhandled),
+            [SIMPMU_END] = sizeof(struct simpmu_end),
+        };
+        return type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
+}
+
+static const char *map_fault(const struct simpmu_map *map, size_t size)
+{
+        if (map->kind > SIMPMU_MAP_VDSO)
+                return "a mapping of unknown kind";
+        if (!has_text(&map->header, size, offsetof(struct simpmu_map, path)))
+                return "a path without an end";
+        return NULL;
+}
+
+static const char *sample_fault(const struct simpmu_sample *sample, size_t size)
+{
+        if (sample->level >= SIMPMU_LEVEL_COUNT)
+                return "a sample of unknown level";
+        if (!has_frames(size, offsetof(struct simpmu_sample, frames), sample->depth))
+                return "a stack that does not fit";
+        return NULL;
+}
+
+static const char *alloc_fault(const struct simpmu_alloc *alloc, size_t size)
+{
+        if (alloc->function >= HEAP_FUNCTION_COUNT)
+                return "an allocation by an unknown function";
+        if (!has_frames(size, offsetof(struct simpmu_alloc, frames), alloc->depth))
+                return "a stack that does not fit";
+        return NULL;
+}
+
+static const char *counters_fault(const struct simpmu_counters *counters)
+{
+        if (counters->start_ns > INT64_MAX)
+                return "a time that makes no sense";
+        for (size_t i = 0; i < SIMPMU_COUNTER_COUNT; i++)
+                if (counters->value[i] > INT64_MAX)
+                        return "a counter that makes no sense";
+        return NULL;
+}
+
+const char *sim_record_fault(const struct simpmu_record *record, size_t size)
+{
+        size_t least = least_size(record->type);
+        if (least == 0)
+                return "a record of unknown type";
+        if (size < least)
+                return "a record that is too short for its type";
+        if (record->time_ns > INT64_MAX)
+                return "a time that makes no sense";
+        switch (record->type) {
+        case SIMPMU_PROCESS:
+                return has_text(record, size, offsetof(struct simpmu_process, executable))
+                           ? NULL
+                           : "a program's name without an end";
+        case SIMPMU_MAP:
+                return map_fault((const struct simpmu_map *)record, size);
+        case SIMPMU_SAMPLE:
+                return sample_fault((const struct simpmu_sample *)record, size);
+        case SIMPMU_ALLOC:
+                return alloc_fault((const struct simpmu_alloc *)record, size);
+        case SIMPMU_COUNTERS:
+                return counters_fault((const struct simpmu_counters *)record);
+        case SIMPMU_UNHANDLED:
+                return ((const struct simpmu_unhandled *)record)->length > 16
+                           ? "an instruction that is too long"
+                           : NULL;
+        default:
+                return NULL;
+        }
+}

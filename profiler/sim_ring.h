@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The consumer's end of one simulated process's ring. What is in the ring is
+ * hostile: each record is copied before it is looked at, and one that breaks the
+ * protocol is an error, never a crash. Knows nothing of what records mean to a
+ * database. */
+#ifndef MEMLAG_SIM_RING_H
+#define MEMLAG_SIM_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simpmu/protocol.h"
+
+/* No record is longer: paths have at most 4096 bytes, stacks some hundred frames. */
+#define SIM_RECORD_MAX_BYTES 65536u
+
+struct sim_ring {
+        struct simpmu_slice *slice; /* the mapped slice, ring included */
+        uint64_t tail;              /* how far records were taken */
+};
+
+/* Copies the next record to BUFFER (of SIM_RECORD_MAX_BYTES, 8-byte aligned) and
+ * leaves it in the ring. 1: there is one; 0: the ring is empty; -EPROTO: what is
+ * there is no valid record, and *FAULT says why. */
+int sim_ring_peek(struct sim_ring *ring, void *buffer, const char **fault);
+
+/* Takes the record that the last sim_ring_peek copied to BUFFER. */
+void sim_ring_pop(struct sim_ring *ring, const void *buffer);
+
+/* Gives the producer the room of the records taken, and wakes it if it waits. */
+void sim_ring_release(struct sim_ring *ring);
+
+/* Drops all that is in the ring, and wakes a waiting producer. */
+void sim_ring_discard(struct sim_ring *ring);
+
+/* Checks a record of SIZE bytes: NULL when its type is known, its parts fit and its
+ * texts end, else what is wrong. */
+const char *sim_record_fault(const struct simpmu_record *record, size_t size);
+
+#endif

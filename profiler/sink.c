@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns the events of any source into rows: keeps each process image's threads,
+ * mappings and live heap blocks as they are at the moment, so that fork, exec,
+ * partial unmapping and reused addresses come out right. Knows the writer's
+ * interface, and nothing of where events come from.
+ *
+ * Threads of one image have clocks of their own in a simulated PMU, so its events
+ * come in the order in which they happened, but not quite in the order of their
+ * times. Rows follow the order: what changes the image is never earlier than an
+ * event before it, and no sample is earlier than the change that it saw. */
+#include "sink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "build_id.h"
+#include "heap/live.h"
+#include "intern.h"
+#include "mapping_set.h"
+
+/* A fork's child may be heard of only after its parent's end; so the state of the
+ * images that ended last is kept. */
+#define ENDED_IMAGES_KEPT 64
+
+struct thread {
+        int64_t thread_id;
+        int64_t readings_end_ns;
+        uint32_t tid;
+        bool ended;
+        size_t next; /* of the same image: index + 1, 0 for none */
+};
+
+struct image {
+        int64_t process_id;
+        uint32_t pid;
+        bool ended;
+        int64_t changed_ns;  /* the latest change of threads, mappings or heap */
+        int64_t latest_ns;   /* the latest event of any kind */
+        size_t first_thread; /* index + 1, 0 for none */
+        struct mapping_set mappings;
+        struct heap_live *heap;
+};
+
+/* A file that was mapped. */
+struct file {
+        int64_t module_id;
+        char *path;
+};
+
+struct loss {
+        char *kind;
+        char *unit;
+        uint64_t count;
+};
+
+struct sink {
+        struct writer *writer;
+        struct context_intern *image_index;  /* (0, image key) → index + 1 */
+        struct context_intern *thread_index; /* (image index, tid) → index + 1 */
+        struct intern *file_index;           /* a file's identity → index + 1 */
+        struct file *files;
+        size_t file_count;
+        struct image *images;
+        size_t image_count;
+        size_t image_capacity;
+        struct thread *threads;
+        size_t thread_count;
+        size_t thread_capacity;
+        size_t ended[ENDED_IMAGES_KEPT]; /* index + 1 */
+        size_t ended_next;
+        struct heap_sites *sites;
+        struct loss *losses;
+        size_t loss_count;
+        struct unhandled_instruction unhandled;
+        int64_t latest_ns;
+        uint64_t samples;
+};
+
+static int no_memory(struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "out of memory");
+}
+
+/* ---- making and ending ----------------------------------------------------- */
+
+int sink_open(struct writer *writer, struct sink **result, struct diag *diag)
+{
+        struct sink *sink = calloc(1, sizeof(*sink));
+        if (!sink)
+                return no_memory(diag);
+        sink->writer = writer;
+        sink->image_index = context_intern_new();
+        sink->thread_index = context_intern_new();
+        sink->file_index = intern_new();
+        sink->sites = heap_sites_new();
+        if (!sink->image_index || !sink->thread_index || !sink->file_index ||
+            !sink->sites) {
+                sink_close(sink);
+                return no_memory(diag);
+        }
+        *result = sink;
+        return 0;
+}
+
+static void forget_state(struct image *image)
+{
+        mapping_set_free(&image->mappings);
+        heap_live_free(image->heap);
+        image->heap = NULL;
+}
+
+void sink_close(struct sink *sink)
+{
+        if (!sink)
+                return;
+        for (size_t i = 0; i < sink->image_count; i++)
+                forget_state(&sink->images[i]);
+        for (size_t i = 0; i < sink->loss_count; i++) {
+                free(sink->losses[i].kind);
+                free(sink->losses[i].unit);
+        }
+        for (size_t i = 0; i < sink->file_count; i++)
+                free(sink->files[i].path);
+        context_intern_free(sink->image_index);
+        context_intern_free(sink->thread_index);
+        intern_free(sink->file_index);
+        heap_sites_free(sink->sites);
+        free(sink->images);
+        free(sink->threads);
+        free(sink->losses);
+        free(sink->files);
+        free(sink);
+}
+
+static int write_site_totals(struct sink *sink, struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < heap_sites_count(sink->sites); i++) {
+                const struct heap_site *site = heap_sites_at(sink->sites, i);
+                if (site->stack_id)
+                        rc = writer_allocation_total(
+                            sink->writer, site->stack_id, site->function,
+                            site->allocations, site->total_bytes, site->peak_bytes, diag);
+        }
+        return rc;
+}
+
+static int end_image(struct sink *sink, struct image *image, int64_t time_ns,
+                     struct diag *diag);
+
+int sink_finish(struct sink *sink, struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < sink->image_count; i++)
+                if (!sink->images[i].ended)
+                        rc = end_image(sink, &sink->images[i], sink->images[i].latest_ns,
+                                       diag);
+        return rc == 0 ? write_site_totals(sink, diag) : rc;
+}
+
+int64_t sink_latest_ns(const struct sink *sink)
+{
+        return sink->latest_ns;
+}
+
+uint64_t sink_samples(const struct sink *sink)
+{
+        return sink->samples;
+}
+
+const struct unhandled_instruction *sink_unhandled_instruction(const struct sink *sink)
+{
+        return &sink->unhandled;
+}
+
+/* ---- the ledger ------------------------------------------------------------ */
+
+int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit)
+{
+        for (size_t i = 0; i < sink->loss_count; i++) {
+                if (strcmp(sink->losses[i].kind, kind) == 0) {
+                        sink->losses[i].count += count;
+                        return 0;
+                }
+        }
+        struct loss *losses =
+            reallocarray(sink->losses, sink->loss_count + 1, sizeof(*losses));
+        if (!losses)
+                return -ENOMEM;
+        sink->losses = losses;
+        struct loss loss = {strdup(kind), strdup(unit), count};
+        if (!loss.kind || !loss.unit) {
+                free(loss.kind);
+                free(loss.unit);
+                return -ENOMEM;
+        }
+        losses[sink->loss_count++] = loss;
+        return 0;
+}
+
+int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < sink->loss_count; i++) {
+                const struct loss *loss = &sink->losses[i];
+                int64_t value =
+                    loss->count > INT64_MAX ? INT64_MAX : (int64_t)loss->count;
+                rc = db_ledger_set(db, "record", loss->kind, value, loss->unit, diag);
+        }
+        return rc;
+}
+
+/* ---- times ------------------------------------------------------------------ */
+
+static void saw_time(struct sink *sink, struct image *image, int64_t time_ns)
+{
+        if (time_ns > image->latest_ns)
+                image->latest_ns = time_ns;
+        if (time_ns > sink->latest_ns)
+                sink->latest_ns = time_ns;
+}
+
+/* The time of something that changes the image. */
+static int64_t time_of_change(struct sink *sink, struct image *image, int64_t time_ns)
+{
+        if (time_ns < image->latest_ns)
+                time_ns = image->latest_ns;
+        image->changed_ns = time_ns;
+        saw_time(sink, image, time_ns);
+        return time_ns;
+}
+
+static int64_t time_of_sample(struct sink *sink, struct image *image, int64_t time_ns)
+{
+        if (time_ns < image->changed_ns)
+                time_ns = image->changed_ns;
+        saw_time(sink, image, time_ns);
+        return time_ns;
+}
+
+/* ---- images and threads ------------------------------------------------------ */
+
+/* The live image of KEY, or NULL. */
+static struct image *find_image(struct sink *sink, image_key key)
+{
+        struct context_node *node = context_intern_place(sink->image_index, 0, key);
+        if (!node || node->id == 0)
+                return NULL;
+        return &sink->images[node->id - 1];
+}
+
+/* The same; an event without one is counted and dropped. */
+static struct image *image_of_event(struct sink *sink, image_key key)
+{
+        struct image *image = find_image(sink, key);
+        if (image && !image->ended)
+                return image;
+        sink_loss(sink, "events without a process", 1, "events");
+        return NULL;
+}
+
+static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
+                      const char *name, int64_t time_ns, struct thread **result,
+                      struct diag *diag)
+{
+        if (sink->thread_count == sink->thread_capacity) {
+                size_t capacity = sink->thread_capacity * 2 + 16;
+                struct thread *threads =
+                    reallocarray(sink->threads, capacity, sizeof(*threads));
+                if (!threads)
+                        return no_memory(diag);
+                sink->threads = threads;
+                sink->thread_capacity = capacity;
+        }
+        struct thread thread = {.tid = tid, .readings_end_ns = INT64_MIN};
+        int rc = writer_thread(sink->writer, image->process_id, tid, name, time_ns,
+                               &thread.thread_id, diag);
+        if (rc < 0)
+                return rc;
+        struct context_node *node = context_intern_place(
+            sink->thread_index, (uint64_t)(image - sink->images), tid);
+        if (!node)
+                return no_memory(diag);
+        thread.next = image->first_thread;
+        sink->threads[sink->thread_count++] = thread;
+        image->first_thread = sink->thread_count;
+        node->id = (int64_t)sink->thread_count;
+        *result = &sink->threads[sink->thread_count - 1];
+        return 0;
+}
+
+static struct thread *find_thread(struct sink *sink, const struct image *image,
+                                  uint32_t tid)
+{
+        struct context_node *node = context_intern_place(
+            sink->thread_index, (uint64_t)(image - sink->images), tid);
+        return node && node->id ? &sink->threads[node->id - 1] : NULL;
+}
+
+/* The thread TID, which begins now when nothing was heard of it before. */
+static int thread_of_event(struct sink *sink, struct image *image, uint32_t tid,
+                           int64_t time_ns, struct thread **thread, struct diag *diag)
+{
+        *thread = find_thread(sink, image, tid);
+        return *thread ? 0 : add_thread(sink, image, tid, NULL, time_ns, thread, diag);
+}
+
+static int end_thread(struct sink *sink, struct thread *thread, int64_t time_ns,
+                      struct diag *diag)
+{
+        if (thread->ended)
+                return 0;
+        thread->ended = true;
+        return writer_thread_end(sink->writer, thread->thread_id, time_ns, diag);
+}
+
+int sink_thread(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
+                const char *name, struct diag *diag)
+{
+        struct image *image = image_of_event(sink, key);
+        if (!image)
+                return 0;
+        time_ns = time_of_change(sink, image, time_ns);
+        struct thread *before = find_thread(sink, image, tid);
+        int rc = before ? end_thread(sink, before, time_ns, diag) : 0;
+        struct thread *thread;
+        return rc == 0 ? add_thread(sink, image, tid, name, time_ns, &thread, diag) : rc;
+}
+
+int sink_thread_end(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
+                    struct diag *diag)
+{
+        struct image *image = image_of_event(sink, key);
+        if (!image)
+                return 0;
+        time_ns = time_of_change(sink, image, time_ns);
+        struct thread *thread = find_thread(sink, image, tid);
+        return thread ? end_thread(sink, thread, time_ns, diag) : 0;
+}
+
+/* ---- mappings ------------------------------------------------------------------ */
+
+/* What a mapping listener or a heap listener needs to write rows. */
+struct row_context {
+        struct sink *sink;
+        struct image *image;
+        int64_t time_ns;
+        struct diag *diag;
+};
+
+static int mapping_ended(void *pointer, const struct mapped *piece)
+{
+        const struct row_context *context = pointer;
+        return writer_mapping_end(context->sink->writer, piece->mapping_id,
+                                  context->time_ns, context->diag);
+}
+
+static int mapping_begun(void *pointer, struct mapped *piece)
+{
+        const struct row_context *context = pointer;
+        struct thread *owner =
+            piece->stack_tid
+                ? find_thread(context->sink, context->image, piece->stack_tid)
+                : NULL;
+        char protection[sizeof(piece->protection)];
+        memcpy(protection, piece->protection, sizeof(protection));
+        struct mapping_row row = {
+            .process_id = context->image->process_id,
+            .kind = (enum mapping_kind)piece->kind,
+            .start_addr = piece->start_addr,
+            .length_bytes = piece->length_bytes,
+            .file_offset_bytes = piece->file_offset_bytes,
+            .module_id = piece->module_id,
+            .thread_id = owner ? owner->thread_id : 0,
+            .protection = protection,
+            .start_ns = context->time_ns,
+        };
+        return writer_mapping(context->sink->writer, &row, &piece->mapping_id,
+                              context->diag);
+}
+
+static struct mapping_listener listener_of(struct row_context *context)
+{
+        return (struct mapping_listener){mapping_ended, mapping_begun, context};
+}
+
+/* What tells a file from others, and from itself after a change. */
+struct file_identity {
+        uint64_t device, inode, size_bytes;
+        int64_t modified_s, modified_ns;
+};
+
+static struct file_identity identify(const char *path)
+{
+        struct file_identity identity = {0};
+        struct stat status;
+        if (stat(path, &status) == 0) {
+                identity.device = status.st_dev;
+                identity.inode = status.st_ino;
+                identity.size_bytes = (uint64_t)status.st_size;
+                identity.modified_s = status.st_mtim.tv_sec;
+                identity.modified_ns = status.st_mtim.tv_nsec;
+        }
+        return identity;
+}
+
+/* Reads a new file's build-id and gives it a row. */
+static int add_file(struct sink *sink, const char *path, struct diag *diag)
+{
+        struct file *files =
+            reallocarray(sink->files, sink->file_count + 1, sizeof(*files));
+        if (!files)
+                return no_memory(diag);
+        sink->files = files;
+        struct file file = {.path = strdup(path)};
+        if (!file.path)
+                return no_memory(diag);
+        uint8_t id[BUILD_ID_MAX_BYTES];
+        size_t length = build_id_read(path, id);
+        int rc = writer_module(sink->writer, path, id, length, &file.module_id, diag);
+        files[sink->file_count++] = file;
+        return rc;
+}
+
+static int module_of_file(struct sink *sink, const char *path, int64_t *module_id,
+                          struct diag *diag)
+{
+        struct file_identity identity = identify(path);
+        size_t path_size = strlen(path) + 1;
+        char *key = malloc(sizeof(identity) + path_size);
+        if (!key)
+                return no_memory(diag);
+        memcpy(key, &identity, sizeof(identity));
+        memcpy(key + sizeof(identity), path, path_size);
+        int64_t *place =
+            intern_place(sink->file_index, key, sizeof(identity) + path_size);
+        free(key);
+        if (!place)
+                return no_memory(diag);
+        int rc = 0;
+        if (*place == 0) {
+                rc = add_file(sink, path, diag);
+                *place = (int64_t)sink->file_count;
+        }
+        if (rc == 0)
+                *module_id = sink->files[*place - 1].module_id;
+        return rc;
+}
+
+static int module_of_mapping(struct sink *sink, const struct event_mapping *event,
+                             int64_t *module_id, struct diag *diag)
+{
+        *module_id = 0;
+        if (event->kind == MAPPING_VDSO)
+                return writer_module(sink->writer, "[vdso]", NULL, 0, module_id, diag);
+        if (!event->path || !*event->path)
+                return 0;
+        return module_of_file(sink, event->path, module_id, diag);
+}
+
+int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
+                 struct diag *diag)
+{
+        struct image *image = image_of_event(sink, event->image);
+        if (!image)
+                return 0;
+        struct mapped piece = {
+            .start_addr = event->start_addr,
+            .length_bytes = event->length_bytes,
+            .file_offset_bytes = event->file_offset_bytes,
+            .kind = event->kind,
+            .stack_tid = event->stack_tid,
+        };
+        memcpy(piece.protection, event->protection, sizeof(piece.protection));
+        int rc = module_of_mapping(sink, event, &piece.module_id, diag);
+        if (rc < 0)
+                return rc;
+        struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
+                                      diag};
+        struct mapping_listener listener = listener_of(&context);
+        rc = mapping_set_add(&image->mappings, &piece, &listener);
+        if (rc == -ENOMEM)
+                return no_memory(diag);
+        if (rc == -EINVAL)
+                return sink_loss(sink, "mappings that make no sense", 1, "mappings");
+        return rc;
+}
+
+/* ---- heap ------------------------------------------------------------------------ */
+
+static int block_ended(void *pointer, const struct heap_block *block)
+{
+        const struct row_context *context = pointer;
+        if (block->allocation_id == 0)
+                return 0;
+        return writer_allocation_end(context->sink->writer, block->allocation_id,
+                                     context->time_ns, context->diag);
+}
+
+/* A failure of heap/live.h: out of memory has no message yet. */
+static int heap_result(int rc, struct diag *diag)
+{
+        return rc == -ENOMEM ? no_memory(diag) : rc;
+}
+
+int sink_unmapping(struct sink *sink, int64_t time_ns, image_key key, uint64_t start_addr,
+                   uint64_t length_bytes, struct diag *diag)
+{
+        struct image *image = image_of_event(sink, key);
+        if (!image || length_bytes == 0)
+                return 0;
+        struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
+                                      diag};
+        struct mapping_listener listener = listener_of(&context);
+        int rc =
+            mapping_set_remove(&image->mappings, start_addr, length_bytes, &listener);
+        if (rc == 0)
+                rc = heap_live_end_range(image->heap, start_addr, length_bytes,
+                                         context.time_ns, block_ended, &context);
+        return heap_result(rc, diag);
+}
+
+int sink_allocation(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
+                    const char *function, uint64_t addr, uint64_t size_bytes,
+                    const uint64_t *frames, size_t depth, struct diag *diag)
+{
+        struct image *image = image_of_event(sink, key);
+        if (!image)
+                return 0;
+        struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
+                                      diag};
+        struct thread *thread;
+        int rc = thread_of_event(sink, image, tid, context.time_ns, &thread, diag);
+        if (rc < 0)
+                return rc;
+        struct heap_block block = {.addr = addr,
+                                   .size_bytes = size_bytes,
+                                   .start_ns = context.time_ns,
+                                   .thread_id = thread->thread_id};
+        int64_t stack_id = 0;
+        if (depth)
+                rc = writer_stack(sink->writer, image->process_id, frames, depth,
+                                  &stack_id, diag);
+        if (rc < 0)
+                return rc;
+        rc = heap_sites_find(sink->sites, stack_id, function, &block.site);
+        if (rc == 0)
+                rc = heap_live_begin(image->heap, &block, block_ended, &context);
+        return heap_result(rc, diag);
+}
+
+int sink_free(struct sink *sink, int64_t time_ns, image_key key, uint64_t addr,
+              struct diag *diag)
+{
+        struct image *image = image_of_event(sink, key);
+        struct heap_block block;
+        if (!image || !heap_live_end(image->heap, addr, &block))
+                return 0;
+        struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
+                                      diag};
+        return block_ended(&context, &block);
+}
+
+/* The row of the block that ADDR fell into; blocks without samples have none. */
+static int write_block(struct sink *sink, struct image *image, uint64_t addr,
+                       struct diag *diag)
+{
+        struct heap_block *block = heap_live_find(image->heap, addr);
+        if (!block || block->allocation_id)
+                return 0;
+        const struct heap_site *site = heap_sites_at(sink->sites, block->site);
+        struct allocation_row row = {.process_id = image->process_id,
+                                     .thread_id = block->thread_id,
+                                     .function = site->function,
+                                     .addr = block->addr,
+                                     .size_bytes = block->size_bytes,
+                                     .stack_id = site->stack_id,
+                                     .start_ns = block->start_ns};
+        return writer_allocation(sink->writer, &row, &block->allocation_id, diag);
+}
+
+/* ---- processes ------------------------------------------------------------------- */
+
+static int add_image(struct sink *sink, struct image **image, struct diag *diag)
+{
+        if (sink->image_count == sink->image_capacity) {
+                size_t capacity = sink->image_capacity * 2 + 16;
+                struct image *images =
+                    reallocarray(sink->images, capacity, sizeof(*images));
+                if (!images)
+                        return no_memory(diag);
+                sink->images = images;
+                sink->image_capacity = capacity;
+        }
+        *image = &sink->images[sink->image_count++];
+        **image = (struct image){0};
+        return 0;
+}
+
+/* A forked child begins with its parent's mappings and live blocks. */
+static int inherit(struct sink *sink, struct image *image, const struct image *parent,
+                   int64_t time_ns, struct diag *diag)
+{
+        struct row_context context = {sink, image, time_ns, diag};
+        struct mapping_listener listener = listener_of(&context);
+        int rc = mapping_set_copy(&image->mappings, &parent->mappings, &listener);
+        if (rc < 0)
+                return heap_result(rc, diag);
+        image->heap = heap_live_copy(parent->heap);
+        return image->heap ? 0 : no_memory(diag);
+}
+
+int sink_process(struct sink *sink, int64_t time_ns, const struct event_process *event,
+                 struct diag *diag)
+{
+        struct image *image = NULL;
+        int rc = add_image(sink, &image, diag);
+        if (rc < 0)
+                return rc;
+        const struct image *parent =
+            event->parent ? find_image(sink, event->parent) : NULL;
+        image->pid = event->pid;
+        image->changed_ns = time_ns;
+        saw_time(sink, image, time_ns);
+        rc = writer_process(sink->writer, event->pid, parent ? parent->process_id : 0,
+                            event->executable, time_ns, &image->process_id, diag);
+        if (rc < 0)
+                return rc;
+        struct context_node *node =
+            context_intern_place(sink->image_index, 0, event->image);
+        if (!node)
+                return no_memory(diag);
+        node->id = (int64_t)sink->image_count;
+
+        if (event->forked && parent && parent->heap)
+                return inherit(sink, image, parent, time_ns, diag);
+        if (event->forked)
+                sink_loss(sink, "processes forked from an unknown one", 1, "processes");
+        image->heap = heap_live_new(sink->sites);
+        return image->heap ? 0 : no_memory(diag);
+}
+
+/* Ends the open threads, and the rows of blocks that live to the end. Mappings that
+ * live to the end of their process keep no end of their own. */
+static int end_image(struct sink *sink, struct image *image, int64_t time_ns,
+                     struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = image->first_thread; rc == 0 && i; i = sink->threads[i - 1].next)
+                rc = end_thread(sink, &sink->threads[i - 1], time_ns, diag);
+        if (rc == 0)
+                rc = writer_process_end(sink->writer, image->process_id, time_ns, diag);
+        image->ended = true;
+
+        size_t *place = &sink->ended[sink->ended_next++ % ENDED_IMAGES_KEPT];
+        if (*place)
+                forget_state(&sink->images[*place - 1]);
+        *place = (size_t)(image - sink->images) + 1;
+        return rc;
+}
+
+int sink_process_end(struct sink *sink, int64_t time_ns, image_key key, struct diag *diag)
+{
+        struct image *image = image_of_event(sink, key);
+        if (!image)
+                return 0;
+        return end_image(sink, image, time_of_change(sink, image, time_ns), diag);
+}
+
+/* ---- samples and counters --------------------------------------------------------- */
+
+int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
+                struct diag *diag)
+{
+        struct image *image = image_of_event(sink, event->image);
+        if (!image)
+                return 0;
+        struct sample_row row = {.time_ns = time_of_sample(sink, image, time_ns),
+                                 .cpu = event->cpu,
+                                 .ip = event->ip,
+                                 .has_addr = event->has_addr,
+                                 .addr = event->addr,
+                                 .latency_cycles = event->latency_cycles};
+        struct thread *thread;
+        int rc = thread_of_event(sink, image, event->tid, row.time_ns, &thread, diag);
+        if (rc < 0)
+                return rc;
+        row.thread_id = thread->thread_id;
+        if (event->data_source)
+                rc = writer_data_source(sink->writer, event->data_source,
+                                        &row.data_source_id, diag);
+        if (rc == 0 && event->depth)
+                rc = writer_stack(sink->writer, image->process_id, event->frames,
+                                  event->depth, &row.stack_id, diag);
+        if (rc == 0 && event->has_addr)
+                rc = write_block(sink, image, event->addr, diag);
+        if (rc == 0)
+                rc = writer_sample(sink->writer, &row, diag);
+        if (rc == 0)
+                sink->samples++;
+        return rc;
+}
+
+int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key key,
+                  uint32_t tid, const struct event_counter *counters, size_t count,
+                  struct diag *diag)
+{
+        struct image *image = image_of_event(sink, key);
+        if (!image)
+                return 0;
+        struct thread *thread;
+        int rc = thread_of_event(sink, image, tid, start_ns, &thread, diag);
+        if (rc < 0)
+                return rc;
+        if (start_ns < thread->readings_end_ns || end_ns <= start_ns)
+                return sink_loss(sink, "counter readings out of order", 1, "readings");
+        thread->readings_end_ns = end_ns;
+        saw_time(sink, image, end_ns);
+        for (size_t i = 0; rc == 0 && i < count; i++) {
+                int64_t counter_id;
+                rc = writer_counter(sink->writer, counters[i].name, counters[i].unit,
+                                    &counter_id, diag);
+                if (rc == 0)
+                        rc = writer_reading(sink->writer, start_ns, end_ns,
+                                            thread->thread_id, counter_id,
+                                            counters[i].value, diag);
+        }
+        return rc;
+}
+
+/* ---- the rest -----------------------------------------------------------------------
+ */
+
+int sink_machine(struct sink *sink, const char *key, double value, const char *unit,
+                 const char *origin, struct diag *diag)
+{
+        return writer_machine(sink->writer, key, value, unit, origin, diag);
+}
+
+void sink_unhandled(struct sink *sink, image_key key, uint64_t ip, const uint8_t *bytes,
+                    size_t length)
+{
+        struct image *image = image_of_event(sink, key);
+        struct unhandled_instruction *first = &sink->unhandled;
+        if (!image || first->count++)
+                return;
+        first->pid = image->pid;
+        first->ip = ip;
+        first->length = length < sizeof(first->bytes) ? length : sizeof(first->bytes);
+        memcpy(first->bytes, bytes, first->length);
+        const struct mapped *place = mapping_set_find(&image->mappings, ip);
+        if (!place || !place->module_id)
+                return;
+        first->module_offset_bytes = ip - place->start_addr + place->file_offset_bytes;
+        for (size_t i = 0; i < sink->file_count; i++)
+                if (sink->files[i].module_id == place->module_id)
+                        first->module = sink->files[i].path;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The one sink of all sources, for the command that records: making it, and what it
+ * knows at the end. The events themselves are in source.h. */
+#ifndef MEMLAG_SINK_H
+#define MEMLAG_SINK_H
+
+#include "db.h"
+#include "source.h"
+
+/* An instruction that the source could not run, and where it stands. */
+struct unhandled_instruction {
+        uint64_t count; /* 0: there was none; the rest tells of the first */
+        uint32_t pid;
+        uint64_t ip;
+        const char *module; /* the sink's; NULL: in no file */
+        uint64_t module_offset_bytes;
+        uint8_t bytes[16];
+        size_t length;
+};
+
+/* WRITER must outlive the sink. */
+int sink_open(struct writer *writer, struct sink **sink, struct diag *diag);
+void sink_close(struct sink *sink);
+
+/* No more events come: ends what is still open and writes each allocation site's
+ * totals. */
+int sink_finish(struct sink *sink, struct diag *diag);
+
+/* Puts what the sink found missing into the ledger, as stage "record". */
+int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag);
+
+/* The latest time of any event. */
+int64_t sink_latest_ns(const struct sink *sink);
+uint64_t sink_samples(const struct sink *sink);
+const struct unhandled_instruction *sink_unhandled_instruction(const struct sink *sink);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* The source for machines without a PMU: runs the unmodified target under the
+ * simulated PMU, a Valgrind tool, and drains the records that it leaves in shared
+ * memory. Knows how the engine is started, not what a database is. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "db.h"
+#include "paths.h"
+#include "sim_deliver.h"
+#include "sim_images.h"
+#include "source.h"
+
+#define ENGINE_TOOL  "valgrind/memlag-amd64-linux"
+#define HEAP_TRACKER "valgrind/vgpreload_memlag-amd64-linux.so"
+#define LAUNCHER     "valgrind/simpmu-launch"
+
+/* Deeper stacks are cut off at the outer end. */
+#define STACK_FRAMES 128
+/* Valgrind numbers its descriptors above the target's limit, within this many. */
+#define RESERVED_DESCRIPTORS 24
+/* What is kept of the engine's log, and how much of it is shown. */
+#define LOG_KEPT_BYTES  65536
+#define LOG_SHOWN_BYTES 400
+
+struct source {
+        struct sim_memory memory;
+        struct sim_images *images;
+        struct sink *sink;
+        int bell[2];
+        int log;
+        int inherited[3]; /* by the engine: shared memory, bell, log */
+        bool heap;
+        char **argv; /* of the engine; each string is owned up to argv_owned */
+        size_t argv_owned;
+};
+
+/* ---- probe and open ---------------------------------------------------------- */
+
+/* The dynamic linker splits LD_PRELOAD at these. */
+static int check_place(const char *path, struct diag *diag)
+{
+        if (!strpbrk(path, " \t:"))
+                return 0;
+        return diag_set(
+            diag, -EINVAL,
+            "memlag is installed in '%s': the simulated PMU does not work in a "
+            "directory with a space or colon in its name; move it",
+            path);
+}
+
+static int sim_probe(const struct source_options *options, struct diag *diag)
+{
+        static const char *const parts[] = {ENGINE_TOOL, HEAP_TRACKER, LAUNCHER};
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+                char *path = path_libexec(parts[i], diag);
+                if (!path)
+                        return -ENOENT;
+                int rc = check_place(path, diag);
+                free(path);
+                if (rc < 0)
+                        return rc;
+        }
+        struct sim_preset preset;
+        return sim_preset_build(options->sim_cpu, options->sim_set, &preset, diag);
+}
+
+static uint64_t jitter_seed(void)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void fill_control(struct simpmu_control *control,
+                         const struct source_options *options,
+                         const struct sim_preset *preset)
+{
+        control->consumer_pid = (uint32_t)getpid();
+        control->period_loads = options->period_loads;
+        control->seed = jitter_seed();
+        control->interval_ns = options->interval_ns;
+        control->ldlat_cycles = options->ldlat_cycles;
+        control->stack_frames = options->call_graph ? STACK_FRAMES : 0;
+        control->params = preset->params;
+        control->version = SIMPMU_VERSION;
+        control->magic = SIMPMU_MAGIC;
+}
+
+static void sim_close(struct source *source);
+
+static int open_channels(struct source *source, struct diag *diag)
+{
+        int rc = sim_memory_open(&source->memory, diag);
+        if (rc < 0)
+                return rc;
+        if (pipe2(source->bell, O_CLOEXEC | O_NONBLOCK) != 0)
+                return diag_set(diag, -errno, "cannot make a pipe: %s", strerror(errno));
+        source->log = memfd_create("memlag-engine-log", MFD_CLOEXEC);
+        if (source->log < 0 || fcntl(source->log, F_SETFL, O_APPEND) != 0)
+                return diag_set(diag, -errno, "cannot make a memory file: %s",
+                                strerror(errno));
+        source->images = sim_images_new(&source->memory, source->sink, source->heap);
+        return source->images ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+}
+
+static int sim_open(const struct source_options *options, struct sink *sink,
+                    struct source **result, struct diag *diag)
+{
+        struct sim_preset preset;
+        int rc = sim_preset_build(options->sim_cpu, options->sim_set, &preset, diag);
+        if (rc < 0)
+                return rc;
+        struct source *source = calloc(1, sizeof(*source));
+        if (!source)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        source->sink = sink;
+        source->heap = options->heap;
+        source->memory.fd = -1;
+        source->bell[0] = source->bell[1] = source->log = -1;
+        for (int i = 0; i < 3; i++)
+                source->inherited[i] = -1;
+        rc = open_channels(source, diag);
+        if (rc == 0)
+                rc = sim_deliver_machine(sink, &preset, diag);
+        if (rc < 0) {
+                sim_close(source);
+                return rc;
+        }
+        fill_control(source->memory.control, options, &preset);
+        *result = source;
+        return 0;
+}
+
+static void free_command(struct source *source)
+{
+        for (size_t i = 0; i < source->argv_owned; i++)
+                free(source->argv[i]);
+        free(source->argv);
+        source->argv = NULL;
+        source->argv_owned = 0;
+}
+
+static void sim_close(struct source *source)
+{
+        if (!source)
+                return;
+        if (source->images)
+                sim_images_stop(source->images);
+        sim_images_free(source->images);
+        sim_memory_close(&source->memory);
+        for (int i = 0; i < 2; i++)
+                if (source->bell[i] >= 0)
+                        close(source->bell[i]);
+        if (source->log >= 0)
+                close(source->log);
+        for (int i = 0; i < 3; i++)
+                if (source->inherited[i] >= 0)
+                        close(source->inherited[i]);
+        free_command(source);
+        free(source);
+}
+
+/* ---- the command -------------------------------------------------------------- */
+
+/* A copy of FD that the engine inherits, numbered where Valgrind keeps its own
+ * descriptors, above those that the target may use or see as free. */
+static int inherited_copy(int fd, struct diag *diag)
+{
+        struct rlimit limit;
+        if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+                return diag_set(diag, -errno, "cannot read the limit on open files: %s",
+                                strerror(errno));
+        struct rlimit raised = limit;
+        raised.rlim_cur = limit.rlim_max - limit.rlim_cur < RESERVED_DESCRIPTORS
+                              ? limit.rlim_max
+                              : limit.rlim_cur + RESERVED_DESCRIPTORS;
+        setrlimit(RLIMIT_NOFILE, &raised);
+        int copy = fcntl(fd, F_DUPFD, (int)raised.rlim_cur - 4);
+        int error = errno;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        if (copy < 0)
+                return diag_set(
+                    diag, -error,
+                    "no room for the engine's open files: %s; raise the limit "
+                    "(ulimit -n)",
+                    strerror(error));
+        return copy;
+}
+
+static size_t count_strings(char *const *strings)
+{
+        size_t count = 0;
+        while (strings[count])
+                count++;
+        return count;
+}
+
+static int build_argv(struct source *source, char **command, struct diag *diag)
+{
+        const int originals[] = {source->memory.fd, source->bell[1], source->log};
+        for (int i = 0; i < 3; i++) {
+                source->inherited[i] = inherited_copy(originals[i], diag);
+                if (source->inherited[i] < 0)
+                        return source->inherited[i];
+        }
+        char *launcher = path_libexec(LAUNCHER, diag);
+        if (!launcher)
+                return -ENOENT;
+
+        const char *const fixed[] = {
+            "--tool=memlag",
+            "--command-line-only=yes", /* not $VALGRIND_OPTS, not .valgrindrc */
+            "--trace-children=yes",
+            "--vgdb=no",
+            /* Otherwise loads whose value is not used would be optimised away. */
+            "--vex-iropt-register-updates=allregs-at-mem-access",
+            "-q",
+        };
+        enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWNED = FIXED + 5 };
+        size_t count = count_strings(command);
+        char **argv = calloc(OWNED + count + 1, sizeof(*argv));
+        if (!argv) {
+                free(launcher);
+                return diag_set(diag, -ENOMEM, "out of memory");
+        }
+        source->argv = argv;
+        source->argv_owned = OWNED;
+        argv[0] = launcher;
+        bool complete = true;
+        for (size_t i = 0; i < FIXED; i++)
+                complete &= (argv[1 + i] = strdup(fixed[i])) != NULL;
+        complete &= asprintf(&argv[FIXED + 1], "--shared=/proc/self/fd/%d",
+                             source->inherited[0]) > 0;
+        complete &= asprintf(&argv[FIXED + 2], "--bell=/proc/self/fd/%d",
+                             source->inherited[1]) > 0;
+        complete &= asprintf(&argv[FIXED + 3], "--log-fd=%d", source->inherited[2]) > 0;
+        complete &= (argv[FIXED + 4] = strdup("--")) != NULL;
+        memcpy(argv + OWNED, command, count * sizeof(*argv));
+        return complete ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+}
+
+static int sim_start(struct source *source, char ***argv, char ***envp, struct diag *diag)
+{
+        (void)envp; /* the launcher sets what the engine needs, which the target loses */
+        int rc = build_argv(source, *argv, diag);
+        if (rc == 0)
+                *argv = source->argv;
+        return rc;
+}
+
+/* ---- draining ------------------------------------------------------------------- */
+
+static int sim_poll_fd(struct source *source)
+{
+        return source->bell[0];
+}
+
+/* Keeps the end of the engine's log, which has no limit of its own. */
+static void trim_log(struct source *source)
+{
+        struct stat status;
+        if (fstat(source->log, &status) == 0 && status.st_size > 2 * LOG_KEPT_BYTES)
+                (void)!fallocate(source->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                 0, (status.st_size - LOG_KEPT_BYTES) & ~(off_t)4095);
+}
+
+static int sim_drain(struct source *source, struct diag *diag)
+{
+        char rings[512];
+        while (read(source->bell[0], rings, sizeof(rings)) > 0)
+                ;
+        trim_log(source);
+        return sim_images_drain(source->images, diag);
+}
+
+/* The end of the engine's log; the caller frees it. */
+static char *end_of_log(struct source *source)
+{
+        struct stat status;
+        char *text = calloc(1, LOG_KEPT_BYTES + 1);
+        if (!text || fstat(source->log, &status) != 0)
+                return text;
+        off_t from =
+            status.st_size > LOG_KEPT_BYTES ? status.st_size - LOG_KEPT_BYTES : 0;
+        ssize_t length = pread(source->log, text, LOG_KEPT_BYTES, from);
+        while (length > 0 && strchr("\n ", text[length - 1]))
+                text[--length] = '\0';
+        return text;
+}
+
+/* What the engine said of its own failure; NULL when it did not fail. Its log has
+ * other lines too, such as those about a target's fatal signal. */
+static const char *engine_failure(struct source *source, const char *log)
+{
+        const char *failure = strstr(log, "the 'impossible' happened");
+        if (failure)
+                return failure;
+        if (sim_images_started(source->images) > 0)
+                return NULL;
+        size_t length = strlen(log);
+        return length > LOG_SHOWN_BYTES ? log + length - LOG_SHOWN_BYTES : log;
+}
+
+static int sim_stop(struct source *source, struct diag *diag)
+{
+        int rc = sim_images_finish(source->images, diag);
+        if (rc < 0)
+                return rc;
+        char *log = end_of_log(source);
+        if (!log)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        const char *failure = engine_failure(source, log);
+        if (failure)
+                rc = diag_set(diag, -EIO, "the simulated PMU failed: %.*s",
+                              LOG_SHOWN_BYTES, *failure ? failure : "it did not begin");
+        free(log);
+        return rc;
+}
+
+const struct source_ops source_sim = {
+    .name = "sim",
+    .numbers = NUMBERS_MODELLED,
+    .meaning = "simulated PMU; all numbers are modelled, not measured",
+    .probe = sim_probe,
+    .open = sim_open,
+    .start = sim_start,
+    .poll_fd = sim_poll_fd,
+    .drain = sim_drain,
+    .stop = sim_stop,
+    .close = sim_close,
+};

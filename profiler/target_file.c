@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the file that a command names and tells what keeps it from being recorded.
+ * Reads files' first bytes only; knows nothing of how programs are started. */
+#include "target_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* As the kernel: an interpreter may be a script itself, this often. */
+#define INTERPRETERS_MAX 4
+#define START_BYTES      256
+
+/* What the file FILE of the command is missing, said of COMMAND. */
+struct subject {
+        const char *command;
+        const char *file;
+};
+
+static int cannot_run(const struct subject *subject, struct diag *diag, const char *why)
+{
+        if (strcmp(subject->command, subject->file) == 0)
+                return diag_set(diag, EXIT_CANNOT_RUN, "cannot run '%s': %s",
+                                subject->command, why);
+        return diag_set(diag, EXIT_CANNOT_RUN, "cannot run '%s': %s: %s",
+                        subject->command, subject->file, why);
+}
+
+/* ---- formats ----------------------------------------------------------------- */
+
+static const char *elf_objection(const unsigned char *start, size_t length)
+{
+        Elf64_Ehdr header;
+        if (length > EI_CLASS && start[EI_CLASS] == ELFCLASS32)
+                return "it is a 32-bit program; only 64-bit x86 programs can be recorded";
+        if (length < sizeof(header))
+                return "its ELF header is cut off";
+        memcpy(&header, start, sizeof(header));
+        if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
+            header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_X86_64)
+                return "it is a program for another machine; only 64-bit x86 programs "
+                       "can "
+                       "be recorded";
+        if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+                return "it is an ELF file, but no program";
+        return NULL;
+}
+
+/* Whether the kernel would run FILE with other rights than ours. */
+static bool gains_rights(const char *file, const struct stat *status)
+{
+        if ((status->st_mode & S_ISUID) && status->st_uid != geteuid())
+                return true;
+        if ((status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP) &&
+            status->st_gid != getegid())
+                return true;
+        return geteuid() != 0 && getxattr(file, "security.capability", NULL, 0) > 0;
+}
+
+/* The interpreter named in a script's first line, cut out of START. */
+static char *interpreter_of(char *start)
+{
+        char *name = start + 2 + strspn(start + 2, " \t");
+        name[strcspn(name, " \t\r\n")] = '\0';
+        return name;
+}
+
+static int check_file(const struct subject *subject, int scripts, struct diag *diag);
+
+static int check_start(const struct subject *subject, char *start, size_t length,
+                       int scripts, struct diag *diag)
+{
+        if (length >= SELFMAG && memcmp(start, ELFMAG, SELFMAG) == 0) {
+                const char *objection =
+                    elf_objection((const unsigned char *)start, length);
+                return objection ? cannot_run(subject, diag, objection) : 0;
+        }
+        if (length < 2 || memcmp(start, "#!", 2) != 0)
+                return cannot_run(subject, diag,
+                                  "it is neither an ELF program nor a script that begins "
+                                  "with '#!'; give the program that runs it");
+        const char *interpreter = interpreter_of(start);
+        if (!*interpreter)
+                return cannot_run(subject, diag, "its first line names no interpreter");
+        if (scripts == INTERPRETERS_MAX)
+                return cannot_run(subject, diag, "too many interpreters in a row");
+        struct subject next = {subject->command, interpreter};
+        return check_file(&next, scripts + 1, diag);
+}
+
+static int check_file(const struct subject *subject, int scripts, struct diag *diag)
+{
+        struct stat status;
+        if (stat(subject->file, &status) != 0)
+                return cannot_run(subject, diag, strerror(errno));
+        if (S_ISDIR(status.st_mode))
+                return cannot_run(subject, diag, "it is a directory");
+        if (!S_ISREG(status.st_mode))
+                return cannot_run(subject, diag, "it is not a regular file");
+        if (access(subject->file, X_OK) != 0)
+                return cannot_run(subject, diag,
+                                  "it is not executable (chmod +x makes it so)");
+        if (gains_rights(subject->file, &status))
+                return cannot_run(subject, diag,
+                                  "it is a set-user-id or set-group-id program or has "
+                                  "capabilities; run memlag as that user");
+        int fd = open(subject->file, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return cannot_run(subject, diag,
+                                  errno == EACCES ? "it is not readable, which recording "
+                                                    "needs (chmod +r makes it so)"
+                                                  : strerror(errno));
+        char start[START_BYTES + 1];
+        ssize_t length = read(fd, start, START_BYTES);
+        int error = errno;
+        close(fd);
+        if (length < 0)
+                return cannot_run(subject, diag, strerror(error));
+        start[length] = '\0';
+        return check_start(subject, start, (size_t)length, scripts, diag);
+}
+
+/* ---- the search ----------------------------------------------------------------- */
+
+static bool is_executable_file(const char *file)
+{
+        struct stat status;
+        return stat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+               access(file, X_OK) == 0;
+}
+
+/* The first executable file of that name in PATH, or else the first of that name at
+ * all, which says why it cannot run; NULL when there is none. The caller frees it. */
+static char *search(const char *command)
+{
+        const char *path = getenv("PATH");
+        char *fallback = NULL;
+        for (const char *at = path ? path : "/bin:/usr/bin"; at;) {
+                size_t length = strcspn(at, ":");
+                char *file = NULL;
+                if (asprintf(&file, "%.*s%s%s", (int)length, at, length ? "/" : "",
+                             command) < 0)
+                        break;
+                if (is_executable_file(file)) {
+                        free(fallback);
+                        return file;
+                }
+                struct stat status;
+                if (!fallback && stat(file, &status) == 0 && S_ISREG(status.st_mode))
+                        fallback = file;
+                else
+                        free(file);
+                at = at[length] ? at + length + 1 : NULL;
+        }
+        return fallback;
+}
+
+int target_file_check(const char *command, struct diag *diag)
+{
+        struct stat status;
+        if (!*command)
+                return diag_set(diag, EXIT_NOT_FOUND, "'': no such command");
+        if (strchr(command, '/')) {
+                if (stat(command, &status) != 0)
+                        return diag_set(
+                            diag, errno == EACCES ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND,
+                            "cannot run '%s': %s", command, strerror(errno));
+                struct subject subject = {command, command};
+                return check_file(&subject, 0, diag);
+        }
+        char *file = search(command);
+        if (!file)
+                return diag_set(
+                    diag, EXIT_NOT_FOUND,
+                    "'%s': no such command in PATH; give its path, such as ./%s", command,
+                    command);
+        struct subject subject = {command, file};
+        int rc = check_file(&subject, 0, diag);
+        free(file);
+        return rc;
+}
