@@ -177,7 +177,9 @@ int main(int argc, char **argv)
                 fputs("memlag: simpmu-launch is started by memlag record\n", stderr);
                 return 2;
         }
-        simulate = can_simulate(argv[first], 0);
+        /* A name without '/' is memlag's user's, which memlag has checked and Valgrind's
+         * core looks for in PATH: so the target keeps its argv[0] as it was typed. */
+        simulate = strchr(argv[first], '/') == NULL || can_simulate(argv[first], 0);
         if (shared_path != NULL)
                 end_image_before(shared_path, !simulate);
         if (!simulate)
