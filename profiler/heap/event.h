@@ -7,28 +7,28 @@
 #define MEMLAG_HEAP_EVENT_H
 
 /* X(symbol, name): every function that begins or ends a block. */
-#define HEAP_FUNCTIONS(X)                                                                  \
-        X(MALLOC, "malloc")                                                                \
-        X(CALLOC, "calloc")                                                                \
-        X(REALLOC, "realloc")                                                              \
-        X(REALLOCARRAY, "reallocarray")                                                    \
-        X(ALIGNED_ALLOC, "aligned_alloc")                                                  \
-        X(MEMALIGN, "memalign")                                                            \
-        X(POSIX_MEMALIGN, "posix_memalign")                                                \
-        X(VALLOC, "valloc")                                                                \
-        X(PVALLOC, "pvalloc")                                                              \
-        X(NEW, "operator new")                                                             \
-        X(NEW_ARRAY, "operator new[]")                                                     \
-        X(MMAP, "mmap")                                                                    \
-        X(MREMAP, "mremap")                                                                \
-        X(BRK, "brk")                                                                      \
+#define HEAP_FUNCTIONS(X)                                                                \
+        X(MALLOC, "malloc")                                                              \
+        X(CALLOC, "calloc")                                                              \
+        X(REALLOC, "realloc")                                                            \
+        X(REALLOCARRAY, "reallocarray")                                                  \
+        X(ALIGNED_ALLOC, "aligned_alloc")                                                \
+        X(MEMALIGN, "memalign")                                                          \
+        X(POSIX_MEMALIGN, "posix_memalign")                                              \
+        X(VALLOC, "valloc")                                                              \
+        X(PVALLOC, "pvalloc")                                                            \
+        X(NEW, "operator new")                                                           \
+        X(NEW_ARRAY, "operator new[]")                                                   \
+        X(MMAP, "mmap")                                                                  \
+        X(MREMAP, "mremap")                                                              \
+        X(BRK, "brk")                                                                    \
         X(SBRK, "sbrk")
 
 enum heap_function {
 #define HEAP_ENUM(symbol, name) HEAP_##symbol,
         HEAP_FUNCTIONS(HEAP_ENUM)
 #undef HEAP_ENUM
-        HEAP_FUNCTION_COUNT
+            HEAP_FUNCTION_COUNT
 };
 
 /* Client requests of the simulated PMU (valgrind.h's VALGRIND_DO_CLIENT_REQUEST).

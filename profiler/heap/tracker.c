@@ -181,27 +181,31 @@ INLINE void start(void)
                 find_real_functions();
 }
 
+/* The function NAME of a loaded library and the libraries that it needs. */
+static void *find_in_library(const char *library, const char *name)
+{
+        void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+        void *function = handle ? dlsym(handle, name) : NULL;
+        bool own = (char *)function >= __ehdr_start && (char *)function < etext;
+        /* The handle is never closed: the function stays in use. */
+        return own ? NULL : function;
+}
+
 /* A program in C may load a library in C++ for itself alone: then the operators are
  * nowhere in the global order, and the caller's own libraries have them. */
 __attribute__((noinline, cold)) static void
 find_operator(void **function, const char *name, const void *caller)
 {
-        static const char *const usual[] = {"libstdc++.so.6", "libc++.so.1"};
         int saved_errno = errno;
         Dl_info info;
-        void *library = NULL;
         if (dladdr(caller, &info))
-                library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-        if (library)
-                *function = dlsym(library, name);
-        for (size_t i = 0; !*function && i < sizeof(usual) / sizeof(usual[0]); i++) {
-                library = dlopen(usual[i], RTLD_LAZY | RTLD_NOLOAD);
-                if (library)
-                        *function = dlsym(library, name);
-        }
+                *function = find_in_library(info.dli_fname, name);
+        if (!*function)
+                *function = find_in_library("libstdc++.so.6", name);
+        if (!*function)
+                *function = find_in_library("libc++.so.1", name);
         dlerror();
         errno = saved_errno;
-        /* The library is never closed: its function stays in use. */
 }
 
 /* ---- before the real functions are known ------------------------------------------ */

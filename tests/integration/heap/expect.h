@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What the test programs share. A program says on descriptor 8 what it did, in the
+ * words of probe.c, and marks on descriptor 9 where that begins and ends; both are
+ * closed when it runs alone. Nothing here allocates. */
+#ifndef HEAP_TEST_EXPECT_H
+#define HEAP_TEST_EXPECT_H
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static inline void put_line(int fd, const char *line)
+{
+        if (write(fd, line, strlen(line)) < 0 && errno != EBADF)
+                abort();
+}
+
+__attribute__((format(printf, 1, 2))) static inline void expect(const char *format, ...)
+{
+        int saved_errno = errno;
+        char line[256];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(line, sizeof(line) - 1, format, arguments);
+        va_end(arguments);
+        strcat(line, "\n");
+        put_line(8, line);
+        errno = saved_errno;
+}
+
+static inline void expect_alloc(const char *function, const void *block, size_t size)
+{
+        expect("alloc %s 0x%lx 0x%lx", function, (unsigned long)(uintptr_t)block,
+               (unsigned long)size);
+}
+
+static inline void expect_free(const void *block)
+{
+        expect("free 0x%lx", (unsigned long)(uintptr_t)block);
+}
+
+static inline void expect_unmap(const void *start, size_t length)
+{
+        expect("unmap 0x%lx 0x%lx", (unsigned long)(uintptr_t)start,
+               (unsigned long)length);
+}
+
+static inline void begin_events(void)
+{
+        put_line(9, "begin\n");
+}
+
+static inline void end_events(void)
+{
+        put_line(9, "end\n");
+}
+
+/* The same on standard output, whatever the run: no addresses. */
+#define show(condition) printf("%s: %s\n", #condition, (condition) ? "yes" : "no")
+
+#endif
