@@ -84,8 +84,6 @@ INLINE void tell_unmap(const void *start, size_t length_bytes)
         X(posix_memalign, int, (void **, size_t, size_t))                                \
         X(valloc, void *, (size_t))                                                      \
         X(pvalloc, void *, (size_t))                                                     \
-        X(free_sized, void, (void *, size_t))                                            \
-        X(free_aligned_sized, void, (void *, size_t, size_t))                            \
         X(mmap, void *, (void *, size_t, int, int, int, off_t))                          \
         X(munmap, int, (void *, size_t))                                                 \
         X(mremap, void *, (void *, size_t, size_t, int, ...))                            \
@@ -158,6 +156,7 @@ static bool started;
 __attribute__((noinline, cold)) static void find_real_functions(void)
 {
         started = true;
+        enter(); /* what the look-up allocates is not the target's */
         int saved_errno = errno;
         inside_simulation = VALGRIND_DO_CLIENT_REQUEST_EXPR(
             0, VG_USERREQ_TOOL_BASE('M', 'L') + HEAP_REQUEST_TRACKER, __ehdr_start,
@@ -168,8 +167,12 @@ __attribute__((noinline, cold)) static void find_real_functions(void)
 #define FIND_DELETE(mangled, parameters, arguments)                                      \
         find_next((void **)&real.mangled, #mangled);
         C_FUNCTIONS(FIND_C)
-        NEW_OPERATORS(FIND_NEW)
-        DELETE_OPERATORS(FIND_DELETE)
+        FIND_NEW(_Znwm, , , )
+        if (real._Znwm) { /* else the program is not in C++ */
+                NEW_OPERATORS(FIND_NEW)
+                DELETE_OPERATORS(FIND_DELETE)
+        }
+        leave();
         errno = saved_errno;
 }
 
@@ -390,29 +393,18 @@ EXPORT void *pvalloc(size_t size)
         return block;
 }
 
-/* C23; where the C library has neither, they mean free. */
+/* C23: the same as free, with what the caller knows of the block. */
 EXPORT void free_sized(void *block, size_t size)
 {
-        start();
-        if (enter() && block)
-                tell_free(block);
-        if (real.free_sized)
-                real.free_sized(block, size);
-        else
-                real.free(block);
-        leave();
+        (void)size;
+        free(block);
 }
 
 EXPORT void free_aligned_sized(void *block, size_t align, size_t size)
 {
-        start();
-        if (enter() && block)
-                tell_free(block);
-        if (real.free_aligned_sized)
-                real.free_aligned_sized(block, align, size);
-        else
-                real.free(block);
-        leave();
+        (void)align;
+        (void)size;
+        free(block);
 }
 
 /* ---- operator new and delete
