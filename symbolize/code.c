@@ -93,21 +93,28 @@ static int add_function(struct finder *finder, Dwarf_Die *die, uint32_t outer,
         return add_ranges(finder, die, &finder->functions, index);
 }
 
+static bool has_code(Dwarf_Die *die)
+{
+        return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
 static int visit_function(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
 {
         struct finder *finder = context;
         int error;
 
         switch (dwarf_tag(die)) {
-        case DW_TAG_subprogram:
-                if (!dwarf_hasattr(die, DW_AT_low_pc) &&
-                    !dwarf_hasattr(die, DW_AT_ranges))
-                        return 0;
-                error = add_function(finder, die, 0, value);
+        case DW_TAG_subprogram: /* without code of its own, it may hold a local class's */
+                *value = 0;
+                error = has_code(die) ? add_function(finder, die, 0, value) : 0;
                 return error ? error : 1;
         case DW_TAG_inlined_subroutine:
-                error = add_function(finder, die, parent, value);
+                error = has_code(die) ? add_function(finder, die, parent, value) : 0;
                 return error ? error : 1;
+        case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+        case DW_TAG_enumeration_type:
         case DW_TAG_namespace:
         case DW_TAG_module:
         case DW_TAG_lexical_block:

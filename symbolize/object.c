@@ -107,41 +107,24 @@ static struct object block_object(struct maker *maker, uint32_t stack, bool regi
         return object;
 }
 
-static bool maps_regions(const struct string_pool *names, uint32_t function)
-{
-        const char *name = string_pool_text(names, function);
-
-        return name && (strcmp(name, "mmap") == 0 || strcmp(name, "mremap") == 0);
-}
-
-static void count_blocks(struct maker *maker, uint32_t stack, bool region,
-                         uint64_t blocks, uint64_t bytes)
-{
-        struct object key = block_object(maker, stack, region);
-        uint32_t index = find_object(maker->objects, &key);
-
-        if (index == HASH_INDEX_NONE)
-                return;
-        struct object *object = &maker->objects->items[index];
-
-        object->allocations += blocks;
-        object->size_bytes += bytes;
-        object->has_size = true;
-}
-
-/* All blocks of a site count, also those that no sample met; where a recording was
- * cut off before the totals were written, there are only the others. */
-static void count_all_blocks(struct maker *maker)
+/* All blocks of a site count, also those that no sample met. */
+static void count_blocks(struct maker *maker)
 {
         const struct raw *raw = maker->raw;
 
-        for (size_t i = 0; i < raw->total_count; i++)
-                count_blocks(maker, raw->totals[i].stack,
-                             maps_regions(maker->names, raw->totals[i].function),
-                             raw->totals[i].allocations, raw->totals[i].total_bytes);
-        for (size_t i = 0; i < raw->allocation_count && raw->total_count == 0; i++)
-                count_blocks(maker, raw->allocations[i].stack, raw->allocations[i].region,
-                             1, raw->allocations[i].size_bytes);
+        for (size_t i = 0; i < raw->total_count; i++) {
+                const struct raw_total *total = &raw->totals[i];
+                struct object key = block_object(maker, total->stack, total->region);
+                uint32_t index = find_object(maker->objects, &key);
+
+                if (index == HASH_INDEX_NONE)
+                        continue;
+                struct object *object = &maker->objects->items[index];
+
+                object->allocations += total->allocations;
+                object->size_bytes += total->peak_bytes;
+                object->has_size = true;
+        }
 }
 
 /* ---- everything else -------------------------------------------------------------- */
@@ -269,7 +252,7 @@ int objects_make(struct objects *objects, const struct sweep *sweep,
         for (size_t i = 0; i < raw->sample_count && !error; i++)
                 error = make_sample(&maker, i);
         if (!error)
-                count_all_blocks(&maker);
+                count_blocks(&maker);
         free(maker.sites);
         free(maker.site_found);
         return error ? error : string_pool_failed(names);

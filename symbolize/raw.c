@@ -13,7 +13,6 @@
 struct reader {
         struct db *db;
         struct raw *raw;
-        struct string_pool *names;
         struct diag *diag;
         size_t capacity;    /* of the array that is being filled */
         size_t id_capacity; /* of its ids */
@@ -225,6 +224,15 @@ static int read_sample(struct reader *reader, sqlite3_stmt *row)
         return 0;
 }
 
+/* Whether the allocating function maps memory instead of taking it from a heap. */
+static bool maps_region(sqlite3_stmt *row, int column)
+{
+        const char *function = (const char *)sqlite3_column_text(row, column);
+
+        return function &&
+               (strcmp(function, "mmap") == 0 || strcmp(function, "mremap") == 0);
+}
+
 static int read_allocation(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
@@ -233,12 +241,9 @@ static int read_allocation(struct reader *reader, sqlite3_stmt *row)
             array_reserve(&raw->allocations, &reader->capacity, raw->allocation_count,
                           sizeof(*raw->allocations)) < 0)
                 return no_memory(reader);
-        const char *function = (const char *)sqlite3_column_text(row, 1) ?: "";
-
         raw->allocations[raw->allocation_count++] = (struct raw_allocation){
             .process = column_index(row, 0, raw->processes, raw->process_count),
-            .function = string_pool_put(reader->names, function),
-            .region = strcmp(function, "mmap") == 0 || strcmp(function, "mremap") == 0,
+            .region = maps_region(row, 1),
             .addr = (uint64_t)sqlite3_column_int64(row, 2),
             .size_bytes = (uint64_t)sqlite3_column_int64(row, 3),
             .stack = column_index(row, 4, raw->stack_ids, raw->stack_count),
@@ -255,10 +260,9 @@ static int read_total(struct reader *reader, sqlite3_stmt *row)
                 return no_memory(reader);
         raw->totals[raw->total_count++] = (struct raw_total){
             .stack = column_index(row, 0, raw->stack_ids, raw->stack_count),
-            .function =
-                string_pool_put(reader->names, (const char *)sqlite3_column_text(row, 1)),
+            .region = maps_region(row, 1),
             .allocations = (uint64_t)sqlite3_column_int64(row, 2),
-            .total_bytes = (uint64_t)sqlite3_column_int64(row, 3)};
+            .peak_bytes = (uint64_t)sqlite3_column_int64(row, 3)};
         return 0;
 }
 
@@ -285,7 +289,7 @@ static void sort_samples(struct raw *raw)
                       compare_samples);
 }
 
-int raw_read(struct raw *raw, struct db *db, struct string_pool *names, struct diag *diag)
+int raw_read(struct raw *raw, struct db *db, struct diag *diag)
 {
         static const struct {
                 const char *sql;
@@ -308,11 +312,11 @@ int raw_read(struct raw *raw, struct db *db, struct string_pool *names, struct d
             {"SELECT process_id, function, addr, size_bytes, stack_id, start_ns, end_ns"
              " FROM allocation ORDER BY allocation_id",
              read_allocation},
-            {"SELECT stack_id, function, allocations, total_bytes"
+            {"SELECT stack_id, function, allocations, peak_bytes"
              " FROM allocation_total ORDER BY stack_id, function",
              read_total},
         };
-        struct reader reader = {.db = db, .raw = raw, .names = names, .diag = diag};
+        struct reader reader = {.db = db, .raw = raw, .diag = diag};
 
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
                 int error = each_row(&reader, tables[i].sql, tables[i].read);
@@ -321,7 +325,7 @@ int raw_read(struct raw *raw, struct db *db, struct string_pool *names, struct d
                         return error;
         }
         sort_samples(raw);
-        return string_pool_failed(names) ? no_memory(&reader) : 0;
+        return 0;
 }
 
 void raw_free(struct raw *raw)

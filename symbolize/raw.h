@@ -10,7 +10,6 @@
 
 #include "db.h"
 #include "module.h"
-#include "string_pool.h"
 
 #define RAW_NONE UINT32_MAX
 
@@ -62,15 +61,14 @@ struct raw_allocation {
         struct raw_period period;
         uint32_t process;
         uint32_t stack;
-        uint32_t function; /* a name */
-        bool region;       /* the program mapped it itself, by mmap or mremap */
+        bool region; /* the program mapped it itself, by mmap or mremap */
 };
 
 struct raw_total {
         uint32_t stack;
-        uint32_t function;
+        bool region;
         uint64_t allocations;
-        uint64_t total_bytes;
+        uint64_t peak_bytes;
 };
 
 struct raw {
@@ -96,8 +94,7 @@ struct raw {
 };
 
 /* Reads everything. On error RAW is still to be freed. */
-int raw_read(struct raw *raw, struct db *db, struct string_pool *names,
-             struct diag *diag);
+int raw_read(struct raw *raw, struct db *db, struct diag *diag);
 void raw_free(struct raw *raw);
 
 #endif

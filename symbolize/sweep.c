@@ -356,7 +356,7 @@ struct pass {
         size_t query_count;
         size_t next_query;
         size_t next_sample;
-        bool *exact; /* of raw's stacks: a sample's own instruction */
+        bool *calls; /* of raw's stacks: its ip is a return address */
 };
 
 static int ask_stack(struct pass *pass, const struct items *items, uint32_t stack)
@@ -364,7 +364,7 @@ static int ask_stack(struct pass *pass, const struct items *items, uint32_t stac
         uint64_t ip = pass->sweep->raw->stacks[stack].ip;
 
         /* A return address may belong to the next line or even function. */
-        if (!pass->exact[stack])
+        if (pass->calls[stack])
                 ip--;
         return find_place(pass->sweep, items, ip, &pass->sweep->stack_places[stack]);
 }
@@ -471,24 +471,20 @@ static void date_stack(struct stack_query *queries, uint32_t stack, int64_t time
                 queries[stack].time_ns = time_ns;
 }
 
-/* Dates each stack node by its first use, and marks those that are a sample's own
- * instruction: the others, and those with children, are calls. */
+/* Dates each stack node by its first use, and marks the calls: those with children. */
 static int date_stacks(struct pass *pass)
 {
         const struct raw *raw = pass->sweep->raw;
 
         pass->queries = malloc((raw->stack_count + 1) * sizeof(*pass->queries));
-        pass->exact = calloc(raw->stack_count + 1, sizeof(*pass->exact));
-        if (!pass->queries || !pass->exact)
+        pass->calls = calloc(raw->stack_count + 1, sizeof(*pass->calls));
+        if (!pass->queries || !pass->calls)
                 return -ENOMEM;
         for (size_t i = 0; i < raw->stack_count; i++)
                 pass->queries[i] =
                     (struct stack_query){INT64_MAX, raw->stacks[i].process, (uint32_t)i};
-        for (size_t i = 0; i < raw->sample_count; i++) {
+        for (size_t i = 0; i < raw->sample_count; i++)
                 date_stack(pass->queries, raw->samples[i].stack, raw->samples[i].time_ns);
-                if (raw->samples[i].stack != RAW_NONE)
-                        pass->exact[raw->samples[i].stack] = true;
-        }
         for (size_t i = 0; i < raw->allocation_count; i++)
                 date_stack(pass->queries, raw->allocations[i].stack,
                            raw->allocations[i].period.start_ns);
@@ -497,7 +493,7 @@ static int date_stacks(struct pass *pass)
                         continue;
                 date_stack(pass->queries, raw->stacks[i].parent,
                            pass->queries[i].time_ns);
-                pass->exact[raw->stacks[i].parent] = false;
+                pass->calls[raw->stacks[i].parent] = true;
         }
         pass->query_count = raw->stack_count;
         if (pass->query_count > 1)
@@ -563,7 +559,7 @@ int sweep_run(struct sweep *sweep, const struct raw *raw)
         free_group(&pass.mappings);
         free_group(&pass.allocations);
         free(pass.queries);
-        free(pass.exact);
+        free(pass.calls);
         return error;
 }
 

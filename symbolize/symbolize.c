@@ -155,7 +155,7 @@ static int run(struct stage *stage, struct db *db,
         error = db_exec(db, "BEGIN IMMEDIATE", diag);
         if (error)
                 return error;
-        error = raw_read(&stage->raw, db, stage->names, diag);
+        error = raw_read(&stage->raw, db, diag);
         if (!error)
                 error = find_names(stage, diag);
         if (!error)
