@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The heap under the simulated PMU: the target behaves as it does alone, sees the
+# environment that it was given, and its blocks are in the recording as it made them.
+set -eu
+
+src=$SOURCE_DIR/tests/integration/heap
+: "${CC:=cc}" "${CXX:=c++}"
+$CC -D_GNU_SOURCE -O1 -g -fno-builtin -fno-inline -o calls "$src/calls.c" -pthread
+$CXX -D_GNU_SOURCE -std=c++17 -O1 -g -fno-builtin -o operators "$src/operators.cc"
+$CXX -D_GNU_SOURCE -std=c++17 -O2 -shared -fPIC -o plugin.so "$src/plugin.cc"
+$CC -O2 -o host "$src/host.c"
+
+# same_behaviour STATUS COMMAND...
+same_behaviour() {
+        wanted=$1
+        shift
+        status=0
+        "$@" >alone.out 2>/dev/null || status=$?
+        [ "$status" -eq "$wanted" ]
+        status=0
+        "$MEMLAG" record --force -o run.db -- "$@" >recorded.out || status=$?
+        [ "$status" -eq "$wanted" ]
+        head -c "$(wc -c <alone.out)" recorded.out | cmp alone.out -
+}
+
+same_behaviour 42 ./calls
+# From the sizes in calls.c; only calls from its own functions are asked for.
+cat >wanted <<'END'
+aligned_alloc 1 128
+brk 1 4096
+calloc 1 210
+malloc 3 160
+memalign 1 100
+mmap 3 53248
+mremap 1 1048576
+posix_memalign 1 33
+pvalloc 1 10
+realloc 2 500050
+reallocarray 1 99
+sbrk 1 8192
+valloc 1 10
+END
+sqlite3 -readonly -separator ' ' run.db "
+        SELECT t.function, sum(allocations), sum(total_bytes)
+        FROM allocation_total AS t JOIN stack_location USING (stack_id)
+                                   JOIN location AS l USING (location_id)
+        WHERE l.function IN ('plain', 'resized', 'aligned', 'mapped', 'broken', 'forked')
+        GROUP BY 1 ORDER BY 1" >got
+diff -u wanted got
+
+same_behaviour 42 ./calls threads
+same_behaviour 43 ./operators
+sqlite3 -readonly -separator ' ' run.db "
+        SELECT function, sum(allocations), sum(total_bytes) FROM allocation_total
+        WHERE function LIKE 'operator%' GROUP BY 1 ORDER BY 1" >got
+# 10 to 15 and 100 bytes; 20 to 25 bytes.
+cat >wanted <<'END'
+operator new 7 175
+operator new[] 6 135
+END
+diff -u wanted got
+same_behaviour 44 ./host "$PWD/plugin.so"
+[ "$(sqlite3 -readonly run.db "SELECT total_bytes FROM allocation_total
+        WHERE function = 'operator new'")" = 77 ]
+
+# The environment of the target, and of what it executes.
+env=$(command -v env)
+for preload in '' LD_PRELOAD= "LD_PRELOAD=$PWD/plugin.so"; do
+        set -- env -i A=1 ${preload:+"$preload"} B=2
+        "$@" sh -c "$env; exec $env" >wanted
+        "$@" "$MEMLAG" record --force -o run.db -- sh -c "$env; exec $env" >got
+        head -c "$(wc -c <wanted)" got | diff -u wanted -
+done
