@@ -65,10 +65,10 @@ same_behaviour 44 ./host "$PWD/plugin.so"
         WHERE function = 'operator new'")" = 77 ]
 
 # The environment of the target, and of what it executes.
-env=$(command -v env)
+env=$(command -v env) sh=$(command -v sh)
 for preload in '' LD_PRELOAD= "LD_PRELOAD=$PWD/plugin.so"; do
         set -- env -i A=1 ${preload:+"$preload"} B=2
-        "$@" sh -c "$env; exec $env" >wanted
-        "$@" "$MEMLAG" record --force -o run.db -- sh -c "$env; exec $env" >got
+        "$@" "$sh" -c "$env; exec $env" >wanted
+        "$@" "$MEMLAG" record --force -o run.db -- "$sh" -c "$env; exec $env" >got
         head -c "$(wc -c <wanted)" got | diff -u wanted -
 done
