@@ -130,13 +130,24 @@ static const char *inherited_string(const struct dwarf_file *file, const Dwarf_D
         return text;
 }
 
+/* A C function's linkage name is one of the names that its author gave the same code
+ * ("__GI___libc_malloc"); only a mangled one tells more than the source's name. */
+static bool mangled(const char *name)
+{
+        return name && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
 const char *die_name(const struct dwarf_file *file, Dwarf_Die *die)
 {
-        const char *name = inherited_string(file, die, DW_AT_linkage_name);
+        const char *linkage = inherited_string(file, die, DW_AT_linkage_name);
+        const char *name;
 
-        if (!name)
-                name = inherited_string(file, die, DW_AT_MIPS_linkage_name);
-        return name ? name : inherited_string(file, die, DW_AT_name);
+        if (!linkage)
+                linkage = inherited_string(file, die, DW_AT_MIPS_linkage_name);
+        if (mangled(linkage))
+                return linkage;
+        name = inherited_string(file, die, DW_AT_name);
+        return name ? name : linkage;
 }
 
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void *context)

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges that come and go, against an array that holds the owner of each address. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "interval_map.h"
+
+enum { ADDRESSES = 200, ITEMS = 400 };
+
+struct item {
+        uint64_t start;
+        uint64_t end;
+};
+
+static void fill(uint32_t *owners, const struct item *item, uint32_t owner)
+{
+        for (uint64_t addr = item->start; addr < item->end; addr++)
+                owners[addr] = owner;
+}
+
+static void take_away(uint32_t *owners, uint32_t owner)
+{
+        for (size_t addr = 0; addr < ADDRESSES; addr++)
+                if (owners[addr] == owner)
+                        owners[addr] = INTERVAL_NONE;
+}
+
+static void a_later_range_covers_an_older_one(void **state)
+{
+        (void)state;
+        for (unsigned round = 0; round < 50; round++) {
+                struct interval_map map = {0};
+                struct item items[ITEMS];
+                uint32_t owners[ADDRESSES];
+
+                srand(round);
+                for (size_t i = 0; i < ADDRESSES; i++)
+                        owners[i] = INTERVAL_NONE;
+                for (uint32_t i = 0; i < ITEMS; i++) {
+                        items[i].start = (uint64_t)rand() % ADDRESSES;
+                        items[i].end =
+                            items[i].start + (uint64_t)rand() %
+                                                 (ADDRESSES - items[i].start + 1) /
+                                                 (1 + round % 8);
+                        assert_int_equal(
+                            interval_map_put(&map, items[i].start, items[i].end, i), 0);
+                        fill(owners, &items[i], i);
+                        if (rand() % 2) {
+                                uint32_t gone = (uint32_t)rand() % (i + 1);
+
+                                assert_int_equal(interval_map_drop(&map,
+                                                                   items[gone].start,
+                                                                   items[gone].end, gone),
+                                                 0);
+                                take_away(owners, gone);
+                        }
+                        for (uint64_t addr = 0; addr < ADDRESSES; addr++)
+                                assert_int_equal(interval_map_find(&map, addr),
+                                                 owners[addr]);
+                }
+                interval_map_free(&map);
+        }
+}
+
+/* 200 000 live ranges in the worst order: a list would need minutes. */
+static void many_ranges_are_quick(void **state)
+{
+        (void)state;
+        const uint32_t count = 200000;
+        struct interval_map map = {0};
+
+        for (uint32_t i = 0; i < count; i++)
+                assert_int_equal(interval_map_put(&map, i * 16ull, i * 16ull + 8, i), 0);
+        for (uint32_t i = 0; i < count; i++) {
+                assert_int_equal(interval_map_find(&map, i * 16ull + 7), i);
+                assert_int_equal(interval_map_find(&map, i * 16ull + 8), INTERVAL_NONE);
+        }
+        for (uint32_t i = 0; i < count; i++)
+                assert_int_equal(interval_map_drop(&map, i * 16ull, i * 16ull + 8, i), 0);
+        assert_int_equal(interval_map_find(&map, 0), INTERVAL_NONE);
+        interval_map_free(&map);
+}
+
+static void the_last_address_can_be_covered_up_to(void **state)
+{
+        (void)state;
+        struct interval_map map = {0};
+
+        assert_int_equal(interval_map_put(&map, 0, UINT64_MAX, 1), 0);
+        assert_int_equal(interval_map_put(&map, UINT64_MAX - 4096, UINT64_MAX, 2), 0);
+        assert_int_equal(interval_map_find(&map, UINT64_MAX - 4097), 1);
+        assert_int_equal(interval_map_find(&map, UINT64_MAX - 1), 2);
+        interval_map_free(&map);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_later_range_covers_an_older_one),
+            cmocka_unit_test(many_ranges_are_quick),
+            cmocka_unit_test(the_last_address_can_be_covered_up_to),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: MIT */
+/* The whole stage on a recording of this very program: its mappings as the kernel
+ * shows them, samples at instructions and data whose names are in this file. */
+#include "db_test.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "symbolize.h"
+
+#define FILE_NAME "symbolize_stage.c"
+
+/* The address of the instruction itself, wherever it gets inlined. */
+#define HERE(address) __asm__ volatile("1: lea 1b(%%rip), %0" : "=r"(address))
+
+/* ---- what there is to name --------------------------------------------------- */
+
+struct {
+        long padding;
+        long values[100];
+} global_table = {1, {2}};
+static long static_cells[64]; /* in .bss */
+static const long constants[4] = {3, 1, 4, 1};
+
+static int inner_line, middle_line, outer_line;
+
+static inline __attribute__((always_inline)) void *inner(void)
+{
+        void *address;
+
+        inner_line = __LINE__ + 1;
+        HERE(address);
+        return address;
+}
+
+static inline __attribute__((always_inline)) void *middle(void)
+{
+        middle_line = __LINE__ + 1;
+        return inner();
+}
+
+static __attribute__((noinline)) void *outer(void)
+{
+        outer_line = __LINE__ + 1;
+        void *address = middle();
+
+        __asm__ volatile("" : "+r"(address));
+        return address;
+}
+
+static __attribute__((noinline)) long *function_static(void)
+{
+        static long counter;
+
+        counter++;
+        return &counter;
+}
+
+static int call_line;
+static void *return_address;
+
+static __attribute__((noinline)) void note_caller(void)
+{
+        return_address = __builtin_return_address(0);
+}
+
+static __attribute__((noinline)) void allocating_function(void)
+{
+        call_line = __LINE__ + 1;
+        note_caller();
+        __asm__ volatile("");
+}
+
+/* ---- a recording ---------------------------------------------------------------- */
+
+struct recording {
+        struct db *db;
+        struct writer *writer;
+        int64_t process;
+        int64_t thread;
+        int64_t data_source;
+};
+
+/* How the recorder sees the file at PATH. */
+static int64_t record_module(struct recording *recording, const char *path)
+{
+        int64_t id;
+        uint8_t build_id[64];
+        size_t bytes = 0;
+        char command[600];
+        unsigned byte;
+
+        snprintf(command, sizeof(command), "readelf -n '%s' 2>/dev/null", path);
+        FILE *notes = popen(command, "r");
+        char line[256], *found;
+
+        assert_non_null(notes);
+        while (fgets(line, sizeof(line), notes)) {
+                if (!(found = strstr(line, "Build ID: ")))
+                        continue;
+                for (found += 10; sscanf(found, "%2x", &byte) == 1; found += 2)
+                        build_id[bytes++] = (uint8_t)byte;
+        }
+        pclose(notes);
+        assert_int_equal(
+            writer_module(recording->writer, path, build_id, bytes, &id, NULL), 0);
+        return id;
+}
+
+static enum mapping_kind kind_of(const char *path)
+{
+        if (path[0] == '/')
+                return MAPPING_FILE;
+        if (strcmp(path, "[heap]") == 0)
+                return MAPPING_HEAP;
+        if (strcmp(path, "[stack]") == 0)
+                return MAPPING_STACK;
+        return strcmp(path, "[vdso]") == 0 ? MAPPING_VDSO : MAPPING_ANON;
+}
+
+static void record_mapping(struct recording *recording, enum mapping_kind kind,
+                           uint64_t start, uint64_t length, uint64_t offset,
+                           int64_t module, const char *protection)
+{
+        struct mapping_row row = {.process_id = recording->process,
+                                  .kind = kind,
+                                  .start_addr = start,
+                                  .length_bytes = length,
+                                  .file_offset_bytes = offset,
+                                  .module_id = module,
+                                  .thread_id =
+                                      kind == MAPPING_STACK ? recording->thread : 0,
+                                  .protection = protection,
+                                  .start_ns = 0};
+        int64_t id;
+
+        assert_int_equal(writer_mapping(recording->writer, &row, &id, NULL), 0);
+}
+
+static void record_own_mappings(struct recording *recording)
+{
+        FILE *maps = fopen("/proc/self/maps", "r");
+        char line[1024];
+
+        assert_non_null(maps);
+        while (fgets(line, sizeof(line), maps)) {
+                unsigned long start, end, offset;
+                char protection[5], path[512] = "";
+
+                assert_true(sscanf(line, "%lx-%lx %4s %lx %*s %*s %511s", &start, &end,
+                                   protection, &offset, path) >= 4);
+                protection[3] = '\0';
+                int64_t module = path[0] == '/' ? record_module(recording, path) : 0;
+
+                record_mapping(recording, kind_of(path), start, end - start, offset,
+                               module, protection);
+        }
+        fclose(maps);
+}
+
+static void begin(struct recording *recording)
+{
+        struct data_source_row source = {"load", "DRAM", "hit", "none", false, false, 0};
+
+        recording->db = create_db("memlag.db");
+        recording->writer = open_writer(recording->db);
+        assert_int_equal(writer_process(recording->writer, 100, 0, "test", 0,
+                                        &recording->process, NULL),
+                         0);
+        assert_int_equal(writer_thread(recording->writer, recording->process, 100, "test",
+                                       0, &recording->thread, NULL),
+                         0);
+        assert_int_equal(
+            writer_data_source(recording->writer, &source, &recording->data_source, NULL),
+            0);
+}
+
+static void record_sample(struct recording *recording, int64_t time_ns, const void *ip,
+                          const volatile void *addr, int64_t stack)
+{
+        struct sample_row row = {.time_ns = time_ns,
+                                 .thread_id = recording->thread,
+                                 .cpu = 0,
+                                 .ip = (uintptr_t)ip,
+                                 .has_addr = addr != NULL,
+                                 .addr = (uintptr_t)addr,
+                                 .latency_cycles = 100,
+                                 .data_source_id = recording->data_source,
+                                 .stack_id = stack};
+
+        assert_int_equal(writer_sample(recording->writer, &row, NULL), 0);
+}
+
+/* Ends the recording and names it. */
+static void finish(struct recording *recording)
+{
+        struct symbolize_options options = {0};
+        struct diag diag = {0};
+
+        assert_int_equal(writer_close(recording->writer, NULL), 0);
+        if (symbolize(recording->db, &options, &diag))
+                fail_msg("%s", diag.text);
+        db_close(recording->db);
+}
+
+#define expect(sql, text)       assert_string_equal(plain_text("memlag.db", sql), text)
+#define expect_int(sql, number) assert_int_equal(plain_int("memlag.db", sql), number)
+
+static const char *object_of(int sample)
+{
+        char sql[256];
+
+        snprintf(
+            sql, sizeof(sql),
+            "SELECT kind || ' ' || name || ' +' || object_offset_bytes FROM attribution"
+            " JOIN data_object USING (object_id) WHERE sample_id = %d",
+            sample);
+        return plain_text("memlag.db", sql);
+}
+
+/* ---- code ---------------------------------------------------------------------------
+ */
+
+static void names_the_line_and_what_was_inlined(void **state)
+{
+        (void)state;
+        struct recording recording;
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        record_sample(&recording, 1, outer(), NULL, 0);
+        finish(&recording);
+
+        expect("SELECT function FROM location", "inner");
+        expect("SELECT file LIKE '%/tests/unit/" FILE_NAME "' FROM location", "1");
+        expect_int("SELECT line FROM location", inner_line);
+        expect("SELECT group_concat(function) FROM"
+               " (SELECT function FROM inline_frame ORDER BY depth)",
+               "inner,middle,outer");
+        expect_int("SELECT call_line FROM inline_frame WHERE depth = 0", middle_line);
+        expect_int("SELECT call_line FROM inline_frame WHERE depth = 1", outer_line);
+        expect("SELECT call_line FROM inline_frame WHERE depth = 2", "NULL");
+        expect("SELECT object_id FROM attribution", "NULL");
+        expect_int("SELECT count(*) FROM ledger", 0);
+}
+
+/* The call is the last instruction of its line: the return address is in the next. */
+static void a_caller_is_at_its_call(void **state)
+{
+        (void)state;
+        struct recording recording;
+        void *ip = outer();
+        int64_t stack;
+
+        allocating_function();
+        uint64_t ips[] = {(uintptr_t)ip, (uintptr_t)return_address};
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        assert_int_equal(
+            writer_stack(recording.writer, recording.process, ips, 2, &stack, NULL), 0);
+        record_sample(&recording, 1, ip, NULL, stack);
+        finish(&recording);
+
+        expect("SELECT function FROM stack JOIN stack_location USING (stack_id)"
+               " JOIN location USING (location_id) WHERE parent_id IS NULL",
+               "allocating_function");
+        expect_int("SELECT line FROM stack JOIN stack_location USING (stack_id)"
+                   " JOIN location USING (location_id) WHERE parent_id IS NULL",
+                   call_line);
+        expect("SELECT function FROM stack JOIN stack_location USING (stack_id)"
+               " JOIN location USING (location_id) WHERE parent_id IS NOT NULL",
+               "inner");
+}
+
+static void the_mapping_in_force_decides(void **state)
+{
+        (void)state;
+        struct recording recording;
+        void *ip = outer();
+        int64_t id;
+        struct mapping_row early = {.kind = MAPPING_ANON,
+                                    .start_addr = (uintptr_t)ip & ~UINT64_C(4095),
+                                    .length_bytes = 4096,
+                                    .protection = "r-x",
+                                    .start_ns = 10};
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        early.process_id = recording.process;
+        assert_int_equal(writer_mapping(recording.writer, &early, &id, NULL), 0);
+        assert_int_equal(writer_mapping_end(recording.writer, id, 19, NULL), 0);
+        record_sample(&recording, 5, ip, NULL, 0);
+        record_sample(&recording, 15, ip, NULL, 0);
+        finish(&recording);
+
+        expect("SELECT function FROM attribution JOIN location USING (location_id)"
+               " WHERE sample_id = 1",
+               "inner");
+        expect("SELECT function FROM attribution JOIN location USING (location_id)"
+               " WHERE sample_id = 2",
+               "NULL");
+        expect_int("SELECT value FROM ledger WHERE kind = 'samples in memory of no file'",
+                   1);
+}
+
+/* ---- data ---------------------------------------------------------------------------
+ */
+
+static void names_variables(void **state)
+{
+        (void)state;
+        struct recording recording;
+        void *ip = outer();
+        long local = 0;
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        record_sample(&recording, 1, ip, &global_table.values[3], 0);
+        record_sample(&recording, 2, ip, &static_cells[10], 0);
+        record_sample(&recording, 3, ip, &constants[2], 0);
+        record_sample(&recording, 4, ip, function_static(), 0);
+        record_sample(&recording, 5, ip, &local, 0);
+        record_sample(&recording, 6, ip, (void *)16, 0);
+        finish(&recording);
+
+        assert_string_equal(object_of(1), "global global_table +32");
+        assert_string_equal(object_of(2), "global static_cells +80");
+        assert_string_equal(object_of(3), "global constants +16");
+        assert_string_equal(object_of(4), "global function_static::counter +0");
+        expect("SELECT kind || ' ' || name FROM attribution JOIN data_object USING"
+               " (object_id) WHERE sample_id = 5",
+               "stack outer's stack");
+        expect("SELECT kind FROM attribution JOIN data_object USING (object_id)"
+               " WHERE sample_id = 6",
+               "unknown");
+        expect_int("SELECT size_bytes FROM data_object WHERE name = 'global_table'",
+                   (int)sizeof(global_table));
+        expect_int("SELECT value FROM ledger WHERE kind = 'samples with no object'", 1);
+}
+
+static void names_mapped_files(void **state)
+{
+        (void)state;
+        struct recording recording;
+        void *ip = outer();
+        int fd = open("data.bin", O_RDWR | O_CREAT, 0644);
+
+        assert_true(fd >= 0 && ftruncate(fd, 8192) == 0);
+        char *file = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
+        char *memory =
+            mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        record_sample(&recording, 1, ip, file + 5000, 0);
+        record_sample(&recording, 2, ip, memory + 8, 0);
+        record_sample(&recording, 3, ip, ip, 0);
+        finish(&recording);
+        munmap(file, 8192);
+        munmap(memory, 4096);
+        close(fd);
+
+        expect("SELECT kind || (name LIKE '/%/data.bin') || object_offset_bytes FROM"
+               " attribution JOIN data_object USING (object_id) WHERE sample_id = 1",
+               "mmap15000");
+        expect("SELECT kind || ' ' || name FROM attribution JOIN data_object USING"
+               " (object_id) WHERE sample_id = 2",
+               "mmap [anon]");
+        expect("SELECT kind FROM attribution JOIN data_object USING (object_id)"
+               " WHERE sample_id = 3",
+               "code");
+}
+
+static void record_block(struct recording *recording, const char *function, uint64_t addr,
+                         uint64_t bytes, int64_t stack, int64_t start_ns, int64_t end_ns)
+{
+        struct allocation_row row = {recording->process,
+                                     recording->thread,
+                                     function,
+                                     addr,
+                                     bytes,
+                                     stack,
+                                     start_ns};
+        int64_t id;
+
+        assert_int_equal(writer_allocation(recording->writer, &row, &id, NULL), 0);
+        if (end_ns)
+                assert_int_equal(
+                    writer_allocation_end(recording->writer, id, end_ns, NULL), 0);
+}
+
+static int64_t record_stack(struct recording *recording, const void *leaf)
+{
+        uint64_t ip = (uintptr_t)leaf;
+        int64_t stack;
+
+        assert_int_equal(
+            writer_stack(recording->writer, recording->process, &ip, 1, &stack, NULL), 0);
+        return stack;
+}
+
+static void blocks_at_one_address_are_told_apart_by_time(void **state)
+{
+        (void)state;
+        struct recording recording;
+        char *ip = outer();
+
+        allocating_function();
+        char *call = (char *)return_address - 1;
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        record_mapping(&recording, MAPPING_HEAP, 0x10000, 0x10000, 0, 0, "rw-");
+        int64_t first = record_stack(&recording, ip),
+                second = record_stack(&recording, call);
+
+        record_block(&recording, "malloc", 0x10100, 64, first, 10, 20);
+        record_block(&recording, "calloc", 0x10100, 32, second, 20, 0);
+        record_sample(&recording, 5, ip, (void *)0x10110, 0);
+        record_sample(&recording, 15, ip, (void *)0x10110, 0);
+        record_sample(&recording, 20, ip, (void *)0x10110, 0);
+        record_sample(&recording, 25, ip, (void *)0x10120, 0); /* beyond the second */
+        assert_int_equal(
+            writer_allocation_total(recording.writer, first, "malloc", 7, 448, 128, NULL),
+            0);
+        finish(&recording);
+
+        char wanted[128];
+
+        assert_string_equal(object_of(1), "heap [heap] +272");
+        snprintf(wanted, sizeof(wanted), "heap inner at " FILE_NAME ":%d +16",
+                 inner_line);
+        assert_string_equal(object_of(2), wanted);
+        snprintf(wanted, sizeof(wanted),
+                 "heap allocating_function at " FILE_NAME ":%d +16", call_line);
+        assert_string_equal(object_of(3), wanted);
+        assert_string_equal(object_of(4), "heap [heap] +288");
+        expect_int("SELECT allocations FROM data_object WHERE alloc_function = 'inner'",
+                   7);
+        expect_int("SELECT size_bytes FROM data_object WHERE alloc_function = 'inner'",
+                   128);
+        expect_int("SELECT alloc_line FROM data_object WHERE alloc_function ="
+                   " 'allocating_function'",
+                   call_line);
+}
+
+/* Where the C library's frame, or a wrapper's, comes first, its caller is the site. */
+static void the_site_is_outside_the_allocator(void **state)
+{
+        (void)state;
+        struct recording recording;
+        char *ip = outer();
+        int64_t stack;
+
+        allocating_function();
+        uint64_t ips[] = {(uintptr_t)dlsym(RTLD_DEFAULT, "fopen"),
+                          (uintptr_t)return_address};
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        assert_int_equal(
+            writer_stack(recording.writer, recording.process, ips, 2, &stack, NULL), 0);
+        record_block(&recording, "malloc", 0x10100, 64, stack, 0, 0);
+        record_sample(&recording, 5, ip, (void *)0x10110, 0);
+        finish(&recording);
+
+        expect("SELECT alloc_function FROM data_object", "allocating_function");
+}
+
+/* ---- what is missing
+ * ------------------------------------------------------------------- */
+
+static void a_changed_or_missing_file_gives_no_names(void **state)
+{
+        (void)state;
+        struct recording recording;
+        const uint8_t other_id[20] = {1, 2, 3};
+        int64_t changed, missing, fifo;
+        char self[512];
+        ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+        assert_true(length > 0);
+        self[length] = '\0';
+        assert_int_equal(mkfifo("fifo", 0600), 0); /* opening it must not wait */
+        begin(&recording);
+        assert_int_equal(writer_module(recording.writer, self, other_id, sizeof(other_id),
+                                       &changed, NULL),
+                         0);
+        assert_int_equal(
+            writer_module(recording.writer, "/nonexistent", NULL, 0, &missing, NULL), 0);
+        assert_int_equal(writer_module(recording.writer, "fifo", NULL, 0, &fifo, NULL),
+                         0);
+        record_mapping(&recording, MAPPING_FILE, 0x1000, 0x1000, 0x5000, changed, "r-x");
+        record_mapping(&recording, MAPPING_FILE, 0x2000, 0x1000, 0x6000, missing, "r-x");
+        record_mapping(&recording, MAPPING_FILE, 0x3000, 0x1000, 0x7000, fifo, "r-x");
+        record_sample(&recording, 1, (void *)0x1010, NULL, 0);
+        record_sample(&recording, 2, (void *)0x2010, NULL, 0);
+        record_sample(&recording, 3, (void *)0x3010, NULL, 0);
+        record_sample(&recording, 4, (void *)0x4010, NULL, 0);
+        finish(&recording);
+
+        expect_int("SELECT count(function) + count(line) FROM location", 0);
+        expect_int(
+            "SELECT address_offset FROM location JOIN attribution USING (location_id)"
+            " WHERE sample_id = 1",
+            0x5010);
+        expect_int("SELECT value FROM ledger WHERE kind = 'samples in changed binary'",
+                   1);
+        expect_int("SELECT value FROM ledger WHERE kind = 'samples in missing file'", 2);
+        expect_int("SELECT value FROM ledger WHERE kind = 'samples with no mapping'", 1);
+}
+
+/* Every sample without a line has exactly one reason in the ledger. */
+static void the_ledger_adds_up(void **state)
+{
+        (void)state;
+        struct recording recording;
+        char *ip = outer();
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        srand(1);
+        for (int i = 0; i < 3000; i++)
+                record_sample(&recording, i, ip + rand() % 400000 - 200000, NULL, 0);
+        finish(&recording);
+
+        expect_int("SELECT count(*) FROM attribution", 3000);
+        expect(
+            "SELECT count(*) = (SELECT sum(value) FROM ledger WHERE stage = 'symbolize'"
+            " AND kind NOT IN ('samples in unverified binary', 'samples with no object'))"
+            " FROM attribution LEFT JOIN location USING (location_id) WHERE line IS NULL",
+            "1");
+        expect("SELECT count(line) > 10 AND count(*) > count(line) FROM location", "1");
+}
+
+static void a_second_run_gives_the_same_rows(void **state)
+{
+        (void)state;
+        static const char dump[] =
+            "sqlite3 memlag.db '.dump location inline_frame stack_location data_object"
+            " attribution ledger' > %s";
+        struct symbolize_options options = {0};
+        struct recording recording;
+        char *ip = outer();
+        struct db *db;
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        for (int i = 0; i < 300; i++)
+                record_sample(&recording, i, ip + i, &static_cells[i % 64], 0);
+        finish(&recording);
+        char command[256];
+
+        snprintf(command, sizeof(command), dump, "first.sql");
+        assert_int_equal(system(command), 0);
+        assert_int_equal(db_open("memlag.db", DB_READ_WRITE, &db, NULL), 0);
+        assert_int_equal(symbolize(db, &options, NULL), 0);
+        db_close(db);
+        snprintf(command, sizeof(command), dump, "second.sql");
+        assert_int_equal(system(command), 0);
+        assert_int_equal(system("cmp first.sql second.sql && test -s first.sql"), 0);
+}
+
+/* Rows that refer to nothing, overlap, end before they begin or wrap around. */
+static void a_hostile_database_does_no_harm(void **state)
+{
+        (void)state;
+        struct recording recording;
+
+        begin(&recording);
+        finish(&recording);
+        plain_exec(
+            "memlag.db",
+            "PRAGMA foreign_keys = OFF;"
+            "INSERT INTO process VALUES (-5, 1, 77, NULL, 0, NULL);"
+            "INSERT INTO thread VALUES (9223372036854775807, -5, 1, NULL, 0, NULL);"
+            "INSERT INTO thread VALUES (50, 12345, 1, NULL, 0, NULL);"
+            "INSERT INTO module VALUES (3, '', NULL), (4, '/dev/zero', x'00'), (5, '/', "
+            "x'');"
+            "INSERT INTO mapping VALUES (1, -5, 'file', -4096, -1, -1, 3, 'rwx', 999, "
+            "10, 5),"
+            " (2, -5, 'file', 0, -1, 0, 4, 'r-x', 50, -9223372036854775808, NULL),"
+            " (3, -5, 'stack', 0, 9223372036854775807, NULL, 99, '', 4, 0, NULL);"
+            "INSERT INTO stack VALUES (1, 2, -5, 0), (2, 1, -5, -1), (3, 3, -5, 5),"
+            " (4, 1000, -9, 6);"
+            "INSERT INTO allocation VALUES (1, -5, NULL, 'mmap', -1, -1, 3, 9, -9),"
+            " (2, -5, NULL, '', 0, 0, 88, 0, 0);"
+            "INSERT INTO allocation_total VALUES (88, '%n%s', -1, -1, -1);"
+            "INSERT INTO sample VALUES (1, 0, 50, 0, -1, -1, 0, 1, 1),"
+            " (2, -9223372036854775808, 9223372036854775807, 0, 0, 0, 0, 1, 3),"
+            " (3, 9223372036854775807, 9223372036854775807, 0, -1, -1, 0, 1, 2),"
+            " (4, 11, 4242, 0, 7, 7, 0, 1, 4);");
+        struct symbolize_options options = {0};
+        struct diag diag = {0};
+        struct db *db;
+
+        assert_int_equal(db_open("memlag.db", DB_READ_WRITE, &db, NULL), 0);
+        if (symbolize(db, &options, &diag))
+                fail_msg("%s", diag.text);
+        db_close(db);
+        expect_int("SELECT count(*) FROM attribution", 4);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            db_unit_test(names_the_line_and_what_was_inlined),
+            db_unit_test(a_caller_is_at_its_call),
+            db_unit_test(the_mapping_in_force_decides),
+            db_unit_test(names_variables),
+            db_unit_test(names_mapped_files),
+            db_unit_test(blocks_at_one_address_are_told_apart_by_time),
+            db_unit_test(the_site_is_outside_the_allocator),
+            db_unit_test(a_changed_or_missing_file_gives_no_names),
+            db_unit_test(the_ledger_adds_up),
+            db_unit_test(a_second_run_gives_the_same_rows),
+            db_unit_test(a_hostile_database_does_no_harm),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
