@@ -91,6 +91,7 @@ static void fill_control(struct simpmu_control *control,
         control->ldlat_cycles = options->ldlat_cycles;
         control->stack_frames = options->call_graph ? STACK_FRAMES : 0;
         control->params = preset->params;
+        control->no_heap = !options->heap;
         control->version = SIMPMU_VERSION;
         control->magic = SIMPMU_MAGIC;
 }

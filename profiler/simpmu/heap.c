@@ -72,6 +72,7 @@ static Bool on_request(ThreadId tid, UWord *arguments, UWord *result)
         switch (arguments[0] - VG_USERREQ_TOOL_BASE('M', 'L')) {
         case HEAP_REQUEST_TRACKER:
                 set_tracker(tid, arguments[1], arguments[2]);
+                *result = !ring_recording() || ring_control()->no_heap == 0;
                 return True;
         case HEAP_REQUEST_ALLOC:
                 block_begins(tid, (UInt)arguments[1], arguments[2], arguments[3]);

@@ -65,6 +65,7 @@ struct simpmu_control {
         struct simpmu_params params;
         uint64_t slices_claimed; /* atomic */
         uint32_t stop;           /* atomic: 1 once memlag wants no more records */
+        uint32_t no_heap;        /* 1: the heap tracker is told to be silent */
 };
 
 /* The first page of a slice; the ring's bytes follow. head and tail count bytes
