@@ -455,7 +455,7 @@ static void the_site_is_outside_the_allocator(void **state)
         int64_t stack;
 
         allocating_function();
-        uint64_t ips[] = {(uintptr_t)dlsym(RTLD_DEFAULT, "fopen"),
+        uint64_t ips[] = {(uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"),
                           (uintptr_t)return_address};
 
         begin(&recording);
