@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag symbolize on the command line: usage, errors, binaries that are not the
+# recorded ones, a second run, and no word to a network.
+set -eu
+
+fail()
+{
+        echo "symbolize.sh: $*" >&2
+        exit 1
+}
+
+# expect_status STATUS COMMAND...: run COMMAND, its output in out and err.
+expect_status()
+{
+        wanted=$1
+        shift
+        status=0
+        "$@" >out 2>err || status=$?
+        [ "$status" -eq "$wanted" ] || fail "'$*' ended with $status, not $wanted: $(cat err)"
+}
+
+one_line_about()
+{
+        [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $(cat err)"
+        grep -q "^memlag symbolize: .*$1" err || fail "no word about '$1': $(cat err)"
+}
+
+# make_db DB PROGRAM [BUILD-ID]: samples in the function work of PROGRAM.
+make_db()
+{
+        rm -f "$1"
+        PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE_DIR/tests/integration" \
+                python3 - "$SOURCE_DIR/profiler/db/schema.sql" "$@" <<'END'
+import sys
+import symbolize_db
+schema, database, program, *build_id = sys.argv[1:]
+for line in symbolize_db.output("nm", program).splitlines():
+    if line.endswith(" T work"):
+        work = int(line.split()[0], 16)
+symbolize_db.make(database, schema, program, [(work + i, None) for i in range(4)],
+                  0x7f1234560000, bytes.fromhex(build_id[0]) if build_id else None)
+END
+}
+
+value()
+{
+        sqlite3 "$1" "$2"
+}
+
+"$MEMLAG" symbolize --help | grep -q 'Usage: memlag symbolize' || fail "no help"
+expect_status 2 "$MEMLAG" symbolize --no-such-option
+expect_status 2 "$MEMLAG" symbolize a.db b.db
+expect_status 1 "$MEMLAG" symbolize missing.db
+one_line_about missing.db
+expect_status 1 "$MEMLAG" symbolize # memlag.db is not there
+one_line_about memlag.db
+echo 'no database' >other
+expect_status 1 "$MEMLAG" symbolize other
+one_line_about other
+
+cat >program.c <<'END'
+int work(int n)
+{
+        return n * 3 + 1;
+}
+int main(void)
+{
+        return work(1);
+}
+END
+"$CC" -g -O0 -pie -fPIE -o program program.c
+make_db memlag.db program
+
+expect_status 0 "$MEMLAG" symbolize
+[ -z "$(cat out err)" ] || fail "not silent: $(cat out err)"
+[ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = work ] || fail "not work"
+[ "$(value memlag.db 'SELECT min(line) FROM location')" = 2 ] || fail "not line 2"
+[ "$(value memlag.db 'SELECT count(*) FROM ledger')" = 0 ] || fail "something is missing"
+
+# Again: the same.
+sqlite3 memlag.db .dump >first
+expect_status 0 "$MEMLAG" symbolize memlag.db
+sqlite3 memlag.db .dump | cmp - first || fail "a second run is different"
+
+# Built again, with other lines: the old recording gets no names from it.
+sed 's/^int work/\n\n&/' program.c >longer.c
+mv program old
+"$CC" -g -O1 -pie -fPIE -o program longer.c
+expect_status 0 "$MEMLAG" symbolize memlag.db
+[ "$(value memlag.db 'SELECT count(function) + count(line) FROM location')" = 0 ] ||
+        fail "names from a changed binary"
+[ "$(value memlag.db "SELECT value FROM ledger WHERE kind = 'samples in changed binary'")" = 4 ] ||
+        fail "the ledger has no changed binary"
+
+# Removed.
+rm program
+expect_status 0 "$MEMLAG" symbolize memlag.db
+[ "$(value memlag.db "SELECT value FROM ledger WHERE kind = 'samples in missing file'")" = 4 ] ||
+        fail "the ledger has no missing file"
+
+# Back: as at first.
+mv old program
+expect_status 0 "$MEMLAG" symbolize memlag.db
+sqlite3 memlag.db .dump | cmp - first || fail "the names did not come back"
+
+# A server of debug files is asked with --debuginfod only. This one notes who asks.
+objcopy --only-keep-debug program debug
+build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')
+mkdir -p "served/buildid/$build_id"
+cp debug "served/buildid/$build_id/debuginfo"
+strip program
+mkfifo port.fifo
+python3 - >requests 2>&1 <<'END' &
+import functools, http.server
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory="served")
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+with open("port.fifo", "w") as port:
+    print(server.server_port, file=port)
+server.serve_forever()
+END
+server=$!
+trap 'kill $server' EXIT
+read -r port <port.fifo
+export DEBUGINFOD_URLS="http://127.0.0.1:$port" DEBUGINFOD_CACHE_PATH="$PWD/cache"
+
+expect_status 0 "$MEMLAG" symbolize memlag.db
+[ "$(value memlag.db 'SELECT count(line) FROM location')" = 0 ] || fail "lines from nowhere"
+[ ! -s requests ] || fail "a server was asked: $(cat requests)"
+
+expect_status 1 env -u DEBUGINFOD_URLS "$MEMLAG" symbolize --debuginfod memlag.db
+one_line_about DEBUGINFOD_URLS
+
+if /sbin/ldconfig -p | grep -q 'libdebuginfod\.so\.1'; then
+        expect_status 0 "$MEMLAG" symbolize --debuginfod memlag.db
+        grep -q "GET /buildid/$build_id/debuginfo" requests || fail "no server was asked"
+        [ "$(value memlag.db 'SELECT min(line) FROM location')" = 2 ] ||
+                fail "no lines from the server"
+else
+        expect_status 1 "$MEMLAG" symbolize --debuginfod memlag.db
+        one_line_about libdebuginfod1
+fi

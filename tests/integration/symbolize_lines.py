@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Functions, lines, inlined calls and variables as an independent reader of DWARF and
+symbols (addr2line and nm of binutils) tells them, for every instruction of programs
+that are built in the ways that matter."""
+import os
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+source = os.environ["SOURCE_DIR"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(source, "tests/integration"))
+import symbolize_db  # noqa: E402
+
+# Code of some size that needs no library but C's, and is built here in other ways.
+PARTS = [os.path.join(source, "symbolize", name + ".c")
+         for name in ("range_map", "interval_map", "hash_index", "string_pool", "path")]
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "range_map.h"
+#include "string_pool.h"
+int initialised[50] = {1};
+static double zeros[300];
+static const short table[] = {1, 2, 3};
+static int count(void) { static int counter; return ++counter; }
+int main(int argc, char **argv)
+{
+        struct range_map map = {0};
+        struct string_pool *pool = string_pool_new();
+        for (int i = 0; i < argc; i++)
+                range_map_add(&map, string_pool_put(pool, argv[i]), 100 + count(), table[i % 3]);
+        range_map_build(&map);
+        zeros[argc] = initialised[argc];
+        return !range_map_find(&map, (uint64_t)zeros[1]);
+}
+"""
+ANSWER = re.compile(r"^(.*?):(\?|\d+)(?: \(discriminator \d+\))?$")
+
+
+def build(name, *flags):
+    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-D_GNU_SOURCE", "-g", *flags, "-I",
+                    os.path.join(source, "symbolize"), "-o", name, "main.c", *PARTS],
+                   check=True)
+    return os.path.abspath(name)
+
+
+def instructions(path):
+    """The addresses of all instructions of functions, without what fills the gaps."""
+    functions = []
+    for line in symbolize_db.output("nm", "-S", path).splitlines():
+        fields = line.split()
+        if len(fields) == 4 and fields[2] in "tTwW":
+            functions.append(range(int(fields[0], 16), int(fields[0], 16) + int(fields[1], 16)))
+    addresses = []
+    for line in symbolize_db.output("objdump", "-d", path).splitlines():
+        found = re.match(r"\s*([0-9a-f]+):\t", line)
+        if found and any(int(found[1], 16) in function for function in functions):
+            addresses.append(int(found[1], 16))
+    return addresses
+
+
+def normal(path):
+    """As memlag spells file names: without "." and empty parts."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return ("/" if path.startswith("/") else "") + "/".join(parts)
+
+
+def reference(path, addresses):
+    """For each address [(function, file, line)...], innermost first."""
+    answers = {}
+    text = symbolize_db.output("addr2line", "-a", "-f", "-i", "-e", path,
+                               input="".join(f"{a:#x}\n" for a in addresses))
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("0x"):
+            current = answers.setdefault(int(line, 16), [])
+            continue
+        file, number = ANSWER.match(next(lines)).groups()
+        known = number not in ("?", "0")
+        current.append((line, normal(file) if known else None, int(number) if known else None))
+    return answers
+
+
+def named(path, addresses, base, *options):
+    """The same from memlag."""
+    if os.path.exists("t.db"):
+        os.remove("t.db")
+    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), path,
+                      [(address, None) for address in addresses], base)
+    subprocess.run([os.environ["MEMLAG"], "symbolize", *options, "t.db"], check=True)
+    db = sqlite3.connect("t.db")
+    answers = {}
+    for location, address, function, file, line in db.execute(
+            "SELECT location_id, address_offset, function, file, line FROM location"):
+        frames = db.execute("SELECT function, call_file, call_line FROM inline_frame"
+                            " WHERE location_id = ? ORDER BY depth", (location,)).fetchall()
+        chain = [(function, file, line)]
+        for (_, call_file, call_line), (outer, _, _) in zip(frames, frames[1:]):
+            chain.append((outer, call_file, call_line))
+        answers[address] = chain
+    return answers
+
+
+def compare(name, path, debug_path, base, *options):
+    addresses = instructions(debug_path)
+    addresses = random.Random(1).sample(addresses, min(1500, len(addresses)))
+    wanted = reference(debug_path, addresses)
+    found = named(path, addresses, base, *options)
+    bad = [a for a in addresses if found[a] != wanted[a]]
+    inlined = sum(len(answer) > 1 for answer in wanted.values())
+    print(f"{name}: {len(addresses) - len(bad)} of {len(addresses)} addresses agree,"
+          f" {inlined} of them in inlined functions")
+    for address in bad[:5]:
+        print(f"  {address:#x}\n    memlag    {found[address]}\n    addr2line {wanted[address]}")
+    return not bad and len(addresses) > 500
+
+
+def compare_data(name, path, base):
+    """The variables of main.c, at every fourth byte."""
+    wanted = {}
+    for line in symbolize_db.output("nm", "-S", path).splitlines():
+        fields = line.split()
+        if len(fields) == 4 and fields[3].split(".")[0] in ("initialised", "zeros", "table",
+                                                            "counter"):
+            for offset in range(0, int(fields[1], 16), 4):
+                wanted[int(fields[0], 16) + offset] = (fields[3].split(".")[0], offset)
+    os.remove("t.db")
+    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), path,
+                      [(0, address) for address in wanted], base)
+    subprocess.run([os.environ["MEMLAG"], "symbolize", "t.db"], check=True)
+    found = {addr - base: (name, offset) for addr, name, offset in sqlite3.connect("t.db").execute(
+        "SELECT addr, name, object_offset_bytes FROM sample JOIN attribution USING (sample_id)"
+        " JOIN data_object USING (object_id) WHERE kind = 'global'")}
+    bad = [a for a, (variable, offset) in wanted.items()
+           if found.get(a) != ("count::counter" if variable == "counter" else variable, offset)]
+    print(f"{name}: {len(wanted) - len(bad)} of {len(wanted)} data addresses agree")
+    return not bad and len(wanted) > 600
+
+
+def separate(path, debug):
+    """Moves the debug information of PATH into the file DEBUG."""
+    subprocess.run(["objcopy", "--only-keep-debug", path, debug], check=True)
+    subprocess.run(["strip", path], check=True)
+
+
+def main():
+    with open("main.c", "w", encoding="utf-8") as text:
+        text.write(MAIN)
+    pie, fixed = 0x7F1234560000, 0
+    good = True
+    # With DWARF 5 and without inlining, addr2line 2.40 takes the header's functions for
+    # the including file's, so -O0 is compared in DWARF 4.
+    for name, base, flags in (
+            ("pie-O0", pie, ("-O0", "-gdwarf-4", "-pie", "-fPIE")),
+            ("pie-O2", pie, ("-O2", "-pie", "-fPIE")),
+            ("nopie-O2", fixed, ("-O2", "-no-pie", "-fno-pie")),
+            ("nopie-O0", fixed, ("-O0", "-gdwarf-4", "-no-pie", "-fno-pie")),
+            ("dwarf4-O3", pie, ("-O3", "-gdwarf-4", "-pie", "-fPIE")),
+            ("compressed", pie, ("-O2", "-gz", "-pie", "-fPIE")),
+            ("sections", pie, ("-O2", "-ffunction-sections", "-Wl,--gc-sections", "-pie", "-fPIE")),
+            ("library.so", pie, ("-O2", "-shared", "-fPIC")),
+            ("without-id", pie, ("-O2", "-Wl,--build-id=none", "-pie", "-fPIE"))):
+        path = build(name, *flags)
+        good &= compare(name, path, path, base)
+        good &= compare_data(name, path, base)
+
+    # As distributions do: by build-id in a directory of debug files.
+    path = build("by-id", "-O2")
+    shutil.copy(path, "by-id.full")
+    build_id = symbolize_db.build_id(path).hex()
+    os.makedirs(f"debug/.build-id/{build_id[:2]}")
+    separate(path, f"debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug")
+    good &= compare("separate, by build-id", path, "by-id.full", pie, "--debuginfo-path=debug")
+
+    # By name and checksum, beside the program and in .debug.
+    for directory in (".", ".debug"):
+        os.makedirs(directory, exist_ok=True)
+        path = build("by-link", "-O2", "-Wl,--build-id=none")
+        shutil.copy(path, "by-link.full")
+        separate(path, f"{directory}/by-link.debug")
+        subprocess.run(["objcopy", f"--add-gnu-debuglink={directory}/by-link.debug", path],
+                       check=True)
+        good &= compare(f"separate, by link in {directory}", path, "by-link.full", pie)
+        os.remove(f"{directory}/by-link.debug")
+
+    # A debug file of another build has the name but not the checksum.
+    build("by-link.debug", "-O0", "-Wl,--build-id=none")
+    answers = named(path, instructions("by-link.full")[:500], pie)
+    if any(line for chain in answers.values() for _, _, line in chain):
+        print("lines were taken from a debug file with the wrong checksum")
+        good = False
+    return 0 if good else 1
+
+
+sys.exit(main())
