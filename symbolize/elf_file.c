@@ -122,8 +122,8 @@ static int read_headers(struct elf_file *file)
         int error;
 
         if (elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &ehdr) ||
-            (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN))
-                return -ENOEXEC;
+            (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN && ehdr.e_type != ET_REL))
+                return -ENOEXEC; /* dwz makes relocatable files */
         error = read_segments(file);
         if (!error)
                 error = read_sections(file);

@@ -187,9 +187,19 @@ def main():
         good &= compare(f"separate, by link in {directory}", path, "by-link.full", pie)
         os.remove(f"{directory}/by-link.debug")
 
+    # Entries that two programs share are in a third file, as dwz leaves them in Debian.
+    path = build("dwz-one", "-O2")
+    shutil.copy(path, "dwz.full")
+    shutil.copy(path, "dwz-two")
+    subprocess.run(["dwz", "-m", "common", "-M", os.path.abspath("common"), "dwz-one", "dwz-two"],
+                   check=True)
+    good &= compare("common entries by dwz", path, "dwz.full", pie)
+    os.rename("common", "moved")
+    named(path, instructions("dwz.full")[:500], pie)  # some names are lost, nothing else
+
     # A debug file of another build has the name but not the checksum.
     build("by-link.debug", "-O0", "-Wl,--build-id=none")
-    answers = named(path, instructions("by-link.full")[:500], pie)
+    answers = named(os.path.abspath("by-link"), instructions("by-link.full")[:500], pie)
     if any(line for chain in answers.values() for _, _, line in chain):
         print("lines were taken from a debug file with the wrong checksum")
         good = False
