@@ -18,14 +18,17 @@ enum db_access { DB_READ_ONLY, DB_READ_WRITE };
 
 /* Creates the database file PATH with the current schema and opens it for
  * writing. -EEXIST when it exists and REPLACE is false; a file that is not a
- * memlag database is never replaced (-EINVAL). */
+ * memlag database is never replaced (-EINVAL), nor one that another process is
+ * writing (-EBUSY). */
 int db_create(const char *path, bool replace, struct db **db, struct diag *diag);
 
 /* Opens an existing database; migrates an older one when ACCESS permits and
- * refuses a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged one. */
+ * refuses a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged one
+ * (-EBADMSG). Reading needs no right to write, also after a killed writer. */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
 
-/* Closes DB (NULL is allowed); everything committed stays. */
+/* Closes DB (NULL is allowed); everything committed stays, and what was written is
+ * one plain file again. */
 void db_close(struct db *db);
 
 /* The SQLite connection, for the statements of a stage; owned by DB. */
@@ -51,10 +54,17 @@ int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t va
 
 /* Rows are collected into transactions; writer_flush commits at once, and the
  * writer commits by itself at least every second of wall time and every 100 000
- * rows, so that a profiler that is killed loses no more than that. Each
- * function that makes a row stores its key in *ID. Text is copied. */
+ * rows, so that a profiler that is killed loses no more than that. It looks at the
+ * clock when a row is written: whoever has no rows for a while calls writer_flush.
+ * Each function that makes a row stores its key in *ID. Text is copied.
+ *
+ * A row that breaks a constraint is refused alone (-EINVAL). After any other error,
+ * such as a full disk (-ENOSPC), the open transaction is lost and every later call
+ * gives the same error; what was committed before stays, and the message says how
+ * many samples that is. */
 struct writer;
 
+/* DB must hold no recording yet (-EEXIST). */
 int writer_open(struct db *db, struct writer **writer, struct diag *diag);
 int writer_flush(struct writer *writer, struct diag *diag);
 /* Commits what is left and frees the writer, also on error. */

@@ -49,6 +49,17 @@ sqlite3 -readonly -separator ' ' run.db "
         GROUP BY 1 ORDER BY 1" >got
 diff -u wanted got
 
+# Every block is laid to the line that calls the function.
+sqlite3 -readonly -separator ' ' run.db "
+        SELECT l.line, t.function
+        FROM allocation_total AS t JOIN stack_location USING (stack_id)
+                                   JOIN location AS l USING (location_id)
+        WHERE l.file LIKE '%/calls.c'" >sites
+[ "$(wc -l <sites)" -ge 18 ]
+while read -r line function; do
+        sed -n "${line}p" "$src/calls.c" | grep -q "\<$function("
+done <sites
+
 same_behaviour 42 ./calls threads
 same_behaviour 43 ./operators
 sqlite3 -readonly -separator ' ' run.db "
