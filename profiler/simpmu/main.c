@@ -20,7 +20,11 @@ static Bool modelling;
 
 void *tool_allocate(size_t bytes)
 {
-        return VG_(calloc)("simpmu", 1, bytes); /* ends the process when it fails */
+        const Addr host_line_bytes = 64;
+        /* When there is none, Valgrind ends the process. */
+        Addr memory = (Addr)VG_(calloc)("simpmu", 1, bytes + host_line_bytes - 1);
+
+        return (void *)((memory + host_line_bytes - 1) & ~(host_line_bytes - 1));
 }
 
 static Bool on_option(const HChar *argument)

@@ -36,12 +36,12 @@
         X(l2_ways, "l2.ways", "ways", 1, 32)                                             \
         X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                     \
         X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
-        X(l3_ways, "l3.ways", "ways", 1, 64)                                             \
+        X(l3_ways, "l3.ways", "ways", 1, 32)                                             \
         X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \
         X(dtlb_entries, "dtlb.entries", "pages", 1, 4096)                                \
-        X(dtlb_ways, "dtlb.ways", "ways", 1, 64)                                         \
+        X(dtlb_ways, "dtlb.ways", "ways", 1, 32)                                         \
         X(stlb_entries, "stlb.entries", "pages", 1, 65536)                               \
-        X(stlb_ways, "stlb.ways", "ways", 1, 64)                                         \
+        X(stlb_ways, "stlb.ways", "ways", 1, 32)                                         \
         X(stlb_latency_cycles, "stlb.latency_cycles", "cycles", 0, 1000)                 \
         X(page_walk_cycles, "page_walk.latency_cycles", "cycles", 0, 10000)              \
         X(dram_latency_ns, "dram.latency_ns", "ns", 1, 10000)                            \

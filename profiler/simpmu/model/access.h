@@ -86,11 +86,11 @@ HOT_PATH bool store_data(struct sim_hot *hot, struct sim_thread *thread,
 
 /* An access that still holds its place when the window has filled up behind it.
  * One that completes earlier can never stall the thread and is not kept. */
-HOT_PATH void hold_place(struct window *window, const struct access *access,
-                         uint64_t completion)
+HOT_PATH void hold_place(struct sim_thread *thread, struct window *window,
+                         const struct access *access, uint64_t completion)
 {
         if (completion > access->now + window->capacity)
-                window_push(window, access->instruction, completion);
+                window_push(thread, window, access->instruction, completion);
 }
 
 /* Someone may wait for the value of a load that delivers at READY. */
@@ -101,7 +101,7 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
                 return;
         if (ready > thread->last_ready) {
                 thread->last_ready = ready;
-                hold_place(&thread->loads, access, ready);
+                hold_place(thread, &thread->loads, access, ready);
         }
         if (access->site->value_used)
                 slot_set(hot, thread, access->site->slot, access->entry, ready);
@@ -111,15 +111,15 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
 HOT_PATH void mark_in_flight_dirty(struct machine *machine, struct sim_thread *thread,
                                    struct in_flight *fill, const struct access *access)
 {
-        struct l1d_set *set = l1d_set(&thread->core->l1d, access->line);
-        uint32_t way = l1d_find(&thread->core->l1d, set, access->line);
+        struct cache_place place = cache_place_of(&thread->core->l1d, access->line);
+        uint32_t bit = cache_find(&thread->core->l1d, &place);
 
         fill->dirty = true;
-        if (way == thread->core->l1d.ways)
+        if (bit == 0)
                 return;
-        if ((set->dirty >> way & 1) == 0)
+        if ((place.set->dirty & bit) == 0)
                 miss_take_ownership(machine, thread, access->line, access->now);
-        set->dirty |= 1u << way;
+        place.set->dirty |= bit;
 }
 
 /* The line has been requested and is not there at the thread's clock. */
@@ -144,6 +144,10 @@ HOT_PATH void access_in_flight(struct machine *machine, struct sim_hot *hot,
                 ready = access->start + machine->l1d_latency;
         } else {
                 thread->counters.fb_hit++;
+                if (!fill->for_loads) {
+                        fill->for_loads = true;
+                        thread->counters.pending_slots += ready - access->start;
+                }
         }
         if (access->loads_pending)
                 ready = after_store_forwarding(thread, access, ready);
@@ -154,19 +158,19 @@ HOT_PATH void access_in_flight(struct machine *machine, struct sim_hot *hot,
 /* Not in L1: finds it, and brings it in. Returns when a load has its value. */
 HOT_PATH uint64_t access_miss(struct machine *machine, struct sim_hot *hot,
                               struct sim_thread *thread, const struct access *access,
-                              struct l1d_set *set, uint32_t *way, uint64_t start,
-                              enum simpmu_level *level)
+                              const struct cache_place *place, uint32_t *bit,
+                              uint64_t start, enum simpmu_level *level)
 {
-        bool writes = access->site->kind != ACCESS_LOAD;
+        enum access_kind kind = (enum access_kind)access->site->kind;
 
-        *way = l1d_victim_way(&thread->core->l1d, set);
-        struct cache_victim victim = l1d_replace(hot, set, *way, access->line);
+        *bit = cache_victim_bit(&thread->core->l1d, place->set);
+        struct cache_victim victim = l1d_replace(&thread->core->l1d, hot, place, *bit);
         if (victim.dirty)
                 miss_write_back(machine, thread, victim.line, start);
-        struct miss miss = miss_fill(machine, thread, access->line, start, writes);
+        struct miss miss = miss_fill(machine, thread, access->line, start, kind);
         *level = miss.level;
-        if (access->site->kind == ACCESS_STORE)
-                hold_place(&thread->stores, access, miss.completion);
+        if (kind == ACCESS_STORE)
+                hold_place(thread, &thread->stores, access, miss.completion);
         else
                 thread->counters.l1_miss++;
         return miss.completion;
@@ -188,21 +192,21 @@ HOT_PATH void access_cached(struct machine *machine, struct sim_hot *hot,
         enum tlb_outcome translation =
             tlb_access(&core->tlb, access->address >> PAGE_SHIFT);
         uint64_t start = access->start + tlb_latency(machine, translation);
-        struct l1d_set *set = l1d_set(&core->l1d, access->line);
-        uint32_t way = l1d_find(&core->l1d, set, access->line);
+        struct cache_place place = cache_place_of(&core->l1d, access->line);
+        uint32_t bit = cache_find(&core->l1d, &place);
         enum simpmu_level level = SIMPMU_LEVEL_L1;
         uint64_t ready = start + machine->l1d_latency;
-        bool missed = way == core->l1d.ways;
+        bool missed = bit == 0;
         bool stable = !missed; /* nothing of the line is outstanding */
 
         if (missed)
-                ready =
-                    access_miss(machine, hot, thread, access, set, &way, start, &level);
-        l1d_touch(&core->l1d, hot, set, way);
+                ready = access_miss(machine, hot, thread, access, &place, &bit, start,
+                                    &level);
+        l1d_use(&core->l1d, hot, &place, bit);
         if (kind != ACCESS_LOAD) {
-                if (!missed && (set->dirty >> way & 1) == 0)
+                if (!missed && (place.set->dirty & bit) == 0)
                         miss_take_ownership(machine, thread, access->line, start);
-                set->dirty |= 1u << way;
+                place.set->dirty |= bit;
         }
         if (access->loads_pending) {
                 const struct stored *line = stored_line_at(thread, access->line);
@@ -223,7 +227,7 @@ HOT_PATH void access_cached(struct machine *machine, struct sim_hot *hot,
         if (stable) {
                 uint64_t index = access->line & (FILTER_ENTRIES - 1);
                 hot->load_filter[index] = access->line << LINE_SHIFT;
-                if ((set->dirty >> way & 1) != 0)
+                if ((place.set->dirty & bit) != 0)
                         hot->store_filter[index] = access->line << LINE_SHIFT;
         }
 }

@@ -2,51 +2,65 @@
 /* The cold half of cache.h. */
 #include "cache.h"
 
+static uint32_t log2_of(uint32_t power_of_two)
+{
+        return (uint32_t)__builtin_ctz(power_of_two);
+}
+
+static void empty_sets(struct cache *cache)
+{
+        for (uint64_t i = 0; i < cache->set_count; i++) {
+                struct cache_set *set =
+                    (struct cache_set *)(cache->sets + i * cache->set_bytes);
+                for (uint32_t way = 0; way < cache->tag_count; way++)
+                        set->tag[way] = CACHE_EMPTY;
+        }
+}
+
 void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
                 sim_allocate allocate)
 {
-        uint64_t sets = lines / ways;
+        uint32_t sets = lines < ways ? 1 : (uint32_t)(lines / ways);
+        uint32_t vectors = (ways + CACHE_VECTOR_WAYS - 1) / CACHE_VECTOR_WAYS;
 
-        if (sets == 0)
-                sets = 1;
-        cache->sets = (uint32_t)sets;
-        cache->ways = ways;
-        cache->index_mask = hashed || (sets & (sets - 1)) != 0 ? 0 : (uint32_t)sets - 1;
-        cache->tags = allocate(sets * ways * sizeof(*cache->tags));
-        for (uint64_t i = 0; i < sets * ways; i++)
-                cache->tags[i] = CACHE_EMPTY;
+        *cache = (struct cache){
+            .set_count = sets,
+            .all_ways = UINT32_MAX >> (CACHE_MAXIMUM_WAYS - ways),
+            .tag_count = vectors * CACHE_VECTOR_WAYS,
+            .hashed = sets > 1 && (hashed || (sets & (sets - 1)) != 0),
+        };
+        if (cache->hashed)
+                cache->reciprocal = UINT64_MAX / sets + 1; /* rounded up */
+        else
+                cache->index_bits = log2_of(sets);
+        cache->set_bytes =
+            (uint32_t)(sizeof(struct cache_set) + cache->tag_count * sizeof(uint32_t));
+        cache->sets = allocate((uint64_t)sets * cache->set_bytes);
+        empty_sets(cache);
 }
 
 struct cache_victim cache_insert(struct cache *cache, uint64_t line, bool dirty)
 {
-        uint64_t *set = cache_set(cache, line);
-        uint32_t last = cache->ways - 1;
-        struct cache_victim victim = {
-            .line = set[last] >> 1,
-            .evicted = set[last] != CACHE_EMPTY,
-            .dirty = set[last] != CACHE_EMPTY && (set[last] & CACHE_DIRTY) != 0,
-        };
+        struct cache_place place = cache_place_of(cache, line);
+        uint32_t bit = cache_victim_bit(cache, place.set);
+        struct cache_victim victim = cache_replace(cache, &place, bit);
 
-        for (uint32_t way = last; way > 0; way--)
-                set[way] = set[way - 1];
-        set[0] = line << 1 | (dirty ? CACHE_DIRTY : 0);
+        if (dirty)
+                place.set->dirty |= bit;
+        cache_use(cache, place.set, bit);
         return victim;
 }
 
 bool cache_remove(struct cache *cache, uint64_t line, bool also_clean)
 {
-        uint64_t *set = cache_set(cache, line);
+        struct cache_place place = cache_place_of(cache, line);
+        uint32_t bit = cache_find(cache, &place);
+        bool dirty = (place.set->dirty & bit) != 0;
 
-        for (uint32_t way = 0; way < cache->ways; way++) {
-                if (set[way] >> 1 != line)
-                        continue;
-                bool dirty = (set[way] & CACHE_DIRTY) != 0;
-                if (!dirty && !also_clean)
-                        return false;
-                for (; way + 1 < cache->ways; way++)
-                        set[way] = set[way + 1];
-                set[cache->ways - 1] = CACHE_EMPTY;
-                return dirty;
-        }
-        return false;
+        if (bit == 0 || (!dirty && !also_clean))
+                return false;
+        place.set->tag[__builtin_ctz(bit)] = CACHE_EMPTY;
+        place.set->recent &= ~bit;
+        place.set->dirty &= ~bit;
+        return dirty;
 }

@@ -1,26 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* A set-associative write-back cache with true LRU replacement: the L2 and L3, and
- * the TLBs (whose "lines" are pages). The L1D has its own file, because generated
- * code takes part in its bookkeeping. Knows tags only, no time and no data. */
+/* A set-associative write-back cache with bit-PLRU replacement (a bit of each way says
+ * that it was used lately; when all are set, only the last one stays). L1D, L2, L3 and
+ * the TLBs, whose "lines" are pages. Knows tags only, no time and no data. */
 #ifndef SIMPMU_MODEL_CACHE_H
 #define SIMPMU_MODEL_CACHE_H
 
+#include <emmintrin.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory comes from whoever builds the model: zeroed, never freed, never NULL. */
+/* Memory comes from whoever builds the model: zeroed, aligned to 64 bytes, never
+ * freed, never NULL. */
 typedef void *(*sim_allocate)(size_t bytes);
 
-/* A tag is line << 1 | dirty. */
-#define CACHE_DIRTY 1u
-#define CACHE_EMPTY UINT64_MAX
+#define CACHE_EMPTY        UINT32_MAX
+#define CACHE_MAXIMUM_WAYS 32u
+#define CACHE_VECTOR_WAYS  4u /* tags that one comparison looks at */
+
+/* A tag is what is left of the line's number once the set is known. 32 bits hold it
+ * for addresses below 2^44 in the smallest L1D, and more in larger caches; beyond
+ * that, lines 2^44 bytes apart are taken for each other. */
+struct cache_set {
+        uint32_t recent; /* bit of each way */
+        uint32_t dirty;
+        uint32_t tag[]; /* of each way, filled up to whole vectors with CACHE_EMPTY */
+};
 
 struct cache {
-        uint64_t *tags; /* sets x ways; within a set the most recent first */
-        uint32_t sets;
-        uint32_t ways;
-        uint32_t index_mask; /* sets - 1 when the low line bits select the set, else 0 */
+        char *sets; /* set_count x set_bytes */
+        uint32_t set_bytes;
+        uint32_t set_count;
+        uint32_t all_ways;   /* the bits of every way */
+        uint32_t tag_count;  /* ways rounded up to whole vectors */
+        uint32_t index_bits; /* of the line, when it selects the set directly */
+        bool hashed;         /* the set follows from a hash of the whole line number */
+        uint64_t reciprocal; /* of set_count, times 2^64: for hashed caches */
+};
+
+/* Where a line belongs. */
+struct cache_place {
+        struct cache_set *set;
+        uint32_t index; /* of the set */
+        uint32_t tag;
 };
 
 /* What happened to make room. */
@@ -30,62 +52,129 @@ struct cache_victim {
         bool dirty;
 };
 
-/* HASHED spreads lines over the sets by a hash of the whole line number, as
- * sliced L3 caches do; otherwise a power of two of sets is indexed by low bits. */
+/* HASHED spreads lines over the sets as sliced L3 caches do; so does a number of sets
+ * that is no power of two. */
 void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
                 sim_allocate allocate);
 
-/* Puts LINE, which must not be there, in front of its set. */
+/* Puts LINE, which must not be there, into its set. */
 struct cache_victim cache_insert(struct cache *cache, uint64_t line, bool dirty);
 
-/* Removes LINE where it is, a clean one only with ALSO_CLEAN; returns whether it
- * was there and dirty. */
+/* Removes LINE where it is, a clean one only with ALSO_CLEAN; returns whether it was
+ * there and dirty. */
 bool cache_remove(struct cache *cache, uint64_t line, bool also_clean);
 
-static inline uint64_t *cache_set(const struct cache *cache, uint64_t line)
+/* An offset into the sets for each quotient, so that equal remainders spread. */
+static inline uint32_t cache_rotation(const struct cache *cache, uint32_t quotient)
 {
-        /* 2^64 / golden ratio: Fibonacci hashing. The multiplication by the number
-         * of sets maps the hash to [0, sets) without a division. */
-        const uint64_t multiplier = 0x9e3779b97f4a7c15u;
-        uint64_t index = line & cache->index_mask;
+        const uint32_t multiplier = 0x9e3779b1u; /* 2^32 / golden ratio */
 
-        if (cache->index_mask == 0)
-                index = (((line * multiplier) >> 32) * cache->sets) >> 32;
-        return cache->tags + index * cache->ways;
+        return (uint32_t)(((uint64_t)(quotient * multiplier) * cache->set_count) >> 32);
 }
 
-/* Looks LINE up and makes it the most recent of its set. */
-static inline bool cache_touch(struct cache *cache, uint64_t line)
+static inline struct cache_place cache_place_of(const struct cache *cache, uint64_t line)
 {
-        uint64_t *set = cache_set(cache, line);
-        uint64_t found = set[0];
-        uint32_t way = 0;
+        struct cache_place place;
 
-        if (found >> 1 == line)
-                return true;
-        do {
-                if (++way == cache->ways)
-                        return false;
-                found = set[way];
-        } while (found >> 1 != line);
-        for (; way > 0; way--)
-                set[way] = set[way - 1];
-        set[0] = found;
+        if (cache->hashed) {
+                place.tag =
+                    (uint32_t)(((unsigned __int128)line * cache->reciprocal) >> 64);
+                place.index = (uint32_t)(line - (uint64_t)place.tag * cache->set_count) +
+                              cache_rotation(cache, place.tag);
+                if (place.index >= cache->set_count)
+                        place.index -= cache->set_count;
+        } else {
+                place.tag = (uint32_t)(line >> cache->index_bits);
+                place.index = (uint32_t)line & ((1u << cache->index_bits) - 1);
+        }
+        place.set =
+            (struct cache_set *)(cache->sets + (uint64_t)place.index * cache->set_bytes);
+        return place;
+}
+
+/* The line whose tag is TAG in the set number INDEX. */
+static inline uint64_t cache_line_of(const struct cache *cache, uint32_t index,
+                                     uint32_t tag)
+{
+        if (!cache->hashed)
+                return (uint64_t)tag << cache->index_bits | index;
+        uint32_t rotation = cache_rotation(cache, tag);
+        uint32_t remainder =
+            index >= rotation ? index - rotation : index + cache->set_count - rotation;
+        return (uint64_t)tag * cache->set_count + remainder;
+}
+
+/* The bit of the way that holds the line of PLACE, or 0. Looks at every way: where a
+ * line is cannot be predicted, so stopping early costs the host more than it saves. */
+static inline uint32_t cache_find(const struct cache *cache,
+                                  const struct cache_place *place)
+{
+        const __m128i wanted = _mm_set1_epi32((int)place->tag);
+        uint32_t found = 0;
+
+        for (uint32_t way = 0; way < cache->tag_count; way += CACHE_VECTOR_WAYS) {
+                __m128i tags =
+                    _mm_loadu_si128((const __m128i *)(const void *)&place->set->tag[way]);
+                __m128 equal = _mm_castsi128_ps(_mm_cmpeq_epi32(tags, wanted));
+                found |= (uint32_t)_mm_movemask_ps(equal) << way;
+        }
+        return found;
+}
+
+static inline void cache_use(const struct cache *cache, struct cache_set *set,
+                             uint32_t bit)
+{
+        uint32_t recent = set->recent | bit;
+
+        set->recent = recent == cache->all_ways ? bit : recent;
+}
+
+/* The bit of the way to replace next. */
+static inline uint32_t cache_victim_bit(const struct cache *cache,
+                                        const struct cache_set *set)
+{
+        uint32_t candidates = ~set->recent & cache->all_ways;
+
+        return candidates == 0 ? 1 : candidates & -candidates;
+}
+
+/* Puts the line of PLACE, clean, where the line of way BIT was. */
+static inline struct cache_victim
+cache_replace(const struct cache *cache, const struct cache_place *place, uint32_t bit)
+{
+        uint32_t *tag = &place->set->tag[__builtin_ctz(bit)];
+        struct cache_victim victim = {
+            .evicted = *tag != CACHE_EMPTY,
+            .dirty = (place->set->dirty & bit) != 0,
+        };
+
+        if (victim.evicted)
+                victim.line = cache_line_of(cache, place->index, *tag);
+        *tag = place->tag;
+        place->set->dirty &= ~bit;
+        return victim;
+}
+
+/* Looks LINE up and notes that it was used. */
+static inline bool cache_touch(const struct cache *cache, uint64_t line)
+{
+        struct cache_place place = cache_place_of(cache, line);
+        uint32_t bit = cache_find(cache, &place);
+
+        if (bit == 0)
+                return false;
+        cache_use(cache, place.set, bit);
         return true;
 }
 
 /* Marks LINE dirty where it is; false when it is not there. */
-static inline bool cache_mark_dirty(struct cache *cache, uint64_t line)
+static inline bool cache_mark_dirty(const struct cache *cache, uint64_t line)
 {
-        uint64_t *set = cache_set(cache, line);
+        struct cache_place place = cache_place_of(cache, line);
+        uint32_t bit = cache_find(cache, &place);
 
-        for (uint32_t way = 0; way < cache->ways; way++) {
-                if (set[way] >> 1 == line) {
-                        set[way] |= CACHE_DIRTY;
-                        return true;
-                }
-        }
-        return false;
+        place.set->dirty |= bit;
+        return bit != 0;
 }
 
 #endif

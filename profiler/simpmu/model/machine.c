@@ -51,8 +51,8 @@ static struct core *core_new(const struct machine *machine, uint32_t number)
         struct core *core = machine->allocate(sizeof(*core));
 
         core->number = number;
-        l1d_init(&core->l1d, (uint64_t)params->l1d_bytes, (uint32_t)params->l1d_ways,
-                 machine->allocate);
+        cache_init(&core->l1d, (uint64_t)params->l1d_bytes / LINE_BYTES,
+                   (uint32_t)params->l1d_ways, false, machine->allocate);
         cache_init(&core->l2, (uint64_t)params->l2_bytes / LINE_BYTES,
                    (uint32_t)params->l2_ways, false, machine->allocate);
         cache_init(&core->tlb.dtlb, (uint64_t)params->dtlb_entries,

@@ -18,7 +18,7 @@
 #include "tlb.h"
 
 struct core {
-        struct l1d l1d;
+        struct cache l1d;
         struct cache l2;
         struct tlb tlb;
         uint32_t number;

@@ -70,7 +70,7 @@ static void take_from_others(struct machine *machine, struct sim_thread *thread,
                 struct core *other = machine->cores[i];
                 if (other == thread->core)
                         continue;
-                bool dirty = l1d_remove(&other->l1d, line, writes);
+                bool dirty = cache_remove(&other->l1d, line, writes);
                 dirty |= cache_remove(&other->l2, line, writes);
                 if (dirty)
                         write_back_to_l3(machine, thread, line, now);
@@ -141,8 +141,10 @@ static uint64_t fetch(struct machine *machine, struct sim_thread *thread, uint64
 }
 
 struct miss miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                      uint64_t start, bool writes)
+                      uint64_t start, enum access_kind kind)
 {
+        bool writes = kind != ACCESS_LOAD;
+        bool for_load = kind != ACCESS_STORE;
         uint32_t buffer;
         uint64_t begin = fill_buffer_begin(machine, thread, start, &buffer);
         struct miss miss;
@@ -156,8 +158,9 @@ struct miss miss_fill(struct machine *machine, struct sim_thread *thread, uint64
         thread->fill_buffer[buffer] = miss.completion;
         if (miss.completion > thread->last_fill)
                 thread->last_fill = miss.completion;
-        thread->counters.pending_slots += latency;
+        if (for_load)
+                thread->counters.pending_slots += latency;
         thread->in_flight[line & (IN_FLIGHT_ENTRIES - 1)] =
-            (struct in_flight){line, miss.completion, writes};
+            (struct in_flight){line, miss.completion, writes, for_load};
         return miss;
 }

@@ -13,11 +13,40 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->stall = start;
         thread->idle = start;
         thread->deadline = UINT64_MAX;
+        thread->retire_at = UINT64_MAX;
         thread->slot_block = NO_BLOCK;
         thread->loads.capacity = rob_entries;
         thread->stores.capacity = store_buffer_entries * INSTRUCTIONS_PER_STORE;
         for (uint32_t i = 0; i < IN_FLIGHT_ENTRIES; i++)
                 thread->in_flight[i].line = UINT64_MAX;
+}
+
+/* Waits for the accesses of WINDOW whose place INSTRUCTION takes. */
+static void retire_window(struct window *window, uint64_t instruction, uint64_t *stall)
+{
+        while (window_limit(window) < instruction) {
+                uint64_t last_to_issue = window_limit(window);
+                uint64_t completion =
+                    window->entries[window->head & (WINDOW_ENTRIES - 1)].completion;
+
+                if (completion > last_to_issue + *stall)
+                        *stall = completion - last_to_issue;
+                window->head++;
+        }
+}
+
+void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
+                           uint64_t instruction)
+{
+        uint64_t loads_limit;
+        uint64_t stores_limit;
+
+        retire_window(&thread->loads, instruction, &thread->stall);
+        retire_window(&thread->stores, instruction, &thread->stall);
+        loads_limit = window_limit(&thread->loads);
+        stores_limit = window_limit(&thread->stores);
+        thread->retire_at = loads_limit < stores_limit ? loads_limit : stores_limit;
+        deadline_to_limit(hot, thread);
 }
 
 /* Drops the registers whose value has come by NOW from MASK. */
@@ -90,8 +119,7 @@ void thread_leave_block(struct sim_hot *hot, struct sim_thread *thread,
 {
         uint64_t instruction = hot->instructions;
 
-        if (window_retire(&thread->loads, instruction, &thread->stall))
-                deadline_to_limit(hot, thread);
+        thread_retire(hot, thread, instruction);
         uint64_t now = instruction + thread->stall;
         if (thread->last_ready <= now) {
                 hot->pending = 0;

@@ -41,17 +41,18 @@ struct window_entry {
 /* Accesses in program order. Applied late but exactly: an entry matters when the
  * instruction that needs its place issues. */
 struct window {
-        struct window_entry entries[WINDOW_ENTRIES];
         uint64_t head; /* the oldest */
         uint64_t tail;
         uint64_t capacity; /* instructions that may issue past the oldest access */
+        struct window_entry entries[WINDOW_ENTRIES];
 };
 
 /* A line requested and not yet there, by its number. */
 struct in_flight {
         uint64_t line;
         uint64_t completion;
-        bool dirty; /* a store has been here: L1 knows */
+        bool dirty;     /* a store has been here: L1 knows */
+        bool for_loads; /* it counts as pending; stores' fills do not, see miss.h */
 };
 
 /* A word or line whose stored value is still to come. */
@@ -63,28 +64,29 @@ struct stored {
 struct core;
 
 struct sim_thread {
+        /* Every access looks at these: one line of the host's cache. */
         struct core *core;
         uint64_t stall;      /* slots that no instruction used, idle ones included */
-        uint64_t idle;       /* the part of them in which the thread did not run */
-        uint64_t deadline;   /* the clock at which the block check calls the tool */
+        uint64_t retire_at;  /* later instructions may have to wait for a window */
         uint64_t last_ready; /* when the last outstanding load delivers */
         uint64_t last_fill;  /* when the last fill buffer is free again */
-        uint64_t full_until; /* fill buffers have been full until then */
-
-        uint64_t register_ready[REGISTER_IDS + 1];
         uint64_t slot_block; /* instruction count at the entry of the block meant */
         uint64_t slots_live;
-        uint64_t slot_ready[64]; /* loads of that block */
+        uint64_t deadline; /* the clock at which the block check calls the tool */
 
-        struct window loads;
-        struct window stores;
+        uint64_t idle;       /* the part of stall in which the thread did not run */
+        uint64_t full_until; /* fill buffers have been full until then */
+        uint64_t register_ready[REGISTER_IDS + 1];
+        uint64_t slot_ready[64]; /* loads of the block that slot_block means */
+
+        struct sim_counters counters;
+        struct sampler sampler;
         uint64_t fill_buffer[FILL_BUFFER_MAXIMUM]; /* when each is free again */
         struct in_flight in_flight[IN_FLIGHT_ENTRIES];
         struct stored stored_word[STORED_WORDS];
         struct stored stored_line[STORED_LINES];
-
-        struct sim_counters counters;
-        struct sampler sampler;
+        struct window loads;
+        struct window stores;
 };
 
 static inline void deadline_to_limit(struct sim_hot *hot, const struct sim_thread *thread)
@@ -93,30 +95,18 @@ static inline void deadline_to_limit(struct sim_hot *hot, const struct sim_threa
             thread->deadline > thread->stall ? thread->deadline - thread->stall : 0;
 }
 
-/* Waits for accesses whose place INSTRUCTION takes; true when that took time. */
-static inline bool window_retire(struct window *window, uint64_t instruction,
-                                 uint64_t *stall)
+/* The last instruction that may issue while the window's oldest access is out. */
+static inline uint64_t window_limit(const struct window *window)
 {
-        bool stalled = false;
-
-        while (window->head != window->tail) {
-                const struct window_entry *oldest =
-                    &window->entries[window->head & (WINDOW_ENTRIES - 1)];
-                uint64_t last_to_issue = oldest->instruction + window->capacity;
-
-                if (last_to_issue >= instruction)
-                        break;
-                if (oldest->completion > last_to_issue + *stall) {
-                        *stall = oldest->completion - last_to_issue;
-                        stalled = true;
-                }
-                window->head++;
-        }
-        return stalled;
+        if (window->head == window->tail)
+                return UINT64_MAX;
+        return window->entries[window->head & (WINDOW_ENTRIES - 1)].instruction +
+               window->capacity;
 }
 
-static inline void window_push(struct window *window, uint64_t instruction,
-                               uint64_t completion)
+/* An access of INSTRUCTION that completes at COMPLETION takes its place. */
+static inline void window_push(struct sim_thread *thread, struct window *window,
+                               uint64_t instruction, uint64_t completion)
 {
         /* Several accesses of one instruction can fill the ring before they retire:
          * the oldest then no longer holds anything up. */
@@ -124,17 +114,20 @@ static inline void window_push(struct window *window, uint64_t instruction,
                 window->head++;
         window->entries[window->tail++ & (WINDOW_ENTRIES - 1)] =
             (struct window_entry){instruction, completion};
+        if (instruction + window->capacity < thread->retire_at)
+                thread->retire_at = instruction + window->capacity;
 }
 
-/* Brings the thread's stall up to INSTRUCTION. */
+/* The cold half of thread_retire. */
+void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
+                           uint64_t instruction);
+
+/* INSTRUCTION issues: adds the stall that its place in the windows costs. */
 static inline void thread_retire(struct sim_hot *hot, struct sim_thread *thread,
                                  uint64_t instruction)
 {
-        bool stalled = window_retire(&thread->loads, instruction, &thread->stall);
-
-        stalled |= window_retire(&thread->stores, instruction, &thread->stall);
-        if (stalled)
-                deadline_to_limit(hot, thread);
+        if (__builtin_expect(instruction > thread->retire_at, 0))
+                thread_retire_windows(hot, thread, instruction);
 }
 
 /* The block at whose entry ENTRY instructions had retired: its load number SLOT
