@@ -221,26 +221,20 @@ static void answer_section(const struct elf_file *file, struct data_place *place
                            struct string_pool *names)
 {
         const char *base = path_base(file->path ? file->path : "");
+        const struct elf_section *section = elf_file_section_at(file, place->vaddr);
+        const struct elf_segment *segment = elf_file_segment(file, place->vaddr);
         char *name = NULL;
 
-        for (size_t i = 0; i < file->section_count && !name; i++) {
-                const struct elf_section *section = &file->sections[i];
-
-                if (place->vaddr < section->vaddr || !section->name ||
-                    place->vaddr - section->vaddr >= section->size_bytes)
-                        continue;
-                if (asprintf(&name, "[%s of %s]", section->name, base) < 0)
-                        return;
+        if (section && section->name) {
                 place->start = section->vaddr;
                 place->size_bytes = section->size_bytes;
-        }
-        const struct elf_segment *segment = elf_file_segment(file, place->vaddr);
-
-        if (!name && segment) {
-                if (asprintf(&name, "[data of %s]", base) < 0)
+                if (asprintf(&name, "[%s of %s]", section->name, base) < 0)
                         return;
+        } else if (segment) {
                 place->start = segment->vaddr;
                 place->size_bytes = segment->memory_bytes;
+                if (asprintf(&name, "[data of %s]", base) < 0)
+                        return;
         }
         place->name = string_pool_put(names, name);
         free(name);

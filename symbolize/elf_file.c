@@ -13,13 +13,16 @@
 
 #define PAGE_MASK UINT64_C(4095)
 
+/* Linux refuses programs whose program headers take more than 64 KiB. */
+enum { SEGMENT_LIMIT = 65536 / sizeof(Elf64_Phdr) };
+
 static int read_segments(struct elf_file *file)
 {
         size_t count, capacity = 0;
 
         if (elf_getphdrnum(file->elf, &count) != 0)
                 return 0;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count && i < SEGMENT_LIMIT; i++) {
                 GElf_Phdr phdr;
 
                 if (!gelf_getphdr(file->elf, (int)i, &phdr))
@@ -62,8 +65,12 @@ static int read_sections(struct elf_file *file)
                     .size_bytes = shdr.sh_size,
                     .executable = shdr.sh_flags & SHF_EXECINSTR,
                     .name = elf_strptr(file->elf, names, shdr.sh_name)};
+                if (range_map_add(&file->section_map, shdr.sh_addr,
+                                  shdr.sh_addr + shdr.sh_size,
+                                  (uint32_t)file->section_count - 1) < 0)
+                        return -ENOMEM;
         }
-        return 0;
+        return range_map_build(&file->section_map);
 }
 
 /* Looks for the GNU build-id in the notes of DATA. */
@@ -171,6 +178,7 @@ void elf_file_detach(struct elf_file *file)
         if (file->fd >= 0)
                 close(file->fd);
         free(file->sections);
+        range_map_free(&file->section_map);
         file->elf = NULL;
         file->fd = -1;
         file->sections = NULL;
@@ -201,6 +209,13 @@ Elf_Scn *elf_file_section(const struct elf_file *file, const char *name)
                         return scn;
         }
         return NULL;
+}
+
+const struct elf_section *elf_file_section_at(const struct elf_file *file, uint64_t vaddr)
+{
+        const struct range *range = range_map_find(&file->section_map, vaddr);
+
+        return range ? &file->sections[range->value] : NULL;
 }
 
 const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t vaddr)

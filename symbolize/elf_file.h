@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "range_map.h"
+
 struct elf_segment { /* PT_LOAD */
         uint64_t offset_bytes;
         uint64_t vaddr;
@@ -33,6 +35,7 @@ struct elf_file {
         size_t segment_count;
         struct elf_section *sections;
         size_t section_count;
+        struct range_map section_map; /* value: index in sections */
         uint8_t build_id[64];
         size_t build_id_bytes; /* 0: none */
 };
@@ -48,6 +51,10 @@ void elf_file_detach(struct elf_file *file);
 
 /* The section NAME, or NULL. */
 Elf_Scn *elf_file_section(const struct elf_file *file, const char *name);
+
+/* The loaded section that holds the file's virtual address, or NULL. */
+const struct elf_section *elf_file_section_at(const struct elf_file *file,
+                                              uint64_t vaddr);
 
 /* The segment that holds the file's virtual address, or NULL. */
 const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t vaddr);

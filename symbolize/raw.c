@@ -139,7 +139,8 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
                 return no_memory(reader);
         struct module *module = &raw->modules[raw->module_count++];
 
-        *module = (struct module){.module_id = sqlite3_column_int64(row, 0)};
+        *module = (struct module){.module_id = sqlite3_column_int64(row, 0),
+                                  .state = MODULE_MISSING};
         module->path = strdup((const char *)sqlite3_column_text(row, 1) ?: "");
         if (bytes > 0 && (module->build_id = malloc(bytes)) != NULL) {
                 memcpy(module->build_id, build_id, bytes);
@@ -326,6 +327,20 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
         }
         sort_samples(raw);
         return 0;
+}
+
+void raw_find_biases(struct raw *raw)
+{
+        for (size_t i = 0; i < raw->mapping_count; i++) {
+                struct raw_mapping *mapping = &raw->mappings[i];
+
+                if (mapping->module != RAW_NONE &&
+                    raw->modules[mapping->module].state == MODULE_READY)
+                        mapping->in_image =
+                            elf_file_bias(&raw->modules[mapping->module].file,
+                                          mapping->start, mapping->file_offset_bytes,
+                                          mapping->executable, &mapping->bias);
+        }
 }
 
 void raw_free(struct raw *raw)

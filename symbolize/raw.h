@@ -36,6 +36,8 @@ struct raw_mapping {
         uint32_t thread;
         enum raw_mapping_kind kind;
         bool executable;
+        bool in_image; /* a segment of a readable program or library */
+        uint64_t bias; /* then: address minus the file's virtual address */
 };
 
 struct raw_stack {
@@ -95,6 +97,8 @@ struct raw {
 
 /* Reads everything. On error RAW is still to be freed. */
 int raw_read(struct raw *raw, struct db *db, struct diag *diag);
+/* Finds the biases of the mappings, once the modules are checked. */
+void raw_find_biases(struct raw *raw);
 void raw_free(struct raw *raw);
 
 #endif

@@ -62,24 +62,13 @@ static int add_item(struct items *items, enum layer layer, uint64_t start, uint6
         return 0;
 }
 
-/* The bias of a mapping of a readable program or library; false when it has none. */
-static bool mapping_bias(const struct raw *raw, const struct raw_mapping *mapping,
-                         uint64_t *bias)
-{
-        if (mapping->module == RAW_NONE ||
-            raw->modules[mapping->module].state != MODULE_READY)
-                return false;
-        return elf_file_bias(&raw->modules[mapping->module].file, mapping->start,
-                             mapping->file_offset_bytes, mapping->executable, bias);
-}
-
 /* A file is loaded where its code is mapped; its image is all of its segments. */
 static int add_image(struct items *items, const struct raw *raw,
                      const struct raw_mapping *mapping, size_t index)
 {
-        uint64_t bias, low = UINT64_MAX, high = 0;
+        uint64_t low = UINT64_MAX, high = 0;
 
-        if (!mapping->executable || !mapping_bias(raw, mapping, &bias))
+        if (!mapping->executable || !mapping->in_image)
                 return 0;
         const struct elf_file *file = &raw->modules[mapping->module].file;
 
@@ -91,8 +80,8 @@ static int add_image(struct items *items, const struct raw *raw,
                 if (segment->vaddr + segment->memory_bytes > high)
                         high = segment->vaddr + segment->memory_bytes;
         }
-        return add_item(items, LAYER_IMAGE, low + bias, high + bias, mapping->period,
-                        index);
+        return add_item(items, LAYER_IMAGE, low + mapping->bias, high + mapping->bias,
+                        mapping->period, index);
 }
 
 static int add_mapping(struct items *items, const struct raw *raw, size_t index)
@@ -223,15 +212,14 @@ static int find_place(struct sweep *sweep, const struct items *items, uint64_t a
 {
         uint32_t found = in_force(items, LAYER_MAPPING, addr);
         struct place place = {.code = {.vaddr = addr}, .module = RAW_NONE};
-        uint64_t bias;
 
         if (found != INTERVAL_NONE) {
                 const struct raw_mapping *mapping = &sweep->raw->mappings[found];
 
                 place.mapped = true;
                 place.module = mapping->module;
-                if (mapping_bias(sweep->raw, mapping, &bias)) {
-                        place.code.vaddr = addr - bias;
+                if (mapping->in_image) {
+                        place.code.vaddr = addr - mapping->bias;
                         place.in_image = true;
                 } else if (mapping->module != RAW_NONE) {
                         place.code.vaddr =
@@ -251,7 +239,6 @@ static int find_variable(struct sweep *sweep, const struct items *items,
 {
         const struct raw *raw = sweep->raw;
         uint32_t index = in_force(items, LAYER_IMAGE, addr);
-        uint64_t bias;
 
         *found = false;
         if (index == INTERVAL_NONE)
@@ -259,8 +246,7 @@ static int find_variable(struct sweep *sweep, const struct items *items,
         const struct raw_mapping *image = &raw->mappings[index];
 
         if ((mapping->module != RAW_NONE && mapping->module != image->module) ||
-            !mapping_bias(raw, image, &bias) ||
-            !elf_file_segment(&raw->modules[image->module].file, addr - bias))
+            !elf_file_segment(&raw->modules[image->module].file, addr - image->bias))
                 return 0;
         if (sweep->variable_count >= RAW_NONE ||
             array_reserve(&sweep->variables, &sweep->variable_capacity,
@@ -268,8 +254,8 @@ static int find_variable(struct sweep *sweep, const struct items *items,
                 return -ENOMEM;
         *found = true;
         *target = (struct target){TARGET_VARIABLE, (uint32_t)sweep->variable_count, 0};
-        sweep->variables[sweep->variable_count++] =
-            (struct variable){.data = {.vaddr = addr - bias}, .module = image->module};
+        sweep->variables[sweep->variable_count++] = (struct variable){
+            .data = {.vaddr = addr - image->bias}, .module = image->module};
         return 0;
 }
 

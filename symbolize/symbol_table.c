@@ -22,15 +22,6 @@ static uint8_t rank_of(const GElf_Sym *sym, const char *name)
         return rank;
 }
 
-static const struct elf_section *section_at(const struct elf_file *file, uint64_t vaddr)
-{
-        for (size_t i = 0; i < file->section_count; i++)
-                if (vaddr >= file->sections[i].vaddr &&
-                    vaddr - file->sections[i].vaddr < file->sections[i].size_bytes)
-                        return &file->sections[i];
-        return NULL;
-}
-
 static bool in_code(const struct elf_file *file, uint64_t vaddr)
 {
         const struct elf_segment *segment = elf_file_segment(file, vaddr);
@@ -134,7 +125,7 @@ static int add_unsized(struct symbol_table *table, const struct elf_file *file)
                         here = symbol->vaddr;
                 }
                 if (symbol->size_bytes > 0 || range_map_find(&table->functions, here) ||
-                    !(section = section_at(file, here)))
+                    !(section = elf_file_section_at(file, here)))
                         continue;
                 uint64_t end = section->vaddr + section->size_bytes;
 

@@ -35,6 +35,7 @@ static int check_modules(struct raw *raw)
 
         for (size_t i = 0; i < raw->module_count && !error; i++)
                 error = module_check(&raw->modules[i]);
+        raw_find_biases(raw);
         return error;
 }
 
