@@ -250,9 +250,9 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
 static void random_histories(void **state)
 {
         (void)state;
-        /* Crowded with overlaps; sparse; blocks of nothing. */
+        /* Crowded in one leaf and in many; sparse; blocks of nothing; one large block. */
         static const uint64_t shapes[][2] = {
-            {2000, 60}, {10000000, 50}, {500, 1}, {64, 500}};
+            {2000, 60}, {60000, 40}, {10000000, 50}, {500, 1}, {64, 500}};
         for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
                 struct heap heap;
                 random_state = i + 1;
