@@ -149,7 +149,8 @@ CREATE TABLE ledger (
 
 -- A place in code; each distinct module and offset stands here once.
 -- address_offset is the file address of the instruction (ELF virtual address)
--- where module_id is known, else the process's address.
+-- where module_id is known (the file offset, where that file was changed or could
+-- not be read), else the process's address. Of a caller it is the call's last byte.
 CREATE TABLE location (
         location_id    INTEGER PRIMARY KEY,
         module_id      INTEGER REFERENCES module,
@@ -161,7 +162,8 @@ CREATE TABLE location (
 
 -- The functions that the compiler inlined there, innermost (depth 0) first;
 -- the last row is the function of the machine code. call_file and call_line
--- say where the next outer function calls this one.
+-- say where the next outer function calls this one. Where nothing was inlined
+-- there are no rows.
 CREATE TABLE inline_frame (
         location_id INTEGER NOT NULL REFERENCES location,
         depth       INTEGER NOT NULL,
