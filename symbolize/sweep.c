@@ -8,36 +8,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "interval_map.h"
-
-/* What comes and goes; each kind has a map of its own, because a block may lie in a
- * mapping, and both come back into force when what covered them is gone. */
-enum layer {
-        LAYER_MAPPING,
-        LAYER_IMAGE, /* the whole extent of a program or library */
-        LAYER_STACK,
-        LAYER_BLOCK,  /* of the heap */
-        LAYER_REGION, /* that the program mapped itself */
-        LAYER_COUNT
-};
-
-struct item {
-        uint64_t start;
-        uint64_t end;
-        struct raw_period period;
-        uint32_t index; /* of a mapping or an allocation */
-        enum layer layer;
-};
-
-struct items {
-        struct item *starts; /* by start of the period */
-        struct item *ends;   /* the same by its end */
-        size_t count;
-        size_t capacity;
-        size_t started;
-        size_t ended;
-        struct interval_map layers[LAYER_COUNT];
-};
+#include "timeline.h"
 
 /* A stack node asks at the time at which a sample or block first referred to it. */
 struct stack_query {
@@ -45,139 +16,6 @@ struct stack_query {
         uint32_t process;
         uint32_t stack;
 };
-
-/* ---- what is in force -------------------------------------------------------- */
-
-static int add_item(struct items *items, enum layer layer, uint64_t start, uint64_t end,
-                    struct raw_period period, size_t index)
-{
-        if (array_reserve(&items->starts, &items->capacity, items->count,
-                          sizeof(*items->starts)) < 0)
-                return -ENOMEM;
-        items->starts[items->count++] = (struct item){.start = start,
-                                                      .end = end,
-                                                      .period = period,
-                                                      .index = (uint32_t)index,
-                                                      .layer = layer};
-        return 0;
-}
-
-/* A file is loaded where its code is mapped; its image is all of its segments. */
-static int add_image(struct items *items, const struct raw *raw,
-                     const struct raw_mapping *mapping, size_t index)
-{
-        uint64_t low = UINT64_MAX, high = 0;
-
-        if (!mapping->executable || !mapping->in_image)
-                return 0;
-        const struct elf_file *file = &raw->modules[mapping->module].file;
-
-        for (size_t i = 0; i < file->segment_count; i++) {
-                const struct elf_segment *segment = &file->segments[i];
-
-                if (segment->vaddr < low)
-                        low = segment->vaddr;
-                if (segment->vaddr + segment->memory_bytes > high)
-                        high = segment->vaddr + segment->memory_bytes;
-        }
-        return add_item(items, LAYER_IMAGE, low + mapping->bias, high + mapping->bias,
-                        mapping->period, index);
-}
-
-static int add_mapping(struct items *items, const struct raw *raw, size_t index)
-{
-        const struct raw_mapping *mapping = &raw->mappings[index];
-        enum layer layer = mapping->kind == RAW_STACK ? LAYER_STACK : LAYER_MAPPING;
-
-        if (add_item(items, layer, mapping->start, mapping->end, mapping->period, index) <
-            0)
-                return -ENOMEM;
-        return add_image(items, raw, mapping, index);
-}
-
-static int add_allocation(struct items *items, const struct raw_allocation *allocation,
-                          size_t index)
-{
-        uint64_t bytes = allocation->size_bytes ? allocation->size_bytes : 1;
-        uint64_t end = allocation->addr + bytes;
-
-        return add_item(items, allocation->region ? LAYER_REGION : LAYER_BLOCK,
-                        allocation->addr, end < allocation->addr ? UINT64_MAX : end,
-                        allocation->period, index);
-}
-
-static int compare_starts(const void *left, const void *right)
-{
-        const struct item *a = left, *b = right;
-
-        if (a->period.start_ns != b->period.start_ns)
-                return a->period.start_ns < b->period.start_ns ? -1 : 1;
-        return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static int compare_ends(const void *left, const void *right)
-{
-        const struct item *a = left, *b = right;
-
-        if (a->period.end_ns != b->period.end_ns)
-                return a->period.end_ns < b->period.end_ns ? -1 : 1;
-        return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static int sort_items(struct items *items)
-{
-        items->ends = malloc((items->count + 1) * sizeof(*items->ends));
-        if (!items->ends)
-                return -ENOMEM;
-        if (items->count == 0)
-                return 0;
-        qsort(items->starts, items->count, sizeof(*items->starts), compare_starts);
-        memcpy(items->ends, items->starts, items->count * sizeof(*items->ends));
-        qsort(items->ends, items->count, sizeof(*items->ends), compare_ends);
-        return 0;
-}
-
-/* Brings the maps to TIME_NS. What ends at the very time of a question is still in
- * force, unless something else has begun there. */
-static int advance(struct items *items, int64_t time_ns)
-{
-        for (;;) {
-                const struct item *start = &items->starts[items->started];
-                const struct item *end = &items->ends[items->ended];
-                bool starts =
-                    items->started < items->count && start->period.start_ns <= time_ns;
-                bool ends = items->ended < items->count && end->period.end_ns < time_ns;
-                int error;
-
-                if (starts && (!ends || start->period.start_ns <= end->period.end_ns)) {
-                        error = interval_map_put(&items->layers[start->layer],
-                                                 start->start, start->end, start->index);
-                        items->started++;
-                } else if (ends) {
-                        error = interval_map_drop(&items->layers[end->layer], end->start,
-                                                  end->end, end->index);
-                        items->ended++;
-                } else {
-                        return 0;
-                }
-                if (error)
-                        return error;
-        }
-}
-
-static uint32_t in_force(const struct items *items, enum layer layer, uint64_t addr)
-{
-        return interval_map_find(&items->layers[layer], addr);
-}
-
-static void clear_items(struct items *items)
-{
-        free(items->starts);
-        free(items->ends);
-        for (size_t i = 0; i < LAYER_COUNT; i++)
-                interval_map_free(&items->layers[i]);
-        *items = (struct items){0};
-}
 
 /* ---- places in code ------------------------------------------------------------- */
 
@@ -207,10 +45,10 @@ static int put_place(struct sweep *sweep, const struct place *place, uint32_t *i
         return hash_index_add(&sweep->place_index, hash, *index);
 }
 
-static int find_place(struct sweep *sweep, const struct items *items, uint64_t addr,
+static int find_place(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
                       uint32_t *index)
 {
-        uint32_t found = in_force(items, LAYER_MAPPING, addr);
+        uint32_t found = timeline_find(timeline, LAYER_MAPPING, addr);
         struct place place = {.code = {.vaddr = addr}, .module = RAW_NONE};
 
         if (found != INTERVAL_NONE) {
@@ -233,12 +71,12 @@ static int find_place(struct sweep *sweep, const struct items *items, uint64_t a
 
 /* The variable at ADDR, when it lies in a loaded file: in what MAPPING maps of it, or
  * in memory that its segments continue with (.bss). */
-static int find_variable(struct sweep *sweep, const struct items *items,
+static int find_variable(struct sweep *sweep, const struct timeline *timeline,
                          const struct raw_mapping *mapping, uint64_t addr, bool *found,
                          struct target *target)
 {
         const struct raw *raw = sweep->raw;
-        uint32_t index = in_force(items, LAYER_IMAGE, addr);
+        uint32_t index = timeline_find(timeline, LAYER_IMAGE, addr);
 
         *found = false;
         if (index == INTERVAL_NONE)
@@ -259,7 +97,7 @@ static int find_variable(struct sweep *sweep, const struct items *items,
         return 0;
 }
 
-static int find_target(struct sweep *sweep, const struct items *items,
+static int find_target(struct sweep *sweep, const struct timeline *timeline,
                        const struct raw_sample *sample, struct target *target)
 {
         const struct raw *raw = sweep->raw;
@@ -267,24 +105,24 @@ static int find_target(struct sweep *sweep, const struct items *items,
         uint32_t index;
 
         *target = (struct target){.kind = TARGET_UNMAPPED};
-        if ((index = in_force(items, LAYER_STACK, addr)) != INTERVAL_NONE) {
+        if ((index = timeline_find(timeline, LAYER_STACK, addr)) != INTERVAL_NONE) {
                 *target =
                     (struct target){TARGET_STACK, index, raw->mappings[index].end - addr};
                 return 0;
         }
-        if ((index = in_force(items, LAYER_BLOCK, addr)) != INTERVAL_NONE ||
-            (index = in_force(items, LAYER_REGION, addr)) != INTERVAL_NONE) {
+        if ((index = timeline_find(timeline, LAYER_BLOCK, addr)) != INTERVAL_NONE ||
+            (index = timeline_find(timeline, LAYER_REGION, addr)) != INTERVAL_NONE) {
                 *target = (struct target){TARGET_BLOCK, index,
                                           addr - raw->allocations[index].addr};
                 return 0;
         }
-        if ((index = in_force(items, LAYER_MAPPING, addr)) == INTERVAL_NONE)
+        if ((index = timeline_find(timeline, LAYER_MAPPING, addr)) == INTERVAL_NONE)
                 return 0;
         const struct raw_mapping *mapping = &raw->mappings[index];
         bool found = false;
 
         if (!mapping->executable &&
-            find_variable(sweep, items, mapping, addr, &found, target) < 0)
+            find_variable(sweep, timeline, mapping, addr, &found, target) < 0)
                 return -ENOMEM;
         if (!found)
                 *target = (struct target){TARGET_MAPPING, index, addr - mapping->start};
@@ -345,70 +183,64 @@ struct pass {
         bool *calls; /* of raw's stacks: its ip is a return address */
 };
 
-static int ask_stack(struct pass *pass, const struct items *items, uint32_t stack)
+static int ask_stack(struct pass *pass, const struct timeline *timeline, uint32_t stack)
 {
         uint64_t ip = pass->sweep->raw->stacks[stack].ip;
 
         /* A return address may belong to the next line or even function. */
         if (pass->calls[stack])
                 ip--;
-        return find_place(pass->sweep, items, ip, &pass->sweep->stack_places[stack]);
+        return find_place(pass->sweep, timeline, ip, &pass->sweep->stack_places[stack]);
 }
 
-static int ask_sample(struct pass *pass, const struct items *items, size_t index)
+static int ask_sample(struct pass *pass, const struct timeline *timeline, size_t index)
 {
         const struct raw_sample *sample = &pass->sweep->raw->samples[index];
-        int error = find_place(pass->sweep, items, sample->ip,
+        int error = find_place(pass->sweep, timeline, sample->ip,
                                &pass->sweep->sample_places[index]);
 
         if (!error && sample->has_addr)
-                error =
-                    find_target(pass->sweep, items, sample, &pass->sweep->targets[index]);
+                error = find_target(pass->sweep, timeline, sample,
+                                    &pass->sweep->targets[index]);
         return error;
 }
 
-static int collect_items(struct pass *pass, size_t process, struct items *items)
+static int collect_timeline(struct pass *pass, size_t process, struct timeline *timeline)
 {
         const struct raw *raw = pass->sweep->raw;
 
         for (size_t i = pass->mappings.first[process];
              i < pass->mappings.first[process + 1]; i++)
-                if (add_mapping(items, raw, pass->mappings.order[i]) < 0)
+                if (timeline_add_mapping(timeline, raw, pass->mappings.order[i]) < 0)
                         return -ENOMEM;
         for (size_t i = pass->allocations.first[process];
              i < pass->allocations.first[process + 1]; i++) {
                 uint32_t index = pass->allocations.order[i];
 
-                if (add_allocation(items, &raw->allocations[index], index) < 0)
+                if (timeline_add_allocation(timeline, raw, index) < 0)
                         return -ENOMEM;
         }
-        return sort_items(items);
+        return timeline_sort(timeline);
 }
 
 /* Stacks that nothing dates (of blocks that no sample met) ask all mappings that ever
  * were, the latest first. */
-static int ask_undated(struct pass *pass, size_t process, struct items *items)
+static int ask_undated(struct pass *pass, size_t process, struct timeline *timeline)
 {
-        int error = 0;
+        int error = timeline_ever(timeline);
 
-        for (size_t i = 0; i < LAYER_COUNT; i++)
-                interval_map_free(&items->layers[i]);
-        for (size_t i = 0; i < items->count && !error; i++)
-                if (items->starts[i].layer == LAYER_MAPPING)
-                        error = interval_map_put(
-                            &items->layers[LAYER_MAPPING], items->starts[i].start,
-                            items->starts[i].end, items->starts[i].index);
         while (!error && pass->next_query < pass->query_count &&
                pass->queries[pass->next_query].process == process)
-                error = ask_stack(pass, items, pass->queries[pass->next_query++].stack);
+                error =
+                    ask_stack(pass, timeline, pass->queries[pass->next_query++].stack);
         return error;
 }
 
 static int sweep_process(struct pass *pass, size_t process)
 {
         const struct raw *raw = pass->sweep->raw;
-        struct items items = {0};
-        int error = collect_items(pass, process, &items);
+        struct timeline timeline = {0};
+        int error = collect_timeline(pass, process, &timeline);
 
         while (!error) {
                 const struct stack_query *query = &pass->queries[pass->next_query];
@@ -422,18 +254,20 @@ static int sweep_process(struct pass *pass, size_t process)
                         break;
                 if (ask_query && has_sample && sample->time_ns < query->time_ns)
                         ask_query = false;
-                error = advance(&items, ask_query ? query->time_ns : sample->time_ns);
+                error = timeline_advance(&timeline,
+                                         ask_query ? query->time_ns : sample->time_ns);
                 if (!error)
-                        error = ask_query ? ask_stack(pass, &items, query->stack)
-                                          : ask_sample(pass, &items, pass->next_sample);
+                        error = ask_query
+                                    ? ask_stack(pass, &timeline, query->stack)
+                                    : ask_sample(pass, &timeline, pass->next_sample);
                 if (ask_query)
                         pass->next_query++;
                 else
                         pass->next_sample++;
         }
         if (!error)
-                error = ask_undated(pass, process, &items);
-        clear_items(&items);
+                error = ask_undated(pass, process, &timeline);
+        timeline_free(&timeline);
         return error;
 }
 
@@ -523,7 +357,7 @@ static int prepare(struct pass *pass)
 static int answer_orphans(struct pass *pass)
 {
         const struct raw *raw = pass->sweep->raw;
-        struct items none = {0};
+        struct timeline none = {0};
         int error = 0;
 
         for (; pass->next_sample < raw->sample_count && !error; pass->next_sample++)
