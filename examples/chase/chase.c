@@ -82,7 +82,7 @@ static void free_ring(struct node *first)
         struct node *node = first;
 
         do {
-                struct node *next = node->next;
+                struct node *next = node->next; /* mark: free-line */
                 free(node);
                 node = next;
         } while (node != first);
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 {
         no_more_arguments(argc, argv, 2, "[NODES [STEPS]]");
         size_t count = size_argument(argc, argv, 1, "NODES", 1000000, 1, 1u << 30);
-        size_t steps = size_argument(argc, argv, 2, "STEPS", 4000000, 1, 1u << 30);
+        size_t steps = size_argument(argc, argv, 2, "STEPS", 12000000, 1, 1u << 30);
         struct node *first = new_ring(count);
 
         printf("value %llu after %zu steps in a ring of %zu nodes\n",
