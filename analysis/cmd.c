@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "diag.h"
@@ -30,4 +32,12 @@ int cmd_finish_output(const char *command)
         diag_printf(command, "cannot write the output: %s",
                     errno ? strerror(errno) : "an earlier write failed");
         return EXIT_FAILED;
+}
+
+size_t cmd_terminal_width(void)
+{
+        struct winsize size;
+        return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
+                   ? size.ws_col
+                   : 0;
 }

@@ -25,7 +25,7 @@ UNION ALL
 SELECT 'memory_samples',
         (SELECT count(*) FROM sample WHERE data_source_id IS NOT NULL OR addr IS NOT NULL)
 UNION ALL
-SELECT 'lost', (SELECT coalesce(sum(value), 0) FROM ledger WHERE kind = 'records lost');
+SELECT 'lost', (SELECT coalesce(sum(value), 0) FROM ledger WHERE unit = 'records');
 
 -- A sample is contended when it lies in a contended interval, may have waited for
 -- DRAM, and waited longer than loads do on an idle memory (method.md).

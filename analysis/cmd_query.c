@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* memlag query [FILE] [SQL]: SQL on a recording, read-only. */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "cmd.h"
+#include "command.h"
+#include "named_query.h"
+#include "query.h"
+
+enum { OPTION_FORMAT = 256, OPTION_LIST, OPTION_NAME };
+
+struct arguments {
+        const char *file;
+        const char *sql;  /* NULL: from standard input */
+        const char *name; /* of a query of the library */
+        const char *words[2];
+        size_t word_count;
+        bool list;
+        enum format format;
+};
+
+static const struct argp_option options[] = {
+    {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
+    {"input", 'i', "FILE", 0, "The database, as FILE", 0},
+    {"list", OPTION_LIST, NULL, 0, "List the named queries", 0},
+    {"name", OPTION_NAME, "NAME", 0, "Run the query called NAME", 0},
+    {0}};
+
+/* With --name or -i one word is enough, and it is clear what it is. Else a single
+ * word is SQL, unless there is a file of that name. */
+static void assign_words(struct arguments *arguments, struct argp_state *state)
+{
+        size_t sql_words = arguments->name ? 0 : 1;
+        size_t next = 0;
+        bool only_word_is_file =
+            arguments->word_count == 1 && !arguments->file &&
+            (sql_words == 0 || access(arguments->words[0], F_OK) == 0);
+        if (arguments->word_count == 2 && !arguments->file)
+                arguments->file = arguments->words[next++];
+        else if (only_word_is_file)
+                arguments->file = arguments->words[next++];
+        if (arguments->word_count - next > sql_words)
+                argp_error(state, "too many arguments: '%s' is left over",
+                           arguments->words[arguments->word_count - 1]);
+        if (next < arguments->word_count)
+                arguments->sql = arguments->words[next];
+        if (!arguments->file)
+                arguments->file = "memlag.db";
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+        struct arguments *arguments = state->input;
+        switch (key) {
+        case OPTION_FORMAT:
+                if (!format_named(text, &arguments->format))
+                        argp_error(state, "--format: '%s' is not table, csv or json",
+                                   text);
+                return 0;
+        case OPTION_LIST:
+                arguments->list = true;
+                return 0;
+        case OPTION_NAME:
+                if (!named_query(text))
+                        argp_error(
+                            state,
+                            "--name: there is no query '%s'; --list shows them all",
+                            text);
+                arguments->name = text;
+                return 0;
+        case 'i':
+                arguments->file = text;
+                return 0;
+        case ARGP_KEY_ARG:
+                if (arguments->word_count == 2)
+                        return ARGP_ERR_UNKNOWN;
+                arguments->words[arguments->word_count++] = text;
+                return 0;
+        case ARGP_KEY_END:
+                assign_words(arguments, state);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[FILE] [SQL]",
+    .doc = "Run SQL on a recording (memlag.db) without changing it, or a query from "
+           "the library of named ones. Without SQL it is read from standard input.",
+};
+
+/* All of standard input, which the caller frees; NULL with errno set. */
+static char *read_standard_input(void)
+{
+        char *text = NULL;
+        size_t size;
+        FILE *copy = open_memstream(&text, &size);
+        if (!copy)
+                return NULL;
+        char buffer[65536];
+        size_t count;
+        while ((count = fread(buffer, 1, sizeof(buffer), stdin)) > 0)
+                fwrite(buffer, 1, count, copy);
+        if (fclose(copy) == 0 && !ferror(stdin))
+                return text;
+        free(text);
+        return NULL;
+}
+
+static int run(const struct arguments *arguments, const char *sql)
+{
+        struct diag diag;
+        struct db *db;
+        int code = db_open(arguments->file, DB_READ_ONLY, &db, &diag);
+        if (!code)
+                code = query_run(db, sql, arguments->format, stdout, cmd_terminal_width(),
+                                 &diag);
+        db_close(db);
+        if (!code)
+                return cmd_finish_output("query");
+        fflush(stdout);
+        diag_print("query", &diag);
+        return EXIT_FAILED;
+}
+
+int cmd_query(int argc, char **argv)
+{
+        struct arguments arguments = {0};
+        cmd_parse(&parser, "memlag query", argc, argv, &arguments);
+        if (arguments.list) {
+                named_query_list(stdout);
+                return cmd_finish_output("query");
+        }
+        const char *sql = arguments.name ? named_query(arguments.name) : arguments.sql;
+        if (sql)
+                return run(&arguments, sql);
+        if (isatty(STDIN_FILENO)) {
+                diag_printf("query",
+                            "no SQL given; try 'memlag query --list', or 'memlag "
+                            "query --help'");
+                return EXIT_USAGE;
+        }
+        char *input = read_standard_input();
+        if (!input) {
+                diag_printf("query", "cannot read SQL from standard input: %s",
+                            strerror(errno));
+                return EXIT_FAILED;
+        }
+        int status = run(&arguments, input);
+        free(input);
+        return status;
+}

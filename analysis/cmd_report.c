@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* memlag report [FILE]: shows what a recording found. Completes one that was cut
+ * off before its names and findings were made. */
+#include <argp.h>
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "cmd.h"
+#include "command.h"
+#include "report.h"
+#include "statement.h"
+
+enum { TABLE_ROWS = 20 };
+
+enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP, OPTION_NO_SOURCE };
+
+struct arguments {
+        const char *file;
+        struct report_options report;
+        bool top_given;
+};
+
+static const struct argp_option options[] = {
+    {"by", OPTION_BY, "WHAT", 0,
+     "What a row stands for: line (the default), function, object or interval", 0},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
+    {"input", 'i', "FILE", 0, "The database, as FILE", 0},
+    {"no-source", OPTION_NO_SOURCE, NULL, 0, "Do not show source text", 0},
+    {"top", OPTION_TOP, "N", 0,
+     "Show the N most important rows; 0: all (a table shows 20, the others all)", 0},
+    {0}};
+
+static void parse_top(struct arguments *arguments, const char *text,
+                      struct argp_state *state)
+{
+        char *end;
+        errno = 0;
+        long long value = strtoll(text, &end, 10);
+        if (errno || end == text || *end || value < 0)
+                argp_error(state, "--top: '%s' is not a number of rows", text);
+        arguments->report.top = value ? value : -1;
+        arguments->top_given = true;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+        struct arguments *arguments = state->input;
+        switch (key) {
+        case OPTION_BY:
+                arguments->report.kind = report_kind_named(text);
+                if (!arguments->report.kind)
+                        argp_error(state,
+                                   "--by: '%s' is not line, function, object or interval",
+                                   text);
+                return 0;
+        case OPTION_FORMAT:
+                if (!format_named(text, &arguments->report.format))
+                        argp_error(state, "--format: '%s' is not table, csv or json",
+                                   text);
+                return 0;
+        case OPTION_NO_SOURCE:
+                arguments->report.source_text = false;
+                return 0;
+        case OPTION_TOP:
+                parse_top(arguments, text, state);
+                return 0;
+        case 'i':
+                arguments->file = text;
+                return 0;
+        case ARGP_KEY_ARG:
+                if (state->arg_num > 0)
+                        return ARGP_ERR_UNKNOWN;
+                arguments->file = text;
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[FILE]",
+    .doc = "Show the lines, functions, data objects or intervals of a recording "
+           "(memlag.db) that waited most for memory.",
+};
+
+/* ---- a recording that was cut off before it was analysed ------------------- */
+
+struct missing {
+        bool names;
+        bool findings;
+};
+
+static int answer(struct db *db, const char *sql, bool *yes, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code = statement_prepare(db, sql, &statement, diag);
+        if (code)
+                return code;
+        code = statement_next(db, statement, diag);
+        *yes = code > 0 && sqlite3_column_int(statement, 0);
+        sqlite3_finalize(statement);
+        return code < 0 ? code : 0;
+}
+
+static int find_missing(struct db *db, struct missing *missing, struct diag *diag)
+{
+        int code = answer(db,
+                          "SELECT EXISTS (SELECT 1 FROM sample) AND"
+                          " NOT EXISTS (SELECT 1 FROM attribution)",
+                          &missing->names, diag);
+        if (!code)
+                code = answer(db,
+                              "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
+                              " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view')",
+                              &missing->findings, diag);
+        return code;
+}
+
+static int run_stage(const char *name, const char *file)
+{
+        char *argv[] = {(char *)name, (char *)file, NULL};
+        return command_run(name, 2, argv);
+}
+
+/* Runs the stages that are MISSING on FILE: an exit status. */
+static int complete(const char *file, const struct missing *missing)
+{
+        diag_printf("report", "%s has not been analysed yet; doing that first", file);
+        if (access(file, W_OK) != 0) {
+                diag_printf("report",
+                            "cannot write %s: copy it, and run 'memlag symbolize' and "
+                            "'memlag analyze' on the copy",
+                            file);
+                return EXIT_FAILED;
+        }
+        int status = missing->names ? run_stage("symbolize", file) : EXIT_OK;
+        return status == EXIT_OK ? run_stage("analyze", file) : status;
+}
+
+/* Opens FILE for reading, completed when need be; NULL after a message. */
+static struct db *open_complete(const char *file)
+{
+        struct diag diag;
+        struct db *db;
+        struct missing missing = {false, false};
+        int code = db_open(file, DB_READ_ONLY, &db, &diag);
+        if (!code)
+                code = find_missing(db, &missing, &diag);
+        if (!code && (missing.names || missing.findings)) {
+                db_close(db);
+                if (complete(file, &missing) != EXIT_OK)
+                        return NULL;
+                code = db_open(file, DB_READ_ONLY, &db, &diag);
+        }
+        if (!code)
+                return db;
+        db_close(db);
+        diag_print("report", &diag);
+        return NULL;
+}
+
+static int print(struct db *db, const struct report_options *report)
+{
+        static int (*const printers[])(struct db *, const struct report_options *,
+                                       const struct report_summary *, FILE *,
+                                       struct diag *) = {
+            [FORMAT_TABLE] = report_table,
+            [FORMAT_CSV] = report_csv,
+            [FORMAT_JSON] = report_json,
+        };
+        struct diag diag;
+        struct report_summary summary;
+        int code = report_summary_read(db, &summary, &diag);
+        if (!code)
+                code = printers[report->format](db, report, &summary, stdout, &diag);
+        report_summary_free(&summary);
+        if (!code)
+                return cmd_finish_output("report");
+        diag_print("report", &diag);
+        return EXIT_FAILED;
+}
+
+int cmd_report(int argc, char **argv)
+{
+        struct arguments arguments = {
+            .file = "memlag.db",
+            .report = {.kind = report_kind_named("line"), .top = -1, .source_text = true},
+        };
+        cmd_parse(&parser, "memlag report", argc, argv, &arguments);
+        if (!arguments.top_given && arguments.report.format == FORMAT_TABLE)
+                arguments.report.top = TABLE_ROWS;
+        arguments.report.width = cmd_terminal_width();
+        struct db *db = open_complete(arguments.file);
+        if (!db)
+                return EXIT_FAILED;
+        int status = print(db, &arguments.report);
+        db_close(db);
+        return status;
+}

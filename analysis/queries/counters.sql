@@ -1,0 +1,5 @@
+-- Totals of all counters
+SELECT name, sum(value) AS total, unit
+FROM counter LEFT JOIN reading USING (counter_id)
+GROUP BY counter_id
+ORDER BY name;

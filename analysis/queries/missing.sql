@@ -1,0 +1,2 @@
+-- The ledger: everything that is missing, by the stage that noticed
+SELECT stage, kind, value, unit FROM ledger ORDER BY stage, kind;

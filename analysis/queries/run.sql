@@ -1,0 +1,2 @@
+-- What was recorded, and how
+SELECT key, value FROM run_info ORDER BY key;

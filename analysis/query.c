@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs statements on a database that was opened for reading, and keeps them from
+ * everything that reading does not stop: other files, settings, extensions. */
+#include "query.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "statement.h"
+#include "text.h"
+
+/* ---- what is allowed ------------------------------------------------------- */
+
+/* Pragmas that tell of the schema or the file and change neither. */
+static bool is_reading_pragma(const char *name)
+{
+        static const char *const pragmas[] = {
+            "application_id",   "collation_list",  "compile_options", "encoding",
+            "foreign_key_list", "function_list",   "index_info",      "index_list",
+            "index_xinfo",      "integrity_check", "quick_check",     "page_count",
+            "page_size",        "table_info",      "table_list",      "table_xinfo",
+            "user_version",     "schema_version",  "database_list",
+        };
+        for (size_t i = 0; i < sizeof(pragmas) / sizeof(pragmas[0]); i++)
+                if (sqlite3_stricmp(pragmas[i], name) == 0)
+                        return true;
+        return false;
+}
+
+/* One that only reads changes the database when it gets a value, which the
+ * read-only connection refuses. */
+static int authorize(void *context, int action, const char *first, const char *second,
+                     const char *database, const char *trigger)
+{
+        const char **refused = context;
+        (void)database;
+        (void)trigger;
+        switch (action) {
+        case SQLITE_SELECT:
+        case SQLITE_READ:
+        case SQLITE_RECURSIVE:
+        case SQLITE_TRANSACTION:
+        case SQLITE_SAVEPOINT:
+                return SQLITE_OK;
+        case SQLITE_FUNCTION:
+                if (sqlite3_stricmp(second, "load_extension") != 0)
+                        return SQLITE_OK;
+                *refused = "load_extension()";
+                return SQLITE_DENY;
+        case SQLITE_PRAGMA:
+                if (is_reading_pragma(first))
+                        return SQLITE_OK;
+                *refused = "this PRAGMA";
+                return SQLITE_DENY;
+        case SQLITE_ATTACH:
+        case SQLITE_DETACH:
+                *refused = "ATTACH and DETACH";
+                return SQLITE_DENY;
+        default:
+                *refused = "a statement that writes";
+                return SQLITE_DENY;
+        }
+}
+
+/* ---- errors ---------------------------------------------------------------- */
+
+/* Shows the line of SQL in which the byte at OFFSET is, and a caret under it. */
+static void show_position(const char *sql, size_t offset)
+{
+        const char *start = sql + offset;
+        while (start > sql && start[-1] != '\n')
+                start--;
+        char *before = text_printable(start, (size_t)(sql + offset - start));
+        char *after = text_printable(sql + offset, strcspn(sql + offset, "\n"));
+        if (before && after)
+                fprintf(stderr, "  %s%s\n  %*s^\n", before, after,
+                        (int)text_width(before), "");
+        free(before);
+        free(after);
+}
+
+static int line_number(const char *sql, size_t offset)
+{
+        int line = 1;
+        for (size_t i = 0; i < offset; i++)
+                line += sql[i] == '\n';
+        return line;
+}
+
+static bool is_unknown_finding(const char *message)
+{
+        static const char prefix[] = "no such table: ";
+        const char *table = message + strlen(prefix);
+        return strncmp(message, prefix, strlen(prefix)) == 0 &&
+               (strcmp(table, "run_info") == 0 || strstr(table, "_view"));
+}
+
+/* Says what is wrong with the statement at STATEMENT, a part of SQL. */
+static int compile_error(struct db *db, const char *sql, const char *statement,
+                         const char *refused, struct diag *diag)
+{
+        const char *message = sqlite3_errmsg(db_sqlite(db));
+        if (refused)
+                return diag_set(diag, -EPERM,
+                                "%s: refused; queries may only read the database",
+                                refused);
+        int offset = sqlite3_error_offset(db_sqlite(db));
+        if (offset < 0)
+                return diag_set(diag, -EINVAL, "%s%s", message,
+                                is_unknown_finding(message)
+                                    ? "; 'memlag analyze' makes the views"
+                                    : "");
+        size_t position = (size_t)(statement - sql) + (size_t)offset;
+        int line = line_number(sql, position);
+        int code = diag_set(
+            diag, -EINVAL, "line %d: %s%s", line, message,
+            is_unknown_finding(message) ? "; 'memlag analyze' makes the views" : "");
+        show_position(sql, position);
+        return code;
+}
+
+/* ---- results --------------------------------------------------------------- */
+
+/* The columns' names; in JSON, where an object's names must differ, a repeated one
+ * gets its place appended. The caller frees it with free_names. */
+static char **column_names(sqlite3_stmt *statement, enum format format)
+{
+        int count = sqlite3_column_count(statement);
+        char **names = calloc((size_t)count + 1, sizeof(*names));
+        for (int i = 0; names && i < count; i++) {
+                const char *name = sqlite3_column_name(statement, i);
+                bool repeated = false;
+                for (int j = 0; format == FORMAT_JSON && name && j < i; j++)
+                        repeated |= strcmp(names[j], name) == 0;
+                names[i] = repeated ? sqlite3_mprintf("%s:%d", name, i + 1)
+                                    : sqlite3_mprintf("%s", name ? name : "");
+                if (!names[i]) {
+                        while (i > 0)
+                                sqlite3_free(names[--i]);
+                        free(names);
+                        return NULL;
+                }
+        }
+        return names;
+}
+
+static void free_names(char **names)
+{
+        for (size_t i = 0; names && names[i]; i++)
+                sqlite3_free(names[i]);
+        free(names);
+}
+
+static int print_rows(struct db *db, sqlite3_stmt *statement, struct render *render,
+                      struct diag *diag)
+{
+        int count = sqlite3_column_count(statement);
+        struct cell *cells = calloc((size_t)count, sizeof(*cells));
+        int code = cells ? 0 : diag_set(diag, -ENOMEM, "no memory");
+        while (code == 0 && (code = statement_next(db, statement, diag)) > 0) {
+                for (int i = 0; i < count; i++)
+                        cells[i] = cell_of_column(statement, i);
+                code = render_row(render, cells);
+                if (code)
+                        diag_set(diag, code, "no memory");
+        }
+        free(cells);
+        return code;
+}
+
+static int print_result(struct db *db, sqlite3_stmt *statement, enum format format,
+                        FILE *out, size_t width, struct diag *diag)
+{
+        char **names = column_names(statement, format);
+        struct render *render =
+            names ? render_begin(format, out, (const char *const *)names,
+                                 (size_t)sqlite3_column_count(statement), width)
+                  : NULL;
+        int code = render ? print_rows(db, statement, render, diag)
+                          : diag_set(diag, -ENOMEM, "no memory");
+        render_end(render);
+        if (format == FORMAT_JSON)
+                putc('\n', out);
+        free_names(names);
+        return code;
+}
+
+int query_run(struct db *db, const char *sql, enum format format, FILE *out, size_t width,
+              struct diag *diag)
+{
+        const char *refused = NULL;
+        bool any_result = false;
+        int code = 0;
+        sqlite3_set_authorizer(db_sqlite(db), authorize, &refused);
+        for (const char *next = sql; code == 0 && *next;) {
+                sqlite3_stmt *statement;
+                const char *here = next;
+                if (sqlite3_prepare_v2(db_sqlite(db), here, -1, &statement, &next)) {
+                        code = compile_error(db, sql, here, refused, diag);
+                } else if (statement && sqlite3_column_count(statement) == 0) {
+                        code = statement_run(db, statement, diag);
+                } else if (statement) {
+                        if (any_result && format != FORMAT_JSON)
+                                putc('\n', out);
+                        any_result = true;
+                        code = print_result(db, statement, format, out, width, diag);
+                }
+                sqlite3_finalize(statement);
+        }
+        sqlite3_set_authorizer(db_sqlite(db), NULL, NULL);
+        return code;
+}

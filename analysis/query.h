@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs SQL that somebody typed, without letting it change anything. */
+#ifndef MEMLAG_QUERY_H
+#define MEMLAG_QUERY_H
+
+#include <stdio.h>
+
+#include "db.h"
+#include "render.h"
+
+/* Runs the statements of SQL, which stops at the first error, and prints their
+ * results: tables and CSV with an empty line between them, JSON as one array a
+ * line. WIDTH as in render_begin. DIAG gets SQLite's message; errors in the text
+ * are shown on stderr under the line that they are in, with a caret. */
+int query_run(struct db *db, const char *sql, enum format format, FILE *out, size_t width,
+              struct diag *diag);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The kinds of report, as SQL over views and findings. The shape of a table for
+ * people is here; numbers are made by analyze. */
+#include <stddef.h>
+#include <string.h>
+
+#include "report.h"
+
+/* A file is shown by its name alone while that is unambiguous in the table. */
+#define PLACE(file, line)                                                                \
+        " CASE WHEN " file " IS NULL THEN '-' "                                          \
+        "      WHEN min(" file ") OVER (PARTITION BY base) ="                            \
+        "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
+        " || coalesce(':' || " line ", '') "
+#define BASE(file)                                                                       \
+        " substr(" file ", length(rtrim(" file ", replace(" file ", '/', ''))) + 1) "
+
+#define SHARE                                                                            \
+        " coalesce(printf('%.1f%%', 100 * latency_share), '-') AS latency,"              \
+        " coalesce(printf('%.1f-%.1f', 100 * latency_share_low,"                         \
+        "                 100 * latency_share_high), '-') AS \"95% range\","             \
+        " samples,"                                                                      \
+        " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"                     \
+        " coalesce(printf('%.0f', mean_latency_cycles), '-') AS mean,"
+#define P95 " coalesce(printf('%.0f', p95_latency_cycles), '-') AS p95,"
+#define VERDICT                                                                          \
+        " printf('%.0f%%', 100.0 * contended_samples / samples) AS contended, verdict,"
+#define SIZE(bytes)                                                                      \
+        " CASE WHEN " bytes " IS NULL THEN '-'"                                          \
+        "      WHEN " bytes " < 10240 THEN " bytes " || ' B'"                            \
+        "      WHEN " bytes " < 10485760 THEN printf('%.0f KiB', " bytes " / 1024.0)"    \
+        "      ELSE printf('%.0f MiB', " bytes " / 1048576.0) END"
+
+#define SAMPLES_LEGEND                                                                   \
+        "latency: share of the latency of all samples, with the range that holds the "   \
+        "true share with 95 % confidence; DRAM: samples served by DRAM; mean"
+#define CONTENDED_LEGEND                                                                 \
+        "; contended: samples that waited long while DRAM bandwidth was short"
+
+static const struct report_kind kinds[] = {
+    {
+        .name = "line",
+        .rows_sql = "SELECT * FROM line_view LIMIT ?1",
+        .table_sql = "WITH top AS (SELECT *," BASE(
+            "file") "AS base FROM line_finding"
+                    " ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1)"
+                    "SELECT" SHARE P95 VERDICT PLACE(
+                        "file", "line") "AS line,"
+                                        " coalesce(function, '[' ||" BASE(
+                                            "module") "|| ']', '[unknown]')"
+                                                      " AS function FROM top "
+                                                      "ORDER BY latency_share DESC, "
+                                                      "samples DESC, line_id",
+        .alignment = "rrrrrrrlll",
+        .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
+    },
+    {
+        .name = "function",
+        .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
+                    " p95_latency_cycles, latency_share, contended_samples, verdict "
+                    "FROM function_finding "
+                    "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
+        .table_sql = "SELECT" SHARE P95 VERDICT "coalesce(" BASE(
+            "module") ", '-')"
+                      " AS module, coalesce(function, '[unknown]') AS function "
+                      "FROM function_finding "
+                      "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
+        .alignment = "rrrrrrrlll",
+        .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
+    },
+    {
+        .name = "object",
+        .rows_sql = "SELECT * FROM object_view LIMIT ?1",
+        .table_sql = "WITH top AS (SELECT *," BASE(
+            "alloc_file") "AS base"
+                          " FROM object_finding JOIN data_object USING (object_id)"
+                          " ORDER BY latency_share DESC, samples DESC, object_id LIMIT "
+                          "?1)"
+                          "SELECT" SHARE VERDICT SIZE(
+                              "size_bytes") " AS size,"
+                                            " coalesce(allocations, '-') AS blocks, "
+                                            "kind, name AS object," PLACE(
+                                                "alloc_file",
+                                                "alloc_line") "AS \"allocated at\" FROM "
+                                                              "top "
+                                                              "ORDER BY latency_share "
+                                                              "DESC, samples "
+                                                              "DESC, object_id",
+        .alignment = "rrrrrrlrrlll",
+        .legend = SAMPLES_LEGEND ": cycles" CONTENDED_LEGEND
+                                 "; size: of all blocks that were live at once",
+    },
+    {
+        .name = "interval",
+        .rows_sql = "SELECT * FROM interval_view ORDER BY contended DESC,"
+                    " lmrl_cycles DESC, interval_id LIMIT ?1",
+        .table_sql =
+            "SELECT interval_id AS interval, printf('%.3f', start_ns / 1e6)"
+            " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\","
+            " coalesce(printf('%.1f', lmrl_cycles), '-') AS LMRL,"
+            " coalesce(printf('%.1f', l1_miss_latency_cycles), '-') AS \"L1 miss\","
+            " coalesce(printf('%.0f%%', 100 * fb_full_ratio), '-') AS \"FB full\","
+            " coalesce(printf('%.1f', active_cores), '-') AS cores,"
+            " coalesce(printf('%.2f', read_gbs), '-') AS \"read GB/s\","
+            " coalesce(printf('%.2f', write_gbs), '-') AS \"write GB/s\","
+            " CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
+            " AS contended, coalesce(bound, '-') AS bound "
+            "FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"
+            " interval_id LIMIT ?1",
+        .alignment = "rrrrrrrrrll",
+        .legend =
+            "LMRL: mean cycles of a load that missed L1 or hit a fill buffer; L1 "
+            "miss: the same per L1 miss; FB full: cycles in which a load waited for "
+            "a fill buffer; cores: that worked on memory",
+    },
+};
+
+const struct report_kind *report_kind_named(const char *name)
+{
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+                if (strcmp(kinds[i].name, name) == 0)
+                        return &kinds[i];
+        return NULL;
+}

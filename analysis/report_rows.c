@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* From a query to a renderer: the reports in CSV and JSON, and the body of the
+ * one for people. */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "statement.h"
+
+/* The names of all columns; the caller frees the array, not the names. */
+static const char **column_names(sqlite3_stmt *statement, const struct report_rows *rows)
+{
+        size_t count = (size_t)sqlite3_column_count(statement);
+        const char **names = calloc(count + rows->extra_count + 1, sizeof(*names));
+        if (!names)
+                return NULL;
+        for (size_t i = 0; i < count; i++)
+                names[i] = sqlite3_column_name(statement, (int)i);
+        for (size_t i = 0; i < rows->extra_count; i++)
+                names[count + i] = rows->extra_names[i];
+        return names;
+}
+
+static void fill_cells(sqlite3_stmt *statement, const struct report_rows *rows,
+                       struct cell *cells)
+{
+        size_t count = (size_t)sqlite3_column_count(statement);
+        for (size_t i = 0; i < count; i++) {
+                cells[i] = cell_of_column(statement, (int)i);
+                if (rows->alignment)
+                        cells[i].right = rows->alignment[i] == 'r';
+        }
+        for (size_t i = 0; i < rows->extra_count; i++)
+                cells[count + i] = rows->extra[i];
+}
+
+static int render_statement(struct db *db, sqlite3_stmt *statement,
+                            const struct report_rows *rows, enum format format, FILE *out,
+                            struct diag *diag)
+{
+        size_t count = (size_t)sqlite3_column_count(statement) + rows->extra_count;
+        const char **names = column_names(statement, rows);
+        struct cell *cells = calloc(count + 1, sizeof(*cells));
+        struct render *render =
+            names ? render_begin(format, out, names, count, rows->width) : NULL;
+        int code = cells && render ? 0 : diag_set(diag, -ENOMEM, "no memory");
+        while (code == 0 && (code = statement_next(db, statement, diag)) > 0) {
+                fill_cells(statement, rows, cells);
+                code = render_row(render, cells);
+                if (code)
+                        diag_set(diag, code, "no memory");
+        }
+        render_end(render);
+        free(cells);
+        free(names);
+        return code;
+}
+
+int report_render(struct db *db, const struct report_rows *rows, enum format format,
+                  FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code = statement_prepare(db, rows->sql, &statement, diag);
+        if (code)
+                return code;
+        if (sqlite3_bind_parameter_count(statement) > 0)
+                sqlite3_bind_int64(statement, 1, rows->top);
+        code = render_statement(db, statement, rows, format, out, diag);
+        sqlite3_finalize(statement);
+        return code;
+}
+
+static struct cell text_cell(const char *text)
+{
+        return text ? (struct cell){.type = CELL_TEXT,
+                                    .bytes = text,
+                                    .length = strlen(text)}
+                    : (struct cell){.type = CELL_NULL};
+}
+
+/* A comment line would break parsers, so every row says where it comes from. */
+int report_csv(struct db *db, const struct report_options *options,
+               const struct report_summary *summary, FILE *out, struct diag *diag)
+{
+        static const char *const extra_names[] = {"source", "numbers"};
+        const struct cell extra[] = {text_cell(summary->source),
+                                     text_cell(summary->numbers)};
+        const struct report_rows rows = {.sql = options->kind->rows_sql,
+                                         .top = options->top,
+                                         .extra_names = extra_names,
+                                         .extra = extra,
+                                         .extra_count = 2};
+        return report_render(db, &rows, FORMAT_CSV, out, diag);
+}
+
+static int json_rows(struct db *db, const char *key, const char *sql, int64_t top,
+                     FILE *out, struct diag *diag)
+{
+        const struct report_rows rows = {.sql = sql, .top = top};
+        fprintf(out, ",\n\"%s\": ", key);
+        return report_render(db, &rows, FORMAT_JSON, out, diag);
+}
+
+/* The keys of run_info as one object. */
+static int json_run(struct db *db, FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db, "SELECT key, value FROM run_info ORDER BY key",
+                                     &rows, diag);
+        const char *separator = "\n ";
+        fputs("\"run\": {", out);
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                struct cell key = cell_of_column(rows, 0),
+                            value = cell_of_column(rows, 1);
+                fputs(separator, out);
+                json_string(out, key.bytes, key.length);
+                fputs(": ", out);
+                json_cell(out, &value);
+                separator = ",\n ";
+                code = 0;
+        }
+        fputs("\n}", out);
+        sqlite3_finalize(rows);
+        return code;
+}
+
+int report_json(struct db *db, const struct report_options *options,
+                const struct report_summary *summary, FILE *out, struct diag *diag)
+{
+        struct cell source = text_cell(summary->source);
+        struct cell numbers = text_cell(summary->numbers);
+        fputs("{\"source\": ", out);
+        json_cell(out, &source);
+        fputs(", \"numbers\": ", out);
+        json_cell(out, &numbers);
+        fprintf(out, ", \"cut_off\": %s,\n", summary->cut_off ? "true" : "false");
+        int code = json_run(db, out, diag);
+        if (!code)
+                code =
+                    json_rows(db, "thresholds", "SELECT * FROM threshold", 0, out, diag);
+        if (!code)
+                code = json_rows(db, "ledger", "SELECT * FROM ledger", 0, out, diag);
+        fprintf(out, ",\n\"by\": \"%s\"", options->kind->name);
+        if (!code)
+                code = json_rows(db, "rows", options->kind->rows_sql, options->top, out,
+                                 diag);
+        fputs("\n}\n", out);
+        return code;
+}

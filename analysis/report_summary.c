@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The facts of a report that are not rows. Prints nothing but the provenance. */
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "statement.h"
+#include "text.h"
+
+static const char run_sql[] =
+    "SELECT (SELECT value FROM run_info WHERE key = 'duration_ns') / 1e9,"
+    " (SELECT value FROM run_info WHERE key = 'samples'),"
+    " (SELECT value FROM run_info WHERE key = 'memory_samples'),"
+    " (SELECT value FROM run_info WHERE key = 'lost'),"
+    " EXISTS (SELECT 1 FROM threshold WHERE name = 'lmrl_cycles'"
+    "         AND origin NOT LIKE 'the run''s%')";
+
+static const char interval_sql[] =
+    "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
+    " count(*) FILTER (WHERE contended IS NULL),"
+    " coalesce(1.0 * sum(end_ns - start_ns) FILTER (WHERE contended = 1)"
+    "          / sum(end_ns - start_ns), 0),"
+    " avg(lmrl_cycles) FILTER (WHERE contended = 1),"
+    " avg(lmrl_cycles) FILTER (WHERE contended = 0) FROM interval_view";
+
+static double real_or_nan(sqlite3_stmt *row, int i)
+{
+        return sqlite3_column_type(row, i) == SQLITE_NULL ? NAN
+                                                          : sqlite3_column_double(row, i);
+}
+
+static int read_run(struct db *db, struct report_summary *summary, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_prepare(db, run_sql, &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        if (code > 0) {
+                summary->duration_s = sqlite3_column_double(row, 0);
+                summary->samples = sqlite3_column_int64(row, 1);
+                summary->memory_samples = sqlite3_column_int64(row, 2);
+                summary->lost = sqlite3_column_int64(row, 3);
+                summary->thresholds_of_machine = sqlite3_column_int(row, 4);
+        }
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
+static int read_intervals(struct db *db, struct report_summary *summary,
+                          struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_prepare(db, interval_sql, &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        if (code > 0) {
+                summary->intervals = sqlite3_column_int64(row, 0);
+                summary->contended_intervals = sqlite3_column_int64(row, 1);
+                summary->unknown_intervals = sqlite3_column_int64(row, 2);
+                summary->contended_time_share = sqlite3_column_double(row, 3);
+                summary->contended_lmrl_cycles = real_or_nan(row, 4);
+                summary->other_lmrl_cycles = real_or_nan(row, 5);
+        }
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
+/* A key of the run, fit for a terminal; NULL when it is absent. */
+static char *run_text(struct db *db, const char *key)
+{
+        char *raw = db_run_text(db, key);
+        char *text = raw ? text_printable(raw, strlen(raw)) : NULL;
+        free(raw);
+        return text;
+}
+
+int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag)
+{
+        *summary = (struct report_summary){
+            .command = run_text(db, "command"),
+            .source = run_text(db, "source"),
+            .numbers = run_text(db, "numbers"),
+            .cpu = run_text(db, "sim_preset"),
+        };
+        if (!summary->cpu)
+                summary->cpu = run_text(db, "cpu");
+        char *state = db_run_text(db, "state");
+        summary->cut_off = state && strcmp(state, "recording") == 0;
+        free(state);
+        int code = read_run(db, summary, diag);
+        return code ? code : read_intervals(db, summary, diag);
+}
+
+void report_summary_free(struct report_summary *summary)
+{
+        free(summary->command);
+        free(summary->source);
+        free(summary->numbers);
+        free(summary->cpu);
+}
+
+void report_print_provenance(FILE *out, const struct report_summary *summary)
+{
+        const char *numbers = summary->numbers ? summary->numbers : "of unknown origin";
+        const char *source = summary->source ? summary->source : "an unknown source";
+        bool simulated = strcmp(source, "sim") == 0;
+        fprintf(out, "%s by %s", numbers, simulated ? "the simulated PMU" : source);
+        if (summary->cpu)
+                fprintf(out, " (%s)", summary->cpu);
+        if (strcmp(numbers, "modelled") == 0)
+                fputs(", not measured", out);
+}

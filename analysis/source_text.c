@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Shows source lines. The path comes from debug information, so that it may name
+ * anything: only regular files are read, and only as far as needed. */
+#include "source_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text.h"
+
+enum { CONTEXT_LINES = 2, TAB_WIDTH = 8, LINE_WIDTH = 200 };
+
+static FILE *open_regular(const char *path, struct stat *status)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0)
+                return NULL;
+        FILE *file = NULL;
+        if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
+                file = fdopen(fd, "r");
+        if (!file)
+                close(fd);
+        return file;
+}
+
+static bool changed_since(const struct stat *source, const char *module)
+{
+        struct stat built;
+        if (!module || stat(module, &built))
+                return false;
+        return source->st_mtim.tv_sec > built.st_mtim.tv_sec;
+}
+
+/* One line from FILE without its end, tabs expanded, cut at LINE_WIDTH; NULL at the
+ * end of the file. */
+static char *read_line(FILE *file)
+{
+        char buffer[LINE_WIDTH];
+        size_t length = 0, column = 0;
+        int c = getc(file);
+        if (c == EOF)
+                return NULL;
+        for (; c != EOF && c != '\n'; c = getc(file)) {
+                size_t upto =
+                    c == '\t' ? (column / TAB_WIDTH + 1) * TAB_WIDTH : column + 1;
+                for (; column < upto; column++)
+                        if (length < sizeof(buffer))
+                                buffer[length++] = (char)(c == '\t' ? ' ' : c);
+        }
+        if (length && buffer[length - 1] == '\r')
+                length--;
+        return text_printable(buffer, length);
+}
+
+static void skip_lines(FILE *file, int64_t count)
+{
+        while (count > 0) {
+                int c = getc_unlocked(file);
+                if (c == EOF)
+                        return;
+                count -= c == '\n';
+        }
+}
+
+static int print_around(FILE *out, FILE *file, int64_t line)
+{
+        int64_t first = line > CONTEXT_LINES ? line - CONTEXT_LINES : 1;
+        char *lines[2 * CONTEXT_LINES + 1] = {0};
+        size_t count = 0;
+        skip_lines(file, first - 1);
+        while (count < (size_t)(line - first) + 1 + CONTEXT_LINES &&
+               (lines[count] = read_line(file)))
+                count++;
+        bool found = first + (int64_t)count > line;
+        for (size_t i = 0; i < count; i++) {
+                int64_t number = first + (int64_t)i;
+                if (found)
+                        fprintf(out, "  %s %5" PRId64 "  %s\n",
+                                number == line ? ">" : " ", number, lines[i]);
+                free(lines[i]);
+        }
+        return found ? 0 : -ENODATA;
+}
+
+int source_text_print(FILE *out, const char *path, int64_t line, const char *module)
+{
+        struct stat status;
+        FILE *file = line > 0 ? open_regular(path, &status) : NULL;
+        if (!file)
+                return -ENOENT;
+        int code = print_around(out, file, line);
+        fclose(file);
+        if (!code && changed_since(&status, module))
+                fputs("  (the file is newer than the program: lines may have moved)\n",
+                      out);
+        return code;
+}
