@@ -99,10 +99,12 @@ static const char *nearest_key(struct span key)
         size_t best = key.length / 2 + 1;
         const char *nearest = NULL;
         for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++) {
-                size_t distance = edit_distance(key, sim_parameters[i].key);
+                const char *known = sim_parameters[i].key;
+                bool begins = strncmp(known, key.start, key.length) == 0;
+                size_t distance = begins ? 1 : edit_distance(key, known);
                 if (distance < best) {
                         best = distance;
-                        nearest = sim_parameters[i].key;
+                        nearest = known;
                 }
         }
         return nearest;

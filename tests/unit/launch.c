@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The launcher, seen from the target: what it inherits, which signals reach it, and
+ * what memlag learns of its end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch.h"
+
+extern char **environ;
+
+static struct launch *opened(void)
+{
+        struct launch *launch;
+        struct diag diag;
+        assert_int_equal(launch_open(&launch, &diag), 0);
+        return launch;
+}
+
+/* Starts `sh -c SCRIPT`. */
+static void start_shell(struct launch *launch, const char *script)
+{
+        char *argv[] = {"/bin/sh", "-c", (char *)script, NULL};
+        struct diag diag = {""};
+        if (launch_start(launch, argv, environ, &diag) < 0)
+                fail_msg("%s", diag.text);
+}
+
+static struct launch_end wait_for_end(struct launch *launch)
+{
+        struct launch_end end;
+        struct diag diag;
+        struct pollfd poll_end = {.fd = launch_end_fd(launch), .events = POLLIN};
+        assert_int_equal(poll(&poll_end, 1, 60000), 1);
+        assert_int_equal(launch_wait(launch, &end, &diag), 0);
+        return end;
+}
+
+static struct launch_end run_shell(const char *script)
+{
+        struct launch *launch = opened();
+        start_shell(launch, script);
+        struct launch_end end = wait_for_end(launch);
+        launch_close(launch);
+        return end;
+}
+
+static void the_end_is_told_as_it_was(void **state)
+{
+        (void)state;
+        struct launch_end end = run_shell("exit 7");
+        assert_false(end.signalled);
+        assert_int_equal(end.status, 7);
+        end = run_shell("kill -SEGV $$");
+        assert_true(end.signalled);
+        assert_int_equal(end.status, SIGSEGV);
+}
+
+static void a_program_that_does_not_start_is_an_error(void **state)
+{
+        (void)state;
+        struct launch *launch = opened();
+        struct diag diag = {""};
+        char *argv[] = {"/nowhere/program", NULL};
+        assert_true(launch_start(launch, argv, environ, &diag) < 0);
+        assert_non_null(strstr(diag.text, "/nowhere/program: No such file"));
+        launch_close(launch);
+}
+
+/* What SCRIPT prints; it runs as a plain child, or as a target. */
+static const char *output_of(const char *script, bool as_target)
+{
+        static char text[2][512];
+        char command[512];
+        snprintf(command, sizeof(command), "{ %s; } >output", script);
+        if (as_target) {
+                assert_int_equal(run_shell(command).status, 0);
+        } else {
+                pid_t pid = fork();
+                if (pid == 0) {
+                        execl("/bin/sh", "/bin/sh", "-c", command, (char *)NULL);
+                        _exit(127);
+                }
+                int status;
+                assert_int_equal(waitpid(pid, &status, 0), pid);
+                assert_int_equal(status, 0);
+        }
+        FILE *file = fopen("output", "r");
+        assert_non_null(file);
+        text[as_target][fread(text[as_target], 1, sizeof(text[0]) - 1, file)] = '\0';
+        fclose(file);
+        unlink("output");
+        return text[as_target];
+}
+
+static void mask_and_dispositions_are_those_that_memlag_had(void **state)
+{
+        (void)state;
+        static const char script[] = "grep -E '^Sig(Blk|Ign)' /proc/self/status";
+        sigset_t mask;
+        sigemptyset(&mask);
+        sigaddset(&mask, SIGUSR2);
+        sigprocmask(SIG_BLOCK, &mask, NULL);
+        signal(SIGHUP, SIG_IGN);
+        const char *alone = output_of(script, false);
+        const char *launched = output_of(script, true);
+        signal(SIGHUP, SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &mask, NULL);
+        assert_non_null(strstr(alone, "SigIgn:\t0000000000000001"));
+        assert_string_equal(launched, alone);
+}
+
+static void memlag_has_its_signals_back_at_the_end(void **state)
+{
+        (void)state;
+        struct sigaction action;
+        sigset_t mask;
+        run_shell("exit 0");
+        sigprocmask(SIG_BLOCK, NULL, &mask);
+        assert_false(sigismember(&mask, SIGINT));
+        sigaction(SIGPIPE, NULL, &action);
+        assert_true(action.sa_handler == SIG_DFL);
+}
+
+static void only_the_callers_descriptors_are_inherited(void **state)
+{
+        (void)state;
+        static const char script[] = "cd /proc/self/fd && echo *";
+        int kept = fcntl(STDOUT_FILENO, F_DUPFD, 50);
+        assert_int_equal(kept, 50);
+        const char *alone = output_of(script, false);
+        const char *launched = output_of(script, true);
+        close(kept);
+        assert_non_null(strstr(alone, " 50"));
+        assert_string_equal(launched, alone);
+}
+
+/* Sends SIGNAL to this process from another one, as kill(1) does. */
+static void signal_from_outside(int number)
+{
+        pid_t sender = fork();
+        if (sender == 0)
+                _exit(kill(getppid(), number) != 0);
+        int status;
+        assert_int_equal(waitpid(sender, &status, 0), sender);
+        assert_int_equal(status, 0);
+}
+
+static void a_signal_to_memlag_reaches_the_target_once(void **state)
+{
+        (void)state;
+        int ready[2];
+        assert_int_equal(pipe(ready), 0);
+        assert_int_equal(dup2(ready[1], 60), 60);
+        close(ready[1]);
+        struct launch *launch = opened();
+        /* Counts SIGUSR1 until SIGTERM. */
+        start_shell(launch, "n=0; trap 'n=$((n+1))' USR1; trap 'exit $n' TERM\n"
+                            "echo >/proc/self/fd/60; while :; do sleep 0.05; done");
+        close(60);
+        char byte;
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+        close(ready[0]);
+        signal_from_outside(SIGUSR1);
+        struct pollfd signals = {.fd = launch_signal_fd(launch), .events = POLLIN};
+        assert_int_equal(poll(&signals, 1, 60000), 1);
+        launch_forward(launch);
+        signal_from_outside(SIGTERM);
+        assert_int_equal(poll(&signals, 1, 60000), 1);
+        launch_forward(launch);
+        struct launch_end end = wait_for_end(launch);
+        launch_close(launch);
+        assert_false(end.signalled);
+        assert_int_equal(end.status, 1);
+}
+
+static void a_signal_of_the_target_to_its_group_is_not_sent_back(void **state)
+{
+        (void)state;
+        struct launch *launch = opened();
+        /* The target signals its parent; one that came back would end it. */
+        start_shell(launch, "kill -USR1 $PPID; sleep 0.2; exit 3");
+        struct pollfd signals = {.fd = launch_signal_fd(launch), .events = POLLIN};
+        assert_int_equal(poll(&signals, 1, 60000), 1);
+        launch_forward(launch);
+        struct launch_end end = wait_for_end(launch);
+        launch_close(launch);
+        assert_false(end.signalled);
+        assert_int_equal(end.status, 3);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(the_end_is_told_as_it_was),
+            cmocka_unit_test(a_program_that_does_not_start_is_an_error),
+            cmocka_unit_test(mask_and_dispositions_are_those_that_memlag_had),
+            cmocka_unit_test(memlag_has_its_signals_back_at_the_end),
+            cmocka_unit_test(only_the_callers_descriptors_are_inherited),
+            cmocka_unit_test(a_signal_to_memlag_reaches_the_target_once),
+            cmocka_unit_test(a_signal_of_the_target_to_its_group_is_not_sent_back),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Presets of the simulated CPU: a whole one is read as it stands, and every way of
+ * being wrong is told with its place and what to do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_preset.h"
+
+/* One line for each parameter, in the order of the table, each at its number. */
+static const struct {
+        const char *key;
+        const char *value;
+} whole[] = {
+    {"core.count", "4"},
+    {"core.clock_mhz", "2500.5"},
+    {"core.issue_width", "4"},
+    {"core.rob_entries", "224"},
+    {"core.lfb_entries", "12"},
+    {"core.store_buffer_entries", "56"},
+    {"l1d.size_bytes", "32768"},
+    {"l1d.ways", "8"},
+    {"l1d.latency_cycles", "5"},
+    {"l2.size_bytes", "1048576"},
+    {"l2.ways", "16"},
+    {"l2.latency_cycles", "14"},
+    {"l3.size_bytes", "8388608"},
+    {"l3.ways", "16"},
+    {"l3.latency_cycles", "68"},
+    {"dtlb.entries", "64"},
+    {"dtlb.ways", "4"},
+    {"stlb.entries", "1536"},
+    {"stlb.ways", "12"},
+    {"stlb.latency_cycles", "9"},
+    {"page_walk.latency_cycles", "26"},
+    {"dram.latency_ns", "89"},
+    {"dram.bandwidth_gbs", "105"},
+};
+enum { LINES = sizeof(whole) / sizeof(whole[0]) };
+
+/* The whole preset, with the line of CHANGED_KEY (NULL: none) replaced by TEXT. */
+static char *preset_text(const char *changed_key, const char *text)
+{
+        char *result;
+        size_t size;
+        FILE *out = open_memstream(&result, &size);
+        for (int i = 0; i < LINES; i++) {
+                if (changed_key && strcmp(whole[i].key, changed_key) == 0)
+                        fprintf(out, "%s\n", text);
+                else
+                        fprintf(out, "%s = %s # comment\n", whole[i].key, whole[i].value);
+        }
+        fclose(out);
+        return result;
+}
+
+static int parse(const char *text, struct sim_preset *preset, struct diag *diag)
+{
+        *preset = (struct sim_preset){0};
+        return sim_preset_parse(text, strlen(text), "x.conf", preset, diag);
+}
+
+static void assert_refused(const char *changed_key, const char *line, const char *message)
+{
+        struct sim_preset preset;
+        struct diag diag = {""};
+        char *text = preset_text(changed_key, line);
+        int rc = parse(text, &preset, &diag);
+        free(text);
+        assert_true(rc < 0);
+        if (!strstr(diag.text, message))
+                fail_msg("'%s' does not say '%s'", diag.text, message);
+}
+
+static void a_whole_preset_is_read(void **state)
+{
+        (void)state;
+        struct sim_preset preset;
+        struct diag diag;
+        char *text = preset_text(NULL, NULL);
+        assert_int_equal(parse(text, &preset, &diag), 0);
+        free(text);
+        assert_true(preset.params.cores == 4);
+        assert_true(preset.params.clock_mhz == 2500.5);
+        assert_true(preset.params.l3_bytes == 8388608);
+        assert_true(preset.params.dram_bandwidth_gbs == 105);
+        assert_int_equal(sim_preset_check(&preset, &diag), 0);
+}
+
+static void spaces_carriage_returns_and_comments_do_not_matter(void **state)
+{
+        (void)state;
+        struct sim_preset preset;
+        struct diag diag;
+        char *text = preset_text("core.count", "\t# a comment\n\r\n  core.count=  7\t\r");
+        assert_int_equal(parse(text, &preset, &diag), 0);
+        free(text);
+        assert_true(preset.params.cores == 7);
+}
+
+static void mistakes_are_told_with_their_line(void **state)
+{
+        (void)state;
+        assert_refused("core.clock_mhz", "core.clock_mhz", "x.conf:2: no '='");
+        assert_refused("core.clock_mhz", "core.clock = 1",
+                       "did you mean 'core.clock_mhz'");
+        assert_refused("l2.ways", "zzzzzzzzz = 1", "--sim-list");
+        assert_refused("core.clock_mhz", "core.count = 1",
+                       "x.conf:2: core.count is given twice");
+        assert_refused("l3.ways", "", "l3.ways is missing; add 'l3.ways = VALUE'");
+}
+
+static void a_value_must_be_a_number_in_range(void **state)
+{
+        (void)state;
+        static const char *const junk[] = {"nan",   "inf",   "-inf", "0x20",
+                                           "12 34", "12x",   "",     "1e999",
+                                           "--3",   "1.2.3", "e",    "."};
+        for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+                char line[64];
+                snprintf(line, sizeof(line), "core.clock_mhz = %s", junk[i]);
+                assert_refused("core.clock_mhz", line, "x.conf:2: core.clock_mhz: ");
+        }
+        assert_refused("core.count", "core.count = 0", "give 1 to 1024");
+        assert_refused("core.count", "core.count = 1025", "give 1 to 1024");
+        assert_refused("core.count", "core.count = -1", "out of range");
+        assert_refused("core.count", "core.count = 1.5", "not a whole number of cores");
+}
+
+static void bytes_that_are_no_text_are_refused(void **state)
+{
+        (void)state;
+        struct sim_preset preset;
+        struct diag diag;
+        char bytes[] = "core.count = 4\0junk\n";
+        assert_true(sim_preset_parse(bytes, sizeof(bytes) - 1, "x.conf", &preset, &diag) <
+                    0);
+        assert_true(sim_preset_parse("", 0, "x.conf", &preset, &diag) < 0);
+}
+
+static void read_whole(struct sim_preset *preset)
+{
+        struct diag diag;
+        char *text = preset_text(NULL, NULL);
+        assert_int_equal(parse(text, preset, &diag), 0);
+        free(text);
+}
+
+static void settings_change_one_parameter(void **state)
+{
+        (void)state;
+        struct sim_preset preset;
+        struct diag diag;
+        read_whole(&preset);
+        assert_int_equal(sim_preset_set(&preset, "dram.bandwidth_gbs=15", &diag), 0);
+        assert_true(preset.params.dram_bandwidth_gbs == 15);
+        assert_true(preset.from_command_line[LINES - 1]);
+        assert_false(preset.from_command_line[0]);
+        assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs", &diag) < 0);
+        assert_true(sim_preset_set(&preset, "dram.bandwith_gbs=1", &diag) < 0);
+        assert_non_null(strstr(diag.text, "did you mean 'dram.bandwidth_gbs'"));
+        assert_true(sim_preset_set(&preset, "=1", &diag) < 0);
+        assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs=0", &diag) < 0);
+}
+
+static void parameters_must_fit_together(void **state)
+{
+        (void)state;
+        static const char *const settings[] = {
+            "l1d.size_bytes=32769",  "l1d.ways=7",          "l2.ways=31",
+            "l3.size_bytes=1048576", "dtlb.ways=5",         "stlb.ways=7",
+            "l2.latency_cycles=5",   "l3.latency_cycles=14"};
+        for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+                struct sim_preset preset;
+                struct diag diag = {""};
+                read_whole(&preset);
+                assert_int_equal(sim_preset_set(&preset, settings[i], &diag), 0);
+                if (sim_preset_check(&preset, &diag) == 0)
+                        fail_msg("%s was accepted", settings[i]);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_whole_preset_is_read),
+            cmocka_unit_test(spaces_carriage_returns_and_comments_do_not_matter),
+            cmocka_unit_test(mistakes_are_told_with_their_line),
+            cmocka_unit_test(a_value_must_be_a_number_in_range),
+            cmocka_unit_test(bytes_that_are_no_text_are_refused),
+            cmocka_unit_test(settings_change_one_parameter),
+            cmocka_unit_test(parameters_must_fit_together),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

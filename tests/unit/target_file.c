@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* What a command names, told before anything runs: files made here, byte by byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "target_file.h"
+
+static char directory[32];
+
+static int enter(void **state)
+{
+        (void)state;
+        strcpy(directory, "/tmp/target_file_XXXXXX");
+        return mkdtemp(directory) ? chdir(directory) : -1;
+}
+
+static int leave(void **state)
+{
+        (void)state;
+        char command[64];
+        snprintf(command, sizeof(command), "/bin/rm -rf %s", directory);
+        return chdir("/") || system(command);
+}
+
+static void write_file(const char *path, const void *bytes, size_t length, mode_t mode)
+{
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_int_equal(fwrite(bytes, 1, length, file), length);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(chmod(path, mode), 0);
+}
+
+static Elf64_Ehdr elf_header(uint8_t class, uint16_t machine, uint16_t type)
+{
+        Elf64_Ehdr header = {
+            .e_type = type, .e_machine = machine, .e_version = EV_CURRENT};
+        memcpy(header.e_ident, ELFMAG, SELFMAG);
+        header.e_ident[EI_CLASS] = class;
+        header.e_ident[EI_DATA] = ELFDATA2LSB;
+        return header;
+}
+
+static void assert_told(const char *command, int status, const char *message)
+{
+        struct diag diag = {""};
+        assert_int_equal(target_file_check(command, &diag), status);
+        if (!strstr(diag.text, message))
+                fail_msg("'%s' does not say '%s'", diag.text, message);
+}
+
+static void elf_programs_are_told_apart(void **state)
+{
+        (void)state;
+        const struct {
+                uint8_t class;
+                uint16_t machine, type;
+                const char *message; /* NULL: can be recorded */
+        } cases[] = {
+            {ELFCLASS64, EM_X86_64, ET_EXEC, NULL},
+            {ELFCLASS64, EM_X86_64, ET_DYN, NULL},
+            {ELFCLASS32, EM_386, ET_EXEC, "32-bit"},
+            {ELFCLASS32, EM_X86_64, ET_DYN, "32-bit"},
+            {ELFCLASS64, EM_AARCH64, ET_DYN, "another machine"},
+            {ELFCLASS64, EM_X86_64, ET_REL, "no program"},
+            {ELFCLASS64, EM_X86_64, ET_CORE, "no program"},
+        };
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                Elf64_Ehdr header =
+                    elf_header(cases[i].class, cases[i].machine, cases[i].type);
+                write_file("program", &header, sizeof(header), 0755);
+                if (cases[i].message)
+                        assert_told("./program", EXIT_CANNOT_RUN, cases[i].message);
+                else
+                        assert_told("./program", 0, "");
+        }
+        Elf64_Ehdr header = elf_header(ELFCLASS64, EM_X86_64, ET_EXEC);
+        write_file("program", &header, 20, 0755);
+        assert_told("./program", EXIT_CANNOT_RUN, "cut off");
+}
+
+static void scripts_need_an_interpreter_that_runs(void **state)
+{
+        (void)state;
+        const struct {
+                const char *text;
+                int status;
+                const char *message;
+        } cases[] = {
+            {"#!/bin/sh\n", 0, ""},
+            {"#! \t/bin/sh -e\n", 0, ""},
+            {"#!/nowhere/sh\n", EXIT_CANNOT_RUN, "/nowhere/sh: No such file"},
+            {"#!\n", EXIT_CANNOT_RUN, "names no interpreter"},
+            {"echo hello\n", EXIT_CANNOT_RUN, "neither an ELF program nor a script"},
+            {"", EXIT_CANNOT_RUN, "neither an ELF program nor a script"},
+        };
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                write_file("script", cases[i].text, strlen(cases[i].text), 0755);
+                assert_told("./script", cases[i].status, cases[i].message);
+        }
+        char self[64];
+        snprintf(self, sizeof(self), "#!%s/script\n", directory);
+        write_file("script", self, strlen(self), 0755);
+        assert_told("./script", EXIT_CANNOT_RUN, "too many interpreters");
+}
+
+static void what_is_no_program_is_named(void **state)
+{
+        (void)state;
+        assert_told("./missing", EXIT_NOT_FOUND, "No such file");
+        assert_told("", EXIT_NOT_FOUND, "no such command");
+        assert_int_equal(mkdir("sub", 0755), 0);
+        assert_told("./sub", EXIT_CANNOT_RUN, "is a directory");
+        write_file("plain", "#!/bin/sh\n", 10, 0644);
+        assert_told("./plain", EXIT_CANNOT_RUN, "not executable");
+        assert_told("./plain/x", EXIT_NOT_FOUND, "Not a directory");
+        assert_int_equal(mkfifo("fifo", 0755), 0);
+        assert_told("./fifo", EXIT_CANNOT_RUN, "not a regular file");
+}
+
+static void path_is_searched_as_execvp_does(void **state)
+{
+        (void)state;
+        assert_int_equal(mkdir("first", 0755), 0);
+        assert_int_equal(mkdir("second", 0755), 0);
+        write_file("first/tool", "#!/bin/sh\n", 10, 0644);
+        assert_int_equal(setenv("PATH", "nowhere:first:second", 1), 0);
+        assert_told("tool", EXIT_CANNOT_RUN, "first/tool: it is not executable");
+        write_file("second/tool", "#!/bin/sh\n", 10, 0755);
+        assert_told("tool", 0, "");
+        assert_told("nothing-of-this-name", EXIT_NOT_FOUND, "no such command in PATH");
+        write_file("here", "#!/bin/sh\n", 10, 0755);
+        assert_told("here", EXIT_NOT_FOUND, "./here");
+        assert_int_equal(setenv("PATH", "first:", 1),
+                         0); /* empty: the working directory */
+        assert_told("here", 0, "");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup_teardown(elf_programs_are_told_apart, enter, leave),
+            cmocka_unit_test_setup_teardown(scripts_need_an_interpreter_that_runs, enter,
+                                            leave),
+            cmocka_unit_test_setup_teardown(what_is_no_program_is_named, enter, leave),
+            cmocka_unit_test_setup_teardown(path_is_searched_as_execvp_does, enter,
+                                            leave),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
