@@ -13,6 +13,8 @@ static const struct command commands[] = {
     {"record", cmd_record, "Run a command and record where it waits for memory"},
     {"symbolize", cmd_symbolize, "Find the names of a recording's addresses again"},
     {"analyze", cmd_analyze, "Judge a recording's intervals, lines and objects again"},
+    {"report", cmd_report, "Show what waits for memory, by line, object or interval"},
+    {"query", cmd_query, "Run SQL on a recording, or a query from the library"},
     {NULL, NULL, NULL},
 };
 
