@@ -100,13 +100,9 @@ static bool is_unknown_finding(const char *message)
 
 /* Says what is wrong with the statement at STATEMENT, a part of SQL. */
 static int compile_error(struct db *db, const char *sql, const char *statement,
-                         const char *refused, struct diag *diag)
+                         struct diag *diag)
 {
         const char *message = sqlite3_errmsg(db_sqlite(db));
-        if (refused)
-                return diag_set(diag, -EPERM,
-                                "%s: refused; queries may only read the database",
-                                refused);
         int offset = sqlite3_error_offset(db_sqlite(db));
         if (offset < 0)
                 return diag_set(diag, -EINVAL, "%s%s", message,
@@ -199,7 +195,7 @@ int query_run(struct db *db, const char *sql, enum format format, FILE *out, siz
                 sqlite3_stmt *statement;
                 const char *here = next;
                 if (sqlite3_prepare_v2(db_sqlite(db), here, -1, &statement, &next)) {
-                        code = compile_error(db, sql, here, refused, diag);
+                        code = compile_error(db, sql, here, diag);
                 } else if (statement && sqlite3_column_count(statement) == 0) {
                         code = statement_run(db, statement, diag);
                 } else if (statement) {
@@ -211,5 +207,9 @@ int query_run(struct db *db, const char *sql, enum format format, FILE *out, siz
                 sqlite3_finalize(statement);
         }
         sqlite3_set_authorizer(db_sqlite(db), NULL, NULL);
+        if (refused)
+                return diag_set(diag, -EPERM,
+                                "%s: refused; queries may only read the database",
+                                refused);
         return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report for people: provenance, a summary in plain words, the table, the
  * source text of the worst lines, and what is missing. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -12,101 +13,21 @@
 #include "statement.h"
 #include "text.h"
 
-enum { SOURCE_LINES = 3, LEGEND_WIDTH = 90 };
+enum { SOURCE_LINES = 3, PROSE_WIDTH = 90 };
 
-static void print_head(FILE *out, const struct report_summary *summary)
+static char *column_printable(sqlite3_stmt *row, int i)
 {
-        fputs("memlag: ", out);
-        report_print_provenance(out, summary);
-        fprintf(out, ": %s\n", summary->command ? summary->command : "unknown command");
-        if (summary->cut_off)
-                fputs("The recording was cut off: this is what was written until then.\n",
-                      out);
-        fprintf(out,
-                "\nDuration %.3f s%s, %" PRId64 " samples, %" PRId64
-                " of them of memory accesses, %" PRId64 " lost.\n",
-                summary->duration_s,
-                summary->numbers && strcmp(summary->numbers, "modelled") == 0
-                    ? " (of the model)"
-                    : "",
-                summary->samples, summary->memory_samples, summary->lost);
+        const char *text = (const char *)sqlite3_column_text(row, i);
+        return text ? text_printable(text, (size_t)sqlite3_column_bytes(row, i)) : NULL;
 }
 
-static void print_contended(FILE *out, const struct report_summary *summary)
-{
-        fprintf(
-            out,
-            "Contended: %" PRId64 " of %" PRId64 " intervals, %.0f %% of the time. DRAM "
-            "bandwidth was short there: loads that\nmissed L1 waited %.0f cycles on the "
-            "average (LMRL)",
-            summary->contended_intervals, summary->intervals,
-            100 * summary->contended_time_share, summary->contended_lmrl_cycles);
-        if (!isnan(summary->other_lmrl_cycles))
-                fprintf(out, ", %.0f in the other intervals", summary->other_lmrl_cycles);
-        fputs(".\n", out);
-}
-
-static void print_intervals(FILE *out, const struct report_summary *summary)
-{
-        if (summary->intervals == 0)
-                fputs("Contention: not known, because nothing was counted by interval.\n",
-                      out);
-        else if (summary->contended_intervals > 0)
-                print_contended(out, summary);
-        else if (summary->unknown_intervals == summary->intervals)
-                fputs("Contention: not known; the counters or the machine's limits that "
-                      "tell it are missing.\n",
-                      out);
-        else
-                fprintf(out,
-                        "Contended: none of %" PRId64
-                        " intervals; DRAM bandwidth was never "
-                        "short.\n",
-                        summary->intervals);
-        if (summary->unknown_intervals > 0 &&
-            summary->unknown_intervals < summary->intervals)
-                fprintf(out, "Of %" PRId64 " intervals the counters do not tell.\n",
-                        summary->unknown_intervals);
-        if (summary->intervals > 0 && !summary->thresholds_of_machine)
-                fputs("Limits come from the run's own quiet intervals, not from the "
-                      "machine.\n",
-                      out);
-}
-
-/* "What the loads waited for: dram-contention 62 %, cache 30 %, …": by line. */
-static int print_verdicts(struct db *db, FILE *out, struct diag *diag)
-{
-        sqlite3_stmt *rows;
-        int code = statement_prepare(
-            db,
-            "SELECT verdict, 100 * sum(latency_share) AS percent FROM line_view "
-            "GROUP BY verdict HAVING percent >= 0.5 ORDER BY percent DESC, verdict",
-            &rows, diag);
-        const char *separator = "Latency of all samples, by the verdict on their line: ";
-        bool any = false;
-        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                char *verdict = text_printable((const char *)sqlite3_column_text(rows, 0),
-                                               (size_t)sqlite3_column_bytes(rows, 0));
-                fprintf(out, "%s%s %.0f %%", separator, verdict ? verdict : "",
-                        sqlite3_column_double(rows, 1));
-                free(verdict);
-                separator = ", ";
-                any = true;
-                code = 0;
-        }
-        if (any)
-                fputs(".\n", out);
-        sqlite3_finalize(rows);
-        return code;
-}
-
-/* Fills lines of at most LEGEND_WIDTH characters with the words of TEXT. */
+/* Fills lines of at most PROSE_WIDTH characters with the words of TEXT. */
 static void print_wrapped(FILE *out, const char *text)
 {
         size_t column = 0;
         while (*text) {
                 size_t length = strcspn(text, " ");
-                if (column && column + 1 + length > LEGEND_WIDTH) {
+                if (column && column + 1 + length > PROSE_WIDTH) {
                         putc('\n', out);
                         column = 0;
                 }
@@ -116,6 +37,113 @@ static void print_wrapped(FILE *out, const char *text)
         }
         putc('\n', out);
 }
+
+/* ---- the summary, in whole sentences ---------------------------------------- */
+
+static void say_contended(FILE *text, const struct report_summary *summary)
+{
+        fprintf(
+            text,
+            "Contended: %" PRId64 " of %" PRId64 " intervals, %.0f%% of the time. DRAM "
+            "bandwidth was short there: loads that missed L1 waited %.0f cycles on the "
+            "average (LMRL)",
+            summary->contended_intervals, summary->intervals,
+            100 * summary->contended_time_share, summary->contended_lmrl_cycles);
+        if (!isnan(summary->other_lmrl_cycles))
+                fprintf(text, ", %.0f in the other intervals",
+                        summary->other_lmrl_cycles);
+        fputc('.', text);
+}
+
+static void say_contention(FILE *text, const struct report_summary *summary)
+{
+        if (summary->intervals == 0)
+                fputs("Contention: not known, because nothing was counted by interval.",
+                      text);
+        else if (summary->contended_intervals > 0)
+                say_contended(text, summary);
+        else if (summary->unknown_intervals == summary->intervals)
+                fputs("Contention: not known; the counters or the machine's limits that "
+                      "tell it are missing.",
+                      text);
+        else
+                fprintf(text,
+                        "Contended: none of %" PRId64
+                        " intervals; DRAM bandwidth was not short.",
+                        summary->intervals);
+        if (summary->unknown_intervals > 0 &&
+            summary->unknown_intervals < summary->intervals)
+                fprintf(text, " Of %" PRId64 " intervals the counters do not tell.",
+                        summary->unknown_intervals);
+        if (summary->intervals > 0 && !summary->thresholds_of_machine)
+                fputs(" The limits come from the run's own quiet intervals, not from the "
+                      "machine.",
+                      text);
+}
+
+/* "Of the latency of all samples, 62% is on lines with dram-contention, 30% …". */
+static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code =
+            statement_prepare(db,
+                              "SELECT printf('%.0f%% %s', 100 * sum(latency_share), "
+                              "verdict) FROM line_view "
+                              "GROUP BY verdict HAVING sum(latency_share) >= 0.005 "
+                              "ORDER BY sum(latency_share) DESC, verdict",
+                              &rows, diag);
+        const char *separator = " Latency of all samples, by the verdict on their line: ";
+        bool any = false;
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                char *part = column_printable(rows, 0);
+                fprintf(text, "%s%s", separator, part ? part : "");
+                free(part);
+                separator = ", ";
+                any = true;
+                code = 0;
+        }
+        if (any)
+                fputc('.', text);
+        sqlite3_finalize(rows);
+        return code;
+}
+
+static int print_summary(struct db *db, FILE *out, const struct report_summary *summary,
+                         struct diag *diag)
+{
+        char *paragraph = NULL;
+        size_t length;
+        FILE *text = open_memstream(&paragraph, &length);
+        if (!text)
+                return diag_set(diag, -ENOMEM, "no memory for the report");
+        bool modelled = summary->numbers && strcmp(summary->numbers, "modelled") == 0;
+        fprintf(text,
+                "Duration %.3f s%s, %" PRId64 " samples, %" PRId64
+                " of them of memory accesses, %" PRId64 " records lost. ",
+                summary->duration_s, modelled ? " of the model" : "", summary->samples,
+                summary->memory_samples, summary->lost);
+        say_contention(text, summary);
+        int code = say_verdicts(db, text, diag);
+        if (fclose(text))
+                code = diag_set(diag, -ENOMEM, "no memory for the report");
+        if (!code)
+                print_wrapped(out, paragraph);
+        free(paragraph);
+        return code;
+}
+
+static void print_head(FILE *out, const struct report_summary *summary)
+{
+        fputs("memlag: ", out);
+        report_print_provenance(out, summary);
+        fprintf(out, ": %s\n", summary->command ? summary->command : "unknown command");
+        if (summary->cut_off)
+                fputs("The recording was cut off: this is what was written until then.\n",
+                      out);
+        putc('\n', out);
+}
+
+/* ---- rows, source text, ledger ----------------------------------------------- */
 
 static int print_rows(struct db *db, const struct report_options *options, FILE *out,
                       struct diag *diag)
@@ -131,12 +159,6 @@ static int print_rows(struct db *db, const struct report_options *options, FILE 
         return code;
 }
 
-static char *column_printable(sqlite3_stmt *row, int i)
-{
-        const char *text = (const char *)sqlite3_column_text(row, i);
-        return text ? text_printable(text, (size_t)sqlite3_column_bytes(row, i)) : NULL;
-}
-
 /* Columns: file, line, module, function, verdict, latency_share. */
 static void print_source_of(FILE *out, sqlite3_stmt *row)
 {
@@ -145,7 +167,7 @@ static void print_source_of(FILE *out, sqlite3_stmt *row)
         char *file = column_printable(row, 0);
         char *function = column_printable(row, 3);
         char *verdict = column_printable(row, 4);
-        fprintf(out, "\n%s:%" PRId64 "%s%s: %s, %.1f %% of the latency\n",
+        fprintf(out, "\n%s:%" PRId64 "%s%s: %s, %.1f%% of the latency\n",
                 file ? file : "", line, function ? " in " : "", function ? function : "",
                 verdict ? verdict : "", 100 * sqlite3_column_double(row, 5));
         if (source_text_print(out, path, line, (const char *)sqlite3_column_text(row, 2)))
@@ -203,8 +225,7 @@ int report_table(struct db *db, const struct report_options *options,
                  const struct report_summary *summary, FILE *out, struct diag *diag)
 {
         print_head(out, summary);
-        print_intervals(out, summary);
-        int code = print_verdicts(db, out, diag);
+        int code = print_summary(db, out, summary, diag);
         if (!code)
                 code = print_rows(db, options, out, diag);
         if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
