@@ -50,6 +50,9 @@ struct report_summary {
         double contended_lmrl_cycles; /* mean, NAN without such intervals */
         double other_lmrl_cycles;
         bool thresholds_of_machine; /* not derived from the run itself */
+        /* The estimated latency of all loads over the run's cycles; more than 1 when
+         * loads overlap much. NAN when cycles or the period are not known. */
+        double latency_per_cycle;
 };
 
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters.h"
 #include "report.h"
 #include "statement.h"
 #include "text.h"
@@ -25,6 +26,10 @@ static const char interval_sql[] =
     "          / sum(end_ns - start_ns), 0),"
     " avg(lmrl_cycles) FILTER (WHERE contended = 1),"
     " avg(lmrl_cycles) FILTER (WHERE contended = 0) FROM interval_view";
+
+static const char latency_sql[] =
+    "SELECT sum(samples * mean_latency_cycles)"
+    " * (SELECT value FROM run WHERE key = 'period_loads') FROM function_finding";
 
 static double real_or_nan(sqlite3_stmt *row, int i)
 {
@@ -70,6 +75,40 @@ static int read_intervals(struct db *db, struct report_summary *summary,
         return code < 0 ? code : 0;
 }
 
+static int read_cycles(struct db *db, double *cycles, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code =
+            statement_prepare(db,
+                              "SELECT name, sum(value) FROM counter "
+                              "JOIN reading USING (counter_id) GROUP BY counter_id",
+                              &rows, diag);
+        *cycles = NAN;
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                const char *name = (const char *)sqlite3_column_text(rows, 0);
+                if (counter_concept(name) == CONCEPT_CYCLES)
+                        *cycles = sqlite3_column_double(rows, 1);
+                code = 0;
+        }
+        sqlite3_finalize(rows);
+        return code;
+}
+
+static int read_cost(struct db *db, struct report_summary *summary, struct diag *diag)
+{
+        double cycles;
+        int code = read_cycles(db, &cycles, diag);
+        sqlite3_stmt *row;
+        if (!code)
+                code = statement_prepare(db, latency_sql, &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        summary->latency_per_cycle = code > 0 ? real_or_nan(row, 0) / cycles : NAN;
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
 /* A key of the run, fit for a terminal; NULL when it is absent. */
 static char *run_text(struct db *db, const char *key)
 {
@@ -93,7 +132,9 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
         summary->cut_off = state && strcmp(state, "recording") == 0;
         free(state);
         int code = read_run(db, summary, diag);
-        return code ? code : read_intervals(db, summary, diag);
+        if (!code)
+                code = read_intervals(db, summary, diag);
+        return code ? code : read_cost(db, summary, diag);
 }
 
 void report_summary_free(struct report_summary *summary)

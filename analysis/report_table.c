@@ -81,6 +81,21 @@ static void say_contention(FILE *text, const struct report_summary *summary)
                       text);
 }
 
+/* Latency is not time lost, because loads overlap; but it is no less than that. */
+static void say_cost(FILE *text, const struct report_summary *summary)
+{
+        if (isnan(summary->latency_per_cycle))
+                return;
+        if (summary->latency_per_cycle < 1)
+                fprintf(
+                    text,
+                    " Waiting for these loads took at most %.1f%% of the run's cycles.",
+                    100 * summary->latency_per_cycle);
+        else
+                fprintf(text, " On the average %.1f such loads were under way at a time.",
+                        summary->latency_per_cycle);
+}
+
 /* "Of the latency of all samples, 62% is on lines with dram-contention, 30% …". */
 static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
 {
@@ -123,6 +138,7 @@ static int print_summary(struct db *db, FILE *out, const struct report_summary *
                 summary->duration_s, modelled ? " of the model" : "", summary->samples,
                 summary->memory_samples, summary->lost);
         say_contention(text, summary);
+        say_cost(text, summary);
         int code = say_verdicts(db, text, diag);
         if (fclose(text))
                 code = diag_set(diag, -ENOMEM, "no memory for the report");
