@@ -40,11 +40,13 @@ echo "and one thread that works in its cache (source: $root/examples/contention/
 echo
 "$memlag" record --source sim --interval 1 --force -o "$database" -- \
         "$build/examples/contention" </dev/null
+echo
+"$memlag" report --by object --no-source --top 3 "$database"
 
 cat <<END
 
 The samples are in $database. Some things to try:
-    $(quoted "$memlag") report --by object $(quoted "$database")
+    $(quoted "$memlag") report --by interval --top 0 $(quoted "$database")
     $(quoted "$memlag") query --list
     $(quoted "$memlag") query -i $(quoted "$database") \\
         "SELECT level, count(*), avg(latency_cycles) FROM sample_view GROUP BY level"
