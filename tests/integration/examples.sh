@@ -24,7 +24,7 @@ marked_line()
 expectations()
 {
         sed -n '/^| *what *|/,/^$/p' "$1" | tail -n +3 |
-                awk -F'|' '{ for (i = 2; i <= 5; i++) gsub(/^ +| +$|`/, "", $i)
+                awk -F'|' 'NF > 1 { for (i = 2; i <= 5; i++) gsub(/^ +| +$|`/, "", $i)
                              print $2 ";" $3 ";" $4 ";" $5 }'
 }
 
@@ -99,7 +99,7 @@ check_pasted_report()
         done
 }
 
-for example in ${EXAMPLES:-contention chase friendly columns}; do
+for example in contention chase friendly columns; do
         source=$SOURCE_DIR/examples/$example/$example.c
         readme=$SOURCE_DIR/examples/$example/README.md
         database=$example.db
@@ -108,7 +108,11 @@ for example in ${EXAMPLES:-contention chase friendly columns}; do
         [ -n "$command" ] || fail "$example/README.md has no record command"
         # shellcheck disable=SC2086 # a list of options
         "$MEMLAG" record ${command%% -- *} -- "$BINARY_DIR/examples/$example" ${command#* -- } \
-                >"$example.out" || fail "recording $example ended with status $?"
+                >"$example.out" 2>"$example.err" || {
+                status=$?
+                cat "$example.err" >&2
+                fail "recording $example ended with status $status"
+        }
         rows=0
         while IFS=';' read -r what mark verdict place; do
                 rows=$((rows + 1))
