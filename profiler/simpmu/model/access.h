@@ -86,11 +86,12 @@ HOT_PATH bool store_data(struct sim_hot *hot, struct sim_thread *thread,
 
 /* An access that still holds its place when the window has filled up behind it.
  * One that completes earlier can never stall the thread and is not kept. */
-HOT_PATH void hold_place(struct sim_thread *thread, struct window *window,
-                         const struct access *access, uint64_t completion)
+HOT_PATH void hold_place(struct sim_hot *hot, struct sim_thread *thread,
+                         struct window *window, const struct access *access,
+                         uint64_t completion)
 {
         if (completion > access->now + window->capacity)
-                window_push(thread, window, access->instruction, completion);
+                window_push(hot, thread, window, access->instruction, completion);
 }
 
 /* Someone may wait for the value of a load that delivers at READY. */
@@ -101,7 +102,7 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
                 return;
         if (ready > thread->last_ready) {
                 thread->last_ready = ready;
-                hold_place(thread, &thread->loads, access, ready);
+                hold_place(hot, thread, &thread->loads, access, ready);
         }
         if (access->site->value_used)
                 slot_set(hot, thread, access->site->slot, access->entry, ready);
@@ -167,10 +168,11 @@ HOT_PATH uint64_t access_miss(struct machine *machine, struct sim_hot *hot,
         struct cache_victim victim = l1d_replace(&thread->core->l1d, hot, place, *bit);
         if (victim.dirty)
                 miss_write_back(machine, thread, victim.line, start);
-        struct miss miss = miss_fill(machine, thread, access->line, start, kind);
+        struct miss miss =
+            miss_fill(machine, thread, access->line, start, access->now, kind);
         *level = miss.level;
         if (kind == ACCESS_STORE)
-                hold_place(thread, &thread->stores, access, miss.completion);
+                hold_place(hot, thread, &thread->stores, access, miss.completion);
         else
                 thread->counters.l1_miss++;
         return miss.completion;

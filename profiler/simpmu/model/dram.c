@@ -24,16 +24,18 @@ void dram_init(struct dram *dram, double idle_latency_slots, double lines_per_sl
             .latency_slots = (uint64_t)idle_latency_slots,
         };
         dram->capacity_lines = (double)dram->bucket_slots * lines_per_slot;
+        dram->close_at = dram->bucket_slots;
+}
+
+static void set_close_at(struct dram *dram)
+{
+        dram->close_at = (dram->oldest + 1) * dram->bucket_slots + dram->skew_slots;
 }
 
 void dram_set_skew(struct dram *dram, uint64_t skew_slots)
 {
-        uint64_t buckets = skew_slots == 0 ? 0 : skew_slots / dram->bucket_slots + 1;
-
-        /* Half of the ring stays for requests ahead of their thread's clock. */
-        if (buckets > DRAM_BUCKETS / 2)
-                buckets = DRAM_BUCKETS / 2;
-        dram->lag_buckets = buckets;
+        dram->skew_slots = skew_slots;
+        set_close_at(dram);
 }
 
 static double latency_after(const struct dram *dram, const struct dram_bucket *bucket)
@@ -60,9 +62,9 @@ static void close_oldest(struct dram *dram)
         dram->oldest++;
 }
 
-void dram_advance(struct dram *dram, uint64_t bucket)
+void dram_close(struct dram *dram, uint64_t clock)
 {
-        uint64_t first_open = bucket > dram->lag_buckets ? bucket - dram->lag_buckets : 0;
+        uint64_t first_open = (clock - dram->skew_slots) / dram->bucket_slots;
 
         /* After a long silence every bucket of the ring is empty but those closed in
          * one turn of it: the rest need not be looked at one by one. */
@@ -73,5 +75,5 @@ void dram_advance(struct dram *dram, uint64_t bucket)
         }
         while (dram->oldest < first_open)
                 close_oldest(dram);
-        dram->newest = bucket;
+        set_close_at(dram);
 }

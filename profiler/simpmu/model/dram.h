@@ -22,7 +22,9 @@
 
 #include <stdint.h>
 
-#define DRAM_BUCKETS 256u /* a power of two; longer than the gate window, see dram.c */
+/* A power of two. The ring holds the buckets that threads within the gate window may
+ * still use, and those that their requests reach ahead of them. */
+#define DRAM_BUCKETS 256u
 
 struct dram_bucket {
         uint64_t lines;
@@ -32,10 +34,10 @@ struct dram_bucket {
 
 struct dram {
         struct dram_bucket buckets[DRAM_BUCKETS];
-        uint64_t oldest; /* number of the oldest open bucket */
-        uint64_t newest; /* number of the newest bucket that was used */
+        uint64_t oldest;   /* number of the oldest open bucket */
+        uint64_t close_at; /* the clock at which it can be closed */
         uint64_t bucket_slots;
-        uint64_t lag_buckets;  /* how far behind the newest a thread may still be */
+        uint64_t skew_slots;   /* how far behind the first a thread may be */
         double capacity_lines; /* of a bucket */
         double service_slots;  /* of a line, at full bandwidth */
         double idle_latency_slots;
@@ -49,17 +51,25 @@ void dram_init(struct dram *dram, double idle_latency_slots, double lines_per_sl
 /* Tells by how much the clocks of threads that run may differ: 0 for one thread. */
 void dram_set_skew(struct dram *dram, uint64_t skew_slots);
 
-/* Closes the buckets that no thread will use any more; cold. */
-void dram_advance(struct dram *dram, uint64_t bucket);
+/* The cold half of dram_tick. */
+void dram_close(struct dram *dram, uint64_t clock);
+
+/* A thread's clock stands at CLOCK: closes the buckets that no thread will use any
+ * more. Requests do not do that, because they may be far ahead of their thread. */
+static inline void dram_tick(struct dram *dram, uint64_t clock)
+{
+        if (clock >= dram->close_at)
+                dram_close(dram, clock);
+}
 
 static inline struct dram_bucket *dram_bucket_at(struct dram *dram, uint64_t slot)
 {
         uint64_t bucket = slot / dram->bucket_slots;
 
-        if (bucket > dram->newest)
-                dram_advance(dram, bucket);
         if (bucket < dram->oldest)
                 bucket = dram->oldest;
+        if (bucket >= dram->oldest + DRAM_BUCKETS)
+                bucket = dram->oldest + DRAM_BUCKETS - 1;
         return &dram->buckets[bucket & (DRAM_BUCKETS - 1)];
 }
 

@@ -141,7 +141,7 @@ static uint64_t fetch(struct machine *machine, struct sim_thread *thread, uint64
 }
 
 struct miss miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                      uint64_t start, enum access_kind kind)
+                      uint64_t start, uint64_t now, enum access_kind kind)
 {
         bool writes = kind != ACCESS_LOAD;
         bool for_load = kind != ACCESS_STORE;
@@ -150,6 +150,7 @@ struct miss miss_fill(struct machine *machine, struct sim_thread *thread, uint64
         struct miss miss;
 
         count_full(thread, start, begin);
+        dram_tick(&machine->dram, now);
         if (machine->cores_used > 1 && page_is_shared(machine, thread, line))
                 take_from_others(machine, thread, line, writes, begin);
         uint64_t latency = fetch(machine, thread, line, begin, &miss.level);

@@ -11,11 +11,12 @@ struct miss {
         enum simpmu_level level;
 };
 
-/* LINE has missed L1 and its request can start at START. The time in a fill buffer
+/* The thread's clock stands at NOW; LINE has missed L1 and its request can start at
+ * START. The time in a fill buffer
  * counts as pending for loads only: the event counts buffers that demand reads
  * require, a store's from the moment that a load hits it. */
 struct miss miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                      uint64_t start, enum access_kind kind);
+                      uint64_t start, uint64_t now, enum access_kind kind);
 
 /* The dirty LINE leaves L1 at NOW. */
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,

@@ -2,8 +2,8 @@
 /* Ready times across block boundaries: see thread.h. */
 #include "thread.h"
 
-/* How many instructions lie between two stores of ordinary code, so that the store
- * buffer can be treated as a window of instructions. */
+/* The store buffer holds so many stores, of which the model sees those that miss. How
+ * many instructions issue while the others fill it up is taken from ordinary code. */
 #define INSTRUCTIONS_PER_STORE 8u
 
 void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
@@ -16,23 +16,19 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->retire_at = UINT64_MAX;
         thread->slot_block = NO_BLOCK;
         thread->loads.capacity = rob_entries;
+        thread->loads.entry_limit = WINDOW_ENTRIES;
         thread->stores.capacity = store_buffer_entries * INSTRUCTIONS_PER_STORE;
+        thread->stores.entry_limit = store_buffer_entries;
         for (uint32_t i = 0; i < IN_FLIGHT_ENTRIES; i++)
                 thread->in_flight[i].line = UINT64_MAX;
 }
 
 /* Waits for the accesses of WINDOW whose place INSTRUCTION takes. */
-static void retire_window(struct window *window, uint64_t instruction, uint64_t *stall)
+static void retire_window(struct sim_hot *hot, struct sim_thread *thread,
+                          struct window *window, uint64_t instruction)
 {
-        while (window_limit(window) < instruction) {
-                uint64_t last_to_issue = window_limit(window);
-                uint64_t completion =
-                    window->entries[window->head & (WINDOW_ENTRIES - 1)].completion;
-
-                if (completion > last_to_issue + *stall)
-                        *stall = completion - last_to_issue;
-                window->head++;
-        }
+        while (window_limit(window) < instruction)
+                window_wait(hot, thread, window, window_limit(window));
 }
 
 void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
@@ -41,12 +37,11 @@ void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
         uint64_t loads_limit;
         uint64_t stores_limit;
 
-        retire_window(&thread->loads, instruction, &thread->stall);
-        retire_window(&thread->stores, instruction, &thread->stall);
+        retire_window(hot, thread, &thread->loads, instruction);
+        retire_window(hot, thread, &thread->stores, instruction);
         loads_limit = window_limit(&thread->loads);
         stores_limit = window_limit(&thread->stores);
         thread->retire_at = loads_limit < stores_limit ? loads_limit : stores_limit;
-        deadline_to_limit(hot, thread);
 }
 
 /* Drops the registers whose value has come by NOW from MASK. */

@@ -43,7 +43,8 @@ struct window_entry {
 struct window {
         uint64_t head; /* the oldest */
         uint64_t tail;
-        uint64_t capacity; /* instructions that may issue past the oldest access */
+        uint64_t capacity;    /* instructions that may issue past the oldest access */
+        uint64_t entry_limit; /* accesses that fit, at most WINDOW_ENTRIES */
         struct window_entry entries[WINDOW_ENTRIES];
 };
 
@@ -104,14 +105,27 @@ static inline uint64_t window_limit(const struct window *window)
                window->capacity;
 }
 
-/* An access of INSTRUCTION that completes at COMPLETION takes its place. */
-static inline void window_push(struct sim_thread *thread, struct window *window,
-                               uint64_t instruction, uint64_t completion)
+/* The oldest access has to complete before INSTRUCTION issues. */
+static inline void window_wait(struct sim_hot *hot, struct sim_thread *thread,
+                               struct window *window, uint64_t instruction)
 {
-        /* Several accesses of one instruction can fill the ring before they retire:
-         * the oldest then no longer holds anything up. */
-        if (window->tail - window->head == WINDOW_ENTRIES)
-                window->head++;
+        uint64_t completion =
+            window->entries[window->head & (WINDOW_ENTRIES - 1)].completion;
+
+        window->head++;
+        if (completion > instruction + thread->stall) {
+                thread->stall = completion - instruction;
+                deadline_to_limit(hot, thread);
+        }
+}
+
+/* An access of INSTRUCTION that completes at COMPLETION takes its place. */
+static inline void window_push(struct sim_hot *hot, struct sim_thread *thread,
+                               struct window *window, uint64_t instruction,
+                               uint64_t completion)
+{
+        if (window->tail - window->head == window->entry_limit)
+                window_wait(hot, thread, window, instruction);
         window->entries[window->tail++ & (WINDOW_ENTRIES - 1)] =
             (struct window_entry){instruction, completion};
         if (instruction + window->capacity < thread->retire_at)

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+/* The timing model of the simulated PMU against streams of accesses whose behaviour is
+ * known from the way they are built and from the machine's parameters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/access.h"
+
+#define KIB         1024ull
+#define MIB         (1024 * KIB)
+#define CLOCK_MHZ   2000.0
+#define DRAM_NS     100.0
+#define DRAM_CYCLES 200u /* DRAM_NS at CLOCK_MHZ */
+#define DRAM_GBS    20.0
+#define WALK_CYCLES 30u
+#define THREADS_MAX 16u
+#define GATE_CYCLES 10000u
+#define POINTER     0u /* the register that a chase loads */
+#define WORD_BYTES  8u
+#define NO_SAMPLES  UINT32_MAX
+
+/* A machine with threads on cores of their own; one runs at a time. */
+struct rig {
+        struct machine machine;
+        struct sim_hot hot;
+        struct sim_thread *threads[THREADS_MAX];
+        uint64_t instructions[THREADS_MAX];
+        uint64_t pending[THREADS_MAX];
+        uint32_t count;
+        uint32_t running;
+};
+
+static uint64_t samples_taken;
+static struct sim_sample last_sample;
+
+static void *allocate(size_t bytes)
+{
+        const size_t line = 64;
+        size_t rounded = (bytes + line - 1) / line * line;
+        void *memory = aligned_alloc(line, rounded);
+
+        assert_non_null(memory);
+        memset(memory, 0, rounded);
+        return memory;
+}
+
+static void take_sample(const struct sim_sample *sample)
+{
+        samples_taken++;
+        last_sample = *sample;
+}
+
+static struct simpmu_params default_params(void)
+{
+        return (struct simpmu_params){
+            .cores = THREADS_MAX,
+            .clock_mhz = CLOCK_MHZ,
+            .issue_width = 4,
+            .rob_entries = 224,
+            .lfb_entries = 12,
+            .store_buffer_entries = 56,
+            .l1d_bytes = 32 * KIB,
+            .l1d_ways = 8,
+            .l1d_latency_cycles = 5,
+            .l2_bytes = 256 * KIB,
+            .l2_ways = 8,
+            .l2_latency_cycles = 14,
+            .l3_bytes = 2 * MIB,
+            .l3_ways = 11,
+            .l3_latency_cycles = 60,
+            .dtlb_entries = 64,
+            .dtlb_ways = 4,
+            .stlb_entries = 1536,
+            .stlb_ways = 12,
+            .stlb_latency_cycles = 9,
+            .page_walk_cycles = WALK_CYCLES,
+            .dram_latency_ns = DRAM_NS,
+            .dram_bandwidth_gbs = DRAM_GBS,
+        };
+}
+
+static struct rig *rig_new(const struct simpmu_params *params, uint32_t threads,
+                           uint32_t ldlat_cycles, uint64_t period)
+{
+        struct rig *rig = allocate(sizeof(*rig));
+
+        machine_init(&rig->machine, params, ldlat_cycles, allocate, take_sample);
+        rig->count = threads;
+        for (uint32_t i = 0; i < threads; i++) {
+                rig->threads[i] = allocate(sizeof(*rig->threads[i]));
+                machine_thread_init(&rig->machine, rig->threads[i], i, 0, period, 1);
+        }
+        if (threads > 1)
+                dram_set_skew(&rig->machine.dram,
+                              GATE_CYCLES * rig->machine.slots_per_cycle);
+        filter_clear(&rig->hot);
+        rig->hot.instruction_limit = UINT64_MAX;
+        samples_taken = 0;
+        return rig;
+}
+
+static void run_thread(struct rig *rig, uint32_t thread)
+{
+        if (rig->running == thread)
+                return;
+        rig->instructions[rig->running] = rig->hot.instructions;
+        rig->pending[rig->running] = rig->hot.pending;
+        rig->running = thread;
+        rig->hot.instructions = rig->instructions[thread];
+        rig->hot.pending = rig->pending[thread];
+        rig->threads[thread]->slot_block = NO_BLOCK;
+        filter_clear(&rig->hot);
+}
+
+/* The test that generated code makes before it calls the model. */
+static bool passes_filter(const struct rig *rig, enum access_kind kind, uint64_t address)
+{
+        const uint64_t *filter =
+            kind == ACCESS_LOAD ? rig->hot.load_filter : rig->hot.store_filter;
+        uint64_t entry = filter[(address >> LINE_SHIFT) & (FILTER_ENTRIES - 1)];
+
+        return address - entry <= LINE_BYTES - WORD_BYTES;
+}
+
+static void access_site_run(struct rig *rig, const struct access_site *site,
+                            uint64_t address)
+{
+        rig->hot.instructions += site->counted;
+        if (!passes_filter(rig, (enum access_kind)site->kind, address))
+                access_memory(&rig->machine, &rig->hot, rig->threads[rig->running], site,
+                              address);
+}
+
+/* A block of INSTRUCTIONS whose first is an access that depends on nothing. */
+static void touch(struct rig *rig, enum access_kind kind, uint64_t address,
+                  uint16_t instructions)
+{
+        struct access_site site = {
+            .size_bytes = WORD_BYTES, .counted = instructions, .kind = (uint8_t)kind};
+
+        access_site_run(rig, &site, address);
+}
+
+/* pointer = *pointer, in a block of one instruction. */
+static void chase_step(struct rig *rig, uint64_t address)
+{
+        const struct access_site site = {.address_registers = 1u << POINTER,
+                                         .size_bytes = WORD_BYTES,
+                                         .counted = 1,
+                                         .kind = ACCESS_LOAD,
+                                         .value_used = true};
+        struct {
+                struct exit_site site;
+                struct exit_register entry;
+        } leave = {{.written = 1u << POINTER, .slots = 1, .counted = 1, .count = 1},
+                   {.slots = 1, .id = POINTER}};
+
+        access_site_run(rig, &site, address);
+        if ((rig->hot.pending & (SLOT_BIT | 1u << POINTER)) != 0)
+                thread_leave_block(&rig->hot, rig->threads[rig->running], &leave.site);
+}
+
+static void counters(const struct rig *rig, uint32_t thread,
+                     uint64_t value[SIMPMU_COUNTER_COUNT])
+{
+        uint64_t instructions =
+            thread == rig->running ? rig->hot.instructions : rig->instructions[thread];
+
+        machine_read_counters(&rig->machine, rig->threads[thread], instructions, 0,
+                              value);
+}
+
+static uint64_t now_cycles(const struct rig *rig, uint32_t thread)
+{
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        counters(rig, thread, value);
+        return value[SIMPMU_CYCLES];
+}
+
+static double lmrl(const uint64_t value[SIMPMU_COUNTER_COUNT])
+{
+        return (double)value[SIMPMU_PENDING] /
+               (double)(value[SIMPMU_L1_MISS] + value[SIMPMU_FB_HIT]);
+}
+
+static void assert_near(double actual, double expected, double tolerance)
+{
+        if (actual < expected * (1 - tolerance) || actual > expected * (1 + tolerance))
+                fail_msg("%g is not within %g%% of %g", actual, tolerance * 100,
+                         expected);
+}
+
+/* A line of BYTES bytes of memory in an order without locality (a full cycle of a
+ * linear congruential generator with a power-of-two modulus). */
+static uint64_t scattered(uint64_t step, uint64_t bytes)
+{
+        uint64_t lines = bytes / LINE_BYTES;
+
+        return step * 2654435761u % lines * LINE_BYTES;
+}
+
+static void read_again(struct rig *rig, uint64_t bytes)
+{
+        for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
+                touch(rig, ACCESS_LOAD, at, 4);
+}
+
+/* ---- caches ---- */
+
+static void buffer_of_half_l1_is_missed_once(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        for (int pass = 0; pass < 10; pass++)
+                read_again(rig, 16 * KIB);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_L1_MISS], 16 * KIB / LINE_BYTES);
+        assert_int_equal(value[SIMPMU_DRAM_READ], 16 * KIB);
+}
+
+static void buffer_between_l1_and_l2_is_read_from_memory_once(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        for (int pass = 0; pass < 10; pass++)
+                read_again(rig, 128 * KIB);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_DRAM_READ], 128 * KIB);
+        assert_true(value[SIMPMU_L1_MISS] > 9 * 128 * KIB / LINE_BYTES / 2);
+}
+
+static void bytes_written_are_written_back(void **state)
+{
+        const uint64_t written = 32 * MIB;
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        for (uint64_t at = 0; at < written; at += WORD_BYTES)
+                touch(rig, ACCESS_STORE, at, 4);
+        /* What the caches still hold is pushed out by clean lines. */
+        for (uint64_t at = 0; at < 32 * MIB; at += LINE_BYTES)
+                touch(rig, ACCESS_LOAD, written + at, 4);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_DRAM_READ], 64 * MIB); /* write-allocate */
+        assert_near((double)value[SIMPMU_DRAM_WRITE], (double)written, 0.001);
+}
+
+static void reads_write_nothing_back(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        read_again(rig, 16 * MIB);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_DRAM_WRITE], 0);
+}
+
+/* Sizes that are no powers of two, as of a 38.5 MB L3, keep what fits. */
+static void odd_number_of_sets_keeps_what_fits(void **state)
+{
+        struct cache cache;
+        uint64_t lines = 57344ull * 11;
+        uint64_t kept = 0;
+
+        (void)state;
+        cache_init(&cache, lines, 11, true, allocate);
+        for (uint64_t line = 0; line < lines / 2; line++)
+                (void)cache_insert(&cache, line, false);
+        for (uint64_t line = 0; line < lines / 2; line++)
+                kept += cache_touch(&cache, line);
+        assert_true(kept > lines / 2 * 99 / 100);
+}
+
+static void victims_keep_their_line_number(void **state)
+{
+        const uint32_t set_counts[] = {1, 7, 64, 57344};
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(set_counts) / sizeof(set_counts[0]); i++) {
+                struct cache cache;
+                cache_init(&cache, set_counts[i], 1, i == 3, allocate);
+                for (uint64_t line = 12345; line < (1ull << 31); line = line * 3 + 1) {
+                        struct cache_place place = cache_place_of(&cache, line);
+                        assert_true(place.index < set_counts[i]);
+                        assert_int_equal(cache_line_of(&cache, place.index, place.tag),
+                                         line);
+                }
+        }
+}
+
+/* ---- time ---- */
+
+static void chase_has_one_miss_outstanding(void **state)
+{
+        struct simpmu_params params = default_params();
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        const uint64_t steps = 100000;
+
+        (void)state;
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t step = 0; step < steps; step++)
+                chase_step(rig, scattered(step, 64 * MIB));
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_L1_MISS], steps);
+        assert_near((double)value[SIMPMU_CYCLES] / (double)steps, DRAM_CYCLES, 0.01);
+        assert_near((double)value[SIMPMU_PENDING] / (double)value[SIMPMU_CYCLES], 1,
+                    0.01);
+        assert_near(lmrl(value), DRAM_CYCLES, 0.01);
+        assert_int_equal(value[SIMPMU_FB_FULL], 0);
+}
+
+static void independent_misses_fill_the_buffers(void **state)
+{
+        struct simpmu_params params = default_params();
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        const uint64_t loads = 100000;
+
+        (void)state;
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t i = 0; i < loads; i++)
+                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
+        counters(rig, 0, value);
+        assert_near((double)value[SIMPMU_PENDING] / (double)value[SIMPMU_CYCLES],
+                    params.lfb_entries, 0.02);
+        assert_near((double)value[SIMPMU_FB_FULL], (double)value[SIMPMU_CYCLES], 0.05);
+        /* Waiting for a buffer is not latency. */
+        assert_near(lmrl(value), DRAM_CYCLES, 0.02);
+}
+
+/* With 56 instructions from miss to miss the ROB of 224 holds 4 of them. */
+static void reorder_window_bounds_the_overlap(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        for (uint64_t i = 0; i < 50000; i++)
+                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 56);
+        counters(rig, 0, value);
+        assert_in_range(value[SIMPMU_PENDING] * 100 / value[SIMPMU_CYCLES], 300, 450);
+        assert_int_equal(value[SIMPMU_FB_FULL], 0);
+}
+
+static void further_words_of_a_line_hit_its_fill_buffer(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 20, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        touch(rig, ACCESS_LOAD, MIB, 1);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
+        assert_true(last_sample.tlb_miss);
+        for (uint64_t word = 1; word < LINE_BYTES / WORD_BYTES; word++)
+                touch(rig, ACCESS_LOAD, MIB + word * WORD_BYTES, 1);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_LFB);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_L1_MISS], 1);
+        assert_int_equal(value[SIMPMU_FB_HIT], LINE_BYTES / WORD_BYTES - 1);
+        assert_int_equal(samples_taken, LINE_BYTES / WORD_BYTES);
+}
+
+static void pages_beyond_the_tlb_cost_a_walk(void **state)
+{
+        const uint64_t page = 4 * KIB;
+        const uint64_t pages = 4096;
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+        uint64_t walks = 0;
+
+        (void)state;
+        /* Each page's line lies in another set, so that the lines stay in L3. */
+        for (int pass = 0; pass < 3; pass++) {
+                for (uint64_t i = 0; i < pages; i++) {
+                        chase_step(rig, i * page + i % 64 * LINE_BYTES);
+                        if (pass < 2)
+                                continue;
+                        uint64_t cycles =
+                            last_sample.latency_slots / rig->machine.slots_per_cycle;
+                        walks += last_sample.tlb_miss;
+                        assert_true(cycles >= 60 + WALK_CYCLES);
+                }
+        }
+        assert_int_equal(walks, pages);
+}
+
+/* ---- memory ---- */
+
+/* Threads stream through memory of their own in turns, the slowest first, until each
+ * has read LINES. Returns GB/s over the time of the slowest. */
+static double stream(struct rig *rig, uint64_t lines,
+                     uint64_t value[SIMPMU_COUNTER_COUNT])
+{
+        uint64_t done[THREADS_MAX] = {0};
+        uint64_t total = 0;
+        uint64_t end = 0;
+
+        for (uint64_t turn = 0; total < lines * rig->count; turn++) {
+                uint32_t slowest = 0;
+                for (uint32_t i = 1; i < rig->count; i++) {
+                        if (now_cycles(rig, i) < now_cycles(rig, slowest))
+                                slowest = i;
+                }
+                run_thread(rig, slowest);
+                uint64_t until = now_cycles(rig, slowest) + GATE_CYCLES;
+                while (now_cycles(rig, slowest) < until) {
+                        uint64_t line = done[slowest]++;
+                        touch(rig, ACCESS_LOAD,
+                              (slowest + 1) * 256 * MIB + line * LINE_BYTES, 8);
+                        total++;
+                }
+        }
+        memset(value, 0, SIMPMU_COUNTER_COUNT * sizeof(value[0]));
+        for (uint32_t i = 0; i < rig->count; i++) {
+                uint64_t one[SIMPMU_COUNTER_COUNT];
+                counters(rig, i, one);
+                for (int c = 0; c < SIMPMU_COUNTER_COUNT; c++)
+                        value[c] += one[c];
+                if (one[SIMPMU_CYCLES] > end)
+                        end = one[SIMPMU_CYCLES];
+        }
+        return (double)value[SIMPMU_DRAM_READ] / ((double)end * 1000 / CLOCK_MHZ);
+}
+
+static void many_streams_share_the_bandwidth(void **state)
+{
+        struct simpmu_params params = default_params();
+        uint64_t alone[SIMPMU_COUNTER_COUNT];
+        uint64_t together[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        struct rig *one = rig_new(&params, 1, NO_SAMPLES, 1);
+        struct rig *many = rig_new(&params, 8, NO_SAMPLES, 1);
+        double of_one = stream(one, 100000, alone);
+        double of_many = stream(many, 50000, together);
+
+        /* One core: its fill buffers in the idle latency. */
+        assert_near(of_one, params.lfb_entries * LINE_BYTES / DRAM_NS, 0.05);
+        /* The threads' first window, before any bucket has closed, goes over. */
+        assert_true(of_many <= DRAM_GBS * 1.03);
+        assert_true(of_many >= DRAM_GBS * 0.93);
+        /* Little's law: the latency at which 8 x 12 requests share the bandwidth. */
+        double loaded_ns = 8 * params.lfb_entries * LINE_BYTES / DRAM_GBS;
+        assert_near(lmrl(together) / CLOCK_MHZ * 1000, loaded_ns, 0.08);
+        assert_true(lmrl(together) >= 1.5 * lmrl(alone));
+}
+
+/* One dependent load at a time can use little bandwidth, but waits in the same queue
+ * as those who use much. */
+static void innocent_chase_suffers_beside_streams(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 9, NO_SAMPLES, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        uint64_t steps[THREADS_MAX] = {0};
+
+        (void)state;
+        for (int round = 0; round < 60; round++) {
+                for (uint32_t i = 0; i < rig->count; i++) {
+                        run_thread(rig, i);
+                        uint64_t until = (uint64_t)(round + 1) * GATE_CYCLES;
+                        while (now_cycles(rig, i) < until) {
+                                uint64_t step = steps[i]++;
+                                uint64_t base = (i + 1) * 256 * MIB;
+                                if (i == 8)
+                                        chase_step(rig, base + scattered(step, 64 * MIB));
+                                else
+                                        touch(rig, ACCESS_LOAD, base + step * LINE_BYTES,
+                                              8);
+                        }
+                }
+        }
+        counters(rig, 8, value);
+        assert_true(lmrl(value) > 1.5 * DRAM_CYCLES);
+}
+
+static void write_backs_take_bandwidth(void **state)
+{
+        struct simpmu_params params = default_params();
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        const uint64_t bytes = 32 * MIB;
+
+        (void)state;
+        params.dram_bandwidth_gbs = 4;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
+                touch(rig, ACCESS_STORE, at, 8);
+        counters(rig, 0, value);
+        double ns = (double)value[SIMPMU_CYCLES] * 1000 / CLOCK_MHZ;
+        double traffic = (double)(value[SIMPMU_DRAM_READ] + value[SIMPMU_DRAM_WRITE]);
+        assert_true(value[SIMPMU_DRAM_WRITE] > bytes * 9 / 10);
+        assert_near(traffic / ns, 4, 0.07);
+}
+
+static void a_write_takes_the_line_from_other_cores(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 2, 1, 1);
+
+        (void)state;
+        touch(rig, ACCESS_LOAD, MIB, 4000);
+        run_thread(rig, 1);
+        touch(rig, ACCESS_STORE, MIB, 4000);
+        run_thread(rig, 0);
+        touch(rig, ACCESS_LOAD, MIB, 4000);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
+        /* Reading alone takes nothing from anybody. */
+        run_thread(rig, 1);
+        touch(rig, ACCESS_LOAD, MIB, 4000);
+        run_thread(rig, 0);
+        touch(rig, ACCESS_LOAD, MIB, 4000);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
+}
+
+/* ---- sampling ---- */
+
+static void samples_come_at_the_period_with_jitter(void **state)
+{
+        struct simpmu_params params = default_params();
+        const uint64_t period = 100;
+        struct rig *rig = rig_new(&params, 1, 30, period);
+        struct sampler sampler;
+        uint64_t shortest = UINT64_MAX;
+        uint64_t longest = 0;
+
+        (void)state;
+        for (uint64_t i = 0; i < 100000; i++)
+                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
+        assert_near((double)samples_taken, 100000.0 / (double)period, 0.03);
+        sampler_init(&sampler, period, 7);
+        for (int i = 0; i < 1000; i++) {
+                shortest = sampler.countdown < shortest ? sampler.countdown : shortest;
+                longest = sampler.countdown > longest ? sampler.countdown : longest;
+                sampler_rearm(&sampler);
+        }
+        assert_in_range(shortest, period * 3 / 4, period);
+        assert_in_range(longest, period, period * 5 / 4);
+        assert_true(longest - shortest > period / 3);
+}
+
+static void loads_below_ldlat_are_not_counted(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, DRAM_CYCLES - 50, 1);
+
+        (void)state;
+        for (int pass = 0; pass < 4; pass++) {
+                for (uint64_t at = 0; at < 128 * KIB; at += LINE_BYTES)
+                        chase_step(rig, at);
+        }
+        assert_int_equal(samples_taken, 128 * KIB / LINE_BYTES); /* the first pass */
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(buffer_of_half_l1_is_missed_once),
+            cmocka_unit_test(buffer_between_l1_and_l2_is_read_from_memory_once),
+            cmocka_unit_test(bytes_written_are_written_back),
+            cmocka_unit_test(reads_write_nothing_back),
+            cmocka_unit_test(odd_number_of_sets_keeps_what_fits),
+            cmocka_unit_test(victims_keep_their_line_number),
+            cmocka_unit_test(chase_has_one_miss_outstanding),
+            cmocka_unit_test(independent_misses_fill_the_buffers),
+            cmocka_unit_test(reorder_window_bounds_the_overlap),
+            cmocka_unit_test(further_words_of_a_line_hit_its_fill_buffer),
+            cmocka_unit_test(pages_beyond_the_tlb_cost_a_walk),
+            cmocka_unit_test(many_streams_share_the_bandwidth),
+            cmocka_unit_test(innocent_chase_suffers_beside_streams),
+            cmocka_unit_test(write_backs_take_bandwidth),
+            cmocka_unit_test(a_write_takes_the_line_from_other_cores),
+            cmocka_unit_test(samples_come_at_the_period_with_jitter),
+            cmocka_unit_test(loads_below_ldlat_are_not_counted),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
