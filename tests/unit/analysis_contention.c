@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules for intervals, at their boundaries and on loads whose true state of the
+ * memory is known by construction. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis_test.h"
+#include "contention.h"
+#include "thresholds.h"
+
+enum { IDLE = 200, L3 = 60 }; /* latencies of the machine below, cycles */
+
+static const struct machine_facts machine = {.clock_mhz = 2000,
+                                             .l1d_latency_cycles = 4,
+                                             .l2_latency_cycles = 14,
+                                             .l3_latency_cycles = L3,
+                                             .dram_latency_cycles = IDLE,
+                                             .dram_bandwidth_gbs = 100};
+static const bool all_known[CONCEPT_COUNT] = {true,  true, true, true, true,
+                                              false, true, true, true};
+
+/* An interval of 1 ms in which LINES lines came from DRAM for loads, each after
+ * LATENCY cycles, with HITS loads of each line hitting its fill buffer, while
+ * WRITTEN lines were fetched to be written and went back. */
+static struct interval stream(double lines, double latency, double hits, double written)
+{
+        struct interval i = {.start_ns = 0, .end_ns = 1000000};
+        i.gained[CONCEPT_CYCLES] = 8 * 2e6; /* eight cores */
+        i.gained[CONCEPT_INSTRUCTIONS] = 1e6;
+        i.gained[CONCEPT_PENDING] = lines * latency;
+        i.gained[CONCEPT_L1_MISS] = lines;
+        i.gained[CONCEPT_FB_HIT] = lines * hits;
+        i.gained[CONCEPT_DRAM_READ] = 64 * (lines + written);
+        i.gained[CONCEPT_DRAM_WRITE] = 64 * written;
+        return i;
+}
+
+/* Lines in 1 ms that make GBS GB/s. */
+static double lines_of(double gbs)
+{
+        return gbs * 1e6 / 64;
+}
+
+static enum answer judge(const struct interval *interval, const bool known[CONCEPT_COUNT])
+{
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        struct interval_metrics metrics =
+            interval_metrics(interval, known, machine.clock_mhz);
+        return interval_contended(&metrics, uncontended_lmrl(interval, known, &machine),
+                                  &thresholds);
+}
+
+/* H20's kernel: one load of each line, no fill buffer hits. */
+static void one_load_a_line(void **state)
+{
+        (void)state;
+        struct interval idle = stream(lines_of(90), IDLE, 0, 0);
+        struct interval slow = stream(lines_of(90), 1.5 * IDLE, 0, 0);
+        assert_int_equal(judge(&idle, all_known), ANSWER_NO);
+        assert_int_equal(judge(&slow, all_known), ANSWER_YES);
+}
+
+static void the_factor_is_one_and_a_quarter(void **state)
+{
+        (void)state;
+        struct interval below = stream(lines_of(90), 1.24 * IDLE, 0, 0);
+        struct interval above = stream(lines_of(90), 1.26 * IDLE, 0, 0);
+        assert_int_equal(judge(&below, all_known), ANSWER_NO);
+        assert_int_equal(judge(&above, all_known), ANSWER_YES);
+}
+
+/* Eight loads of each line, as in a sum of doubles: LMRL is an eighth of the line's
+ * latency, contended or not, so that DRAM's latency says nothing about it. */
+static void fill_buffer_hits_do_not_hide_contention(void **state)
+{
+        (void)state;
+        struct interval idle = stream(lines_of(90), IDLE, 7, 0);
+        struct interval slow = stream(lines_of(90), 2 * IDLE, 7, 0);
+        struct interval_metrics metrics = interval_metrics(&slow, all_known, 2000);
+        assert_true(metrics.lmrl_cycles < IDLE);
+        assert_int_equal(judge(&idle, all_known), ANSWER_NO);
+        assert_int_equal(judge(&slow, all_known), ANSWER_YES);
+}
+
+/* STREAM triad: two lines loaded for one written, which is fetched too. */
+static void lines_fetched_for_stores_are_not_waited_for(void **state)
+{
+        (void)state;
+        double third = lines_of(90) / 4;
+        struct interval idle = stream(2 * third, IDLE, 7, third);
+        struct interval slow = stream(2 * third, 1.5 * IDLE, 7, third);
+        assert_int_equal(judge(&idle, all_known), ANSWER_NO);
+        assert_int_equal(judge(&slow, all_known), ANSWER_YES);
+}
+
+/* a[i] += 1: every line is loaded and written back. */
+static void lines_loaded_and_written_are_waited_for(void **state)
+{
+        (void)state;
+        struct interval idle = stream(lines_of(45), IDLE, 7, 0);
+        idle.gained[CONCEPT_DRAM_WRITE] = idle.gained[CONCEPT_DRAM_READ];
+        struct interval slow = idle;
+        slow.gained[CONCEPT_PENDING] *= 1.5;
+        assert_int_equal(judge(&idle, all_known), ANSWER_NO);
+        assert_int_equal(judge(&slow, all_known), ANSWER_YES);
+}
+
+/* A prefetcher that is in time: few misses, many lines, short waits. */
+static void harmless_high_bandwidth_is_not_flagged(void **state)
+{
+        (void)state;
+        struct interval i = stream(lines_of(90), IDLE, 0, 0);
+        double lines = i.gained[CONCEPT_L1_MISS];
+        i.gained[CONCEPT_L1_MISS] = lines / 10;
+        i.gained[CONCEPT_FB_HIT] = lines / 2;
+        i.gained[CONCEPT_PENDING] = (lines / 10 + lines / 2) * IDLE / 2;
+        assert_int_equal(judge(&i, all_known), ANSWER_NO);
+}
+
+static void hits_in_the_last_cache_are_not_taken_for_dram(void **state)
+{
+        (void)state;
+        struct interval i = stream(lines_of(60), IDLE, 0, 0);
+        i.gained[CONCEPT_L1_MISS] *= 4;
+        i.gained[CONCEPT_PENDING] += 3 * lines_of(60) * L3;
+        assert_int_equal(judge(&i, all_known), ANSWER_NO);
+}
+
+static void below_half_the_bandwidth_nothing_is_contended(void **state)
+{
+        (void)state;
+        struct interval half = stream(lines_of(49.9), 3 * IDLE, 0, 0);
+        struct interval more = stream(lines_of(50.1), 3 * IDLE, 0, 0);
+        assert_int_equal(judge(&half, all_known), ANSWER_NO);
+        assert_int_equal(judge(&more, all_known), ANSWER_YES);
+}
+
+static void without_a_needed_counter_the_answer_is_unknown(void **state)
+{
+        (void)state;
+        struct interval i = stream(lines_of(90), 3 * IDLE, 0, 0);
+        bool known[CONCEPT_COUNT];
+        memcpy(known, all_known, sizeof(known));
+        known[CONCEPT_PENDING] = false;
+        assert_int_equal(judge(&i, known), ANSWER_UNKNOWN);
+        /* DRAM bytes are not needed: LMRL alone rises only when bandwidth is short. */
+        known[CONCEPT_PENDING] = true;
+        known[CONCEPT_DRAM_READ] = known[CONCEPT_DRAM_WRITE] = false;
+        assert_int_equal(judge(&i, known), ANSWER_YES);
+}
+
+/* ---- bound ------------------------------------------------------------------- */
+
+static enum bound bound_of(double used, double gbs, double fb_full, double pending,
+                           double ipc, enum answer contended)
+{
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        struct interval_metrics m = {.used_cores = used,
+                                     .read_gbs = gbs,
+                                     .write_gbs = 0,
+                                     .fb_full_ratio = fb_full,
+                                     .pending_ratio = pending,
+                                     .instructions_per_cycle = ipc};
+        return interval_bound(&m, contended, &thresholds);
+}
+
+static void bounds_follow_the_rules_in_their_order(void **state)
+{
+        (void)state;
+        assert_int_equal(bound_of(0.04, 0, 0, 1, 0.1, ANSWER_NO), BOUND_IDLE);
+        assert_int_equal(bound_of(1, 60, 0.9, 9, 0.1, ANSWER_YES), BOUND_BANDWIDTH);
+        /* Stores alone reach the limit without any load that waits. */
+        assert_int_equal(bound_of(1, 90, 0, 0, 0.1, ANSWER_NO), BOUND_BANDWIDTH);
+        assert_int_equal(bound_of(1, 89, 0, 0, 0.1, ANSWER_NO), BOUND_COMPUTE);
+        /* H20's false positive: buffers full at low bandwidth. */
+        assert_int_equal(bound_of(1, 10, 0.25, 9, 0.1, ANSWER_NO), BOUND_IN_CORE);
+        assert_int_equal(bound_of(1, 10, 0.24, 9, 0.1, ANSWER_NO), BOUND_LATENCY);
+        assert_int_equal(bound_of(1, 10, 0.9, 9, 0.1, ANSWER_UNKNOWN), BOUND_UNKNOWN);
+        assert_int_equal(bound_of(1, 1, 0, 0.29, 0.5, ANSWER_NO), BOUND_COMPUTE);
+        assert_int_equal(bound_of(1, 1, 0, 3, 2, ANSWER_NO), BOUND_COMPUTE);
+        assert_int_equal(bound_of(1, 1, 0, 1, 0.02, ANSWER_NO), BOUND_LATENCY);
+        assert_int_equal(bound_of(1, 1, 0, 0.4, 0.5, ANSWER_NO), BOUND_UNKNOWN);
+        assert_int_equal(bound_of(1, 1, 0, 1, 1.5, ANSWER_NO), BOUND_UNKNOWN);
+        assert_int_equal(bound_of(NAN, NAN, NAN, NAN, NAN, ANSWER_UNKNOWN),
+                         BOUND_UNKNOWN);
+}
+
+/* ---- thresholds without machine facts ------------------------------------------ */
+
+static struct interval_metrics moving(double gbs, double lmrl)
+{
+        return (struct interval_metrics){
+            .read_gbs = gbs, .write_gbs = 0, .miss_loads = 1e6, .lmrl_cycles = lmrl};
+}
+
+static void quiet_intervals_give_the_baseline(void **state)
+{
+        (void)state;
+        struct interval_metrics m[] = {
+            moving(10, 190), moving(20, 200), moving(25, 210),  moving(5, 180),
+            moving(15, 220), moving(26, 999), moving(100, 400),
+        };
+        double lmrl, peak;
+        assert_int_equal(quiet_lmrl(m, sizeof(m) / sizeof(m[0]), &lmrl, &peak), 0);
+        assert_near(peak, 100, 0);
+        assert_near(lmrl, 200, 0); /* the median of those up to 25 GB/s */
+        /* Four quiet intervals are too few. */
+        assert_int_equal(quiet_lmrl(m + 1, 6, &lmrl, &peak), 0);
+        assert_true(isnan(lmrl));
+}
+
+static void a_run_without_quiet_intervals_has_no_baseline(void **state)
+{
+        (void)state;
+        struct interval_metrics m[50];
+        for (size_t i = 0; i < 50; i++)
+                m[i] = moving(90, 400);
+        double lmrl, peak;
+        assert_int_equal(quiet_lmrl(m, 50, &lmrl, &peak), 0);
+        assert_true(isnan(lmrl));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(one_load_a_line),
+            cmocka_unit_test(the_factor_is_one_and_a_quarter),
+            cmocka_unit_test(fill_buffer_hits_do_not_hide_contention),
+            cmocka_unit_test(lines_fetched_for_stores_are_not_waited_for),
+            cmocka_unit_test(lines_loaded_and_written_are_waited_for),
+            cmocka_unit_test(harmless_high_bandwidth_is_not_flagged),
+            cmocka_unit_test(hits_in_the_last_cache_are_not_taken_for_dram),
+            cmocka_unit_test(below_half_the_bandwidth_nothing_is_contended),
+            cmocka_unit_test(without_a_needed_counter_the_answer_is_unknown),
+            cmocka_unit_test(bounds_follow_the_rules_in_their_order),
+            cmocka_unit_test(quiet_intervals_give_the_baseline),
+            cmocka_unit_test(a_run_without_quiet_intervals_has_no_baseline),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

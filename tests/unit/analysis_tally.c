@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Shares, their intervals of confidence and percentiles against known values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis_test.h"
+#include "pairs.h"
+#include "tally.h"
+#include "text.h"
+
+static void add(struct tally *tally, int64_t latency_cycles)
+{
+        struct sample_facts sample = {.level = LEVEL_DRAM,
+                                      .latency_cycles = latency_cycles};
+        tally_add(tally, &sample, ANSWER_NO, CAUSE_DRAM);
+}
+
+/* With equal latencies the share is a plain proportion, and its interval Wilson's:
+ * for 10 of 100, 0.0552 to 0.1744 (Newcombe 1998, method 3, by its formula). */
+static void equal_latencies_give_wilsons_interval(void **state)
+{
+        (void)state;
+        struct tally part = {0}, whole = {0};
+        for (int i = 0; i < 100; i++) {
+                add(&whole, 7);
+                if (i < 10)
+                        add(&part, 7);
+        }
+        struct share share = latency_share(&part, &whole);
+        assert_near(share.value, 0.10, 1e-12);
+        assert_near(share.low, 0.0552, 5e-5);
+        assert_near(share.high, 0.1744, 5e-5);
+}
+
+static void the_whole_and_nothing_have_a_range_too(void **state)
+{
+        (void)state;
+        struct tally none = {0}, whole = {0};
+        for (int i = 0; i < 30; i++)
+                add(&whole, 100);
+        struct share all = latency_share(&whole, &whole);
+        assert_near(all.value, 1, 0);
+        assert_near(all.high, 1, 1e-12);
+        assert_true(all.low > 0.8 && all.low < 0.95); /* Wilson, n = 30: 0.886 */
+        assert_near(all.low, 0.8865, 1e-3);
+        assert_near(latency_share(&none, &whole).high, 1 - 0.8865, 1e-3);
+        assert_true(isnan(latency_share(&none, &none).value));
+}
+
+/* Draws samples of a population whose true share is known, with latencies as
+ * uneven as a program's, and counts how often the interval holds it. */
+static void the_interval_holds_the_truth_in_95_of_100_samples(void **state)
+{
+        (void)state;
+        enum { RUNS = 2000, SAMPLES = 400 };
+        /* The part: a tenth of the loads, 300 cycles; the others: 4 or 100. */
+        const double truth = 0.1 * 300 / (0.1 * 300 + 0.7 * 4 + 0.2 * 100);
+        int held = 0;
+        srand48(42);
+        for (int run = 0; run < RUNS; run++) {
+                struct tally part = {0}, whole = {0};
+                for (int i = 0; i < SAMPLES; i++) {
+                        double u = drand48();
+                        int64_t latency = u < 0.1 ? 300 : u < 0.8 ? 4 : 100;
+                        add(&whole, latency);
+                        if (u < 0.1)
+                                add(&part, latency);
+                }
+                struct share share = latency_share(&part, &whole);
+                held += share.low <= truth && truth <= share.high;
+        }
+        /* Three standard errors of a proportion of 0.95 in 2000. */
+        assert_in_range(held, (int)(RUNS * 0.935), (int)(RUNS * 0.965));
+}
+
+static void percentiles_are_by_nearest_rank(void **state)
+{
+        (void)state;
+        /* The textbook's case: 15 20 35 40 50. */
+        int64_t values[] = {50, 15, 35, 40, 20};
+        assert_int_equal(percentile(values, 5, 5), 15);
+        assert_int_equal(percentile(values, 5, 30), 20);
+        assert_int_equal(percentile(values, 5, 40), 20);
+        assert_int_equal(percentile(values, 5, 50), 35);
+        assert_int_equal(percentile(values, 5, 100), 50);
+        int64_t one[] = {9};
+        assert_int_equal(percentile(one, 1, 95), 9);
+}
+
+static void percentiles_of_groups_do_not_mix(void **state)
+{
+        (void)state;
+        uint32_t group[60];
+        int64_t value[60];
+        for (int i = 0; i < 60; i++) { /* 1..20 in group 0, 101..120 in 1, none in 2 … */
+                group[i] = (uint32_t)(i % 3 == 2 ? 3 : i % 3);
+                value[i] = i / 3 + 1 + 100 * (i % 3);
+        }
+        double p95[4];
+        assert_int_equal(group_percentiles(group, value, 60, 4, 95, p95), 0);
+        assert_near(p95[0], 19, 0);
+        assert_near(p95[1], 119, 0);
+        assert_true(isnan(p95[2]));
+        assert_near(p95[3], 219, 0);
+}
+
+static void samples_without_a_latency_are_only_counted(void **state)
+{
+        (void)state;
+        struct tally tally = {0};
+        add(&tally, -1);
+        add(&tally, 100);
+        assert_int_equal(tally.samples, 2);
+        assert_int_equal(tally.dram_samples, 2);
+        assert_near(tally_mean_latency(&tally), 100, 0);
+}
+
+static void every_pair_has_one_tally(void **state)
+{
+        (void)state;
+        struct pairs pairs = {0};
+        for (int round = 0; round < 3; round++)
+                for (uint32_t i = 0; i < 1000; i++)
+                        pairs_get(&pairs, i * 7919 % 1000, i % 10)->samples++;
+        assert_int_equal(pairs.count, 1000);
+        pairs_sort(&pairs);
+        for (size_t i = 0; i < pairs.count; i++) {
+                assert_int_equal(pairs.pairs[i].line, i);
+                assert_int_equal(pairs.pairs[i].tally.samples, 3);
+        }
+        pairs_free(&pairs);
+}
+
+/* RFC 3629's limits. */
+static void only_utf8_and_no_control_reaches_the_terminal(void **state)
+{
+        (void)state;
+        static const struct {
+                const char *bytes;
+                const char *shown;
+        } cases[] = {
+            {"plain", "plain"},
+            {"na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80",
+             "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"},
+            {"\x1b[2J", "\\x1b[2J"},
+            {"a\nb\tc", "a\\nb\\tc"},
+            {"\xc2\x9b", "\\xc2\\x9b"}, /* CSI in eight bits */
+            {"\xff\xfe", "\\xff\\xfe"},
+            {"\xc0\xaf", "\\xc0\\xaf"}, /* overlong */
+            {"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},
+            {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* a surrogate */
+            {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+            {"\xe2\x82", "\\xe2\\x82"}, /* cut off */
+        };
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                char *shown = text_printable(cases[i].bytes, strlen(cases[i].bytes));
+                assert_string_equal(shown, cases[i].shown);
+                free(shown);
+        }
+        assert_int_equal(text_width("na\xc3\xafve"), 5);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(equal_latencies_give_wilsons_interval),
+            cmocka_unit_test(the_whole_and_nothing_have_a_range_too),
+            cmocka_unit_test(the_interval_holds_the_truth_in_95_of_100_samples),
+            cmocka_unit_test(percentiles_are_by_nearest_rank),
+            cmocka_unit_test(percentiles_of_groups_do_not_mix),
+            cmocka_unit_test(samples_without_a_latency_are_only_counted),
+            cmocka_unit_test(every_pair_has_one_tally),
+            cmocka_unit_test(only_utf8_and_no_control_reaches_the_terminal),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of attribution at their boundaries: a sample's cause, and the verdict. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "thresholds.h"
+#include "verdict.h"
+
+static const struct machine_facts machine = {.clock_mhz = 2000,
+                                             .l1d_latency_cycles = 4,
+                                             .l2_latency_cycles = 14,
+                                             .l3_latency_cycles = 60,
+                                             .dram_latency_cycles = 200,
+                                             .dram_bandwidth_gbs = 100};
+
+static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_missed,
+                        enum answer contended, enum bound bound)
+{
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        struct sample_facts sample = {.level = level,
+                                      .tlb_missed = tlb_missed,
+                                      .latency_cycles = latency_cycles,
+                                      .interval_contended = contended,
+                                      .interval_bound = bound};
+        return sample_cause(&sample, &machine, &thresholds);
+}
+
+static void slow_loads_of_contended_intervals_suffer_contention(void **state)
+{
+        (void)state;
+        /* High is above 1.25 times DRAM's 200 cycles. */
+        assert_int_equal(cause(LEVEL_DRAM, 251, false, ANSWER_YES, BOUND_BANDWIDTH),
+                         CAUSE_CONTENTION);
+        assert_int_equal(cause(LEVEL_DRAM, 250, false, ANSWER_YES, BOUND_BANDWIDTH),
+                         CAUSE_DRAM);
+        assert_int_equal(cause(LEVEL_LFB, 400, false, ANSWER_YES, BOUND_BANDWIDTH),
+                         CAUSE_CONTENTION);
+        assert_int_equal(cause(LEVEL_DRAM, 400, false, ANSWER_NO, BOUND_LATENCY),
+                         CAUSE_DRAM);
+        /* The cache is as fast as ever: an innocent neighbour. */
+        assert_int_equal(cause(LEVEL_L1, 4, false, ANSWER_YES, BOUND_BANDWIDTH),
+                         CAUSE_NONE);
+        assert_int_equal(cause(LEVEL_L3, 400, false, ANSWER_YES, BOUND_BANDWIDTH),
+                         CAUSE_CACHE);
+}
+
+static void slow_loads_of_in_core_intervals_waited_for_a_buffer(void **state)
+{
+        (void)state;
+        assert_int_equal(cause(LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_IN_CORE);
+        assert_int_equal(cause(LEVEL_DRAM, 210, false, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_DRAM);
+}
+
+static void a_line_in_flight_is_judged_by_how_long_it_took(void **state)
+{
+        (void)state;
+        /* 1.25 times the last cache's 60 cycles. */
+        assert_int_equal(cause(LEVEL_LFB, 75, false, ANSWER_NO, BOUND_LATENCY),
+                         CAUSE_CACHE);
+        assert_int_equal(cause(LEVEL_LFB, 76, false, ANSWER_NO, BOUND_LATENCY),
+                         CAUSE_DRAM);
+}
+
+static void a_translation_counts_when_it_took_most_of_the_time(void **state)
+{
+        (void)state;
+        assert_int_equal(cause(LEVEL_L2, 29, true, ANSWER_NO, BOUND_LATENCY), CAUSE_TLB);
+        assert_int_equal(cause(LEVEL_L2, 28, true, ANSWER_NO, BOUND_LATENCY),
+                         CAUSE_CACHE);
+        assert_int_equal(cause(LEVEL_L1, 40, true, ANSWER_NO, BOUND_LATENCY), CAUSE_TLB);
+        assert_int_equal(cause(LEVEL_L1, 40, false, ANSWER_NO, BOUND_LATENCY),
+                         CAUSE_NONE);
+        assert_int_equal(cause(LEVEL_DRAM, 240, true, ANSWER_NO, BOUND_LATENCY),
+                         CAUSE_DRAM);
+}
+
+static void other_nodes_and_other_cores_come_first(void **state)
+{
+        (void)state;
+        assert_int_equal(
+            cause(LEVEL_REMOTE_DRAM, 400, false, ANSWER_YES, BOUND_BANDWIDTH),
+            CAUSE_REMOTE);
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        struct sample_facts modified = {
+            .level = LEVEL_REMOTE_CACHE, .hit_modified = true, .latency_cycles = 300};
+        assert_int_equal(sample_cause(&modified, &machine, &thresholds), CAUSE_SHARING);
+}
+
+static void without_thresholds_contention_is_unknown(void **state)
+{
+        (void)state;
+        struct machine_facts nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
+        struct thresholds thresholds = thresholds_of_machine(&nothing);
+        struct sample_facts sample = {
+            .level = LEVEL_DRAM, .latency_cycles = 500, .interval_contended = ANSWER_YES};
+        assert_int_equal(sample_contended(&sample, &thresholds), ANSWER_UNKNOWN);
+        assert_int_equal(sample_cause(&sample, &nothing, &thresholds), CAUSE_DRAM);
+}
+
+/* ---- the verdict ---------------------------------------------------------------- */
+
+static void few_samples_are_not_judged(void **state)
+{
+        (void)state;
+        struct verdict_facts facts = {.latencies = 19, .cost_ratio = 1};
+        facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
+        assert_int_equal(verdict_of(&facts), VERDICT_TOO_FEW_SAMPLES);
+        facts.latencies = 20;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+}
+
+static void what_cannot_have_cost_much_is_no_problem(void **state)
+{
+        (void)state;
+        struct verdict_facts facts = {.latencies = 100, .cost_ratio = 0.0049};
+        facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
+        assert_int_equal(verdict_of(&facts), VERDICT_NONE);
+        facts.cost_ratio = 0.005;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        facts.cost_ratio = NAN; /* the period is not known */
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+}
+
+static void the_cause_with_the_most_latency_decides(void **state)
+{
+        (void)state;
+        static const enum verdict expected[CAUSE_COUNT] = {
+            [CAUSE_SHARING] = VERDICT_SHARING,
+            [CAUSE_REMOTE] = VERDICT_REMOTE_MEMORY,
+            [CAUSE_CONTENTION] = VERDICT_DRAM_CONTENTION,
+            [CAUSE_IN_CORE] = VERDICT_IN_CORE,
+            [CAUSE_DRAM] = VERDICT_DRAM_LATENCY,
+            [CAUSE_TLB] = VERDICT_TLB,
+            [CAUSE_CACHE] = VERDICT_CACHE,
+            [CAUSE_NONE] = VERDICT_NONE,
+        };
+        for (int c = 0; c < CAUSE_COUNT; c++) {
+                struct verdict_facts facts = {.latencies = 100, .cost_ratio = 1};
+                for (int other = 0; other < CAUSE_COUNT; other++)
+                        facts.cause_latency_cycles[other] = 1000;
+                facts.cause_latency_cycles[c] = 1001;
+                assert_int_equal(verdict_of(&facts), expected[c]);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(slow_loads_of_contended_intervals_suffer_contention),
+            cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
+            cmocka_unit_test(a_line_in_flight_is_judged_by_how_long_it_took),
+            cmocka_unit_test(a_translation_counts_when_it_took_most_of_the_time),
+            cmocka_unit_test(other_nodes_and_other_cores_come_first),
+            cmocka_unit_test(without_thresholds_contention_is_unknown),
+            cmocka_unit_test(few_samples_are_not_judged),
+            cmocka_unit_test(what_cannot_have_cost_much_is_no_problem),
+            cmocka_unit_test(the_cause_with_the_most_latency_decides),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
