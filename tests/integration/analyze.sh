@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag analyze on a recording whose truth is known (synthetic.sql).
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+synthetic_database run.db
+"$MEMLAG" analyze run.db >out 2>&1
+expect "output" "$(cat out)" ""
+
+expect "intervals" "$(answer run.db "
+        SELECT interval_id, bound, contended, printf('%.1f', lmrl_cycles),
+               printf('%.1f', read_gbs), printf('%.1f', active_cores) FROM interval_view")" \
+"0|latency|0|200.0|2.6|4.0
+1|latency|0|200.0|2.6|4.0
+2|latency|0|200.0|2.6|4.0
+3|latency|0|200.0|2.6|4.0
+4|bandwidth|1|400.0|90.0|4.0
+5|bandwidth|1|400.0|90.0|4.0
+6|bandwidth|1|400.0|90.0|4.0
+7|bandwidth|1|400.0|90.0|4.0
+8|compute|0|0.0|0.0|0.0
+9|idle|0|0.0|0.0|0.0"
+expect "no misses, no LMRL" "$(answer run.db "
+        SELECT count(*) FROM interval_view WHERE lmrl_cycles IS NULL")" 2
+
+# 228 000 cycles in all.
+expect "lines" "$(answer run.db "
+        SELECT function, line, samples, dram_samples, mean_latency_cycles,
+               p95_latency_cycles, round(latency_share * 228000), contended_samples, verdict
+        FROM line_view")" \
+"stream|10|400|400|500.0|500.0|200000.0|400|dram-contention
+walk|20|100|100|210.0|210.0|21000.0|0|dram-latency
+columns|40|50|0|60.0|60.0|3000.0|0|tlb
+||30|0|60.0|60.0|1800.0|0|cache
+look_up|30|300|0|4.0|4.0|1200.0|0|none
+once|50|5|5|200.0|200.0|1000.0|0|too-few-samples"
+
+expect "objects" "$(answer run.db "
+        SELECT object_kind, object, alloc_line, samples, contended_samples, verdict
+        FROM object_view")" \
+"heap|orders|5|400|400|dram-contention
+heap|ring|6|100|0|dram-latency
+global|matrix||50|0|tlb
+global|table||300|0|none"
+
+expect "lines and objects" "$(answer run.db "
+        SELECT line, object, type, field, samples FROM line_object_view WHERE object <> ''")" \
+"10|orders|||400
+20|ring|||100
+40|matrix|||50
+30|table|||300"
+
+expect "contended samples" "$(answer run.db "
+        SELECT function, interval_id, count(*) FROM sample_view WHERE contended
+        GROUP BY 1, 2")" \
+"stream|4|100
+stream|5|100
+stream|6|100
+stream|7|100"
+expect "addresses" "$(answer run.db "
+        SELECT ip, addr, object_kind FROM sample_view WHERE sample_id = 1")" \
+"0x401010|0x7fff00000000|heap"
+expect "an address with the highest bit" "$(sqlite3 run.db "
+        UPDATE sample SET addr = -1 WHERE sample_id = 1;
+        SELECT addr FROM sample_view WHERE sample_id = 1")" "0xffffffffffffffff"
+
+expect "run_info" "$(answer run.db "
+        SELECT key, value FROM run_info
+        WHERE key IN ('samples', 'memory_samples', 'lost', 'duration_ns') ORDER BY key")" \
+"duration_ns|10000000
+lost|7
+memory_samples|885
+samples|885"
+expect "ledger" "$(answer run.db "SELECT kind, value FROM ledger WHERE stage = 'analysis'")" \
+"too few samples for a verdict|1"
+
+# The shares and every interval of confidence hold together.
+expect "shares" "$(answer run.db "
+        SELECT round(sum(latency_share), 9),
+               sum(latency_share BETWEEN latency_share_low AND latency_share_high), count(*)
+        FROM line_finding")" "1.0|6|6"
+
+# Again, and again from nothing: the same.
+sqlite3 -readonly run.db .dump >first
+"$MEMLAG" analyze run.db
+sqlite3 -readonly run.db .dump >second
+cmp first second || fail "a second analysis differs from the first"
+
+# Without the machine's facts: from the run's own quiet intervals, and it says so.
+synthetic_database own.db
+sqlite3 own.db "DELETE FROM machine WHERE key LIKE 'dram%' OR key LIKE 'l%'"
+"$MEMLAG" analyze own.db
+expect "too few quiet intervals" "$(answer own.db "
+        SELECT count(*) FROM interval WHERE contended IS NULL AND lmrl_cycles > 0")" 4
+# Two more quiet intervals make six.
+sqlite3 own.db "
+        INSERT INTO reading SELECT start_ns + (10 + n.value) * 1000000,
+                end_ns + (10 + n.value) * 1000000, thread_id, counter_id, reading.value
+        FROM reading, generate_series(0, 1) AS n WHERE start_ns = 0"
+"$MEMLAG" analyze own.db
+expect "contention by the run's own measure" "$(answer own.db "
+        SELECT group_concat(interval_id) FROM interval WHERE contended")" "4,5,6,7"
+expect "its origin" "$(answer own.db "
+        SELECT value, origin FROM threshold WHERE name = 'lmrl_cycles'")" \
+"250.0|the run's quiet intervals"
+"$MEMLAG" report own.db | grep -q "run's own quiet intervals" ||
+        fail "the report does not say where the limits come from"
+
+# Without counters the samples are judged as far as they tell.
+synthetic_database samples.db
+sqlite3 samples.db "DELETE FROM reading; DELETE FROM counter"
+"$MEMLAG" analyze samples.db
+expect "verdicts without counters" "$(answer samples.db "
+        SELECT function, verdict FROM line_view LIMIT 2")" \
+"stream|dram-latency
+walk|dram-latency"
+expect "the ledger says so" "$(answer samples.db "
+        SELECT value FROM ledger WHERE kind = 'waits for DRAM, contended or not'")" 505
+
+# Impossible readings and numbers are counted, not believed.
+synthetic_database hostile.db
+sqlite3 hostile.db "
+        INSERT INTO reading VALUES (5, 5, 1, 1, 1), (6, 9223372036854775807, 1, 1, 1),
+                (-9, 4, 1, 1, 1);
+        INSERT INTO sample VALUES (9001, -5, 77, 0, 0, 0, -3, 99, NULL),
+                (9002, 9223372036854775807, 77, 0, 0, NULL, 9223372036854775807, 1, NULL);
+        INSERT INTO attribution VALUES (9001, 4711, 4712, -1)"
+"$MEMLAG" analyze hostile.db
+expect "impossible readings" "$(answer hostile.db "
+        SELECT value FROM ledger WHERE kind = 'impossible reading times'")" 3
+expect "intervals of the others" "$(answer hostile.db "SELECT count(*) FROM interval")" 10
+
+# Bad usage and bad files.
+status=0; "$MEMLAG" analyze one.db two.db 2>err || status=$?
+expect "status of bad usage" $status 2
+status=0; "$MEMLAG" analyze absent.db 2>err || status=$?
+expect "status without a file" $status 1
+grep -q "absent.db" err || fail "no message about the file"

@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag query on a recording whose truth is known (synthetic.sql).
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+synthetic_database memlag.db
+"$MEMLAG" analyze
+query()
+{
+        "$MEMLAG" query "$@"
+}
+
+# ---- ways to ask -------------------------------------------------------------------
+must="n
+885"
+expect "SQL alone" "$(query --format csv 'SELECT count(*) AS n FROM sample')" "$must"
+expect "a file and SQL" "$(query memlag.db 'SELECT count(*) AS n FROM sample' --format csv)" "$must"
+expect "-i" "$(query --format csv -i memlag.db 'SELECT count(*) AS n FROM sample')" "$must"
+expect "standard input" "$(echo 'SELECT count(*) AS n FROM sample;' | query --format csv)" "$must"
+expect "a file and standard input" \
+        "$(echo 'SELECT count(*) AS n FROM sample;' | query memlag.db --format csv)" "$must"
+expect "several statements" "$(query --format csv 'SELECT 1 AS a; -- remark
+        SELECT 2 AS b')" "a
+1
+
+b
+2"
+
+# ---- formats -----------------------------------------------------------------------
+values="SELECT NULL AS none, '' AS empty, x'00ff' AS blob, 'a,\"b\"' AS quoted, -1.5 AS number, 9223372036854775807 AS big"
+expect "CSV" "$(query --format csv "$values")" \
+'none,empty,blob,quoted,number,big
+,"",00ff,"a,""b""",-1.5,9223372036854775807'
+expect "JSON" "$(query --format json "$values" | python3 -c '
+import json, sys
+print(json.load(sys.stdin))')" \
+"[{'none': None, 'empty': '', 'blob': '00ff', 'quoted': 'a,\"b\"', 'number': -1.5, 'big': 9223372036854775807}]"
+expect "table" "$(query "SELECT 1 AS n, 'x' AS word UNION ALL SELECT 100, NULL")" \
+"  n  word
+  1  x
+100  NULL"
+expect "no rows" "$(query --format json 'SELECT 1 WHERE 0')" "[]"
+expect "names that repeat" "$(query --format json 'SELECT 1 AS a, 2 AS a' | python3 -c '
+import json, sys
+print(json.load(sys.stdin))')" "[{'a': 1, 'a:2': 2}]"
+
+# ---- errors ------------------------------------------------------------------------
+status=0
+query "SELECT 1;
+SELECT line,
+       colum FROM line_view" >out 2>err || status=$?
+expect "status of an error" $status 1
+expect "SQLite's message, and where" "$(cat err)" \
+"         colum FROM line_view
+         ^
+memlag query: line 3: no such column: colum"
+
+refuse()
+{
+        sha256sum memlag.db >before
+        status=0
+        query "$1" >out 2>err || status=$?
+        expect "status of $1" $status 1
+        grep -Eq "refused|readonly|read-only" err || fail "$1: $(cat err)"
+        sha256sum -c --quiet before || fail "$1 changed the database"
+}
+refuse "DELETE FROM sample"
+refuse "INSERT INTO run VALUES ('a', 1)"
+refuse "CREATE TABLE t (a)"
+refuse "CREATE TEMP TABLE t (a)"
+refuse "DROP VIEW line_view"
+refuse "PRAGMA journal_mode = WAL"
+refuse "PRAGMA user_version = 9"
+refuse "PRAGMA writable_schema = 1"
+refuse "ATTACH 'other.db' AS other"
+refuse "VACUUM INTO 'other.db'"
+refuse "SELECT load_extension('other.so')"
+[ ! -e other.db ] || fail "a refused statement made a file"
+query "PRAGMA table_info(run)" | grep -q key || fail "a PRAGMA that reads is refused"
+
+for bad in '--name nothing' '--format xml' 'a b c' '--name run a b'; do
+        status=0
+        # shellcheck disable=SC2086 # options with their values
+        query $bad >out 2>err || status=$?
+        expect "status of '$bad'" $status 2
+done
+status=0; query -i absent.db 'SELECT 1' 2>err || status=$?
+expect "status without a file" $status 1
+synthetic_database raw.db
+status=0; query raw.db 'SELECT * FROM line_view' 2>err || status=$?
+grep -q "memlag analyze" err || fail "no advice where the views are missing"
+
+# A query that would never end, ended as by Ctrl-C.
+status=0
+timeout -s INT 2 "$MEMLAG" query 'WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+        SELECT sum(x) FROM c' >out 2>err || status=$?
+expect "status after an interrupt" $status 124
+query 'SELECT a.* FROM sample AS a, sample AS b' | head -1 >/dev/null
+
+# ---- the library -------------------------------------------------------------------
+names=$(query --list | cut -d' ' -f1)
+[ "$(echo "$names" | wc -l)" -ge 8 ] || fail "the library is small"
+for name in $names; do
+        query --name "$name" --format csv >$name.csv 2>err || fail "--name $name: $(cat err)"
+        # The ledger may be empty, nothing else here is.
+        [ "$(wc -l <$name.csv)" -gt 1 ] || fail "--name $name has no rows"
+done
+
+first()
+{
+        sed -n 2p "$1.csv" | cut -d, -f"$2"
+}
+expect hot-lines "$(first hot-lines 1,2,5,7,8)" "87.7,400,dram-contention,10,stream"
+expect contended-lines "$(tail -n +2 contended-lines.csv)" \
+        "400,400,100,500,dram-contention,/src/stream.c,10,stream"
+expect objects "$(first objects 2,7,8)" "400,heap,orders"
+expect allocation-sites "$(tail -n +2 allocation-sites.csv | cut -d, -f2,4,5,6)" \
+"5,1,1048576,400
+6,64,4096,100"
+expect line-objects "$(first line-objects 2,5,6,8)" "10,orders,400,400"
+expect latency-histogram "$(grep -v ',0$' latency-histogram.csv)" \
+"from_cycles,below_cycles,samples
+4,8,300
+32,64,80
+128,256,105
+256,512,400"
+expect levels "$(tail -n +2 levels.csv | cut -d, -f1,2,6,7)" \
+"DRAM,505,0,400
+L1,300,0,0
+L2,50,50,0
+L3,30,0,0"
+expect levels-by-line "$(first levels-by-line 2,4-)" "10,400,0,0,0,0,400,0,0,0"
+expect intervals "$(sed -n 6p intervals.csv)" "4,4,400,400,0.5,4,90,0,1,bandwidth"
+expect phases "$(tail -n +2 phases.csv | cut -d, -f1-4)" \
+"0,4,latency,4
+4,8,bandwidth,4
+8,9,compute,1
+9,10,idle,1"
+expect threads "$(tail -n +2 threads.csv | cut -d, -f1,2 | sort)" \
+"100,101
+100,102
+100,103
+100,104"
+expect "threads' samples" "$(tail -n +2 threads.csv | awk -F, '{ n += $3 } END { print n }')" 885
+expect counters "$(grep fb_full counters.csv)" "l1d_pend_miss.fb_full,16000000,cycles"
+expect thresholds "$(grep ^lmrl_cycles thresholds.csv)" "lmrl_cycles,250,cycles,preset made-up"
+expect missing "$(tail -n +2 missing.csv)" \
+"analysis,too few samples for a verdict,1,lines
+record,records dropped,7,records
+symbolize,no line,30,samples"
+expect run "$(grep ^samples run.csv)" "samples,885"
