@@ -124,7 +124,7 @@ static int set_system_facts(struct db *db, struct diag *diag)
         strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
         int rc = db_run_set_text(db, "kernel", kernel, diag);
         if (rc == 0)
-                rc = db_run_set_text(db, "start_time", start, diag);
+                rc = db_run_set_text(db, "start", start, diag);
         return rc == 0 ? db_run_set_text(db, "memlag_version", MEMLAG_VERSION, diag) : rc;
 }
 
