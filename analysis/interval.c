@@ -53,9 +53,8 @@ static struct interval *find_id(const struct interval_series *series, int64_t id
  * is always later than all that exist. */
 static struct interval *get_id(struct interval_series *series, int64_t id)
 {
-        struct interval *last = series->intervals + series->count - 1;
-        if (series->count && last->id >= id)
-                return last->id == id ? last : find_id(series, id);
+        if (series->count && series->intervals[series->count - 1].id >= id)
+                return find_id(series, id);
         if (series->count == series->capacity) {
                 size_t capacity = series->capacity ? 2 * series->capacity : 64;
                 struct interval *grown =
