@@ -7,9 +7,15 @@
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
 
-#define FUTEX_WAIT_SHARED  0
-#define FUTEX_WAIT_PRIVATE 128
-#define FUTEX_WAKE_PRIVATE 129
+/* From linux/futex.h, which Valgrind's headers do not have whole. */
+#define FUTEX_WAIT           0
+#define FUTEX_WAKE           1
+#define FUTEX_WAKE_OP        5
+#define FUTEX_WAIT_BITSET    9
+#define FUTEX_WAKE_BITSET    10
+#define FUTEX_PRIVATE        128
+#define FUTEX_OPERATION_MASK 127
+#define TIMED_OUT            (-110) /* -ETIMEDOUT */
 
 static inline long raw_syscall4(long number, long a, long b, long c, long d)
 {
@@ -37,17 +43,17 @@ static inline long futex_wait(UInt *word, long operation, UInt expected, long ti
 
 static inline long futex_wait_shared(UInt *word, UInt expected, long timeout_ns)
 {
-        return futex_wait(word, FUTEX_WAIT_SHARED, expected, timeout_ns);
+        return futex_wait(word, FUTEX_WAIT, expected, timeout_ns);
 }
 
 static inline long futex_wait_private(UInt *word, UInt expected, long timeout_ns)
 {
-        return futex_wait(word, FUTEX_WAIT_PRIVATE, expected, timeout_ns);
+        return futex_wait(word, FUTEX_WAIT | FUTEX_PRIVATE, expected, timeout_ns);
 }
 
 static inline void futex_wake_private(UInt *word)
 {
-        (void)raw_syscall4(__NR_futex, (long)word, FUTEX_WAKE_PRIVATE, 1, 0);
+        (void)raw_syscall4(__NR_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE, 1, 0);
 }
 
 static inline Bool process_exists(UInt pid)

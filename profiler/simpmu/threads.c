@@ -6,6 +6,10 @@
  * their waker. A thread that runs alone never meets the gate. Waiting for the
  * outside world (files, sockets, sleep) takes no virtual time.
  *
+ * A thread woken through a futex is on its way before Valgrind lets it run: the big
+ * lock is still its waker's. Until it is back the others meet the gate at the clock
+ * of the wake, or they would run on alone for a whole turn.
+ *
  * One check at the entry of each block, against tool_hot.instruction_limit, serves
  * the gate and the intervals of the counters. */
 #include "tool.h"
@@ -26,6 +30,8 @@
 /* The wait at the gate is woken by other threads; the time-out is for a thread that
  * has to notice that the process is exiting. */
 #define GATE_WAIT_NS 5000000
+/* Woken threads that have not come back after so many time-outs are not waited for. */
+#define WAKE_PATIENCE 4
 
 /* Global in libcoregrind, though not in its public headers. */
 extern void VG_(release_BigLock)(ThreadId tid, Int sleep_state, const HChar *who);
@@ -60,6 +66,9 @@ static UInt created_count; /* threads so far: their cores go round */
 static ThreadId running;   /* whose state is in tool_hot; kept while nobody runs */
 static ULong last_clock;   /* of the thread that ran last, once it has exited */
 static UInt at_gate_count;
+static Int woken_count;       /* threads woken by futex and not back yet */
+static Int waking_count;      /* threads inside a futex call that wakes */
+static ULong last_wake_clock; /* of the last thread that woke others */
 static struct tool_thread *spare_threads;
 static Bool turn_ends_at_gate;
 static UInt *guest_of_turn; /* the guest state of the thread that is to stop */
@@ -164,11 +173,19 @@ static ULong slowest_other(ThreadId tid)
         return slowest;
 }
 
-static Bool may_go_on(ThreadId tid)
+/* The clock at which the gate stops thread TID; maximum: never. */
+static ULong gate_clock(ThreadId tid)
 {
         ULong slowest = slowest_other(tid);
 
-        return slowest == ~0ULL || clock_of(threads[tid]) < slowest + gate_window_slots;
+        if (woken_count > 0 && last_wake_clock < slowest)
+                slowest = last_wake_clock;
+        return slowest == ~0ULL ? slowest : slowest + gate_window_slots;
+}
+
+static Bool may_go_on(ThreadId tid)
+{
+        return clock_of(threads[tid]) < gate_clock(tid);
 }
 
 static void wake_those_in_window(void)
@@ -188,12 +205,10 @@ static void wake_those_in_window(void)
 static void set_deadline(ThreadId tid)
 {
         struct tool_thread *thread = threads[tid];
-        ULong slowest = slowest_other(tid);
-        ULong deadline = thread->boundary_slots;
+        ULong gate = gate_clock(tid);
 
-        if (slowest != ~0ULL && slowest + gate_window_slots < deadline)
-                deadline = slowest + gate_window_slots;
-        thread->sim.deadline = deadline;
+        thread->sim.deadline =
+            gate < thread->boundary_slots ? gate : thread->boundary_slots;
         deadline_to_limit(&tool_hot, &thread->sim);
 }
 
@@ -227,17 +242,22 @@ static Bool stopped_in_event_check(void)
 static void wait_at_gate(ThreadId tid)
 {
         struct tool_thread *thread = threads[tid];
+        Int timeouts = 0;
 
         while (!may_go_on(tid) && !VG_(is_exiting)(tid)) {
+                long result;
+
                 wake_those_in_window();
                 thread->at_gate = True;
                 at_gate_count++;
                 __atomic_store_n(&thread->gate_open, 0, __ATOMIC_RELEASE);
                 VG_(release_BigLock)(tid, STATE_YIELDING, "simpmu gate");
-                (void)futex_wait_private(&thread->gate_open, 0, GATE_WAIT_NS);
+                result = futex_wait_private(&thread->gate_open, 0, GATE_WAIT_NS);
                 VG_(acquire_BigLock)(tid, "simpmu gate");
                 thread->at_gate = False;
                 at_gate_count--;
+                if (result == TIMED_OUT && ++timeouts == WAKE_PATIENCE)
+                        woken_count = 0;
         }
 }
 
@@ -256,6 +276,17 @@ static void runnable_changed(void)
         wake_those_in_window();
 }
 
+/* The thread has done nothing until CLOCK. */
+static void advance_clock(struct tool_thread *thread, ULong clock)
+{
+        ULong here = clock_of(thread);
+
+        if (clock <= here)
+                return;
+        thread->sim.stall += clock - here;
+        thread->sim.idle += clock - here;
+}
+
 /* A thread that was away does not come back before the one that ran meanwhile. */
 static void catch_up(ThreadId tid)
 {
@@ -265,11 +296,7 @@ static void catch_up(ThreadId tid)
                 return;
         ULong there =
             running == VG_INVALID_THREADID ? last_clock : clock_of(threads[running]);
-        ULong here = clock_of(thread);
-        if (there > here) {
-                thread->sim.stall += there - here;
-                thread->sim.idle += there - here;
-        }
+        advance_clock(thread, there);
 }
 
 /* From a system call. */
@@ -278,6 +305,43 @@ static void come_back(ThreadId tid)
         catch_up(tid);
         threads[tid]->runnable = True;
         runnable_changed();
+}
+
+static Bool futex_call_wakes(UInt number, const UWord *arguments)
+{
+        UWord operation = arguments[1] & FUTEX_OPERATION_MASK;
+
+        return number == __NR_futex &&
+               (operation == FUTEX_WAKE || operation == FUTEX_WAKE_OP ||
+                operation == FUTEX_WAKE_BITSET);
+}
+
+static Bool futex_call_waits(UInt number, const UWord *arguments)
+{
+        UWord operation = arguments[1] & FUTEX_OPERATION_MASK;
+
+        return number == __NR_futex &&
+               (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
+/* Thread TID has come to the end of a futex call that woke COUNT threads. */
+static void note_wakes(ThreadId tid, UWord count)
+{
+        waking_count--;
+        woken_count += (Int)count;
+        last_wake_clock = clock_of(threads[tid]);
+}
+
+/* A woken thread is back. It may be so before its waker, whose call then still has to
+ * be counted; the kernel's own wakes, at the end of a thread, are not counted at all. */
+static void note_woken(ThreadId tid)
+{
+        if (woken_count > 0)
+                advance_clock(threads[tid], last_wake_clock);
+        else
+                catch_up(tid);
+        if (woken_count > 0 || waking_count > 0)
+                woken_count--;
 }
 
 /* ---- turns ---- */
@@ -329,7 +393,12 @@ static void on_turn_stop(ThreadId tid, ULong blocks)
 
 static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 {
-        (void)number, (void)arguments, (void)count;
+        (void)count;
+        if (futex_call_wakes(number, arguments)) {
+                /* It does not sleep, and those it wakes may be back before it is. */
+                waking_count++;
+                return;
+        }
         threads[tid]->runnable = False;
         runnable_changed();
 }
@@ -337,7 +406,15 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt count,
                             SysRes result)
 {
-        (void)number, (void)arguments, (void)count, (void)result;
+        (void)count;
+        if (futex_call_waits(number, arguments) && !sr_isError(result)) {
+                note_woken(tid);
+                threads[tid]->runnable = True;
+                runnable_changed();
+                return;
+        }
+        if (futex_call_wakes(number, arguments))
+                note_wakes(tid, sr_isError(result) ? 0 : sr_Res(result));
         come_back(tid);
 }
 
@@ -463,6 +540,9 @@ void threads_forked(ThreadId tid)
         while (alive_count > 1)
                 forget_thread(alive[0] == tid ? alive[1] : alive[0]);
         thread->runnable = False; /* it is in the fork call */
+        at_gate_count = 0;
+        woken_count = 0;
+        waking_count = 0;
         thread->lwp = (UInt)VG_(gettid)();
         /* What was counted before the fork is the parent's. */
         machine_read_counters(&tool_machine, &thread->sim, tool_hot.instructions,
