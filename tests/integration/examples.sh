@@ -91,11 +91,11 @@ check_nothing()
 check_pasted_report()
 {
         local pasted line
-        pasted=$(sed -n '/^```report$/,/^```$/p' "$readme")
-        [ -n "$pasted" ] || fail "$example/README.md has no report"
+        pasted=$(sed -n '/^```/,/^```$/p' "$1")
+        [ -n "$pasted" ] || fail "$1 has no report"
         for line in $(grep -o "$example\.c:[0-9]*" <<<"$pasted" | cut -d: -f2 | sort -u); do
                 sed -n "${line}p" "$source" | grep -q 'mark:' ||
-                        fail "$example/README.md: its report names line $line, which has no mark"
+                        fail "$1: its report names $example.c:$line, which has no mark"
         done
 }
 
@@ -122,5 +122,6 @@ for example in contention chase friendly columns; do
                 esac
         done < <(expectations "$readme")
         [ "$rows" -gt 0 ] || fail "$example/README.md has no table of what to expect"
-        check_pasted_report
+        check_pasted_report "$readme"
+        check_pasted_report "$SOURCE_DIR/README.md"
 done
