@@ -42,13 +42,12 @@ int facts_machine(struct db *db, struct machine_facts *machine, char **origin,
             db, "SELECT key, value, origin FROM machine WHERE value > 0 ORDER BY key",
             &rows, diag);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                double *field =
-                    machine_field(machine, (const char *)sqlite3_column_text(rows, 0));
+                double *field = machine_field(machine, statement_text(rows, 0));
                 if (field)
                         *field = sqlite3_column_double(rows, 1);
                 code = 0;
                 if (field == &machine->dram_latency_cycles) {
-                        *origin = strdup((const char *)sqlite3_column_text(rows, 2));
+                        *origin = strdup(statement_text(rows, 2));
                         code = *origin ? 0 : diag_set(diag, -ENOMEM, "no memory");
                 }
         }
@@ -73,8 +72,7 @@ static int read_counters(struct db *db, struct counter_meaning **meanings, size_
         int code = statement_prepare(
             db, "SELECT counter_id, name FROM counter ORDER BY counter_id", &rows, diag);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                enum concept concept =
-                    counter_concept((const char *)sqlite3_column_text(rows, 1));
+                enum concept concept = counter_concept(statement_text(rows, 1));
                 code = 0;
                 if (concept == CONCEPT_NONE)
                         continue;

@@ -68,11 +68,9 @@ static int read_sources(struct db *db, struct pass *pass, struct diag *diag)
                 code = 0;
                 pass->sources[pass->source_count++] = (struct data_source){
                     .id = sqlite3_column_int64(rows, 0),
-                    .level = level_named((const char *)sqlite3_column_text(rows, 1)),
-                    .tlb_missed =
-                        strcmp((const char *)sqlite3_column_text(rows, 2), "miss") == 0,
-                    .hit_modified =
-                        strcmp((const char *)sqlite3_column_text(rows, 3), "hitm") == 0,
+                    .level = level_named(statement_text(rows, 1)),
+                    .tlb_missed = strcmp(statement_text(rows, 2), "miss") == 0,
+                    .hit_modified = strcmp(statement_text(rows, 3), "hitm") == 0,
                 };
         }
         sqlite3_finalize(rows);

@@ -151,12 +151,14 @@ static void free_names(char **names)
 }
 
 static int print_rows(struct db *db, sqlite3_stmt *statement, struct render *render,
-                      struct diag *diag)
+                      FILE *out, struct diag *diag)
 {
         int count = sqlite3_column_count(statement);
         struct cell *cells = calloc((size_t)count, sizeof(*cells));
         int code = cells ? 0 : diag_set(diag, -ENOMEM, "no memory");
-        while (code == 0 && (code = statement_next(db, statement, diag)) > 0) {
+        /* Who cannot write any more need not go on: the reader may have left. */
+        while (code == 0 && !ferror(out) &&
+               (code = statement_next(db, statement, diag)) > 0) {
                 for (int i = 0; i < count; i++)
                         cells[i] = cell_of_column(statement, i);
                 code = render_row(render, cells);
@@ -175,7 +177,7 @@ static int print_result(struct db *db, sqlite3_stmt *statement, enum format form
             names ? render_begin(format, out, (const char *const *)names,
                                  (size_t)sqlite3_column_count(statement), width)
                   : NULL;
-        int code = render ? print_rows(db, statement, render, diag)
+        int code = render ? print_rows(db, statement, render, out, diag)
                           : diag_set(diag, -ENOMEM, "no memory");
         render_end(render);
         if (format == FORMAT_JSON)

@@ -85,7 +85,7 @@ static int read_cycles(struct db *db, double *cycles, struct diag *diag)
                               &rows, diag);
         *cycles = NAN;
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                const char *name = (const char *)sqlite3_column_text(rows, 0);
+                const char *name = statement_text(rows, 0);
                 if (counter_concept(name) == CONCEPT_CYCLES)
                         *cycles = sqlite3_column_double(rows, 1);
                 code = 0;

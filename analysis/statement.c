@@ -53,6 +53,12 @@ int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *di
         return code < 0 ? code : 0;
 }
 
+const char *statement_text(struct sqlite3_stmt *statement, int i)
+{
+        const char *text = (const char *)sqlite3_column_text(statement, i);
+        return text ? text : "";
+}
+
 void statement_bind_real(struct sqlite3_stmt *statement, int index, double value)
 {
         if (isnan(value))

@@ -20,6 +20,10 @@ int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *di
 /* Steps to the next row: 1, or 0 at the end, or a negative errno value. */
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 
+/* Column I as text: valid until the next step, and "" for NULL, which a damaged file
+ * may have in any column. */
+const char *statement_text(struct sqlite3_stmt *statement, int i);
+
 /* Binds VALUE, or NULL when it is NAN. */
 void statement_bind_real(struct sqlite3_stmt *statement, int index, double value);
 
