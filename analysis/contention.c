@@ -12,11 +12,11 @@ const double LMRL_FACTOR = 1.25;
 const double CONTENDED_BANDWIDTH_PART = 0.5;
 const double SATURATED_BANDWIDTH_PART = 0.9;
 const double FB_FULL_RATIO = 0.25;
-const double IDLE_USED_CORES = 0.05;
-const double COMPUTE_PENDING_RATIO = 0.3;
-const double COMPUTE_IPC = 2;
-const double LATENCY_PENDING_RATIO = 0.5;
-const double LATENCY_IPC = 1;
+static const double IDLE_USED_CORES = 0.05;
+static const double COMPUTE_PENDING_RATIO = 0.3;
+static const double COMPUTE_IPC = 2;
+static const double LATENCY_PENDING_RATIO = 0.5;
+static const double LATENCY_IPC = 1;
 
 double uncontended_lmrl(const struct interval *interval, const bool known[CONCEPT_COUNT],
                         const struct machine_facts *facts)

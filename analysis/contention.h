@@ -35,16 +35,11 @@ struct thresholds {
         double cache_latency_cycles;
 };
 
-/* Fixed parts of the rules, for the threshold table and the manual. */
+/* Fixed parts of the rules that other thresholds are made of or shown with. */
 extern const double LMRL_FACTOR;
 extern const double CONTENDED_BANDWIDTH_PART;
 extern const double SATURATED_BANDWIDTH_PART;
 extern const double FB_FULL_RATIO;
-extern const double IDLE_USED_CORES;
-extern const double COMPUTE_PENDING_RATIO;
-extern const double COMPUTE_IPC;
-extern const double LATENCY_PENDING_RATIO;
-extern const double LATENCY_IPC;
 
 /* The LMRL that the loads of INTERVAL would have had on an idle memory, in
  * cycles: the lines that loads waited for, each at the idle latency of where it
