@@ -52,7 +52,7 @@ check_files()
                 fail "no presets in share/memlag"
 }
 
-prefix="$PWD/a prefix"
+prefix=$PWD/prefix
 cmake --install "$BINARY_DIR" --prefix "$prefix" >install.log
 check_files "$prefix"
 # Nothing may be named for the place where it was built.
