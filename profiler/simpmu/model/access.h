@@ -247,7 +247,9 @@ HOT_PATH void access_line(struct machine *machine, struct sim_hot *hot,
         access.now = access.instruction + thread->stall;
         access.start = access.now;
         access.loads_pending = thread->last_ready > access.now;
-        if (access.loads_pending) {
+        if (!access.loads_pending) {
+                hot->pending = 0; /* spares generated code further calls */
+        } else {
                 uint64_t ready = dependence_ready(hot, thread, site->address_registers,
                                                   site->address_slots, access.entry);
                 if (ready > access.start)

@@ -17,6 +17,7 @@ typedef void *(*sim_allocate)(size_t bytes);
 #define CACHE_EMPTY        UINT32_MAX
 #define CACHE_MAXIMUM_WAYS 32u
 #define CACHE_VECTOR_WAYS  4u /* tags that one comparison looks at */
+#define CACHE_COMMON_WAYS  8u /* gets a loop of constant length */
 
 /* A tag is what is left of the line's number once the set is known. 32 bits hold it
  * for addresses below 2^44 in the smallest L1D, and more in larger caches; beyond
@@ -104,19 +105,29 @@ static inline uint64_t cache_line_of(const struct cache *cache, uint32_t index,
         return (uint64_t)tag * cache->set_count + remainder;
 }
 
+/* The bits of the ways from WAY to the vector's end that hold the line of PLACE. */
+static inline uint32_t cache_compare(const struct cache_place *place, uint32_t way)
+{
+        __m128i tags =
+            _mm_loadu_si128((const __m128i *)(const void *)&place->set->tag[way]);
+        __m128i equal = _mm_cmpeq_epi32(tags, _mm_set1_epi32((int)place->tag));
+
+        return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) << way;
+}
+
 /* The bit of the way that holds the line of PLACE, or 0. Looks at every way: where a
  * line is cannot be predicted, so stopping early costs the host more than it saves. */
 static inline uint32_t cache_find(const struct cache *cache,
                                   const struct cache_place *place)
 {
-        const __m128i wanted = _mm_set1_epi32((int)place->tag);
         uint32_t found = 0;
 
-        for (uint32_t way = 0; way < cache->tag_count; way += CACHE_VECTOR_WAYS) {
-                __m128i tags =
-                    _mm_loadu_si128((const __m128i *)(const void *)&place->set->tag[way]);
-                __m128 equal = _mm_castsi128_ps(_mm_cmpeq_epi32(tags, wanted));
-                found |= (uint32_t)_mm_movemask_ps(equal) << way;
+        if (__builtin_expect(cache->tag_count == CACHE_COMMON_WAYS, 1)) {
+                for (uint32_t way = 0; way < CACHE_COMMON_WAYS; way += CACHE_VECTOR_WAYS)
+                        found |= cache_compare(place, way);
+        } else {
+                for (uint32_t way = 0; way < cache->tag_count; way += CACHE_VECTOR_WAYS)
+                        found |= cache_compare(place, way);
         }
         return found;
 }

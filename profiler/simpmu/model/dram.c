@@ -7,6 +7,11 @@
 #define BUCKET_CYCLES        1024u
 #define BUCKET_MINIMUM_LINES 64.0
 
+/* How much of the difference a bucket makes good. Requests wait for fill buffers and
+ * reach ahead of their thread, so that a change shows some buckets later: all at once
+ * would swing. */
+#define ADJUSTMENT 0.25
+
 /* M/D/1 has no finite answer at u = 1; from here on Little's law decides. */
 #define QUEUE_UTILISATION_LIMIT 0.97
 
@@ -57,7 +62,10 @@ static void close_oldest(struct dram *dram)
 {
         struct dram_bucket *bucket = &dram->buckets[dram->oldest & (DRAM_BUCKETS - 1)];
 
-        dram->latency_slots = (uint64_t)latency_after(dram, bucket);
+        double current = (double)dram->latency_slots;
+        double wanted = latency_after(dram, bucket);
+
+        dram->latency_slots = (uint64_t)(current + (wanted - current) * ADJUSTMENT);
         *bucket = (struct dram_bucket){0};
         dram->oldest++;
 }

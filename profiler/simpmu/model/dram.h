@@ -12,7 +12,8 @@
  *   mean   = mean latency of the bucket's reads
  *   next   = max(idle + service * u / (2 (1 - u)), mean * u)
  *
- * The first term is the waiting time of an M/D/1 queue (Pollaczek and Khinchine).
+ * and latency moves towards next by a part of the difference. The first term is the
+ * waiting time of an M/D/1 queue (Pollaczek and Khinchine).
  * The second is Little's law: with N reads outstanding throughput is N / latency,
  * so that when the demand is u times the bandwidth, u times the latency brings it
  * down to the bandwidth. Threads with few requests wait as long as those that fill

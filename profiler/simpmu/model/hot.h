@@ -36,15 +36,20 @@ struct sim_hot {
         uint64_t instruction_limit;
 };
 
+/* Makes an entry that is ADDRESS one that nothing hits, without a branch: whether the
+ * entry is this line's cannot be predicted. */
+static inline void filter_drop_entry(uint64_t *entry, uint64_t address)
+{
+        *entry |= *entry == address ? FILTER_EMPTY : 0;
+}
+
 static inline void filter_drop(struct sim_hot *hot, uint64_t line)
 {
         uint64_t index = line & (FILTER_ENTRIES - 1);
         uint64_t address = line << LINE_SHIFT;
 
-        if (hot->load_filter[index] == address)
-                hot->load_filter[index] = FILTER_EMPTY;
-        if (hot->store_filter[index] == address)
-                hot->store_filter[index] = FILTER_EMPTY;
+        filter_drop_entry(&hot->load_filter[index], address);
+        filter_drop_entry(&hot->store_filter[index], address);
 }
 
 static inline void filter_clear(struct sim_hot *hot)
