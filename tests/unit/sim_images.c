@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* The consumer of the simulated PMU's records, against producers made here that
+ * speak its protocol from other processes, some of them badly. */
+#include "db_test.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "sim_images.h"
+#include "sim_ring.h"
+#include "simpmu/slice.h"
+#include "sink.h"
+
+static struct diag diag;
+
+struct run {
+        struct db *db;
+        struct writer *writer;
+        struct sink *sink;
+        struct sim_memory memory;
+        struct sim_images *images;
+};
+
+/* In place: the images keep pointing to the memory file. */
+static void open_run(struct run *run)
+{
+        *run = (struct run){.db = create_db("run.db")};
+        run->writer = open_writer(run->db);
+        assert_int_equal(sink_open(run->writer, &run->sink, &diag), 0);
+        assert_int_equal(sim_memory_open(&run->memory, &diag), 0);
+        run->images = sim_images_new(&run->memory, run->sink, false);
+        assert_non_null(run->images);
+}
+
+static void close_run(struct run *run)
+{
+        assert_int_equal(sim_images_finish(run->images, &diag), 0);
+        assert_int_equal(sink_finish(run->sink, &diag), 0);
+        assert_int_equal(writer_close(run->writer, &diag), 0);
+        assert_int_equal(sink_write_ledger(run->sink, run->db, &diag), 0);
+        sim_images_free(run->images);
+        sim_memory_close(&run->memory);
+        sink_close(run->sink);
+        db_close(run->db);
+}
+
+/* ---- a producer ---------------------------------------------------------------- */
+
+static struct simpmu_slice *claim(struct run *run, uint32_t pid, uint64_t start_ns)
+{
+        uint64_t number =
+            __atomic_fetch_add(&run->memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+        struct simpmu_slice *slice = sim_memory_map(&run->memory, number, &diag);
+        assert_non_null(slice);
+        slice->pid = pid;
+        slice->start_ns = slice->now_ns = start_ns;
+        __atomic_store_n(&slice->magic, SIMPMU_MAGIC, __ATOMIC_RELEASE);
+        return slice;
+}
+
+/* Waits as the protocol says: announce, look again, sleep on the futex. */
+static void wait_for_room(struct simpmu_slice *slice, uint64_t size)
+{
+        while (!slice_has_room(slice, size)) {
+                uint32_t seen = __atomic_load_n(&slice->space_futex, __ATOMIC_ACQUIRE);
+                __atomic_store_n(&slice->producer_waits, 1, __ATOMIC_SEQ_CST);
+                if (slice_has_room(slice, size))
+                        break;
+                syscall(SYS_futex, &slice->space_futex, FUTEX_WAIT, seen, NULL, NULL, 0);
+        }
+        __atomic_store_n(&slice->producer_waits, 0, __ATOMIC_RELEASE);
+}
+
+static void put(struct simpmu_slice *slice, const void *record)
+{
+        const struct simpmu_record *header = record;
+        wait_for_room(slice, header->size_bytes);
+        memcpy(slice_reserve(slice, header->size_bytes), record, header->size_bytes);
+        slice_publish(slice, header->size_bytes);
+}
+
+static struct simpmu_record header_of(uint16_t type, size_t size, uint64_t time_ns)
+{
+        return (struct simpmu_record){.size_bytes = (uint32_t)((size + 7) & ~(size_t)7),
+                                      .type = type,
+                                      .tid = 1,
+                                      .time_ns = time_ns};
+}
+
+static void put_process(struct simpmu_slice *slice, uint16_t flags, uint32_t pid,
+                        uint32_t parent_pid, uint64_t time_ns)
+{
+        struct {
+                struct simpmu_process process;
+                char executable[8];
+        } record = {.executable = "program"};
+        record.process.header = header_of(SIMPMU_PROCESS, sizeof(record), time_ns);
+        record.process.header.flags = flags;
+        record.process.pid = pid;
+        record.process.parent_pid = parent_pid;
+        put(slice, &record);
+}
+
+static void put_sample(struct simpmu_slice *slice, uint64_t time_ns, uint64_t addr)
+{
+        struct {
+                struct simpmu_sample sample;
+                uint64_t frames[3];
+        } record = {
+            .sample = {.header = header_of(SIMPMU_SAMPLE, sizeof(record), time_ns),
+                       .ip = 1,
+                       .addr = addr,
+                       .latency_cycles = 100,
+                       .level = SIMPMU_LEVEL_DRAM,
+                       .depth = 3},
+            .frames = {1, 2, 3}};
+        put(slice, &record);
+}
+
+static void put_map(struct simpmu_slice *slice, uint64_t time_ns, uint64_t start)
+{
+        struct {
+                struct simpmu_map map;
+                char path[8];
+        } record = {.map = {.header = header_of(SIMPMU_MAP, sizeof(record), time_ns),
+                            .start = start,
+                            .length_bytes = 4096,
+                            .kind = SIMPMU_MAP_ANON}};
+        put(slice, &record);
+}
+
+static long long count(const char *sql)
+{
+        return plain_int("run.db", sql);
+}
+
+/* ---- tests ----------------------------------------------------------------------- */
+
+/* Four rings' worth of samples from another process, which must wait for room. */
+static void every_record_of_a_busy_producer_arrives(void **state)
+{
+        (void)state;
+        enum { SAMPLES = 4 * SIMPMU_RING_BYTES / (sizeof(struct simpmu_sample) + 24) };
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *slice = claim(&run, 10, 0);
+        pid_t producer = fork();
+        if (producer == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                put_process(slice, SIMPMU_STARTED, 10, 1, 0);
+                for (uint64_t i = 0; i < SAMPLES; i++)
+                        put_sample(slice, i, i);
+                slice_end(slice, SIMPMU_EXITED, SAMPLES, 0);
+                _exit(0);
+        }
+        int status = -1;
+        while (waitpid(producer, &status, WNOHANG) == 0)
+                assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        assert_int_equal(status, 0);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM sample"), SAMPLES);
+        assert_int_equal(count("SELECT count(DISTINCT addr) FROM sample"), SAMPLES);
+        assert_int_equal(count("SELECT end_ns FROM process"), SAMPLES);
+        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+}
+
+static void a_child_inherits_what_was_there_at_the_fork(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *parent = claim(&run, 10, 0);
+        put_process(parent, SIMPMU_STARTED, 10, 1, 0);
+        put_map(parent, 100, 0x10000);
+        struct simpmu_slice *child = claim(&run, 11, 150);
+        put_process(child, SIMPMU_FORKED, 11, 10, 150);
+        put_map(parent, 200, 0x20000);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 1"), 2);
+        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 1);
+        assert_int_equal(count("SELECT start_addr FROM mapping WHERE process_id = 2"),
+                         0x10000);
+}
+
+static void exec_follows_the_image_before_in_its_process(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *first = claim(&run, 10, 0);
+        put_process(first, SIMPMU_STARTED, 10, 1, 0);
+        put_map(first, 50, 0x10000);
+        slice_end(first, SIMPMU_EXECED, 100, 0);
+        struct simpmu_slice *second = claim(&run, 10, 100);
+        put_process(second, SIMPMU_STARTED, 10, 1, 100);
+        put_sample(second, 150, 0);
+        slice_end(second, SIMPMU_EXITED, 200, 3);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        close_run(&run);
+        assert_int_equal(count("SELECT end_ns FROM process WHERE process_id = 1"), 100);
+        assert_int_equal(
+            count("SELECT parent_process_id FROM process WHERE process_id = 2"), 1);
+        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 0);
+        assert_int_equal(count("SELECT value FROM ledger WHERE kind = 'records dropped'"),
+                         3);
+}
+
+/* Until its successor has looked at it, the header of an exec'd image must stay. */
+static void the_memory_of_ended_images_is_given_back(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *first = claim(&run, 10, 0);
+        put_process(first, SIMPMU_STARTED, 10, 1, 0);
+        for (uint64_t i = 0; i < 10000; i++)
+                put_sample(first, i, i);
+        slice_end(first, SIMPMU_EXECED, 12345, 0);
+        first->now_ns = 12345;
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        struct stat status;
+        assert_int_equal(fstat(run.memory.fd, &status), 0);
+        assert_true(status.st_blocks * 512 <= 3 * 4096);
+        assert_int_equal(first->now_ns, 12345);
+
+        struct simpmu_slice *second = claim(&run, 10, 12345);
+        put_process(second, SIMPMU_STARTED, 10, 1, 12345);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        assert_int_equal(first->now_ns, 0);
+        close_run(&run);
+}
+
+/* Nobody writes END for a process that SIGKILL ended. */
+static void a_killed_process_ends_at_the_time_it_had_reached(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *slice = claim(&run, INT_MAX, 0);
+        put_process(slice, SIMPMU_STARTED, INT_MAX, 1, 0);
+        put_sample(slice, 70, 0);
+        slice->now_ns = 77;
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM sample"), 1);
+        assert_int_equal(count("SELECT end_ns FROM process"), 77);
+        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+}
+
+static void claimed_slices_without_a_process_are_harmless(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        claim(&run, 10, 0);
+        __atomic_fetch_add(&run.memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM process"), 0);
+}
+
+/* What is wrong with a slice ends that slice only, and lets its producer go on. */
+static void damaged_records_end_their_process_and_nothing_else(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *good = claim(&run, 10, 0);
+        put_process(good, SIMPMU_STARTED, 10, 1, 0);
+        struct simpmu_slice *bad = claim(&run, 11, 0);
+        put_process(bad, SIMPMU_STARTED, 11, 1, 0);
+        put_sample(bad, 1, 1);
+        struct simpmu_record unknown = header_of(99, sizeof(unknown), 2);
+        put(bad, &unknown);
+        put_sample(bad, 3, 3);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        assert_int_equal(slice_used_bytes(bad), 0);
+        put_sample(bad, 4, 4);
+        put_sample(good, 5, 5);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        assert_int_equal(slice_used_bytes(bad), 0);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM sample"), 2);
+        assert_int_equal(count("SELECT value FROM ledger "
+                               "WHERE kind = 'processes with damaged records'"),
+                         1);
+}
+
+static void first_records_that_begin_no_process_are_refused(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        put_sample(claim(&run, 10, 0), 1, 1);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM process"), 0);
+        assert_int_equal(count("SELECT value FROM ledger "
+                               "WHERE kind = 'processes with damaged records'"),
+                         1);
+}
+
+/* ---- hostile bytes ------------------------------------------------------------------
+ */
+
+static struct simpmu_slice *anonymous_slice(void)
+{
+        void *slice = mmap(NULL, SIMPMU_SLICE_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_true(slice != MAP_FAILED);
+        return slice;
+}
+
+static void records_that_do_not_fit_their_size_are_told(void **state)
+{
+        (void)state;
+        uint64_t space[64] = {0};
+        struct simpmu_record *record = (struct simpmu_record *)space;
+        for (uint16_t type = 0; type < 40; type++) {
+                record->type = type;
+                assert_non_null(sim_record_fault(record, sizeof(*record) - 8));
+        }
+        *record = header_of(SIMPMU_SAMPLE, sizeof(struct simpmu_sample), 0);
+        ((struct simpmu_sample *)record)->depth = 1;
+        assert_non_null(sim_record_fault(record, sizeof(struct simpmu_sample)));
+        assert_null(sim_record_fault(record, sizeof(struct simpmu_sample) + 8));
+        ((struct simpmu_sample *)record)->depth = UINT32_MAX;
+        assert_non_null(sim_record_fault(record, sizeof(space)));
+        memset(space, 0, sizeof(space));
+        *record = header_of(SIMPMU_MAP, sizeof(struct simpmu_map) + 8, 0);
+        assert_null(sim_record_fault(record, sizeof(struct simpmu_map) + 8));
+        memset(((struct simpmu_map *)record)->path, 'x', 8);
+        assert_non_null(sim_record_fault(record, sizeof(struct simpmu_map) + 8));
+}
+
+/* Sizes and heads of every kind: an answer each time, and never a read outside. */
+static void random_rings_do_no_harm(void **state)
+{
+        (void)state;
+        static uint64_t buffer[SIM_RECORD_MAX_BYTES / 8];
+        struct simpmu_slice *slice = anonymous_slice();
+        char *ring = (char *)slice + SIMPMU_SLICE_HEADER_BYTES;
+        srand(7);
+        for (int round = 0; round < 20000; round++) {
+                struct sim_ring consumer = {.slice = slice};
+                consumer.tail = (uint64_t)rand() % 4 * (SIMPMU_RING_BYTES - 64) / 8 * 8;
+                slice->tail = consumer.tail;
+                slice->head = consumer.tail + (uint64_t)(rand() % 5000);
+                if (rand() % 16 == 0)
+                        slice->head = (uint64_t)rand() << 33;
+                for (uint64_t at = consumer.tail; at < consumer.tail + 256; at += 4) {
+                        uint32_t word =
+                            rand() % 3 ? (uint32_t)rand() % 300 * 8 : (uint32_t)rand();
+                        memcpy(ring + at % SIMPMU_RING_BYTES / 4 * 4, &word,
+                               sizeof(word));
+                }
+                const char *fault = NULL;
+                for (int i = 0; i < 100; i++) {
+                        int rc = sim_ring_peek(&consumer, buffer, &fault);
+                        if (rc <= 0) {
+                                assert_true(rc == 0 || fault);
+                                break;
+                        }
+                        sim_ring_pop(&consumer, buffer);
+                }
+                sim_ring_discard(&consumer);
+                assert_int_equal(slice->tail, slice->head);
+        }
+        munmap(slice, SIMPMU_SLICE_BYTES);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            db_unit_test(every_record_of_a_busy_producer_arrives),
+            db_unit_test(a_child_inherits_what_was_there_at_the_fork),
+            db_unit_test(exec_follows_the_image_before_in_its_process),
+            db_unit_test(the_memory_of_ended_images_is_given_back),
+            db_unit_test(a_killed_process_ends_at_the_time_it_had_reached),
+            db_unit_test(claimed_slices_without_a_process_are_harmless),
+            db_unit_test(damaged_records_end_their_process_and_nothing_else),
+            db_unit_test(first_records_that_begin_no_process_are_refused),
+            cmocka_unit_test(records_that_do_not_fit_their_size_are_told),
+            cmocka_unit_test(random_rings_do_no_harm),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* The sink: events of processes whose story is written here, and the rows that a
+ * reader of the database must find. */
+#include "db_test.h"
+
+#include "sink.h"
+
+enum { PAGE = 4096 };
+
+struct fixture {
+        struct db *db;
+        struct writer *writer;
+        struct sink *sink;
+};
+
+static struct diag diag;
+
+static struct fixture open_fixture(void)
+{
+        struct fixture f = {.db = create_db("sink.db")};
+        f.writer = open_writer(f.db);
+        assert_int_equal(sink_open(f.writer, &f.sink, &diag), 0);
+        return f;
+}
+
+static void close_fixture(struct fixture *f)
+{
+        assert_int_equal(sink_finish(f->sink, &diag), 0);
+        assert_int_equal(writer_close(f->writer, &diag), 0);
+        assert_int_equal(sink_write_ledger(f->sink, f->db, &diag), 0);
+        sink_close(f->sink);
+        db_close(f->db);
+}
+
+static void process(struct fixture *f, int64_t time_ns, image_key image, image_key parent,
+                    uint32_t pid, bool forked)
+{
+        struct event_process event = {image, parent, pid, "program", forked};
+        assert_int_equal(sink_process(f->sink, time_ns, &event, &diag), 0);
+}
+
+static void map(struct fixture *f, int64_t time_ns, image_key image, uint64_t start,
+                uint64_t length, const char *path)
+{
+        struct event_mapping event = {.image = image,
+                                      .start_addr = start,
+                                      .length_bytes = length,
+                                      .kind = path ? MAPPING_FILE : MAPPING_ANON,
+                                      .protection = "rw-",
+                                      .path = path};
+        assert_int_equal(sink_mapping(f->sink, time_ns, &event, &diag), 0);
+}
+
+static void sample(struct fixture *f, int64_t time_ns, image_key image, uint64_t addr)
+{
+        static const struct data_source_row dram = {
+            .op = "load", .level = "DRAM", .tlb = "hit", .snoop = "NA"};
+        uint64_t frames[] = {0x1000, 0x2000};
+        struct event_sample event = {.image = image,
+                                     .tid = 7,
+                                     .ip = 0x1000,
+                                     .has_addr = true,
+                                     .addr = addr,
+                                     .latency_cycles = 200,
+                                     .data_source = &dram,
+                                     .frames = frames,
+                                     .depth = 2};
+        assert_int_equal(sink_sample(f->sink, time_ns, &event, &diag), 0);
+}
+
+static void allocate(struct fixture *f, int64_t time_ns, image_key image, uint64_t addr,
+                     uint64_t size)
+{
+        uint64_t frames[] = {0x3000};
+        assert_int_equal(sink_allocation(f->sink, time_ns, image, 7, "malloc", addr, size,
+                                         frames, 1, &diag),
+                         0);
+}
+
+static long long count(const char *sql)
+{
+        return plain_int("sink.db", sql);
+}
+
+static void unmapping_a_part_leaves_the_pieces(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        map(&f, 10, 1, 16 * PAGE, 4 * PAGE, "/nowhere/lib.so");
+        assert_int_equal(sink_unmapping(f.sink, 20, 1, 17 * PAGE, PAGE, &diag), 0);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM mapping"), 3);
+        assert_int_equal(count("SELECT end_ns FROM mapping WHERE length_bytes = 16384"),
+                         20);
+        assert_int_equal(
+            count("SELECT start_ns FROM mapping WHERE start_addr = 18 * 4096 "
+                  "AND length_bytes = 8192 AND file_offset_bytes = 8192 "
+                  "AND end_ns IS NULL"),
+            20);
+        assert_int_equal(count("SELECT count(*) FROM module"), 1);
+}
+
+static void only_sampled_blocks_have_rows_and_all_count(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        allocate(&f, 10, 1, 0x10000, 64);
+        assert_int_equal(sink_free(f.sink, 20, 1, 0x10000, &diag), 0);
+        allocate(&f, 30, 1, 0x10000, 128); /* the same address, another block */
+        sample(&f, 40, 1, 0x10000 + 100);
+        sample(&f, 41, 1, 0x10000);
+        sample(&f, 42, 1, 0x10000 + 128); /* just behind it */
+        assert_int_equal(sink_free(f.sink, 50, 1, 0x10000, &diag), 0);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM allocation"), 1);
+        assert_string_equal(plain_text("sink.db",
+                                       "SELECT size_bytes || ' ' || start_ns || "
+                                       "' ' || end_ns FROM allocation"),
+                            "128 30 50");
+        assert_string_equal(plain_text("sink.db",
+                                       "SELECT allocations || ' ' || total_bytes "
+                                       "|| ' ' || peak_bytes "
+                                       "FROM allocation_total"),
+                            "2 192 128");
+}
+
+static void a_forked_child_has_what_its_parent_had(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
+        map(&f, 10, 1, 32 * PAGE, PAGE, NULL);
+        assert_int_equal(sink_unmapping(f.sink, 15, 1, 32 * PAGE, PAGE, &diag), 0);
+        allocate(&f, 20, 1, 0x10000, 64);
+        process(&f, 30, 2, 1, 101, true);
+        sample(&f, 40, 2, 0x10010);
+        assert_int_equal(sink_free(f.sink, 50, 1, 0x10000, &diag), 0); /* the parent's */
+        sample(&f, 60, 2, 0x10010);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 1);
+        assert_int_equal(count("SELECT start_ns FROM mapping WHERE process_id = 2"), 30);
+        assert_int_equal(count("SELECT count(*) FROM allocation"), 1);
+        assert_int_equal(count("SELECT process_id FROM allocation"), 2);
+        assert_string_equal(plain_text("sink.db", "SELECT end_ns FROM allocation"),
+                            "NULL");
+        assert_int_equal(count("SELECT allocations FROM allocation_total"), 1);
+}
+
+static void a_child_heard_of_after_its_parents_end_still_inherits(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
+        assert_int_equal(sink_process_end(f.sink, 20, 1, &diag), 0);
+        process(&f, 20, 2, 1, 101, true);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 1);
+        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+}
+
+static void exec_begins_with_nothing(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
+        allocate(&f, 15, 1, 0x10000, 64);
+        assert_int_equal(sink_process_end(f.sink, 20, 1, &diag), 0);
+        process(&f, 20, 2, 1, 100, false);
+        sample(&f, 30, 2, 0x10000);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 0);
+        assert_int_equal(count("SELECT count(*) FROM allocation"), 0);
+        assert_int_equal(count("SELECT end_ns FROM process WHERE process_id = 1"), 20);
+        assert_int_equal(
+            count("SELECT parent_process_id FROM process WHERE process_id = 2"), 1);
+}
+
+static void a_lagging_clock_does_not_tear_samples_from_their_mapping(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        map(&f, 1000, 1, 16 * PAGE, PAGE, NULL);
+        sample(&f, 990, 1, 16 * PAGE); /* after it, by a thread whose clock lags */
+        sample(&f, 1050, 1, 16 * PAGE);
+        assert_int_equal(sink_unmapping(f.sink, 1040, 1, 16 * PAGE, PAGE, &diag), 0);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM sample JOIN mapping "
+                               "WHERE time_ns BETWEEN mapping.start_ns AND end_ns"),
+                         2);
+}
+
+static void a_reused_tid_is_another_thread(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        assert_int_equal(sink_thread(f.sink, 10, 1, 7, NULL, &diag), 0);
+        sample(&f, 15, 1, 0);
+        assert_int_equal(sink_thread_end(f.sink, 20, 1, 7, &diag), 0);
+        assert_int_equal(sink_thread(f.sink, 30, 1, 7, NULL, &diag), 0);
+        sample(&f, 35, 1, 0);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(DISTINCT thread_id) FROM sample"), 2);
+        assert_int_equal(count("SELECT end_ns FROM thread WHERE start_ns = 10"), 20);
+        assert_int_equal(count("SELECT end_ns FROM thread WHERE start_ns = 30"), 35);
+}
+
+static void readings_that_overlap_are_refused_and_counted(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        struct event_counter counter = {"cycles", "cycles", 5};
+        process(&f, 0, 1, 0, 100, false);
+        const int64_t times[][2] = {{0, 10}, {10, 20}, {15, 25}, {30, 30}, {40, 35}};
+        for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+                assert_int_equal(sink_counters(f.sink, times[i][0], times[i][1], 1, 7,
+                                               &counter, 1, &diag),
+                                 0);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM reading"), 2);
+        assert_int_equal(count("SELECT value FROM ledger "
+                               "WHERE kind = 'counter readings out of order'"),
+                         3);
+}
+
+static void events_of_nobody_are_counted(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        sample(&f, 10, 5, 0);
+        process(&f, 0, 1, 0, 100, false);
+        assert_int_equal(sink_process_end(f.sink, 20, 1, &diag), 0);
+        sample(&f, 30, 1, 0);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM sample"), 0);
+        assert_int_equal(count("SELECT value FROM ledger "
+                               "WHERE kind = 'events without a process'"),
+                         2);
+}
+
+/* This program is a file with a build-id; readelf says which. */
+static void a_module_has_its_files_build_id(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        char self[4096] = "";
+        assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+        map(&f, 10, 1, 16 * PAGE, PAGE, self);
+        map(&f, 10, 1, 32 * PAGE, PAGE, "/dev/zero");
+        map(&f, 10, 1, 48 * PAGE, PAGE, "/etc/passwd");
+        close_fixture(&f);
+        char command[5000];
+        snprintf(command, sizeof(command),
+                 "readelf -n '%s' | sed -n 's/.*Build ID: //p' >id", self);
+        assert_int_equal(system(command), 0);
+        char id[128] = "";
+        FILE *file = fopen("id", "r");
+        assert_non_null(fgets(id, sizeof(id), file));
+        fclose(file);
+        id[strcspn(id, "\n")] = '\0';
+        assert_string_equal(plain_text("sink.db",
+                                       "SELECT lower(hex(build_id)) FROM module "
+                                       "WHERE path LIKE '%unit_sink'"),
+                            id);
+        assert_int_equal(count("SELECT count(*) FROM module WHERE build_id IS NULL"), 2);
+}
+
+static void the_unhandled_instruction_is_placed(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        struct event_mapping event = {.image = 1,
+                                      .start_addr = 0x400000,
+                                      .length_bytes = PAGE,
+                                      .file_offset_bytes = 0x1000,
+                                      .kind = MAPPING_FILE,
+                                      .protection = "r-x",
+                                      .path = "/nowhere/program"};
+        assert_int_equal(sink_mapping(f.sink, 0, &event, &diag), 0);
+        const uint8_t bytes[] = {0x62, 0xf1};
+        sink_unhandled(f.sink, 1, 0x400010, bytes, sizeof(bytes));
+        const struct unhandled_instruction *found = sink_unhandled_instruction(f.sink);
+        assert_int_equal(found->count, 1);
+        assert_string_equal(found->module, "/nowhere/program");
+        assert_int_equal(found->module_offset_bytes, 0x1010);
+        assert_int_equal(found->bytes[0], 0x62);
+        close_fixture(&f);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            db_unit_test(unmapping_a_part_leaves_the_pieces),
+            db_unit_test(only_sampled_blocks_have_rows_and_all_count),
+            db_unit_test(a_forked_child_has_what_its_parent_had),
+            db_unit_test(a_child_heard_of_after_its_parents_end_still_inherits),
+            db_unit_test(exec_begins_with_nothing),
+            db_unit_test(a_lagging_clock_does_not_tear_samples_from_their_mapping),
+            db_unit_test(a_reused_tid_is_another_thread),
+            db_unit_test(readings_that_overlap_are_refused_and_counted),
+            db_unit_test(events_of_nobody_are_counted),
+            db_unit_test(a_module_has_its_files_build_id),
+            db_unit_test(the_unhandled_instruction_is_placed),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
