@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What every fuzz target offers, to libFuzzer and to our own driver alike. */
+#ifndef FUZZ_TARGET_H
+#define FUZZ_TARGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Always 0; a fault, a failed assertion or a sanitizer's report is the finding. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif
