@@ -6,10 +6,11 @@
 #include "libvex_guest_amd64.h"
 #include "pub_tool_libcbase.h"
 
-/* Ids: 0 to 15 the general registers, 16 x87, 17 to 32 the vector registers. */
+/* Ids: 8 to 23 the general registers, 24 x87, 25 to 40 the vector registers. */
 #define GENERAL_REGISTERS 16
-#define ID_X87            16
-#define ID_VECTOR         17
+#define ID_GENERAL        FIRST_REGISTER_ID
+#define ID_X87            (ID_GENERAL + GENERAL_REGISTERS)
+#define ID_VECTOR         (ID_X87 + 1)
 #define VECTOR_REGISTERS  16
 #define GENERAL_BYTES     8
 #define VECTOR_BYTES      32
@@ -29,7 +30,7 @@ static Int register_at(Int offset, Int *within)
         *within = 0;
         if (offset >= GENERAL_FIRST && offset < GENERAL_END) {
                 *within = (offset - GENERAL_FIRST) % GENERAL_BYTES;
-                return (offset - GENERAL_FIRST) / GENERAL_BYTES;
+                return ID_GENERAL + (offset - GENERAL_FIRST) / GENERAL_BYTES;
         }
         if (offset >= VECTOR_FIRST && offset < VECTOR_END) {
                 *within = (offset - VECTOR_FIRST) % VECTOR_BYTES;
@@ -72,7 +73,7 @@ static Bool put_replaces(Int id, Int within, Int size)
 {
         const Int smallest_scalar = 4;
 
-        if (id < GENERAL_REGISTERS)
+        if (id < ID_X87)
                 return size == GENERAL_BYTES;
         return id >= ID_VECTOR && within == 0 && size >= smallest_scalar;
 }

@@ -9,6 +9,11 @@
 
 #include "model/hot.h"
 
+/* Registers' bits in a mask lie above every offset in a line, so that a mask can be
+ * compared together with such an offset. */
+#define FIRST_REGISTER_ID 8
+_Static_assert((1u << FIRST_REGISTER_ID) > LINE_BYTES, "a register's bit is no offset");
+
 struct dependence {
         ULong registers;
         ULong slots;

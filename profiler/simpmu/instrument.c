@@ -116,14 +116,19 @@ static IRExpr *both(struct pass *pass, IRExpr *condition, IRExpr *guard)
         return binary(pass, Ity_I1, Iop_And1, condition, guard);
 }
 
-/* Something of MASK, in the form of tool_hot.pending, may be pending. */
-static IRExpr *may_be_pending(struct pass *pass, struct dependence dependence)
+/* What of DEPENDENCE may be pending, in the form of tool_hot.pending. */
+static IRExpr *pending_of(struct pass *pass, struct dependence dependence)
 {
         ULong mask = dependence.registers | (dependence.slots != 0 ? SLOT_BIT : 0);
-        IRExpr *bits = binary(pass, Ity_I64, Iop_And64, read_hot(pass, &tool_hot.pending),
-                              constant(mask));
 
-        return binary(pass, Ity_I1, Iop_CmpNE64, bits, constant(0));
+        return binary(pass, Ity_I64, Iop_And64, read_hot(pass, &tool_hot.pending),
+                      constant(mask));
+}
+
+static IRExpr *may_be_pending(struct pass *pass, struct dependence dependence)
+{
+        return binary(pass, Ity_I1, Iop_CmpNE64, pending_of(pass, dependence),
+                      constant(0));
 }
 
 /* The helper may walk the stack, which starts from these registers. */
@@ -146,7 +151,6 @@ static void add_call(struct pass *pass, IRDirty *call, IRExpr *guard)
 {
         if (guard != NULL)
                 call->guard = guard;
-        reads_frame(pass, call);
         addStmtToIRSB(pass->out, IRStmt_Dirty(call));
 }
 
@@ -200,38 +204,41 @@ static Bool filter_applies(const struct access_site *site)
                tool_machine.sample_latency > tool_machine.l1d_latency;
 }
 
-/* True in the generated code when the model has to see the access. */
-static IRExpr *misses_filter(struct pass *pass, const struct access_site *site,
-                             IRExpr *address)
+/* How far ADDRESS lies above its entry in the filter, in the generated code: more than
+ * a line when the line is not there. */
+static IRExpr *filter_distance(struct pass *pass, const struct access_site *site,
+                               IRExpr *address)
 {
         const uint64_t *filter =
             site->kind == ACCESS_LOAD ? tool_hot.load_filter : tool_hot.store_filter;
         const UInt entry_shift = 3; /* of an 8-byte entry */
-        UInt room = site->size_bytes > LINE_BYTES ? 0 : LINE_BYTES - site->size_bytes;
         IRExpr *shifted = binary(pass, Ity_I64, Iop_Shr64, address,
                                  IRExpr_Const(IRConst_U8(LINE_SHIFT - entry_shift)));
         IRExpr *offset = binary(pass, Ity_I64, Iop_And64, shifted,
                                 constant((FILTER_ENTRIES - 1) << entry_shift));
         IRExpr *place = binary(pass, Ity_I64, Iop_Add64, offset, constant((Addr)filter));
         IRExpr *entry = assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, place));
-        IRExpr *distance = binary(pass, Ity_I64, Iop_Sub64, address, entry);
 
-        return binary(pass, Ity_I1, Iop_CmpLT64U, constant(room), distance);
+        return binary(pass, Ity_I64, Iop_Sub64, address, entry);
 }
 
+/* True in the generated code when the model has to see the access: the filter does not
+ * know the line, or the stored value may be still to come, so that loads of it will
+ * have to wait. */
 static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
                              IRExpr *address)
 {
         struct dependence data = {site->data_registers, site->data_slots};
-        IRExpr *condition;
+        UInt room = site->size_bytes > LINE_BYTES ? 0 : LINE_BYTES - site->size_bytes;
+        IRExpr *distance;
 
         if (!filter_applies(site))
                 return IRExpr_Const(IRConst_U1(True));
-        condition = misses_filter(pass, site, address);
-        if (site->kind == ACCESS_LOAD || depend_none(data))
-                return condition;
-        /* The value may be still to come: loads of it will have to wait. */
-        return binary(pass, Ity_I1, Iop_Or1, condition, may_be_pending(pass, data));
+        distance = filter_distance(pass, site, address);
+        if (site->kind != ACCESS_LOAD && !depend_none(data))
+                distance =
+                    binary(pass, Ity_I64, Iop_Or64, distance, pending_of(pass, data));
+        return binary(pass, Ity_I1, Iop_CmpLT64U, constant(room), distance);
 }
 
 static struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
@@ -279,6 +286,8 @@ static struct dependence add_access(struct pass *pass, enum access_kind kind,
         }
         call = unsafeIRDirty_0_N(2, "simpmu_access", VG_(fnptr_to_fnentry)(&call_access),
                                  mkIRExprVec_2(constant((Addr)site), address));
+        if (kind != ACCESS_STORE)
+                reads_frame(pass, call); /* it may be sampled */
         add_call(pass, call, both(pass, reaches_model(pass, site, address), guard));
         return value;
 }
@@ -423,6 +432,7 @@ static void count_stretch(struct pass *pass, Int from)
                 IRDirty *call = unsafeIRDirty_0_N(1, "simpmu_check",
                                                   VG_(fnptr_to_fnentry)(&call_check),
                                                   mkIRExprVec_1(IRExpr_GSPTR()));
+                reads_frame(pass, call); /* VEX wants GSPTR to have some effect */
                 add_call(pass, call,
                          binary(pass, Ity_I1, Iop_CmpLT64U,
                                 read_hot(pass, &tool_hot.instruction_limit), sum));

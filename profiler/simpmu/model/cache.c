@@ -7,6 +7,16 @@ static uint32_t log2_of(uint32_t power_of_two)
         return (uint32_t)__builtin_ctz(power_of_two);
 }
 
+/* A set that nearly fills a line of the host's cache gets one of its own. */
+static uint32_t bytes_of_set(const struct cache *cache)
+{
+        const uint32_t host_line = 64;
+        uint32_t bytes =
+            (uint32_t)(sizeof(struct cache_set) + cache->tag_count * sizeof(uint32_t));
+
+        return bytes < host_line && bytes > host_line * 3 / 4 ? host_line : bytes;
+}
+
 static void empty_sets(struct cache *cache)
 {
         for (uint64_t i = 0; i < cache->set_count; i++) {
@@ -33,8 +43,7 @@ void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
                 cache->reciprocal = UINT64_MAX / sets + 1; /* rounded up */
         else
                 cache->index_bits = log2_of(sets);
-        cache->set_bytes =
-            (uint32_t)(sizeof(struct cache_set) + cache->tag_count * sizeof(uint32_t));
+        cache->set_bytes = bytes_of_set(cache);
         cache->sets = allocate((uint64_t)sets * cache->set_bytes);
         empty_sets(cache);
 }

@@ -14,7 +14,7 @@
 #define LINE_SHIFT     6
 #define LINE_BYTES     (1u << LINE_SHIFT)
 #define PAGE_SHIFT     12
-#define FILTER_ENTRIES 1024u
+#define FILTER_ENTRIES 512u
 #define FILTER_EMPTY   (1ull << 63) /* no program has memory near this address */
 
 /* Guest registers have ids 0 to 62 in dependence masks; the last bit says that a
