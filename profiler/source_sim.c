@@ -224,6 +224,8 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
             "--vgdb=no",
             /* Otherwise loads whose value is not used would be optimised away. */
             "--vex-iropt-register-updates=allregs-at-mem-access",
+            /* Blocks that follow jumps translate cold code several times. */
+            "--vex-guest-chase=no",
             "-q",
         };
         enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWNED = FIXED + 5 };
