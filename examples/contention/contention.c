@@ -4,7 +4,6 @@
  * first is what memlag has to find, the second what it has to leave alone. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ struct neighbour {
 };
 
 static pthread_barrier_t start;
-static atomic_bool streamers_done;
+static atomic_size_t streaming; /* threads that are not done */
 
 static void *stream(void *argument)
 {
@@ -46,6 +45,7 @@ static void *stream(void *argument)
                 for (size_t i = 0; i < self->count; i++)
                         revenue += self->orders[i].price; /* mark: slow-line */
         self->revenue = revenue;
+        atomic_fetch_sub(&streaming, 1);
         return NULL;
 }
 
@@ -56,7 +56,7 @@ static void *work_in_cache(void *argument)
         uint64_t at = 0;
 
         pthread_barrier_wait(&start);
-        while (!atomic_load_explicit(&streamers_done, memory_order_relaxed))
+        while (atomic_load_explicit(&streaming, memory_order_relaxed) > 0)
                 for (int i = 0; i < 1000; i++)
                         at = table[at % TABLE_ENTRIES] + i; /* mark: innocent-line */
         self->checksum = at;
@@ -118,10 +118,10 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < TABLE_ENTRIES; i++)
                 neighbour.table[i] = i * 7919 + 1;
 
+        atomic_init(&streaming, threads);
         pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
         start_thread(&neighbour.thread, work_in_cache, &neighbour);
         uint64_t revenue = revenue_of(orders, count, threads, passes);
-        atomic_store(&streamers_done, true);
         pthread_join(neighbour.thread, NULL);
 
         printf("revenue %llu from %zu orders, %zu threads\n", (unsigned long long)revenue,
