@@ -219,7 +219,11 @@ static int start(struct recording *recording, struct diag *diag)
                 rc = writer_flush(recording->writer, diag);
         if (rc == 0)
                 rc = recording->ops->start(recording->source, &argv, &envp, diag);
-        return rc == 0 ? launch_start(recording->launch, argv, envp, diag) : rc;
+        if (rc < 0)
+                return rc;
+        fprintf(stderr, "memlag %s: source %s: %s\n", name, recording->ops->name,
+                recording->ops->meaning);
+        return launch_start(recording->launch, argv, envp, diag);
 }
 
 /* Recording cannot go on; the target can. */
@@ -426,8 +430,6 @@ int cmd_record(int argc, char **argv)
         } else if ((status = target_file_check(options.command[0], &diag)) != 0) {
                 diag_print(name, &diag);
         } else {
-                fprintf(stderr, "memlag %s: source %s: %s\n", name, recording.ops->name,
-                        recording.ops->meaning);
                 status = record(&recording);
         }
         record_options_free(&options);
