@@ -235,10 +235,16 @@ static void give_up(struct recording *recording, const struct diag *diag)
         recording->failed = true;
 }
 
-static void drain(struct recording *recording)
+/* FLUSH: also commits, so that a killed memlag has lost little. */
+static void drain(struct recording *recording, bool flush)
 {
         struct diag diag;
-        if (recording->source && recording->ops->drain(recording->source, &diag) < 0)
+        if (!recording->source)
+                return;
+        int rc = recording->ops->drain(recording->source, &diag);
+        if (rc == 0 && flush)
+                rc = writer_flush(recording->writer, &diag);
+        if (rc < 0)
                 give_up(recording, &diag);
 }
 
@@ -265,7 +271,7 @@ static void follow_until_end(struct recording *recording, int epoll_fd)
                 if (count > 0 && event.data.fd == launch_signal_fd(recording->launch))
                         launch_forward(recording->launch);
                 else
-                        drain(recording);
+                        drain(recording, count <= 0);
         }
 }
 

@@ -339,16 +339,26 @@ int sim_images_drain(struct sim_images *images, struct diag *diag)
         return rc;
 }
 
+/* Counts what the command has left behind: processes that still record, and those
+ * between two images. */
+static void count_survivors(struct sim_images *images)
+{
+        for (size_t i = 0; i < images->count; i++) {
+                const struct image *image = &images->images[i];
+                bool lives =
+                    image->begun && (image->state != IMAGE_ENDED || image->header_kept);
+                if (lives && kill((pid_t)image->pid, 0) == 0)
+                        sink_loss(images->sink, "processes left running", 1, "processes");
+        }
+}
+
 int sim_images_finish(struct sim_images *images, struct diag *diag)
 {
         int rc = sim_images_drain(images, diag);
         sim_images_stop(images);
+        count_survivors(images);
         for (size_t i = 0; rc == 0 && i < images->active_count; i++) {
                 struct image *image = &images->images[images->active[i]];
-                if (image->state == IMAGE_CLAIMED)
-                        continue;
-                if (kill((pid_t)image->pid, 0) == 0)
-                        sink_loss(images->sink, "processes left running", 1, "processes");
                 if (image->state == IMAGE_RUNNING || image->state == IMAGE_DAMAGED)
                         rc = end_image(images, images->active[i], time_reached(image),
                                        false, diag);

@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag record from outside: the target's input, output and status pass through, and
+# each thing that can be wrong is one line on standard error with its status.
+set -eu
+
+fail()
+{
+        echo "record: $*" >&2
+        exit 1
+}
+
+# expect STATUS COMMAND...: its status; standard error is kept in `err`.
+expect()
+{
+        wanted=$1
+        shift
+        status=0
+        "$@" >out 2>err || status=$?
+        [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*: $(cat err)"
+}
+
+# refused STATUS PATTERN OPTION...: memlag record says PATTERN in its only line, and
+# leaves no database.
+refused()
+{
+        wanted=$1 pattern=$2
+        shift 2
+        expect "$wanted" "$MEMLAG" record -o refused.db "$@"
+        grep -q -- "$pattern" err || fail "no '$pattern' in: $(cat err)"
+        [ "$wanted" -eq 2 ] || [ "$(wc -l <err)" -eq 1 ] || fail "more than a line: $(cat err)"
+        [ ! -e refused.db ] || fail "a database was left behind by: $*"
+}
+
+# ---- what passes through ----
+head -c 1000000 /dev/urandom >bytes
+"$MEMLAG" record -o cat.db -- cat <bytes >copied 2>err
+cmp bytes copied
+head -n 1 err | grep -q 'modelled, not measured' || fail "no word on the source: $(cat err)"
+
+expect 7 "$MEMLAG" record -o exit.db -- sh -c 'exit 7'
+expect 143 "$MEMLAG" record -o term.db -- sh -c 'kill -TERM $$'
+[ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
+[ "$(sqlite3 term.db "SELECT value FROM run WHERE key = 'signal'")" = 15 ]
+[ "$(sqlite3 term.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
+
+# Arguments, environment, descriptors (below those of the engine) and signals are those
+# of the same program alone; argv[0] is what was typed.
+cat >inherits.c <<'END'
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+extern char **environ;
+int main(int argc, char **argv)
+{
+        struct rlimit files;
+        getrlimit(RLIMIT_NOFILE, &files);
+        for (int i = 0; i < argc; i++)
+                printf("argument %s\n", argv[i]);
+        for (char **e = environ; *e; e++)
+                if (strncmp(*e, "_=", 2) != 0)
+                        printf("environment %s\n", *e);
+        for (int i = 1; i < 32; i++) {
+                struct sigaction action;
+                if (sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+                        printf("ignored %d\n", i);
+        }
+        sigset_t mask;
+        sigprocmask(SIG_BLOCK, NULL, &mask);
+        for (int i = 1; i < 32; i++)
+                if (sigismember(&mask, i))
+                        printf("blocked %d\n", i);
+        DIR *fds = opendir("/proc/self/fd");
+        for (struct dirent *fd; (fd = readdir(fds));)
+                if (atoi(fd->d_name) < (int)files.rlim_cur)
+                        printf("descriptor %s\n", fd->d_name);
+        return 0;
+}
+END
+"$CC" -O1 -o inherits inherits.c
+./inherits a 'b c' '' >alone 5<bytes
+"$MEMLAG" record -o inherits.db -- ./inherits a 'b c' '' >recorded 2>err 5<bytes
+diff alone recorded
+(trap '' HUP; ./inherits) >alone
+(trap '' HUP; "$MEMLAG" record --force -o inherits.db -- ./inherits) >recorded 2>err
+grep -q 'ignored 1$' alone
+diff alone recorded
+PATH=$PWD:$PATH "$MEMLAG" record --force -o inherits.db -- inherits >recorded 2>err
+grep -q '^argument inherits$' recorded || fail "argv[0] is not as typed"
+
+# What the user sets for Valgrind itself has no effect.
+VALGRIND_OPTS=--tool=none "$MEMLAG" record -o opts.db -- true 2>err
+[ "$(sqlite3 opts.db 'SELECT count(*) FROM process')" = 1 ]
+
+# The command is kept as a shell would read it.
+"$MEMLAG" record -o quoted.db -- echo "it's" 'a b' plain '' >out 2>err
+sh -c "$(sqlite3 quoted.db "SELECT value FROM run WHERE key = 'command'")" >again
+head -n 1 out | cmp - again
+
+# ---- what cannot be recorded ----
+refused 127 "no such command in PATH" -- no-such-command
+refused 127 "cannot run './missing': No such file" -- ./missing
+refused 126 "is a directory" -- ./
+echo text >plain
+refused 126 "not executable" -- ./plain
+chmod +x plain
+refused 126 "neither an ELF program nor a script" -- ./plain
+printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0' >program32
+chmod +x program32
+refused 126 "32-bit program" -- ./program32
+if [ "$(id -u)" -ne 0 ]; then
+        cp "$(command -v true)" unreadable
+        chmod 111 unreadable
+        refused 126 "not readable" -- ./unreadable
+fi
+
+# ---- options ----
+refused 2 "no command given"
+refused 2 "unrecognized option" --nonsense -- true
+refused 2 "'0' is not a number" --period 0 -- true
+refused 2 "not a whole number" --ldlat 30.5 -- true
+refused 2 "neither auto nor sim" --source pebs -- true
+refused 1 "no preset 'nosuch'; there are: .*skylake-sp" --sim-cpu nosuch -- true
+refused 1 "did you mean 'dram.bandwidth_gbs'" --sim-set dram.bandwith_gbs=1 -- true
+refused 1 "out of range" --sim-set core.count=0 -- true
+refused 1 "divide into sets" --sim-set l2.ways=7 -- true
+
+# Presets: all that are listed load; a changed copy is a preset, a broken one is told.
+"$MEMLAG" record --sim-cpu help >presets
+grep -qx skylake-sp presets
+while read -r preset; do
+        "$MEMLAG" record --sim-cpu "$preset" --sim-list >list ||
+                fail "the preset $preset does not load"
+done <presets
+"$MEMLAG" record --sim-list --sim-set dram.bandwidth_gbs=15 | grep -Eq '^dram.bandwidth_gbs +15 +GB/s'
+"$MEMLAG" record --sim-list | awk 'NR > 1 { print $1, "=", $2 }' >mine.conf
+"$MEMLAG" record --sim-cpu ./mine.conf -o mine.db -- true 2>err
+[ "$(sqlite3 mine.db "SELECT value FROM run WHERE key = 'sim_preset'")" = mine ]
+sed -i 's/^l2.ways = .*/l2.ways = many/' mine.conf
+refused 1 "mine.conf:[0-9]*: l2.ways: 'many' is not a number" --sim-cpu mine.conf -- true
+
+# ---- the output file ----
+expect 1 "$MEMLAG" record -o exit.db -- true
+grep -q 'exit.db exists' err || fail "$(cat err)"
+[ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
+expect 0 "$MEMLAG" record --force -o exit.db -- true
+expect 1 "$MEMLAG" record --force -o bytes -- true
+head -c 1000000 copied | cmp - bytes # what is no database is never replaced
+expect 1 "$MEMLAG" record -o nowhere/run.db -- true
+
+# ---- an instruction that the engine does not know ----
+cat >evex.c <<'END'
+#include <stdio.h>
+int main(void)
+{
+        puts("before");
+        fflush(stdout);
+        __asm__ volatile(".byte 0x62, 0xf1, 0x7c, 0x48, 0x58, 0xc0"); /* vaddps zmm */
+        return 0;
+}
+END
+"$CC" -O1 -o evex evex.c
+expect 132 "$MEMLAG" record -o evex.db -- ./evex
+grep -q 62.f1.7c.48.58.c0.*AVX-512.*/evex+0x err || fail "$(cat err)"
+grep -qx before out
+
+# The engine's own log stays inside, also when the target misbehaves.
+"$MEMLAG" record -o quiet.db -- sh -c 'exec 3>&-; kill -SEGV $$' >out 2>err || true
+! grep -q '==[0-9]*==' err || fail "the engine's log came out: $(cat err)"

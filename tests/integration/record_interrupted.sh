@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Recordings that do not go to their end: signals, a terminal's Ctrl-C, a killed
+# memlag, a full disk.
+set -eu
+
+fail()
+{
+        echo "record_interrupted: $*" >&2
+        exit 1
+}
+
+ask()
+{
+        sqlite3 -readonly "$1" "$2"
+}
+
+# Loads from DRAM, says "ready", and goes on for as long as it may.
+cat >busy.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile sig_atomic_t signals;
+static void count(int number)
+{
+        (void)number;
+        signals++;
+}
+int main(int argc, char **argv)
+{
+        size_t size = 64 << 20;
+        volatile char *block = calloc(size, 1);
+        signal(SIGUSR1, count);
+        long rounds = argc > 1 ? atol(argv[1]) : -1;
+        for (long round = 0; round != rounds; round++) {
+                for (size_t i = 0; i < size; i += 64)
+                        block[i * 7919 % size]++;
+                if (round == 0)
+                        (void)!write(1, "ready\n", 6);
+                if (signals == 1)
+                        return 42;
+        }
+        return 0;
+}
+END
+"$CC" -O1 -g -o busy busy.c
+
+# wait_for FILE PATTERN: until it is there.
+wait_for()
+{
+        until grep -q "$2" "$1" 2>/dev/null; do sleep 0.1; done
+}
+
+# ---- signals to memlag are the target's ----
+"$MEMLAG" record -o usr1.db -- ./busy >out 2>err &
+memlag=$!
+wait_for out ready
+kill -USR1 $memlag
+status=0
+wait $memlag || status=$?
+[ $status -eq 42 ] || fail "SIGUSR1: status $status: $(cat err)"
+
+"$MEMLAG" record -o term.db -- ./busy >out 2>err &
+memlag=$!
+wait_for out ready
+kill -TERM $memlag
+status=0
+wait $memlag || status=$?
+[ $status -eq 143 ] || fail "SIGTERM: status $status"
+[ "$(ask term.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
+[ "$(ask term.db 'SELECT count(*) FROM sample')" -gt 100 ]
+
+# ---- Ctrl-C on a terminal ----
+cat >terminal.py <<'END'
+import os, pty, signal, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.execvp(sys.argv[1], sys.argv[1:])
+seen, sent = b"", False
+while True:
+    try:
+        chunk = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not chunk:
+        break
+    seen += chunk
+    if b"ready" in seen and not sent:
+        os.write(terminal, b"\x03")
+        sent = True
+os.write(1, seen)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+status=0
+python3 terminal.py "$MEMLAG" record -o tty.db -- ./busy >out 2>err || status=$?
+[ $status -eq 130 ] || fail "Ctrl-C: status $status: $(cat out err)"
+[ "$(ask tty.db "SELECT value FROM run WHERE key = 'signal'")" = 2 ]
+[ "$(ask tty.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
+grep -q 'busy\.c:' out || fail "no report after Ctrl-C: $(cat out)"
+
+# ---- memlag is killed: the target runs on, the database holds what was written ----
+"$MEMLAG" record -o killed.db -- ./busy 6 >out 2>err &
+memlag=$!
+wait_for out ready
+until [ "$(ask killed.db 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt 100 ]; do
+        sleep 0.1
+done
+target=$(cat /proc/$memlag/task/$memlag/children)
+kill -KILL $memlag
+wait $memlag || true
+kill -0 $target || fail "the target ended with memlag"
+[ "$(ask killed.db 'PRAGMA integrity_check')" = ok ]
+[ "$(ask killed.db "SELECT value FROM run WHERE key = 'state'")" = recording ]
+"$MEMLAG" report killed.db >report 2>err || fail "report: $(cat err)"
+grep -q 'cut off' report || fail "no word on the cut in: $(cat report)"
+while kill -0 $target 2>/dev/null; do sleep 0.1; done
+
+# ---- a full disk: the target runs on, the status says that the recording is not whole ----
+# Room for a slice of the simulated PMU (4 MB), not for the recording.
+(
+        ulimit -S -f 2048 2>/dev/null || ulimit -f 12288
+        status=0
+        "$MEMLAG" record --period 2 -o full.db -- ./busy 3 >out 2>err || status=$?
+        [ $status -eq 1 ] || fail "full disk: status $status: $(cat err)"
+)
+grep -qx ready out
+[ "$(wc -l <err)" -eq 2 ] || fail "not one line on the full disk: $(cat err)"
+grep -q 'goes on without being recorded' err || fail "$(cat err)"
+[ "$(ask full.db 'PRAGMA integrity_check')" = ok ]

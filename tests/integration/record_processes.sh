@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Processes, threads and kinds of programs: the rows are what the program was written
+# to do.
+set -eu
+
+fail()
+{
+        echo "record_processes: $*" >&2
+        exit 1
+}
+
+ask()
+{
+        sqlite3 -readonly "$1" "$2"
+}
+
+cat >family.c <<'END'
+/* THREADS threads at once walk over a block each of SIZE bytes; then CHILDREN forked
+ * processes do so one by one, and the last of them becomes /bin/true. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { THREADS = 5, CHILDREN = 3, SIZE = 3 << 20 };
+static pthread_barrier_t barrier;
+static void walk(void)
+{
+        volatile char *block = malloc(SIZE);
+        for (int round = 0; round < 4; round++)
+                for (size_t i = 0; i < SIZE; i += 64)
+                        block[i]++;
+        free((char *)block);
+}
+static void *run(void *unused)
+{
+        pthread_barrier_wait(&barrier);
+        walk();
+        return unused;
+}
+int main(void)
+{
+        pthread_t thread[THREADS];
+        pthread_barrier_init(&barrier, NULL, THREADS);
+        for (int i = 0; i < THREADS; i++)
+                pthread_create(&thread[i], NULL, run, NULL);
+        for (int i = 0; i < THREADS; i++)
+                pthread_join(thread[i], NULL);
+        for (int i = 0; i < CHILDREN; i++) {
+                pid_t pid = fork();
+                if (pid == 0) {
+                        walk();
+                        if (i == CHILDREN - 1)
+                                execl("/bin/true", "true", NULL);
+                        _exit(0);
+                }
+                waitpid(pid, NULL, 0);
+        }
+        return 0;
+}
+END
+"$CC" -O1 -g -pthread -fPIE -pie -o pie family.c
+"$CC" -O1 -g -pthread -fno-pie -no-pie -o fixed family.c
+"$CC" -O1 -pthread -s -o stripped family.c
+"$CC" -O1 -g -pthread -static -o static family.c
+
+for kind in pie fixed stripped static; do
+        "$MEMLAG" record --period 50 -o $kind.db -- ./$kind >out 2>err || fail "$kind: $(cat err)"
+        # The program, three children, and the image that the last one became.
+        [ "$(ask $kind.db 'SELECT count(*) FROM process')" = 5 ] || fail "$kind: processes"
+        [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
+        [ "$(ask $kind.db 'SELECT count(DISTINCT pid) FROM process')" = 4 ]
+        [ "$(ask $kind.db "SELECT parent_process_id FROM process
+                           WHERE executable LIKE '%/true'")" = 4 ] || fail "$kind: exec"
+        [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE parent_process_id = 1')" = 3 ]
+        [ "$(ask $kind.db 'SELECT count(*) FROM thread WHERE process_id = 1')" = 6 ]
+        [ "$(ask $kind.db 'SELECT count(*) FROM thread WHERE process_id = 2')" = 1 ]
+        # Each of the eight walks misses L2 with 49152 lines in each of its four rounds, and
+        # one load of 50 is sampled: 3932 of a thread. Others have next to none.
+        [ "$(ask $kind.db 'SELECT count(*) FROM (SELECT 1 FROM sample GROUP BY thread_id
+                           HAVING count(*) BETWEEN 3850 AND 4050)')" = 8 ] ||
+                fail "$kind: walking threads: $(ask $kind.db \
+                        'SELECT thread_id, count(*) FROM sample GROUP BY 1')"
+        # Every sample's instruction is in a mapping of that time.
+        [ "$(ask $kind.db 'SELECT count(*) FROM sample JOIN thread USING (thread_id)
+              WHERE NOT EXISTS (SELECT 1 FROM mapping
+                    WHERE mapping.process_id = thread.process_id
+                      AND ip BETWEEN start_addr AND start_addr + length_bytes - 1
+                      AND time_ns >= mapping.start_ns
+                      AND (mapping.end_ns IS NULL OR time_ns <= mapping.end_ns))')" = 0 ] ||
+                fail "$kind: samples outside of mappings"
+        # The build-id is the file's.
+        [ "$(ask $kind.db "SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%/$kind'")" = \
+                "$(readelf -n $kind | sed -n 's/.*Build ID: //p')" ] || fail "$kind: build-id"
+done
+
+# The walked blocks, and only they, are heap objects of their size; a static program's
+# are not seen, which the ledger tells.
+for kind in pie fixed stripped; do
+        [ "$(ask $kind.db 'SELECT count(*) FROM allocation WHERE size_bytes = 3145728')" = 8 ] ||
+                fail "$kind: blocks"
+        [ "$(ask $kind.db 'SELECT sum(allocations) FROM allocation_total
+                           WHERE total_bytes = 3145728 * allocations')" = 8 ]
+done
+[ "$(ask static.db "SELECT value FROM ledger
+                    WHERE kind = 'processes without heap objects'")" = 4 ]
+
+# Without the tracker there are none, and the ledger does not miss them.
+"$MEMLAG" record --no-heap -o none.db -- ./pie 2>err
+[ "$(ask none.db 'SELECT count(*) FROM allocation')" = 0 ]
+[ "$(ask none.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ]
+
+# A script is its interpreter; what it pipes together is recorded too.
+printf '#!/bin/sh\nseq 1000 | sort -n | tail -n 1\n' >script
+chmod +x script
+[ "$("$MEMLAG" record -o script.db -- ./script 2>err)" = 1000 ]
+[ "$(ask script.db "SELECT count(*) FROM process WHERE executable LIKE '%/sort'")" = 1 ]
+
+# What the command leaves behind goes on, and is counted.
+mkfifo done
+"$MEMLAG" record -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
+[ "$(ask left.db "SELECT value FROM ledger WHERE kind = 'processes left running'")" = 1 ]
+kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
+echo >done
