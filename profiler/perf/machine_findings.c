@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* One function for each topic: facts in, at most one finding a core PMU out. */
+#include "machine_findings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define BIT_SYS_ADMIN 21
+#define BIT_IPC_LOCK  14
+#define BIT_PERFMON   38
+
+#define NOT_USED_YET "this version of memlag does not record with it yet"
+
+struct list {
+        struct finding *findings;
+        size_t count;
+};
+
+static struct finding *add(struct list *list, const char *topic,
+                           enum finding_status status)
+{
+        struct finding *finding = &list->findings[list->count];
+        if (list->count + 1 < FINDINGS_MAX)
+                list->count++;
+        *finding = (struct finding){.topic = topic, .status = status};
+        return finding;
+}
+
+#define SAY(finding, ...) snprintf((finding)->text, sizeof((finding)->text), __VA_ARGS__)
+#define REMEDY(finding, ...)                                                             \
+        snprintf((finding)->remedy, sizeof((finding)->remedy), __VA_ARGS__)
+
+static bool has_capability(const struct machine *machine, int bit)
+{
+        return machine->effective_capabilities >> bit & 1;
+}
+
+static bool may_watch_all(const struct machine *machine)
+{
+        return has_capability(machine, BIT_PERFMON) ||
+               has_capability(machine, BIT_SYS_ADMIN);
+}
+
+static bool is_intel(const struct machine *machine)
+{
+        return strcmp(machine->vendor, "GenuineIntel") == 0;
+}
+
+static bool is_amd(const struct machine *machine)
+{
+        return strcmp(machine->vendor, "AuthenticAMD") == 0;
+}
+
+static void about_cpu(struct list *list, const struct machine *machine)
+{
+        struct finding *finding = add(list, "cpu", FINDING_NOTE);
+        if (machine->family == MACHINE_UNKNOWN)
+                SAY(finding, "/proc/cpuinfo does not tell the CPU's model");
+        else
+                SAY(finding,
+                    "%s (%s, family %" PRId64 " model %" PRId64 " stepping %" PRId64 ")",
+                    machine->model_name, machine->vendor, machine->family, machine->model,
+                    machine->stepping);
+        finding = add(list, "virtual", FINDING_NOTE);
+        SAY(finding, "%s",
+            machine->hypervisor ? "a virtual machine: it has the counters that its host "
+                                  "passes on"
+                                : "no virtual machine");
+}
+
+static void about_core_pmu(struct list *list, const struct machine *machine)
+{
+        struct finding *finding;
+        for (size_t i = 0; i < machine->pmu_count; i++) {
+                finding = add(list, "pmu", FINDING_OK);
+                SAY(finding, "core PMU '%s'", machine->pmus[i].name);
+        }
+        if (machine->pmu_count)
+                return;
+        finding = add(list, "pmu", FINDING_MISSING);
+        SAY(finding, "no core PMU: the CPU's counters cannot be used");
+        if (machine->hypervisor)
+                REMEDY(finding, "give the guest a PMU (QEMU: -cpu host,pmu=on; VMware: "
+                                "virtual CPU performance counters; in a cloud: a bare "
+                                "metal instance), or use --source sim");
+        else
+                REMEDY(finding, "look for 'Performance Events' in the kernel's log "
+                                "(dmesg), or use --source sim");
+}
+
+/* Load latency on one core PMU. */
+static void about_pebs_on(struct list *list, const struct machine_pmu *pmu)
+{
+        bool works = pmu->mem_loads && pmu->max_precise > 0 && pmu->ldlat;
+        struct finding *finding = add(list, "pebs", works ? FINDING_OK : FINDING_MISSING);
+        if (works)
+                SAY(finding, "'%s' samples loads by latency (ldlat)%s; " NOT_USED_YET,
+                    pmu->name, pmu->mem_stores ? " and stores" : "");
+        else if (pmu->max_precise == 0)
+                SAY(finding, "'%s' has no precise events (max_precise is 0)", pmu->name);
+        else
+                SAY(finding, "'%s' has no %s", pmu->name,
+                    pmu->mem_loads ? "latency threshold (ldlat)" : "event mem-loads");
+        if (!works)
+                REMEDY(finding, "on a virtual machine ask for a host that passes on PEBS "
+                                "(Ice Lake or later); else update the kernel");
+        if (works && pmu->mem_loads_aux) {
+                finding = add(list, "aux", FINDING_NOTE);
+                SAY(finding, "on '%s' mem-loads must follow mem-loads-aux in its group",
+                    pmu->name);
+        }
+}
+
+static void about_pebs(struct list *list, const struct machine *machine)
+{
+        if (!is_intel(machine)) {
+                SAY(add(list, "pebs", FINDING_NOTE), "only Intel CPUs have it");
+                return;
+        }
+        if (machine->pmu_count == 0)
+                SAY(add(list, "pebs", FINDING_MISSING), "needs the core PMU");
+        for (size_t i = 0; i < machine->pmu_count; i++)
+                about_pebs_on(list, &machine->pmus[i]);
+}
+
+static void about_ibs(struct list *list, const struct machine *machine)
+{
+        if (!is_amd(machine)) {
+                SAY(add(list, "ibs", FINDING_NOTE), "only AMD CPUs have it");
+                return;
+        }
+        struct finding *finding =
+            add(list, "ibs", machine->ibs_op ? FINDING_OK : FINDING_MISSING);
+        if (machine->ibs_op) {
+                SAY(finding, "PMU 'ibs_op'%s; " NOT_USED_YET,
+                    machine->ibs_ldlat ? " with a latency threshold (ldlat)" : "");
+        } else if (machine->ibs_flag) {
+                SAY(finding, "the CPU has IBS, but the kernel has no PMU 'ibs_op'");
+                REMEDY(finding, "look for 'IBS' in the kernel's log (dmesg); it needs "
+                                "CONFIG_CPU_SUP_AMD");
+        } else {
+                SAY(finding, "this CPU shows no IBS");
+                REMEDY(finding, machine->hypervisor
+                                    ? "use the host or a bare metal instance, or "
+                                      "--source sim"
+                                    : "enable IBS in the firmware, or use --source sim");
+        }
+}
+
+static void about_imc(struct list *list, const struct machine *machine)
+{
+        bool allowed =
+            may_watch_all(machine) || (machine->perf_event_paranoid <= 0 &&
+                                       machine->perf_event_paranoid != MACHINE_UNKNOWN);
+        bool works = machine->imc_count && allowed;
+        struct finding *finding = add(list, "imc", works ? FINDING_OK : FINDING_MISSING);
+        if (!machine->imc_count) {
+                SAY(finding, "no counters of the memory controllers (uncore_imc)");
+                REMEDY(finding, "%s",
+                       machine->hypervisor
+                           ? "hosts do not pass them on: use bare metal"
+                           : "load the kernel module intel_uncore (Intel only)");
+        } else if (!allowed) {
+                SAY(finding, "%zu memory controller PMUs, but no right to use them",
+                    machine->imc_count);
+                REMEDY(finding, "sysctl kernel.perf_event_paranoid=0, or CAP_PERFMON");
+        } else {
+                SAY(finding, "%zu memory controller PMUs; " NOT_USED_YET,
+                    machine->imc_count);
+        }
+}
+
+static void about_paranoid(struct list *list, const struct machine *machine)
+{
+        int64_t level = machine->perf_event_paranoid;
+        struct finding *finding = add(list, "paranoid", FINDING_OK);
+        if (level == MACHINE_UNKNOWN) {
+                finding->status = FINDING_MISSING;
+                SAY(finding, "the kernel has no perf events (no perf_event_paranoid)");
+                REMEDY(finding, "use a kernel with CONFIG_PERF_EVENTS");
+        } else if (may_watch_all(machine)) {
+                SAY(finding,
+                    "kernel.perf_event_paranoid is %" PRId64
+                    ", which does not hold for CAP_PERFMON and root",
+                    level);
+        } else if (level > 2) {
+                finding->status = FINDING_MISSING;
+                SAY(finding,
+                    "kernel.perf_event_paranoid is %" PRId64
+                    ": perf events are for root only",
+                    level);
+                REMEDY(finding, "sysctl kernel.perf_event_paranoid=2, or CAP_PERFMON");
+        } else {
+                SAY(finding,
+                    "kernel.perf_event_paranoid is %" PRId64
+                    ": own programs can be watched%s",
+                    level, level <= 0 ? ", and whole CPUs" : "");
+        }
+        finding =
+            add(list, "perfmon", may_watch_all(machine) ? FINDING_OK : FINDING_NOTE);
+        SAY(finding, may_watch_all(machine) ? "this process has CAP_PERFMON or is root"
+                                            : "this process has no CAP_PERFMON");
+        if (!may_watch_all(machine))
+                REMEDY(finding, "only for other users' programs and whole CPUs: setcap "
+                                "cap_perfmon+ep on the program memlag, or run as root");
+}
+
+static void about_perf_event(struct list *list, const struct machine *machine, int error)
+{
+        struct finding *finding =
+            add(list, "perf-event", error ? FINDING_MISSING : FINDING_OK);
+        if (!error) {
+                SAY(finding, "perf_event_open works (tried with a timer)");
+                return;
+        }
+        SAY(finding, "perf_event_open fails: %s", strerror(error));
+        if (error == ENOSYS)
+                REMEDY(finding, "use a kernel with CONFIG_PERF_EVENTS");
+        else if (machine->container || machine->seccomp_filter)
+                REMEDY(finding, "the container forbids it: start it with --cap-add "
+                                "PERFMON, or with a seccomp profile that allows "
+                                "perf_event_open");
+        else
+                REMEDY(finding, "sysctl kernel.perf_event_paranoid=2, or CAP_PERFMON");
+}
+
+static void about_memory(struct list *list, const struct machine *machine,
+                         uint64_t memlock_bytes)
+{
+        if (machine->perf_event_mlock_kb == MACHINE_UNKNOWN)
+                return;
+        struct finding *finding = add(list, "mlock", FINDING_NOTE);
+        if (has_capability(machine, BIT_IPC_LOCK)) {
+                SAY(finding, "CAP_IPC_LOCK: rings may be of any size");
+                return;
+        }
+        char limit[32] = "unlimited";
+        if (memlock_bytes != RLIM_INFINITY)
+                snprintf(limit, sizeof(limit), "%" PRIu64 " KiB", memlock_bytes / 1024);
+        SAY(finding,
+            "rings may take %" PRId64 " KiB a CPU (kernel.perf_event_mlock_kb), and "
+            "beyond that %s of locked memory (ulimit -l)",
+            machine->perf_event_mlock_kb, limit);
+        REMEDY(finding, "when records are lost: sysctl kernel.perf_event_mlock_kb=4096");
+}
+
+static void about_kernel_addresses(struct list *list, const struct machine *machine)
+{
+        if (machine->kptr_restrict == MACHINE_UNKNOWN)
+                return;
+        struct finding *finding = add(list, "kptr", FINDING_NOTE);
+        SAY(finding,
+            "kernel.kptr_restrict is %" PRId64 "; memlag samples user code only and "
+            "needs no kernel addresses",
+            machine->kptr_restrict);
+}
+
+static void about_container(struct list *list, const struct machine *machine)
+{
+        struct finding *finding = add(list, "container", FINDING_NOTE);
+        SAY(finding, "%s%s", machine->container ? "in a container" : "no container seen",
+            machine->seccomp_filter ? "; system calls are filtered (seccomp)" : "");
+}
+
+static void about_debug_info(struct list *list, const struct machine *machine,
+                             const char *urls)
+{
+        struct finding *finding = add(list, "debuginfo", FINDING_NOTE);
+        SAY(finding, "%s",
+            machine->debug_files ? "separate debug files are installed in /usr/lib/debug"
+                                 : "no separate debug files in /usr/lib/debug");
+        REMEDY(finding, "for source lines build with -g, or install the -dbgsym packages "
+                        "of what is examined");
+        finding = add(list, "debuginfod", FINDING_NOTE);
+        if (urls && *urls) {
+                SAY(finding, "servers are set in DEBUGINFOD_URLS");
+                REMEDY(finding, "memlag symbolize --debuginfod asks them");
+        } else {
+                SAY(finding, "no servers in DEBUGINFOD_URLS");
+                REMEDY(finding, "on Debian: export "
+                                "DEBUGINFOD_URLS=https://debuginfod.debian.net, then "
+                                "memlag symbolize --debuginfod");
+        }
+}
+
+static void about_sim(struct list *list, const char *problem)
+{
+        struct finding *finding =
+            add(list, "sim", problem ? FINDING_MISSING : FINDING_OK);
+        if (problem) {
+                SAY(finding, "the simulated PMU does not work: %s", problem);
+                REMEDY(finding,
+                       "install memlag again, with its directory libexec/memlag");
+        } else {
+                SAY(finding, "the simulated PMU and its Valgrind tool are there; its "
+                             "numbers are modelled");
+        }
+}
+
+size_t machine_findings(const struct machine *machine, const struct machine_trial *trial,
+                        struct finding findings[FINDINGS_MAX])
+{
+        struct list list = {.findings = findings};
+        about_cpu(&list, machine);
+        about_core_pmu(&list, machine);
+        about_pebs(&list, machine);
+        about_ibs(&list, machine);
+        about_imc(&list, machine);
+        about_perf_event(&list, machine, trial->perf_event_error);
+        about_paranoid(&list, machine);
+        about_memory(&list, machine, trial->memlock_bytes);
+        about_kernel_addresses(&list, machine);
+        about_container(&list, machine);
+        about_debug_info(&list, machine, trial->debuginfod_urls);
+        about_sim(&list, trial->sim_problem);
+        return list.count;
+}

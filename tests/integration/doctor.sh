@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag doctor on this machine, beside what the kernel and other programs say of it; as
+# table and as JSON; without rights; and with its parts missing.
+set -eu
+
+fail()
+{
+        echo "doctor.sh: $*" >&2
+        exit 1
+}
+
+# field TOPIC FIELD: of the first finding about TOPIC in the file json
+field()
+{
+        python3 -c 'import json, sys
+findings = json.load(open("json"))
+print(next(f for f in findings if f["topic"] == sys.argv[1])[sys.argv[2]])' "$@"
+}
+
+contains()
+{
+        case $1 in
+        *"$2"*) ;;
+        *) fail "'$1' does not say '$2'" ;;
+        esac
+}
+
+"$MEMLAG" doctor --help | grep -q 'Usage: memlag doctor' || fail "no help"
+for bad in --format=xml --no-such-option argument; do
+        status=0
+        "$MEMLAG" doctor "$bad" >out 2>err || status=$?
+        [ "$status" -eq 2 ] || fail "'$bad' ended with $status"
+        [ ! -s out ] || fail "'$bad' printed findings"
+done
+
+"$MEMLAG" doctor >table || fail "the simulated PMU does not work here: $(grep ' sim ' table)"
+"$MEMLAG" doctor --format json >json
+python3 - <<'END' || fail "table and JSON are not of the same findings"
+import json
+findings = json.load(open("json"))
+lines = open("table").read().splitlines()
+assert len(findings) == len(lines)
+for finding, line in zip(findings, lines):
+    assert set(finding) == {"topic", "status", "finding", "remedy"}
+    assert line.split()[:2] == [finding["status"], finding["topic"]]
+    assert finding["finding"] in line and (finding["remedy"] or "") in line
+    assert finding["status"] in ("ok", "note", "missing")
+    if finding["status"] == "ok":
+        assert finding["remedy"] is None
+END
+
+model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
+contains "$(field cpu finding)" "$model"
+case $(lscpu) in
+*Hypervisor*) contains "$(field virtual finding)" "a virtual machine" ;;
+*) contains "$(field virtual finding)" "no virtual machine" ;;
+esac
+contains "$(field paranoid finding)" "is $(cat /proc/sys/kernel/perf_event_paranoid)"
+contains "$(field kptr finding)" "is $(cat /proc/sys/kernel/kptr_restrict)"
+if ls -d /sys/bus/event_source/devices/cpu* >/dev/null 2>&1; then
+        [ "$(field pmu status)" = ok ] || fail "a core PMU is not found"
+else
+        [ "$(field pmu status)" = missing ] || fail "there is no core PMU"
+        contains "$(field pmu remedy)" "--source sim"
+fi
+DEBUGINFOD_URLS=https://example.org "$MEMLAG" doctor | grep -q 'servers are set' ||
+        fail "DEBUGINFOD_URLS is not seen"
+
+# A full disk is told of.
+status=0
+"$MEMLAG" doctor >/dev/full 2>err || status=$?
+[ "$status" -eq 1 ] && grep -q '^memlag doctor: .*No space left' err ||
+        fail "/dev/full: $status $(cat err)"
+
+# The program alone cannot record; it says so, and how to mend it.
+mkdir -p alone/bin
+cp "$MEMLAG" alone/bin/memlag
+status=0
+alone/bin/memlag doctor --format json >json || status=$?
+[ "$status" -eq 1 ] || fail "without its parts it ended with $status"
+[ "$(field sim status)" = missing ] || fail "missing parts are not missed"
+contains "$(field sim remedy)" "install memlag again"
+
+# Without rights: only root can give them up, and only where others may look.
+unprivileged()
+{
+        setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all \
+                --inh-caps=-all "$@"
+}
+chmod 755 . alone alone/bin
+if [ "$(id -u)" -ne 0 ] || ! unprivileged test -x "$PWD/alone/bin/memlag"; then
+        echo "SKIPPED: the findings without rights cannot be tried here"
+        exit 0
+fi
+unprivileged "$PWD/alone/bin/memlag" doctor --format json >json || true # no sim there
+contains "$(field perfmon finding)" "no CAP_PERFMON"
+contains "$(field perfmon remedy)" "setcap"
+contains "$(field mlock finding)" "$(cat /proc/sys/kernel/perf_event_mlock_kb) KiB"
