@@ -5,6 +5,7 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "doctor.h"
 #include "record.h"
 
 int cmd_symbolize(int argc, char **argv);
@@ -15,6 +16,7 @@ static const struct command commands[] = {
     {"analyze", cmd_analyze, "Judge a recording's intervals, lines and objects again"},
     {"report", cmd_report, "Show what waits for memory, by line, object or interval"},
     {"query", cmd_query, "Run SQL on a recording, or a query from the library"},
+    {"doctor", cmd_doctor, "Tell what this machine can record with, and what is missing"},
     {NULL, NULL, NULL},
 };
 
