@@ -53,17 +53,17 @@ wait_for()
 }
 
 # ---- signals to memlag are the target's ----
-"$MEMLAG" record -o usr1.db -- ./busy >out 2>err &
+"$MEMLAG" record -o usr1.db -- ./busy >usr1.out 2>err &
 memlag=$!
-wait_for out ready
+wait_for usr1.out ready
 kill -USR1 $memlag
 status=0
 wait $memlag || status=$?
 [ $status -eq 42 ] || fail "SIGUSR1: status $status: $(cat err)"
 
-"$MEMLAG" record -o term.db -- ./busy >out 2>err &
+"$MEMLAG" record -o term.db -- ./busy >term.out 2>err &
 memlag=$!
-wait_for out ready
+wait_for term.out ready
 kill -TERM $memlag
 status=0
 wait $memlag || status=$?
@@ -101,9 +101,9 @@ python3 terminal.py "$MEMLAG" record -o tty.db -- ./busy >out 2>err || status=$?
 grep -q 'busy\.c:' out || fail "no report after Ctrl-C: $(cat out)"
 
 # ---- memlag is killed: the target runs on, the database holds what was written ----
-"$MEMLAG" record -o killed.db -- ./busy 6 >out 2>err &
+"$MEMLAG" record -o killed.db -- ./busy 6 >killed.out 2>err &
 memlag=$!
-wait_for out ready
+wait_for killed.out ready
 until [ "$(ask killed.db 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt 100 ]; do
         sleep 0.1
 done
