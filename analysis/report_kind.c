@@ -31,6 +31,11 @@
         "      WHEN " bytes " < 10485760 THEN printf('%.0f KiB', " bytes " / 1024.0)"    \
         "      ELSE printf('%.0f MiB', " bytes " / 1048576.0) END"
 
+/* A few stray samples are no finding: the ledger counts them, --top=0 lists them. */
+#define NOTABLE                                                                          \
+        " (?1 < 0 OR verdict <> 'too-few-samples' OR latency_share IS NULL"              \
+        "  OR latency_share >= 0.001) "
+
 #define SAMPLES_LEGEND                                                                   \
         "latency: share of the latency of all samples, with the range that holds the "   \
         "true share with 95 % confidence; DRAM: samples served by DRAM; mean"
@@ -43,7 +48,8 @@ static const struct report_kind kinds[] = {
         .rows_sql = "SELECT * FROM line_view LIMIT ?1",
         .table_sql = "WITH top AS (SELECT *," BASE(
             "file") "AS base FROM line_finding"
-                    " ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1)"
+                    " WHERE" NOTABLE
+                    "ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1)"
                     "SELECT" SHARE P95 VERDICT PLACE(
                         "file", "line") "AS line,"
                                         " coalesce(function, '[' ||" BASE(
@@ -63,7 +69,7 @@ static const struct report_kind kinds[] = {
         .table_sql = "SELECT" SHARE P95 VERDICT "coalesce(" BASE(
             "module") ", '-')"
                       " AS module, coalesce(function, '[unknown]') AS function "
-                      "FROM function_finding "
+                      "FROM function_finding WHERE" NOTABLE
                       "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .alignment = "rrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
@@ -74,7 +80,8 @@ static const struct report_kind kinds[] = {
         .table_sql = "WITH top AS (SELECT *," BASE(
             "alloc_file") "AS base"
                           " FROM object_finding JOIN data_object USING (object_id)"
-                          " ORDER BY latency_share DESC, samples DESC, object_id LIMIT "
+                          " WHERE" NOTABLE
+                          "ORDER BY latency_share DESC, samples DESC, object_id LIMIT "
                           "?1)"
                           "SELECT" SHARE VERDICT SIZE(
                               "size_bytes") " AS size,"
