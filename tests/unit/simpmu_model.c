@@ -38,15 +38,34 @@ struct rig {
 static uint64_t samples_taken;
 static struct sim_sample last_sample;
 
+/* The model never frees: what a test made it allocate is freed after the test. */
+static struct block {
+        struct block *next;
+} * blocks;
+
 static void *allocate(size_t bytes)
 {
         const size_t line = 64;
         size_t rounded = (bytes + line - 1) / line * line;
-        void *memory = aligned_alloc(line, rounded);
+        char *memory = aligned_alloc(line, line + rounded);
 
         assert_non_null(memory);
-        memset(memory, 0, rounded);
-        return memory;
+        memset(memory, 0, line + rounded);
+        struct block *block = (struct block *)memory;
+        block->next = blocks;
+        blocks = block;
+        return memory + line;
+}
+
+static int free_blocks(void **state)
+{
+        (void)state;
+        while (blocks) {
+                struct block *next = blocks->next;
+                free(blocks);
+                blocks = next;
+        }
+        return 0;
 }
 
 static void take_sample(const struct sim_sample *sample)
@@ -575,23 +594,27 @@ static void loads_below_ldlat_are_not_counted(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-            cmocka_unit_test(buffer_of_half_l1_is_missed_once),
-            cmocka_unit_test(buffer_between_l1_and_l2_is_read_from_memory_once),
-            cmocka_unit_test(bytes_written_are_written_back),
-            cmocka_unit_test(reads_write_nothing_back),
-            cmocka_unit_test(odd_number_of_sets_keeps_what_fits),
-            cmocka_unit_test(victims_keep_their_line_number),
-            cmocka_unit_test(chase_has_one_miss_outstanding),
-            cmocka_unit_test(independent_misses_fill_the_buffers),
-            cmocka_unit_test(reorder_window_bounds_the_overlap),
-            cmocka_unit_test(further_words_of_a_line_hit_its_fill_buffer),
-            cmocka_unit_test(pages_beyond_the_tlb_cost_a_walk),
-            cmocka_unit_test(many_streams_share_the_bandwidth),
-            cmocka_unit_test(innocent_chase_suffers_beside_streams),
-            cmocka_unit_test(write_backs_take_bandwidth),
-            cmocka_unit_test(a_write_takes_the_line_from_other_cores),
-            cmocka_unit_test(samples_come_at_the_period_with_jitter),
-            cmocka_unit_test(loads_below_ldlat_are_not_counted),
+            cmocka_unit_test_teardown(buffer_of_half_l1_is_missed_once, free_blocks),
+            cmocka_unit_test_teardown(buffer_between_l1_and_l2_is_read_from_memory_once,
+                                      free_blocks),
+            cmocka_unit_test_teardown(bytes_written_are_written_back, free_blocks),
+            cmocka_unit_test_teardown(reads_write_nothing_back, free_blocks),
+            cmocka_unit_test_teardown(odd_number_of_sets_keeps_what_fits, free_blocks),
+            cmocka_unit_test_teardown(victims_keep_their_line_number, free_blocks),
+            cmocka_unit_test_teardown(chase_has_one_miss_outstanding, free_blocks),
+            cmocka_unit_test_teardown(independent_misses_fill_the_buffers, free_blocks),
+            cmocka_unit_test_teardown(reorder_window_bounds_the_overlap, free_blocks),
+            cmocka_unit_test_teardown(further_words_of_a_line_hit_its_fill_buffer,
+                                      free_blocks),
+            cmocka_unit_test_teardown(pages_beyond_the_tlb_cost_a_walk, free_blocks),
+            cmocka_unit_test_teardown(many_streams_share_the_bandwidth, free_blocks),
+            cmocka_unit_test_teardown(innocent_chase_suffers_beside_streams, free_blocks),
+            cmocka_unit_test_teardown(write_backs_take_bandwidth, free_blocks),
+            cmocka_unit_test_teardown(a_write_takes_the_line_from_other_cores,
+                                      free_blocks),
+            cmocka_unit_test_teardown(samples_come_at_the_period_with_jitter,
+                                      free_blocks),
+            cmocka_unit_test_teardown(loads_below_ldlat_are_not_counted, free_blocks),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
