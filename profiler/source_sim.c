@@ -27,8 +27,9 @@
 #define STACK_FRAMES 128
 /* Valgrind numbers its descriptors above the target's limit, within this many. */
 #define RESERVED_DESCRIPTORS 24
-/* What is kept of the engine's log, and how much of it is shown. */
-#define LOG_KEPT_BYTES  65536
+/* What is kept of the engine's log, and how much of it is shown. When the engine
+ * fails it says why, and then writes a stack for each of the target's threads. */
+#define LOG_KEPT_BYTES  (4u << 20)
 #define LOG_SHOWN_BYTES 400
 
 struct source {
@@ -222,6 +223,8 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
             "--command-line-only=yes", /* not $VALGRIND_OPTS, not .valgrindrc */
             "--trace-children=yes",
             "--vgdb=no",
+            /* At once; each costs some kilobytes of every process. */
+            "--max-threads=4000",
             /* Otherwise loads whose value is not used would be optimised away. */
             "--vex-iropt-register-updates=allregs-at-mem-access",
             /* Blocks that follow jumps translate cold code several times. */
