@@ -102,7 +102,10 @@ ULong threads_now_ns(void)
 
 UInt threads_lwp(ThreadId tid)
 {
-        return tid == VG_INVALID_THREADID || threads[tid] == NULL ? 0 : threads[tid]->lwp;
+        /* There are no threads in a process that is not modelled. */
+        if (threads == NULL || tid == VG_INVALID_THREADID || threads[tid] == NULL)
+                return 0;
+        return threads[tid]->lwp;
 }
 
 /* ---- counters of intervals ---- */
