@@ -198,10 +198,8 @@ static int take_records(struct sim_images *images, size_t number, uint64_t limit
 /* The latest image of PID before NUMBER; SIZE_MAX: there is none. */
 static size_t image_of_pid(struct sim_images *images, uint32_t pid, size_t number)
 {
-        struct context_node *node = context_intern_place(images->latest, 0, pid);
-        if (!node || node->id == 0 || (size_t)node->id - 1 >= number)
-                return SIZE_MAX;
-        return (size_t)node->id - 1;
+        int64_t found = context_intern_find(images->latest, 0, pid);
+        return found == 0 || (size_t)found > number ? SIZE_MAX : (size_t)found - 1;
 }
 
 /* By exec the image BEFORE gives way to its successor in the same process. */

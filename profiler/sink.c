@@ -246,10 +246,8 @@ static int64_t time_of_sample(struct sink *sink, struct image *image, int64_t ti
 /* The live image of KEY, or NULL. */
 static struct image *find_image(struct sink *sink, image_key key)
 {
-        struct context_node *node = context_intern_place(sink->image_index, 0, key);
-        if (!node || node->id == 0)
-                return NULL;
-        return &sink->images[node->id - 1];
+        int64_t index = context_intern_find(sink->image_index, 0, key);
+        return index ? &sink->images[index - 1] : NULL;
 }
 
 /* The same; an event without one is counted and dropped. */
@@ -295,9 +293,9 @@ static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
 static struct thread *find_thread(struct sink *sink, const struct image *image,
                                   uint32_t tid)
 {
-        struct context_node *node = context_intern_place(
-            sink->thread_index, (uint64_t)(image - sink->images), tid);
-        return node && node->id ? &sink->threads[node->id - 1] : NULL;
+        int64_t index = context_intern_find(sink->thread_index,
+                                            (uint64_t)(image - sink->images), tid);
+        return index ? &sink->threads[index - 1] : NULL;
 }
 
 /* The thread TID, which begins now when nothing was heard of it before. */

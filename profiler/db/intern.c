@@ -187,3 +187,9 @@ struct context_node *context_intern_place(struct context_intern *table, uint64_t
         table->used++;
         return node;
 }
+
+int64_t context_intern_find(const struct context_intern *table, uint64_t context,
+                            uint64_t ip)
+{
+        return context_probe(table->nodes, table->node_count, context, ip)->id;
+}

@@ -31,9 +31,13 @@ struct context_node {
 struct context_intern *context_intern_new(void); /* NULL: no memory */
 void context_intern_free(struct context_intern *table);
 
-/* The node (CONTEXT, IP); its id is 0 when it is new, and the caller stores the
- * id. Valid until the next call. NULL: no memory. */
+/* The node (CONTEXT, IP); its id is 0 when it is new, and the caller has to store
+ * one. Valid until the next call. NULL: no memory. */
 struct context_node *context_intern_place(struct context_intern *table, uint64_t context,
                                           uint64_t ip);
+
+/* The id of the node (CONTEXT, IP), 0 when there is none; makes nothing. */
+int64_t context_intern_find(const struct context_intern *table, uint64_t context,
+                            uint64_t ip);
 
 #endif
