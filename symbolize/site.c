@@ -20,9 +20,8 @@ static bool begins_with(const char *text, const char *const *beginnings)
 static bool allocator_library(const struct sweep *sweep, const struct place *place)
 {
         static const char *const libraries[] = {
-            "libc.so",      "libc-2.",       "ld-linux",
-            "libstdc++.so", "libc++.so",     "libc++abi.so",
-            "libmemlag",    "libpthread.so", NULL};
+            "libc.so",   "libc-2.",      "ld-linux",      "libstdc++.so",
+            "libc++.so", "libc++abi.so", "libpthread.so", NULL};
 
         return place->module != RAW_NONE &&
                begins_with(path_base(sweep->raw->modules[place->module].path), libraries);

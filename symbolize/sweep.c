@@ -26,7 +26,7 @@ static bool same_place(const void *context, const void *key, uint32_t position)
 
         return place->module == wanted->module &&
                place->code.vaddr == wanted->code.vaddr &&
-               place->in_image == wanted->in_image;
+               place->in_image == wanted->in_image && place->mapped == wanted->mapped;
 }
 
 static int put_place(struct sweep *sweep, const struct place *place, uint32_t *index)
