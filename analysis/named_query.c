@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks up the queries that the build embedded. Runs nothing. */
+/* Looks up the queries that the build embedded. Runs nothing. A query's file begins
+ * with its licence, and then says in one line what the query shows. */
 #include "named_query.h"
 
 #include <stddef.h>
@@ -25,7 +26,8 @@ const char *named_query(const char *name)
 void named_query_list(FILE *out)
 {
         for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
-                const char *description = queries[i].sql + strspn(queries[i].sql, "- ");
+                const char *licence_end = strchr(queries[i].sql, '\n');
+                const char *description = licence_end + strspn(licence_end, "\n- ");
                 fprintf(out, "%-20s %.*s\n", queries[i].name,
                         (int)strcspn(description, "\n"), description);
         }

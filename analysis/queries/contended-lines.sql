@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Source lines whose loads waited while DRAM bandwidth was short
 SELECT contended_samples, samples,
        round(100.0 * contended_samples / samples, 1) AS contended_percent,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Totals of all counters
 SELECT name, sum(value) AS total, unit
 FROM counter LEFT JOIN reading USING (counter_id)

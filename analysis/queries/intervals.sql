@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The intervals in the order of time
 SELECT interval_id, start_ns / 1e6 AS start_ms, round(lmrl_cycles, 1) AS lmrl_cycles,
        round(l1_miss_latency_cycles, 1) AS l1_miss_latency_cycles,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Samples by latency, in powers of two
 WITH RECURSIVE bucket (low, high) AS (
         VALUES (0, 1)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Where each source line's data came from: samples by level
 SELECT file, line, function, count(*) AS samples,
        sum(level = 'L1') AS L1, sum(level = 'LFB') AS LFB, sum(level = 'L2') AS L2,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Samples by where their data came from
 SELECT level, count(*) AS samples,
        round(100.0 * count(*) / sum(count(*)) OVER (), 1) AS percent,

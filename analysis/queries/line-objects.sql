@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Which line waits for which data object
 SELECT file, line, function, object_kind, object, samples,
        round(mean_latency_cycles, 1) AS mean_latency_cycles, contended_samples

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Data objects by their share of the latency of all samples
 SELECT printf('%.1f', 100 * latency_share) AS latency_percent, samples, dram_samples,
        round(mean_latency_cycles, 1) AS mean_latency_cycles, contended_samples, verdict,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Neighbouring intervals with the same bound, joined to phases
 WITH step AS (
         SELECT *, bound IS NOT lag(bound) OVER (ORDER BY interval_id) AS begins

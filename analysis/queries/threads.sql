@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Threads with their samples and latency
 SELECT pid, tid, count(*) AS samples,
        sum(level IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,
