@@ -19,6 +19,7 @@ struct report_kind {
         const char *table_sql;
         const char *alignment; /* of its columns: l or r each */
         const char *legend;    /* what its columns mean, where a name does not say it */
+        const char *finding_table; /* where its rows' verdicts are; NULL: it has none */
 };
 
 /* The kind called NAME, or NULL. */

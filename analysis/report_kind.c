@@ -45,6 +45,7 @@
 static const struct report_kind kinds[] = {
     {
         .name = "line",
+        .finding_table = "line_finding",
         .rows_sql = "SELECT * FROM line_view LIMIT ?1",
         .table_sql = "WITH top AS (SELECT *," BASE(
             "file") "AS base FROM line_finding"
@@ -62,6 +63,7 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "function",
+        .finding_table = "function_finding",
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
                     " p95_latency_cycles, latency_share, contended_samples, verdict "
                     "FROM function_finding "
@@ -76,6 +78,7 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "object",
+        .finding_table = "object_finding",
         .rows_sql = "SELECT * FROM object_view LIMIT ?1",
         .table_sql = "WITH top AS (SELECT *," BASE(
             "alloc_file") "AS base"

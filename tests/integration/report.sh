@@ -21,6 +21,15 @@ grep -A1 '^ *latency ' out | tail -1 | grep -q '87.7%.* dram-contention .*stream
         fail "stream.c:10 is not the first line"
 expect "colours in a pipe" "$(grep -c "$(printf '\033')" out || true)" 0
 
+# A dram verdict beside a small DRAM column is explained, and nothing else is.
+waits='waited for a line'
+! tr '\n' ' ' <out | grep -q "$waits" || fail "waits for lines are explained without need"
+cp memlag.db lines.db
+sqlite3 lines.db "UPDATE line_finding SET dram_samples = 0 WHERE line = 10"
+"$MEMLAG" report lines.db | tr '\n' ' ' | grep -q "$waits" ||
+        fail "a dram verdict without samples from DRAM is not explained"
+"$MEMLAG" report --by interval lines.db >/dev/null
+
 # ---- source text ----------------------------------------------------------------
 mkdir src
 seq -f 'text of line %g' 1 30 >src/stream.c
