@@ -17,7 +17,7 @@
 struct analysis {
         struct db *db;
         struct machine_facts machine;
-        char *machine_origin;
+        struct machine_origins origins;
         struct run_counters counters;
         struct interval_metrics *metrics; /* of each interval of counters.series */
         struct thresholds thresholds;
@@ -39,7 +39,7 @@ static int clear(struct db *db, struct diag *diag)
 
 static int read_facts(struct analysis *a, struct diag *diag)
 {
-        int code = facts_machine(a->db, &a->machine, &a->machine_origin, diag);
+        int code = facts_machine(a->db, &a->machine, &a->origins, diag);
         if (!code)
                 code = facts_counters(a->db, &a->counters, diag);
         return code;
@@ -128,8 +128,8 @@ static int find_intervals(struct analysis *a, struct diag *diag)
         if (!code)
                 code = store_intervals(a, diag);
         if (!code)
-                code = thresholds_derive(a->db, &a->machine, a->machine_origin,
-                                         &a->counters, a->metrics, &a->thresholds, diag);
+                code = thresholds_derive(a->db, &a->machine, &a->origins, &a->counters,
+                                         a->metrics, &a->thresholds, diag);
         if (code)
                 return code;
         judge_intervals(a);
@@ -206,7 +206,7 @@ int analyze(struct db *db, struct diag *diag)
                 code = db_exec(db, "COMMIT", diag);
         if (code)
                 db_exec(db, "ROLLBACK", NULL);
-        free(a.machine_origin);
+        machine_origins_free(&a.origins);
         free(a.metrics);
         free(a.judged);
         facts_counters_free(&a.counters);

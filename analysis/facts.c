@@ -32,27 +32,45 @@ static double *machine_field(struct machine_facts *machine, const char *key)
         return NULL;
 }
 
-int facts_machine(struct db *db, struct machine_facts *machine, char **origin,
-                  struct diag *diag)
+/* Where the text of FIELD's origin goes; NULL: nobody asks for it. */
+static char **origin_of_field(const struct machine_facts *machine, const double *field,
+                              struct machine_origins *origins)
+{
+        if (field == &machine->l3_latency_cycles)
+                return &origins->l3_latency;
+        if (field == &machine->dram_latency_cycles)
+                return &origins->dram_latency;
+        return field == &machine->dram_bandwidth_gbs ? &origins->dram_bandwidth : NULL;
+}
+
+int facts_machine(struct db *db, struct machine_facts *machine,
+                  struct machine_origins *origins, struct diag *diag)
 {
         *machine = (struct machine_facts){NAN, NAN, NAN, NAN, NAN, NAN};
-        *origin = NULL;
+        *origins = (struct machine_origins){0};
         sqlite3_stmt *rows;
         int code = statement_prepare(
             db, "SELECT key, value, origin FROM machine WHERE value > 0 ORDER BY key",
             &rows, diag);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                double *field = machine_field(machine, statement_text(rows, 0));
-                if (field)
-                        *field = sqlite3_column_double(rows, 1);
                 code = 0;
-                if (field == &machine->dram_latency_cycles) {
-                        *origin = strdup(statement_text(rows, 2));
-                        code = *origin ? 0 : diag_set(diag, -ENOMEM, "no memory");
-                }
+                double *field = machine_field(machine, statement_text(rows, 0));
+                if (!field)
+                        continue;
+                *field = sqlite3_column_double(rows, 1);
+                char **origin = origin_of_field(machine, field, origins);
+                if (origin && !*origin && !(*origin = strdup(statement_text(rows, 2))))
+                        code = diag_set(diag, -ENOMEM, "no memory");
         }
         sqlite3_finalize(rows);
         return code;
+}
+
+void machine_origins_free(struct machine_origins *origins)
+{
+        free(origins->l3_latency);
+        free(origins->dram_latency);
+        free(origins->dram_bandwidth);
 }
 
 /* ---- the counters ---------------------------------------------------------- */

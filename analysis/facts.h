@@ -7,10 +7,17 @@
 #include "contention.h"
 #include "db.h"
 
-/* The machine table's facts; *ORIGIN is where they come from (the caller frees
- * it), or NULL when the table has none of them. */
-int facts_machine(struct db *db, struct machine_facts *machine, char **origin,
-                  struct diag *diag);
+/* Where the facts that become thresholds come from; NULL: the table lacks the fact. */
+struct machine_origins {
+        char *l3_latency;
+        char *dram_latency;
+        char *dram_bandwidth;
+};
+void machine_origins_free(struct machine_origins *origins);
+
+/* The machine table's facts; the caller frees ORIGINS, also after an error. */
+int facts_machine(struct db *db, struct machine_facts *machine,
+                  struct machine_origins *origins, struct diag *diag);
 
 struct run_counters {
         bool known[CONCEPT_COUNT]; /* the run counted it */

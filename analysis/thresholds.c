@@ -156,18 +156,19 @@ static int store(struct db *db, const struct threshold_row *rows, size_t count,
 }
 
 int thresholds_derive(struct db *db, const struct machine_facts *machine,
-                      const char *machine_origin, const struct run_counters *counters,
+                      const struct machine_origins *origins,
+                      const struct run_counters *counters,
                       const struct interval_metrics *metrics,
                       struct thresholds *thresholds, struct diag *diag)
 {
         static const char rule[] = "rule, see method.md";
         static const char run[] = "the run's quiet intervals";
-        const char *facts = machine_origin ? machine_origin : "machine";
         *thresholds = thresholds_of_machine(machine);
-        const char *latency_origin = isnan(thresholds->high_latency_cycles) ? run : facts;
-        const char *bandwidth_origin =
-            isnan(thresholds->bandwidth_gbs) ? "the run's busiest interval" : facts;
-        const char *cache_origin = isnan(machine->l3_latency_cycles) ? rule : facts;
+        const char *latency_origin = origins->dram_latency ? origins->dram_latency : run;
+        const char *bandwidth_origin = origins->dram_bandwidth
+                                           ? origins->dram_bandwidth
+                                           : "the run's busiest interval";
+        const char *cache_origin = origins->l3_latency ? origins->l3_latency : rule;
         if (isnan(thresholds->quiet_lmrl_cycles) || isnan(thresholds->bandwidth_gbs)) {
                 int code = fill_from_run(db, counters, metrics, thresholds, diag);
                 if (code)

@@ -21,7 +21,8 @@ int quiet_lmrl(const struct interval_metrics *metrics, size_t count, double *lmr
 /* Derives all thresholds and stores them with their origin. METRICS are those of
  * COUNTERS' intervals. */
 int thresholds_derive(struct db *db, const struct machine_facts *machine,
-                      const char *machine_origin, const struct run_counters *counters,
+                      const struct machine_origins *origins,
+                      const struct run_counters *counters,
                       const struct interval_metrics *metrics,
                       struct thresholds *thresholds, struct diag *diag);
 

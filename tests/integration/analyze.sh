@@ -107,6 +107,17 @@ expect "its origin" "$(answer own.db "
 "$MEMLAG" report own.db | grep -q "run's own quiet intervals" ||
         fail "the report does not say where the limits come from"
 
+# Each limit names the origin of the fact that it follows from.
+synthetic_database origins.db
+sqlite3 origins.db "UPDATE machine SET origin = 'command line'
+        WHERE key = 'dram_bandwidth_gbs'"
+"$MEMLAG" analyze origins.db
+expect "origins" "$(answer origins.db "
+        SELECT name, origin FROM threshold
+        WHERE name IN ('contended_bandwidth_gbs', 'high_latency_cycles') ORDER BY name")" \
+"contended_bandwidth_gbs|command line
+high_latency_cycles|preset made-up"
+
 # Without counters the samples are judged as far as they tell.
 synthetic_database samples.db
 sqlite3 samples.db "DELETE FROM reading; DELETE FROM counter"
