@@ -249,8 +249,10 @@ static int print_ledger(struct db *db, FILE *out, struct diag *diag)
                 char *unit = column_printable(rows, 1);
                 char *kind = column_printable(rows, 2);
                 char *stage = column_printable(rows, 3);
-                fprintf(out, "%s  %" PRId64 " %s: %s (%s)\n", heading,
-                        (int64_t)sqlite3_column_int64(rows, 0), unit ? unit : "",
+                bool says_unit = unit && kind && strncmp(kind, unit, strlen(unit)) == 0;
+                fprintf(out, "%s  %" PRId64 " %s%s%s (%s)\n", heading,
+                        (int64_t)sqlite3_column_int64(rows, 0),
+                        unit && !says_unit ? unit : "", says_unit ? "" : ": ",
                         kind ? kind : "", stage ? stage : "");
                 free(unit);
                 free(kind);

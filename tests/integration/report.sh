@@ -29,6 +29,10 @@ sqlite3 lines.db "UPDATE line_finding SET dram_samples = 0 WHERE line = 10"
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -q "$waits" ||
         fail "a dram verdict without samples from DRAM is not explained"
 "$MEMLAG" report --by interval lines.db >/dev/null
+# The ledger names a unit once.
+sqlite3 lines.db "UPDATE ledger SET kind = 'samples with no line' WHERE kind = 'no line'"
+"$MEMLAG" report lines.db | grep -q '^  30 samples with no line (symbolize)$' ||
+        fail "the ledger says its unit twice"
 
 # ---- source text ----------------------------------------------------------------
 mkdir src
