@@ -421,6 +421,16 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
         come_back(tid);
 }
 
+/* Processes that do the same must not be sampled at the same loads, but a run of one
+ * process must be repeatable: the images before it tell it from others. */
+static ULong seed_here(void)
+{
+        const struct simpmu_control *control = ring_control();
+
+        return control->seed ^ __atomic_load_n(&control->slices_claimed, __ATOMIC_RELAXED)
+                                   << 32;
+}
+
 static struct tool_thread *thread_new(ULong start_slots)
 {
         const struct simpmu_control *control = ring_control();
@@ -433,7 +443,7 @@ static struct tool_thread *thread_new(ULong start_slots)
                 VG_(memset)(thread, 0, sizeof(*thread));
         }
         machine_thread_init(&tool_machine, &thread->sim, created_count++, start_slots,
-                            control->period_loads, control->seed);
+                            control->period_loads, seed_here());
         return thread;
 }
 
@@ -547,6 +557,7 @@ void threads_forked(ThreadId tid)
         woken_count = 0;
         waking_count = 0;
         thread->lwp = (UInt)VG_(gettid)();
+        sampler_init(&thread->sim.sampler, ring_control()->period_loads, seed_here());
         /* What was counted before the fork is the parent's. */
         machine_read_counters(&tool_machine, &thread->sim, tool_hot.instructions,
                               tool_hot.loads, thread->last_value);
