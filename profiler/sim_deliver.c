@@ -109,7 +109,7 @@ static int deliver_sample(struct sink *sink, image_key image,
         };
         uint16_t flags = sample->header.flags;
         struct data_source_row data_source = {
-            .op = flags & SIMPMU_STORE ? "store" : "load",
+            .op = "load",
             .level = levels[sample->level],
             .tlb = flags & SIMPMU_TLB_MISS ? "miss" : "hit",
             .snoop = "NA",

@@ -169,8 +169,8 @@ enum simpmu_level {
         SIMPMU_LEVEL_COUNT
 };
 
-/* flags of SIMPMU_SAMPLE */
-enum { SIMPMU_TLB_MISS = 1, SIMPMU_LOCKED = 2, SIMPMU_STORE = 4 };
+/* flags of SIMPMU_SAMPLE; an instruction that loads and stores is sampled as a load */
+enum { SIMPMU_TLB_MISS = 1, SIMPMU_LOCKED = 2 };
 
 struct simpmu_sample {
         struct simpmu_record header;

@@ -7,8 +7,7 @@
 static UInt sample_flags(const struct sim_sample *sample)
 {
         return (sample->tlb_miss ? SIMPMU_TLB_MISS : 0) |
-               (sample->site->locked ? SIMPMU_LOCKED : 0) |
-               (sample->site->kind == ACCESS_UPDATE ? SIMPMU_STORE : 0);
+               (sample->site->locked ? SIMPMU_LOCKED : 0);
 }
 
 void sample_write(const struct sim_sample *sample)
