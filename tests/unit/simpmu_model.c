@@ -184,6 +184,31 @@ static void chase_step(struct rig *rig, uint64_t address)
                 thread_leave_block(&rig->hot, rig->threads[rig->running], &leave.site);
 }
 
+/* pointer = *pointer through a variable in memory, as unoptimised code does it: a block
+ * that loads the variable, loads through it and stores the value back. */
+static void chase_through_memory_step(struct rig *rig, uint64_t variable,
+                                      uint64_t address)
+{
+        const struct access_site load_variable = {.size_bytes = WORD_BYTES,
+                                                  .index = 0,
+                                                  .kind = ACCESS_LOAD,
+                                                  .value_used = true};
+        const struct access_site load_next = {.address_slots = 1,
+                                              .size_bytes = WORD_BYTES,
+                                              .index = 1,
+                                              .kind = ACCESS_LOAD,
+                                              .slot = 1,
+                                              .value_used = true};
+        const struct access_site store_variable = {
+            .data_slots = 2, .size_bytes = WORD_BYTES, .index = 2, .kind = ACCESS_STORE};
+        struct sim_thread *thread = rig->threads[rig->running];
+
+        access_memory(&rig->machine, &rig->hot, thread, &load_variable, variable);
+        access_memory(&rig->machine, &rig->hot, thread, &load_next, address);
+        access_memory(&rig->machine, &rig->hot, thread, &store_variable, variable);
+        rig->hot.instructions += 3;
+}
+
 static void counters(const struct rig *rig, uint32_t thread,
                      uint64_t value[SIMPMU_COUNTER_COUNT])
 {
@@ -591,6 +616,26 @@ static void loads_below_ldlat_are_not_counted(void **state)
         assert_int_equal(samples_taken, 128 * KIB / LINE_BYTES); /* the first pass */
 }
 
+static void a_load_of_a_pending_store_is_not_slow_itself(void **state)
+{
+        (void)state;
+        const uint64_t variable = 1024 * MIB, steps = 20000;
+        const uint32_t period = 1;
+        struct simpmu_params params = default_params();
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        struct rig *rig = rig_new(&params, 1, 20, period);
+
+        for (uint64_t i = 0; i < steps; i++)
+                chase_through_memory_step(rig, variable, i * 4096);
+        /* The chain takes the time that it takes ... */
+        assert_near((double)now_cycles(rig, 0) / (double)steps, DRAM_CYCLES, 0.05);
+        /* ... and of the two loads of a step only the one from memory is slow. */
+        assert_near((double)samples_taken, (double)steps, 0.05);
+        assert_near((double)last_sample.latency_slots / rig->machine.slots_per_cycle,
+                    DRAM_CYCLES, 0.05);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -615,6 +660,8 @@ int main(void)
             cmocka_unit_test_teardown(samples_come_at_the_period_with_jitter,
                                       free_blocks),
             cmocka_unit_test_teardown(loads_below_ldlat_are_not_counted, free_blocks),
+            cmocka_unit_test_teardown(a_load_of_a_pending_store_is_not_slow_itself,
+                                      free_blocks),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,10 @@ HOT_PATH struct stored *stored_line_at(struct sim_thread *thread, uint64_t line)
         return &thread->stored_line[line & (STORED_LINES - 1)];
 }
 
-/* A load gets the value of an earlier store whose data is still to come. */
+/* A load gets the value of an earlier store whose data is still to come. What depends
+ * on the load waits for it, but the load is not sampled as slow: the latency is that of
+ * the load that the stored value came from, and would count again at every step of a
+ * chain that goes through memory, as pointers on the stack do without optimisation. */
 HOT_PATH uint64_t after_store_forwarding(struct sim_thread *thread,
                                          const struct access *access, uint64_t ready)
 {
@@ -150,9 +153,10 @@ HOT_PATH void access_in_flight(struct machine *machine, struct sim_hot *hot,
                         thread->counters.pending_slots += ready - access->start;
                 }
         }
+        uint64_t value_ready = ready;
         if (access->loads_pending)
-                ready = after_store_forwarding(thread, access, ready);
-        deliver(hot, thread, access, ready);
+                value_ready = after_store_forwarding(thread, access, ready);
+        deliver(hot, thread, access, value_ready);
         access_sample(machine, thread, access, ready, level, false);
 }
 
@@ -210,10 +214,11 @@ HOT_PATH void access_cached(struct machine *machine, struct sim_hot *hot,
                         miss_take_ownership(machine, thread, access->line, start);
                 place.set->dirty |= bit;
         }
+        uint64_t value_ready = ready;
         if (access->loads_pending) {
                 const struct stored *line = stored_line_at(thread, access->line);
                 if (kind != ACCESS_STORE)
-                        ready = after_store_forwarding(thread, access, ready);
+                        value_ready = after_store_forwarding(thread, access, ready);
                 if (kind != ACCESS_LOAD && store_data(hot, thread, access))
                         stable = false;
                 if (line->where == access->line && line->ready > access->now)
@@ -221,8 +226,8 @@ HOT_PATH void access_cached(struct machine *machine, struct sim_hot *hot,
         }
         if (kind != ACCESS_STORE) {
                 /* L1 latency itself is not followed: see thread.h. */
-                if (ready > access->now + machine->l1d_latency)
-                        deliver(hot, thread, access, ready);
+                if (value_ready > access->now + machine->l1d_latency)
+                        deliver(hot, thread, access, value_ready);
                 access_sample(machine, thread, access, ready, level,
                               translation != TLB_HIT);
         }
