@@ -289,7 +289,7 @@ static int follow(struct recording *recording, struct diag *diag)
         if (rc == 0)
                 follow_until_end(recording, epoll_fd);
         close(epoll_fd);
-        return rc == 0 ? launch_wait(recording->launch, &recording->end, diag) : rc;
+        return rc;
 }
 
 /* ---- the end --------------------------------------------------------------------- */
@@ -402,8 +402,9 @@ static int record(struct recording *recording)
                         unlink(options->output); /* it holds nothing */
                 return EXIT_FAILED;
         }
-        rc = follow(recording, &diag);
-        if (rc < 0) {
+        if (follow(recording, &diag) < 0)
+                give_up(recording, &diag);
+        if (launch_wait(recording->launch, &recording->end, &diag) < 0) {
                 diag_print(name, &diag);
                 recording->failed = true;
         }

@@ -117,18 +117,14 @@ static int end_image(struct sim_images *images, size_t number, int64_t time_ns,
 }
 
 static int end_by_record(struct sim_images *images, size_t number,
-                         const struct simpmu_end *end, struct diag *diag)
+                         const struct simpmu_record *end, struct diag *diag)
 {
-        if (end->skipped_records)
-                sink_loss(images->sink, "records dropped", end->skipped_records,
-                          "records");
-        if (end->header.flags & SIMPMU_NATIVE)
+        if (end->flags & SIMPMU_NATIVE)
                 sink_loss(images->sink, "programs that the simulated PMU cannot run", 1,
                           "programs");
         bool exec_follows =
-            (end->header.flags & (SIMPMU_EXECED | SIMPMU_NATIVE)) == SIMPMU_EXECED;
-        return end_image(images, number, (int64_t)end->header.time_ns, exec_follows,
-                         diag);
+            (end->flags & (SIMPMU_EXECED | SIMPMU_NATIVE)) == SIMPMU_EXECED;
+        return end_image(images, number, (int64_t)end->time_ns, exec_follows, diag);
 }
 
 /* The time an image had reached, read from its slice. */

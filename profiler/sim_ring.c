@@ -121,7 +121,7 @@ static size_t least_size(uint16_t type)
             [SIMPMU_FREE] = sizeof(struct simpmu_free),
             [SIMPMU_TRACKER] = sizeof(struct simpmu_record),
             [SIMPMU_UNHANDLED] = sizeof(struct simpmu_unhandled),
-            [SIMPMU_END] = sizeof(struct simpmu_end),
+            [SIMPMU_END] = sizeof(struct simpmu_record),
         };
         return type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
 }

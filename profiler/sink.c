@@ -483,7 +483,9 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
         if (rc == -ENOMEM)
                 return no_memory(diag);
         if (rc == -EINVAL)
-                return sink_loss(sink, "mappings that make no sense", 1, "mappings");
+                return sink_loss(sink, "mappings that make no sense", 1, "mappings") < 0
+                           ? no_memory(diag)
+                           : 0;
         return rc;
 }
 
@@ -714,7 +716,9 @@ int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key
         if (rc < 0)
                 return rc;
         if (start_ns < thread->readings_end_ns || end_ns <= start_ns)
-                return sink_loss(sink, "counter readings out of order", 1, "readings");
+                return sink_loss(sink, "counter readings out of order", 1, "readings") < 0
+                           ? no_memory(diag)
+                           : 0;
         thread->readings_end_ns = end_ns;
         saw_time(sink, image, end_ns);
         for (size_t i = 0; rc == 0 && i < count; i++) {

@@ -303,13 +303,17 @@ static char *end_of_log(struct source *source)
         return text;
 }
 
-/* What the engine said of its own failure; NULL when it did not fail. Its log has
- * other lines too, such as those about a target's fatal signal. */
-static const char *engine_failure(struct source *source, const char *log)
+/* What the engine said of its own failure, cut out of LOG; NULL when it did not fail.
+ * Its log has other lines too, such as those about a target's fatal signal. */
+static const char *engine_failure(struct source *source, char *log)
 {
-        const char *failure = strstr(log, "the 'impossible' happened");
-        if (failure)
+        char *failure = strstr(log, "the 'impossible' happened");
+        if (failure) {
+                char *stack = strstr(failure, "\n\nhost stacktrace");
+                if (stack)
+                        *stack = '\0';
                 return failure;
+        }
         if (sim_images_started(source->images) > 0)
                 return NULL;
         size_t length = strlen(log);
@@ -327,7 +331,8 @@ static int sim_stop(struct source *source, struct diag *diag)
         const char *failure = engine_failure(source, log);
         if (failure)
                 rc = diag_set(diag, -EIO, "the simulated PMU failed: %.*s",
-                              LOG_SHOWN_BYTES, *failure ? failure : "it did not begin");
+                              LOG_SHOWN_BYTES,
+                              *failure ? failure : "the command ended before it began");
         free(log);
         return rc;
 }

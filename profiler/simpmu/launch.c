@@ -92,8 +92,8 @@ static void end_slice(int fd, uint64_t number, uint16_t flags)
 
         if (slice == NULL)
                 return;
-        if (slice_has_room(slice, sizeof(struct simpmu_end)))
-                slice_end(slice, flags, slice->now_ns, 0);
+        if (slice_has_room(slice, sizeof(struct simpmu_record)))
+                slice_end(slice, flags, slice->now_ns);
         munmap(slice, SIMPMU_SLICE_BYTES);
 }
 

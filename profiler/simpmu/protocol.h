@@ -240,9 +240,4 @@ struct simpmu_unhandled {
  * (not a 64-bit x86 ELF file) and runs on unrecorded. */
 enum { SIMPMU_EXITED = 1, SIMPMU_EXECED = 2, SIMPMU_NATIVE = 4 };
 
-struct simpmu_end {
-        struct simpmu_record header;
-        uint64_t skipped_records; /* dropped because memlag was gone */
-};
-
 #endif

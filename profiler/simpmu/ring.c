@@ -201,7 +201,7 @@ void ring_finish(void)
 {
         if (slice == NULL)
                 return;
-        slice_end(slice, SIMPMU_EXITED, slice->now_ns, 0);
+        slice_end(slice, SIMPMU_EXITED, slice->now_ns);
         ring_bell();
         slice = NULL;
 }

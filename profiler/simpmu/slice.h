@@ -58,18 +58,16 @@ static inline struct simpmu_record *slice_reserve(struct simpmu_slice *slice,
 }
 
 /* Writes the last record. */
-static inline void slice_end(struct simpmu_slice *slice, uint16_t flags, uint64_t time_ns,
-                             uint64_t skipped_records)
+static inline void slice_end(struct simpmu_slice *slice, uint16_t flags, uint64_t time_ns)
 {
-        struct simpmu_end *end = (struct simpmu_end *)slice_reserve(slice, sizeof(*end));
+        struct simpmu_record *end = slice_reserve(slice, sizeof(*end));
 
-        end->header = (struct simpmu_record){
+        *end = (struct simpmu_record){
             .size_bytes = sizeof(*end),
             .type = SIMPMU_END,
             .flags = flags,
             .time_ns = time_ns,
         };
-        end->skipped_records = skipped_records;
         slice_publish(slice, sizeof(*end));
         __atomic_store_n(&slice->done, 1, __ATOMIC_RELEASE);
 }
