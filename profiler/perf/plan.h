@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Which perf events to open together, as plain data. The planners (plan_pebs.h,
+ * plan_ibs.h) make plans from facts about the machine; the session opens them on tasks
+ * or CPUs. A plan knows no file descriptor, ring or database. */
+#ifndef MEMLAG_PERF_PLAN_H
+#define MEMLAG_PERF_PLAN_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum plan_use {
+        PLAN_LOADS,     /* samples that are loads (ibs: any operation) */
+        PLAN_STORES,    /* samples that are stores */
+        PLAN_AUXILIARY, /* the CPU wants it as leader: its samples and count say nothing
+                         */
+        PLAN_COUNTER    /* read at the interval */
+};
+
+/* ATTR says what to measure and the form of its samples: type, config, config1, config2,
+ * precise_ip, sample_period or freq, sample_type, sample_regs_user, sample_stack_user,
+ * exclude_*, pinned, and for counters read_format with GROUP and both times. How to run
+ * it (disabled, enable_on_exec, inherit, task, comm, mmap, mmap2, sample_id_all, wake-up,
+ * further bits of read_format) is the session's.
+ *
+ * NAME is the counter's in the database; one NAME may stand in several groups. Each is
+ * then an estimate of the same rate, and what the counter gained between two readings is
+ *         time enabled * (sum of gains) / (sum of times running),
+ * which for a counter in one group is the kernel's own rule. A counter that was not
+ * running at all between two readings gained an unknown amount, not nothing: its reading
+ * spans on to the next at which it ran. */
+struct plan_event {
+        struct perf_event_attr attr;
+        enum plan_use use;
+        const char *name; /* static */
+        const char *unit; /* static: "cycles", "bytes" ... of SCALE counts */
+        uint64_t scale;   /* multiply the count by this */
+};
+
+enum { PLAN_GROUP_EVENTS_MAX = 8 };
+
+/* Events that are always on the PMU together; events[0] is the leader. A group whose
+ * leader is pinned never waits for counters: when it cannot have them, its event reads as
+ * end of file. */
+struct plan_group {
+        struct plan_event events[PLAN_GROUP_EVENTS_MAX];
+        size_t count;
+        /* Where the PMU is: of a hybrid CPU's cores, or of a package's memory controller,
+         * ascending; cpu_count 0: on every CPU. Owned by the plan. */
+        int *cpus;
+        size_t cpu_count;
+        /* Counts whatever runs there: open it on each of its CPUs with pid -1 also when
+         * the others follow a task. When that is forbidden the run goes on without it. */
+        bool system_wide;
+};
+
+struct plan {
+        struct plan_group *groups; /* in the order in which to open them */
+        size_t group_count;
+        /* Counters that do not fit beside each other take turns; their readings are
+         * estimates. */
+        bool counters_rotate;
+        /* The samples take turns with the counters too. */
+        bool samples_rotate;
+};
+
+/* Adds an empty group; NULL when there is no memory. */
+struct plan_group *plan_add_group(struct plan *plan);
+void plan_free(struct plan *plan);
+
+/* Why the kernel cannot collect many samples of ATTR with one interrupt (large PEBS), in
+ * the form "... is asked for"; NULL when it can. Linux, arch/x86/events/intel/core.c. */
+const char *plan_large_pebs_obstacle(const struct perf_event_attr *attr);
+
+#endif
