@@ -196,6 +196,8 @@ static int add_frame(struct finder *finder, struct code_place *place, uint32_t i
                           finder->frames->count, sizeof(*finder->frames->items)) < 0)
                 return -ENOMEM;
         if (dwarf_offdie(finder->dwarf->dwarf, node->die_offset, &die)) {
+                if (!node->outer)
+                        place->function_die = die;
                 frame.function = node_name(finder, node, &die);
                 if (node->outer &&
                     die_number(finder->dwarf, &die, DW_AT_call_file, &number))

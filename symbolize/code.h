@@ -30,6 +30,9 @@ struct code_place {
         uint32_t line;        /* 0: unknown */
         uint32_t frame_count; /* 0: nothing is inlined there */
         size_t first_frame;   /* in code_frames, innermost first */
+        /* The entry of the machine code's function, while the module's debug
+         * information is open; addr is NULL where there is none. */
+        Dwarf_Die function_die;
 };
 
 /* Answers PLACES, COUNT addresses of the file that DWARF (NULL: none) and SYMBOLS
