@@ -6,6 +6,7 @@
 #include "analysis.h"
 #include "command.h"
 #include "doctor.h"
+#include "microbench.h"
 #include "record.h"
 
 int cmd_symbolize(int argc, char **argv);
@@ -17,6 +18,7 @@ static const struct command commands[] = {
     {"report", cmd_report, "Show what waits for memory, by line, object or interval"},
     {"query", cmd_query, "Run SQL on a recording, or a query from the library"},
     {"doctor", cmd_doctor, "Tell what this machine can record with, and what is missing"},
+    {"bench", cmd_bench, "Run a kernel with known behaviour and take its time"},
     {NULL, NULL, NULL},
 };
 

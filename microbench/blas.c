@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* DDOT, DGEMV and DGEMM as B20 uses them: known traffic on data that is taken out of the
+ * caches before each pass. Plain scalar loops, one element an instruction. */
+#include <emmintrin.h>
+#include <errno.h>
+#include <math.h>
+
+#include "kernel.h"
+
+static int map_ones(struct kernel_share *share, uint64_t elements, struct diag *diag)
+{
+        const struct kernel_parameters *parameters = share->parameters;
+        int rc = buffer_map(elements * sizeof(double), parameters->pages,
+                            parameters->node, &share->buffer, diag);
+        double *values = share->buffer.addr;
+        for (uint64_t i = 0; rc == 0 && i < elements; i++)
+                values[i] = 1;
+        return rc;
+}
+
+static void flush(struct kernel_share *share)
+{
+        const char *base = share->buffer.addr;
+        for (uint64_t i = 0; i < share->buffer.bytes; i += KERNEL_LINE_BYTES)
+                _mm_clflush(base + i);
+        _mm_mfence();
+}
+
+static uint64_t lines(uint64_t elements)
+{
+        return elements * sizeof(double) / KERNEL_LINE_BYTES;
+}
+
+static int check_elements(uint64_t elements, struct diag *diag)
+{
+        if (elements == 0)
+                return diag_set(diag, -EINVAL,
+                                "the size is too small for eight elements a side");
+        return 0;
+}
+
+/* Whole lines of elements, so that no line belongs to two operands. */
+static uint64_t whole_lines(double elements)
+{
+        return (uint64_t)elements / 8 * 8;
+}
+
+/* ---- DDOT: two vectors of N ------------------------------------------------------- */
+
+static uint64_t ddot_n(const struct kernel_parameters *parameters)
+{
+        return whole_lines((double)kernel_part_bytes(parameters) / (2 * sizeof(double)));
+}
+
+static int ddot_check(const struct kernel_parameters *parameters, struct diag *diag)
+{
+        return check_elements(ddot_n(parameters), diag);
+}
+
+static int ddot_prepare(struct kernel_share *share, struct diag *diag)
+{
+        return map_ones(share, 2 * ddot_n(share->parameters), diag);
+}
+
+static void ddot_run(struct kernel_share *share, uint64_t passes)
+{
+        uint64_t n = ddot_n(share->parameters);
+        const double *x = share->buffer.addr, *y = x + n;
+        for (; passes > 0; passes--) {
+                double sum = 0;
+                for (uint64_t i = 0; i < n; i++)
+                        sum += x[i] * y[i];
+                share->sum += sum;
+                __asm__ volatile("" ::: "memory");
+        }
+}
+
+static void ddot_count(const struct kernel_parameters *parameters,
+                       struct kernel_counts *counts)
+{
+        uint64_t n = ddot_n(parameters), threads = parameters->threads;
+        *counts = (struct kernel_counts){
+            .accesses = n,
+            .bytes = threads * 2 * n * sizeof(double),
+            .loads = threads * 2 * n,
+            .lines_read = threads * 2 * lines(n),
+            .flops = threads * 2 * n,
+        };
+}
+
+const struct kernel kernel_ddot = {
+    .name = "ddot",
+    .summary = "Dot product, from memory (B20)",
+    .takes = TAKES_SIZE | TAKES_PAGES,
+    .defaults = {.size_bytes = 64 << 20, .pages = PAGES_HUGE},
+    .check = ddot_check,
+    .prepare = ddot_prepare,
+    .flush = flush,
+    .run = ddot_run,
+    .count = ddot_count,
+};
+
+/* ---- DGEMV: y = A x, A of N by N --------------------------------------------------- */
+
+static uint64_t dgemv_n(const struct kernel_parameters *parameters)
+{
+        double elements = (double)kernel_part_bytes(parameters) / sizeof(double);
+        return whole_lines(sqrt(elements + 1) - 1);
+}
+
+static int dgemv_check(const struct kernel_parameters *parameters, struct diag *diag)
+{
+        return check_elements(dgemv_n(parameters), diag);
+}
+
+static int dgemv_prepare(struct kernel_share *share, struct diag *diag)
+{
+        uint64_t n = dgemv_n(share->parameters);
+        return map_ones(share, n * n + 2 * n, diag);
+}
+
+static void dgemv_run(struct kernel_share *share, uint64_t passes)
+{
+        uint64_t n = dgemv_n(share->parameters);
+        const double *a = share->buffer.addr, *x = a + n * n;
+        double *y = (double *)share->buffer.addr + n * n + n;
+        for (; passes > 0; passes--) {
+                for (uint64_t i = 0; i < n; i++) {
+                        double sum = 0;
+                        for (uint64_t j = 0; j < n; j++)
+                                sum += a[i * n + j] * x[j];
+                        y[i] = sum;
+                }
+                __asm__ volatile("" ::: "memory");
+        }
+}
+
+static void dgemv_count(const struct kernel_parameters *parameters,
+                        struct kernel_counts *counts)
+{
+        uint64_t n = dgemv_n(parameters), threads = parameters->threads;
+        *counts = (struct kernel_counts){
+            .accesses = n * n,
+            .bytes = threads * (n * n + 2 * n) * sizeof(double),
+            .loads = threads * 2 * n * n,
+            .stores = threads * n,
+            .lines_read = threads * lines(n * n + 2 * n),
+            .lines_written = threads * lines(n),
+            .flops = threads * 2 * n * n,
+        };
+}
+
+const struct kernel kernel_dgemv = {
+    .name = "dgemv",
+    .summary = "Matrix times vector, from memory (B20)",
+    .takes = TAKES_SIZE | TAKES_PAGES,
+    .defaults = {.size_bytes = 64 << 20, .pages = PAGES_HUGE},
+    .check = dgemv_check,
+    .prepare = dgemv_prepare,
+    .flush = flush,
+    .run = dgemv_run,
+    .count = dgemv_count,
+};
+
+/* ---- DGEMM: C = A B, each N by N ----------------------------------------------------
+ */
+
+static uint64_t dgemm_n(const struct kernel_parameters *parameters)
+{
+        return whole_lines(
+            sqrt((double)kernel_part_bytes(parameters) / (3 * sizeof(double))));
+}
+
+static int dgemm_check(const struct kernel_parameters *parameters, struct diag *diag)
+{
+        return check_elements(dgemm_n(parameters), diag);
+}
+
+static int dgemm_prepare(struct kernel_share *share, struct diag *diag)
+{
+        uint64_t n = dgemm_n(share->parameters);
+        return map_ones(share, 3 * n * n, diag);
+}
+
+/* Row by row of C, so that B streams: N loads of A, N of B and N of C for each element
+ * of A's row. */
+static void dgemm_run(struct kernel_share *share, uint64_t passes)
+{
+        uint64_t n = dgemm_n(share->parameters);
+        double *a = share->buffer.addr, *b = a + n * n, *c = b + n * n;
+        for (; passes > 0; passes--) {
+                for (uint64_t i = 0; i < n; i++)
+                        for (uint64_t k = 0; k < n; k++) {
+                                double factor = a[i * n + k];
+                                for (uint64_t j = 0; j < n; j++)
+                                        c[i * n + j] += factor * b[k * n + j];
+                        }
+                __asm__ volatile("" ::: "memory");
+        }
+}
+
+/* Lines: of matrices that fit the last cache, which are read once. */
+static void dgemm_count(const struct kernel_parameters *parameters,
+                        struct kernel_counts *counts)
+{
+        uint64_t n = dgemm_n(parameters), threads = parameters->threads;
+        *counts = (struct kernel_counts){
+            .accesses = n * n * n,
+            .bytes = threads * 3 * n * n * sizeof(double),
+            .loads = threads * (2 * n * n * n + n * n),
+            .stores = threads * n * n * n,
+            .lines_read = threads * 3 * lines(n * n),
+            .lines_written = threads * lines(n * n),
+            .flops = threads * 2 * n * n * n,
+        };
+}
+
+const struct kernel kernel_dgemm = {
+    .name = "dgemm",
+    .summary = "Matrix times matrix, from memory (B20)",
+    .takes = TAKES_SIZE | TAKES_PAGES,
+    .defaults = {.size_bytes = 1 << 20, .pages = PAGES_HUGE},
+    .check = dgemm_check,
+    .prepare = dgemm_prepare,
+    .flush = flush,
+    .run = dgemm_run,
+    .count = dgemm_count,
+};

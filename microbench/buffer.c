@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Maps memory for the kernels' data. */
+#include "buffer.h"
+
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HUGE_PAGE_BYTES (UINT64_C(2) << 20)
+
+static int bind_to_node(const struct buffer *buffer, int node, struct diag *diag)
+{
+        enum { NODES_MAX = 1024, BITS = 8 * sizeof(unsigned long) };
+        unsigned long mask[NODES_MAX / BITS] = {0};
+        if (node >= NODES_MAX)
+                return diag_set(diag, -EINVAL, "NUMA node %d: there are at most %d", node,
+                                NODES_MAX);
+        mask[node / BITS] = 1ul << node % BITS;
+        if (syscall(SYS_mbind, buffer->mapped_addr, buffer->mapped_bytes, MPOL_BIND, mask,
+                    (unsigned long)NODES_MAX + 1, 0) != 0)
+                return diag_set(diag, -errno, "cannot put memory on NUMA node %d: %s",
+                                node, strerror(errno));
+        return 0;
+}
+
+int buffer_map(uint64_t bytes, enum buffer_pages pages, int node, struct buffer *buffer,
+               struct diag *diag)
+{
+        uint64_t mapped = bytes + HUGE_PAGE_BYTES;
+        void *addr = MAP_FAILED;
+        errno = ENOMEM;
+        if (mapped > bytes)
+                addr = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (addr == MAP_FAILED)
+                return diag_set(diag, -errno,
+                                "cannot map %llu bytes of memory: %s; use a smaller size",
+                                (unsigned long long)bytes, strerror(errno));
+        uintptr_t aligned =
+            ((uintptr_t)addr + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+        *buffer = (struct buffer){.addr = (void *)aligned,
+                                  .bytes = bytes,
+                                  .mapped_addr = addr,
+                                  .mapped_bytes = mapped};
+        /* Both are wishes: a kernel without huge pages has only small ones. */
+        madvise(addr, mapped, pages == PAGES_HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+        int rc = node < 0 ? 0 : bind_to_node(buffer, node, diag);
+        if (rc < 0)
+                buffer_unmap(buffer);
+        return rc;
+}
+
+void buffer_unmap(struct buffer *buffer)
+{
+        if (buffer->addr)
+                munmap(buffer->mapped_addr, buffer->mapped_bytes);
+        *buffer = (struct buffer){0};
+}
+
+int64_t buffer_huge_bytes(const struct buffer *buffer)
+{
+        FILE *maps = fopen("/proc/self/smaps", "re");
+        if (!maps)
+                return -1;
+        char line[4096];
+        int64_t huge = 0;
+        uintptr_t begin = (uintptr_t)buffer->addr, end = begin + buffer->bytes;
+        bool inside = false;
+        while (fgets(line, sizeof(line), maps)) {
+                unsigned long from, to;
+                long long kib;
+                if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+                        inside = from < end && to > begin;
+                else if (inside && sscanf(line, "AnonHugePages: %lld kB", &kib) == 1)
+                        huge += kib * 1024;
+        }
+        fclose(maps);
+        return huge;
+}

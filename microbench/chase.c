@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Pointer chases: each load's address is the value of the one before, so that exactly one
+ * is outstanding and the time per access is the latency of the level that holds the data
+ * (M17's plain chase and its two variants with multiplications; B20's six regions). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kernel.h"
+#include "random.h"
+#include "sled.h"
+
+static uint64_t elements_of(const struct kernel_parameters *parameters)
+{
+        return kernel_part_bytes(parameters) / parameters->stride_bytes;
+}
+
+static int check(const struct kernel_parameters *parameters, struct diag *diag)
+{
+        if (parameters->stride_bytes < sizeof(void *) || parameters->stride_bytes % 8)
+                return diag_set(diag, -EINVAL, "a stride of %u bytes is no multiple of 8",
+                                parameters->stride_bytes);
+        if (elements_of(parameters) < 2 || elements_of(parameters) > UINT32_MAX)
+                return diag_set(diag, -EINVAL,
+                                "%llu bytes for each thread hold %llu steps of %u bytes: "
+                                "there must be from 2 to 2^32 - 1",
+                                (unsigned long long)kernel_part_bytes(parameters),
+                                (unsigned long long)elements_of(parameters),
+                                parameters->stride_bytes);
+        if (parameters->independent_multiplications > MULTIPLICATIONS_MAX ||
+            parameters->dependent_multiplications > MULTIPLICATIONS_MAX)
+                return diag_set(diag, -EINVAL, "at most %d multiplications per load",
+                                MULTIPLICATIONS_MAX);
+        if (parameters->independent_multiplications &&
+            parameters->dependent_multiplications)
+                return diag_set(diag, -EINVAL,
+                                "multiplications are dependent or independent, not both");
+        return 0;
+}
+
+/* The elements in the order in which they are visited. */
+static void fill_order(uint32_t *order, uint64_t elements, uint64_t block_elements,
+                       struct random *random)
+{
+        for (uint64_t i = 0; i < elements; i++)
+                order[i] = (uint32_t)i;
+        for (uint64_t first = 0; first < elements; first += block_elements) {
+                uint64_t count =
+                    elements - first < block_elements ? elements - first : block_elements;
+                for (uint64_t i = count - 1; i > 0; i--) {
+                        uint64_t j = random_below(random, i + 1);
+                        uint32_t kept = order[first + i];
+                        order[first + i] = order[first + j];
+                        order[first + j] = kept;
+                }
+        }
+}
+
+static uint64_t block_elements_of(const struct kernel_parameters *parameters)
+{
+        uint64_t elements = elements_of(parameters);
+        uint64_t block = parameters->block_bytes / parameters->stride_bytes;
+        if (parameters->sequential)
+                return 1;
+        return parameters->block_bytes && block < elements ? (block ? block : 1)
+                                                           : elements;
+}
+
+static int prepare(struct kernel_share *share, struct diag *diag)
+{
+        const struct kernel_parameters *parameters = share->parameters;
+        uint64_t elements = elements_of(parameters);
+        uint32_t *order = calloc(elements, sizeof(*order));
+        if (!order)
+                return diag_set(diag, -ENOMEM, "no memory for the order of a chase");
+        int rc = buffer_map(elements * parameters->stride_bytes, parameters->pages,
+                            parameters->node, &share->buffer, diag);
+        if (rc == 0) {
+                struct random random = random_seeded(share->thread);
+                char *base = share->buffer.addr;
+                uint64_t stride = parameters->stride_bytes;
+                fill_order(order, elements, block_elements_of(parameters), &random);
+                for (uint64_t i = 0; i < elements; i++)
+                        *(void **)(base + order[i] * stride) =
+                            base + order[(i + 1) % elements] * stride;
+                share->position = base + order[0] * stride;
+        }
+        free(order);
+        return rc;
+}
+
+static void *chase_plain(void *position, uint64_t steps)
+{
+        __asm__ volatile("1:\n\t"
+                         "mov (%[p]), %[p]\n\t"
+                         "dec %[n]\n\t"
+                         "jnz 1b"
+                         : [p] "+r"(position), [n] "+r"(steps)
+                         :
+                         : "memory", "cc");
+        return position;
+}
+
+static void *chase_dependent(void *position, uint64_t steps, uint64_t multiplications)
+{
+        uint64_t entry = multiplications;
+        __asm__ volatile(
+            SLED_ENTRY(MULTIPLICATION_BYTES) "1:\n\t"
+                                             "mov (%[p]), %[p]\n\t" SLED(
+                                                 MULTIPLICATIONS_MAX,
+                                                 "imul $1, %[p], %[p]") "dec %[n]\n\t"
+                                                                        "jnz 1b"
+            : [p] "+r"(position), [n] "+r"(steps), [e] "+r"(entry)
+            :
+            : "rax", "memory", "cc");
+        return position;
+}
+
+static void *chase_independent(void *position, uint64_t steps, uint64_t multiplications)
+{
+        uint64_t entry = multiplications, product;
+        __asm__ volatile(
+            SLED_ENTRY(MULTIPLICATION_BYTES) "1:\n\t"
+                                             "mov (%[p]), %[p]\n\t" SLED(
+                                                 MULTIPLICATIONS_MAX,
+                                                 "imul $1, %[e], %[x]") "dec %[n]\n\t"
+                                                                        "jnz 1b"
+            : [p] "+r"(position), [n] "+r"(steps), [e] "+r"(entry), [x] "=&r"(product)
+            :
+            : "rax", "memory", "cc");
+        return position;
+}
+
+static void run(struct kernel_share *share, uint64_t passes)
+{
+        const struct kernel_parameters *parameters = share->parameters;
+        uint64_t steps = elements_of(parameters) * passes;
+        if (parameters->dependent_multiplications)
+                share->position = chase_dependent(share->position, steps,
+                                                  parameters->dependent_multiplications);
+        else if (parameters->independent_multiplications)
+                share->position = chase_independent(
+                    share->position, steps, parameters->independent_multiplications);
+        else
+                share->position = chase_plain(share->position, steps);
+}
+
+static void count(const struct kernel_parameters *parameters,
+                  struct kernel_counts *counts)
+{
+        uint64_t loads = elements_of(parameters) * parameters->threads;
+        uint64_t lines = loads;
+        if (parameters->stride_bytes < KERNEL_LINE_BYTES)
+                lines =
+                    parameters->threads * (elements_of(parameters) *
+                                           parameters->stride_bytes / KERNEL_LINE_BYTES);
+        *counts = (struct kernel_counts){
+            .accesses = elements_of(parameters),
+            .bytes = loads * sizeof(void *),
+            .loads = loads,
+            .lines_read = lines,
+        };
+}
+
+const struct kernel kernel_chase = {
+    .name = "chase",
+    .summary = "Loads whose address is the value of the one before",
+    .takes =
+        TAKES_SIZE | TAKES_STRIDE | TAKES_ORDER | TAKES_MULTIPLICATIONS | TAKES_PAGES,
+    .defaults = {.size_bytes = 256 << 20,
+                 .stride_bytes = KERNEL_LINE_BYTES,
+                 .pages = PAGES_HUGE},
+    .check = check,
+    .prepare = prepare,
+    .run = run,
+    .count = count,
+};
+
+/* One line of each page, another line in each, so that the caches hold what the TLB does
+ * not. */
+const struct kernel kernel_tlb = {
+    .name = "tlb",
+    .summary = "A chase that steps from page to page",
+    .takes = TAKES_SIZE | TAKES_STRIDE | TAKES_PAGES,
+    .defaults = {.size_bytes = 64 << 20,
+                 .stride_bytes = 4096 + KERNEL_LINE_BYTES,
+                 .pages = PAGES_SMALL},
+    .check = check,
+    .prepare = prepare,
+    .run = run,
+    .count = count,
+};

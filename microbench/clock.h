@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The two clocks of a measurement. */
+#ifndef MEMLAG_CLOCK_H
+#define MEMLAG_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+#include <x86intrin.h>
+
+/* CLOCK_MONOTONIC_RAW in seconds: not slewed by NTP. */
+static inline double clock_seconds(void)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+        return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* The time stamp counter, once everything before has been done. */
+static inline uint64_t clock_tsc(void)
+{
+        _mm_lfence();
+        uint64_t ticks = __rdtsc();
+        _mm_lfence();
+        return ticks;
+}
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* memlag bench: runs one kernel and tells what an access took. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "measure.h"
+#include "microbench.h"
+
+static const char name[] = "bench";
+
+/* Long enough for the clocks, short enough to wait for. */
+static const double AIM_SECONDS = 0.5;
+static const uint64_t PASSES_MAX = UINT64_C(1) << 40;
+
+enum key {
+        KEY_LIST = 256,
+        KEY_DELAY,
+        KEY_STRIDE,
+        KEY_ORDER,
+        KEY_BLOCK,
+        KEY_INDEPENDENT,
+        KEY_DEPENDENT,
+        KEY_WIDTH,
+        KEY_PAGES,
+        KEY_NODE,
+        KEY_PATTERN,
+        KEY_FORMAT
+};
+
+struct bench_options {
+        bool list;
+        bool json;
+        const struct kernel *kernel;
+        struct kernel_parameters parameters; /* passes 0: as many as the time allows */
+};
+
+static const struct argp_option option_table[] = {
+    {"list", KEY_LIST, NULL, 0, "List the kernels", 0},
+    {"size", 's', "BYTES", 0, "Data of all threads together, with K, M or G", 0},
+    {"threads", 't', "N", 0, "Threads, each on a CPU of its own (default 1)", 0},
+    {"passes", 'p', "N", 0,
+     "Passes of each thread over its data (default: for about half a second)", 0},
+    {"delay", KEY_DELAY, "NOPS", 0, "NOPs between the loads (memread)", 0},
+    {"stride", KEY_STRIDE, "BYTES", 0, "From one element to the next (chase, tlb)", 0},
+    {"order", KEY_ORDER, "ORDER", 0, "random (default) or sequential (chase)", 0},
+    {"block", KEY_BLOCK, "BYTES", 0, "Random within blocks of BYTES (chase)", 0},
+    {"independent", KEY_INDEPENDENT, "N", 0, "Multiplications beside each load (chase)",
+     0},
+    {"dependent", KEY_DEPENDENT, "N", 0,
+     "Multiplications between one load and the next (chase)", 0},
+    {"width", KEY_WIDTH, "BITS", 0, "64, 128, 256 or 512 (load, store)", 0},
+    {"pages", KEY_PAGES, "KIND", 0, "huge or small (default: the kernel's)", 0},
+    {"node", KEY_NODE, "N", 0, "NUMA node of the data (default: the thread's)", 0},
+    {"pattern", KEY_PATTERN, "NAME", 0, "never, always, alternating or random (branch)",
+     0},
+    {"format", KEY_FORMAT, "FORMAT", 0, "table (default) or json", 0},
+    {0},
+};
+
+/* ---- the command line ----------------------------------------------------------- */
+
+static uint64_t read_bytes(struct argp_state *state, const char *option, const char *text)
+{
+        static const char units[] = "KMGT";
+        char *end;
+        errno = 0;
+        unsigned long long value = strtoull(text, &end, 10);
+        const char *unit = *end ? strchr(units, *end) : NULL;
+        unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+        if (text[0] < '0' || text[0] > '9' || errno || end[unit != NULL] ||
+            value > UINT64_MAX >> 1 >> shift)
+                argp_error(state, "%s: '%s' is not a number of bytes, such as 64K or 2G",
+                           option, text);
+        return value << shift;
+}
+
+static uint64_t read_number(struct argp_state *state, const char *option,
+                            const char *text, uint64_t minimum, uint64_t maximum)
+{
+        char *end;
+        errno = 0;
+        unsigned long long value = strtoull(text, &end, 10);
+        if (text[0] < '0' || text[0] > '9' || errno || *end || value < minimum ||
+            value > maximum)
+                argp_error(state, "%s: '%s' is not a whole number from %llu to %llu",
+                           option, text, (unsigned long long)minimum,
+                           (unsigned long long)maximum);
+        return value;
+}
+
+/* The place of TEXT in WORDS, which ends with NULL. */
+static unsigned read_word(struct argp_state *state, const char *option, const char *text,
+                          const char *const *words)
+{
+        for (unsigned i = 0; words[i]; i++)
+                if (strcmp(words[i], text) == 0)
+                        return i;
+        argp_error(state, "%s: '%s' is not known; see 'memlag bench --help'", option,
+                   text);
+        return 0;
+}
+
+/* Ends the program when the kernel has no such parameter. */
+static void need(const struct argp_state *state, const struct bench_options *options,
+                 unsigned takes, const char *option)
+{
+        if (!options->kernel)
+                argp_error(state, "the kernel comes before its options: memlag bench "
+                                  "KERNEL [OPTION...]");
+        else if (takes && !(options->kernel->takes & takes))
+                argp_error(state, "%s means nothing to %s", option,
+                           options->kernel->name);
+}
+
+static void choose(struct argp_state *state, struct bench_options *options,
+                   const char *text)
+{
+        if (options->kernel)
+                argp_error(state, "one kernel at a time: '%s' and '%s'",
+                           options->kernel->name, text);
+        options->kernel = kernel_find(text);
+        if (!options->kernel) {
+                argp_error(state, "there is no kernel '%s'; see 'memlag bench --list'",
+                           text);
+                return;
+        }
+        options->parameters = options->kernel->defaults;
+        options->parameters.node = -1;
+        if (options->parameters.threads == 0)
+                options->parameters.threads = 1;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+        static const char *const orders[] = {"random", "sequential", NULL};
+        static const char *const page_kinds[] = {"small", "huge", NULL};
+        static const char *const formats[] = {"table", "json", NULL};
+        static const char *const patterns[] = {"never", "always", "alternating", "random",
+                                               NULL};
+        struct bench_options *options = state->input;
+        struct kernel_parameters *parameters = &options->parameters;
+        switch (key) {
+        case KEY_LIST:
+                options->list = true;
+                return 0;
+        case KEY_FORMAT:
+                options->json = read_word(state, "--format", text, formats) == 1;
+                return 0;
+        case 's':
+                need(state, options, TAKES_SIZE, "--size");
+                parameters->size_bytes = read_bytes(state, "--size", text);
+                return 0;
+        case 't':
+                need(state, options, 0, "--threads");
+                parameters->threads =
+                    (uint32_t)read_number(state, "--threads", text, 1, 1 << 16);
+                return 0;
+        case 'p':
+                need(state, options, 0, "--passes");
+                parameters->passes = read_number(state, "--passes", text, 1, PASSES_MAX);
+                return 0;
+        case KEY_DELAY:
+                need(state, options, TAKES_DELAY, "--delay");
+                parameters->delay_nops =
+                    (uint32_t)read_number(state, "--delay", text, 0, UINT32_MAX);
+                return 0;
+        case KEY_STRIDE:
+                need(state, options, TAKES_STRIDE, "--stride");
+                parameters->stride_bytes =
+                    (uint32_t)read_number(state, "--stride", text, 8, UINT32_MAX);
+                return 0;
+        case KEY_ORDER:
+                need(state, options, TAKES_ORDER, "--order");
+                parameters->sequential = read_word(state, "--order", text, orders) == 1;
+                return 0;
+        case KEY_BLOCK:
+                need(state, options, TAKES_ORDER, "--block");
+                parameters->block_bytes = read_bytes(state, "--block", text);
+                return 0;
+        case KEY_INDEPENDENT:
+                need(state, options, TAKES_MULTIPLICATIONS, "--independent");
+                parameters->independent_multiplications =
+                    (uint32_t)read_number(state, "--independent", text, 0, UINT32_MAX);
+                return 0;
+        case KEY_DEPENDENT:
+                need(state, options, TAKES_MULTIPLICATIONS, "--dependent");
+                parameters->dependent_multiplications =
+                    (uint32_t)read_number(state, "--dependent", text, 0, UINT32_MAX);
+                return 0;
+        case KEY_WIDTH:
+                need(state, options, TAKES_WIDTH, "--width");
+                parameters->width_bits =
+                    (uint32_t)read_number(state, "--width", text, 64, 512);
+                return 0;
+        case KEY_PAGES:
+                need(state, options, TAKES_PAGES, "--pages");
+                parameters->pages = read_word(state, "--pages", text, page_kinds);
+                return 0;
+        case KEY_NODE:
+                need(state, options, TAKES_PAGES, "--node");
+                parameters->node = (int)read_number(state, "--node", text, 0, 1023);
+                return 0;
+        case KEY_PATTERN:
+                need(state, options, TAKES_PATTERN, "--pattern");
+                parameters->pattern = read_word(state, "--pattern", text, patterns);
+                return 0;
+        case ARGP_KEY_ARG:
+                choose(state, options, text);
+                return 0;
+        case ARGP_KEY_END:
+                if (!options->kernel && !options->list)
+                        argp_error(state, "no kernel given; see 'memlag bench --list'");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* ---- results ---------------------------------------------------------------------- */
+
+static void print_list(void)
+{
+        for (size_t i = 0; kernels[i]; i++)
+                printf("%-14s %s\n", kernels[i]->name, kernels[i]->summary);
+}
+
+struct result {
+        double ns_per_access;
+        double ticks_per_access;
+        double gbs;
+};
+
+static struct result result_of(const struct kernel_parameters *parameters,
+                               const struct kernel_counts *counts,
+                               const struct measurement *measurement)
+{
+        double accesses = (double)counts->accesses * (double)parameters->passes;
+        return (struct result){
+            .ns_per_access = measurement->seconds * 1e9 / accesses,
+            .ticks_per_access = measurement->tsc_ticks / accesses,
+            .gbs = (double)counts->bytes * (double)parameters->passes * 1e-9 /
+                   measurement->seconds,
+        };
+}
+
+static void print_table(const struct kernel *kernel,
+                        const struct kernel_parameters *parameters,
+                        const struct measurement *measurement,
+                        const struct kernel_counts *counts, const struct result *result)
+{
+        printf("%s: %u thread%s%s, %llu passes in %.3f s", kernel->name,
+               parameters->threads, parameters->threads == 1 ? "" : "s",
+               measurement->pinned ? "" : " (more than CPUs, so not pinned)",
+               (unsigned long long)parameters->passes, measurement->seconds);
+        if (kernel->takes & TAKES_SIZE)
+                printf(", %llu bytes", (unsigned long long)parameters->size_bytes);
+        if (parameters->pages == PAGES_HUGE && measurement->huge_bytes >= 0)
+                printf(" (%lld on huge pages)", (long long)measurement->huge_bytes);
+        printf("\n%14.3f ns per access of one thread\n%14.3f TSC ticks per access\n",
+               result->ns_per_access, result->ticks_per_access);
+        if (counts->bytes)
+                printf("%14.3f GB/s\n", result->gbs);
+}
+
+static void print_json(const struct kernel *kernel,
+                       const struct kernel_parameters *parameters,
+                       const struct measurement *measurement,
+                       const struct kernel_counts *counts, const struct result *result)
+{
+        printf("{\"kernel\": \"%s\", \"threads\": %u, \"pinned\": %s, \"passes\": %llu, "
+               "\"size_bytes\": %llu, \"huge_bytes\": %lld, \"seconds\": %.9f, "
+               "\"ns_per_access\": %.6f, \"tsc_ticks_per_access\": %.6f, \"gbs\": %.6f, "
+               "\"per_pass\": {\"loads\": %llu, \"stores\": %llu, \"lines_read\": %llu, "
+               "\"lines_written\": %llu, \"flops\": %llu, \"branches\": %llu, "
+               "\"branches_taken\": %llu}}\n",
+               kernel->name, parameters->threads, measurement->pinned ? "true" : "false",
+               (unsigned long long)parameters->passes,
+               (unsigned long long)parameters->size_bytes,
+               (long long)measurement->huge_bytes, measurement->seconds,
+               result->ns_per_access, result->ticks_per_access, result->gbs,
+               (unsigned long long)counts->loads, (unsigned long long)counts->stores,
+               (unsigned long long)counts->lines_read,
+               (unsigned long long)counts->lines_written,
+               (unsigned long long)counts->flops, (unsigned long long)counts->branches,
+               (unsigned long long)counts->branches_taken);
+}
+
+/* Without a number of passes: doubles it until the time is long enough. */
+static int measure_long_enough(struct bench_options *options, const struct cpu_list *cpus,
+                               struct measurement *measurement, struct diag *diag)
+{
+        struct kernel_parameters *parameters = &options->parameters;
+        bool fixed = parameters->passes != 0;
+        if (!fixed)
+                parameters->passes = 1;
+        for (;;) {
+                int rc = measure(options->kernel, parameters, cpus, measurement, diag);
+                if (rc < 0 || fixed || measurement->seconds >= AIM_SECONDS / 2 ||
+                    parameters->passes >= PASSES_MAX)
+                        return rc;
+                double more = AIM_SECONDS / (measurement->seconds + 1e-6);
+                if (more > 1000)
+                        more = 1000; /* a first pass is no good measure */
+                parameters->passes = (uint64_t)((double)parameters->passes * more) + 1;
+        }
+}
+
+int cmd_bench(int argc, char **argv)
+{
+        static const struct argp argp = {
+            .options = option_table,
+            .parser = parse_option,
+            .args_doc = "KERNEL",
+            .doc = "Run a kernel with known behaviour and tell what an access takes.",
+        };
+        static char full_name[] = "memlag bench";
+        struct bench_options options = {0};
+        argv[0] = full_name;
+        argp_err_exit_status = EXIT_USAGE;
+        argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+        if (options.list) {
+                print_list();
+                return EXIT_OK;
+        }
+        struct diag diag;
+        struct cpu_list cpus;
+        struct measurement measurement;
+        int rc = cpu_list_read(&cpus, &diag);
+        if (rc == 0) {
+                rc = measure_long_enough(&options, &cpus, &measurement, &diag);
+                cpu_list_free(&cpus);
+        }
+        if (rc < 0) {
+                diag_print(name, &diag);
+                return rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+        }
+        struct kernel_counts counts;
+        options.kernel->count(&options.parameters, &counts);
+        struct result result = result_of(&options.parameters, &counts, &measurement);
+        (options.json ? print_json : print_table)(options.kernel, &options.parameters,
+                                                  &measurement, &counts, &result);
+        if (fflush(stdout) != 0) {
+                diag_printf(name, "cannot write the result: %s", strerror(errno));
+                return EXIT_FAILED;
+        }
+        return EXIT_OK;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Random gather: loads at random lines whose addresses are computed, not loaded, so that
+ * as many are outstanding as the core can have. */
+#include <errno.h>
+
+#include "kernel.h"
+#include "random.h"
+
+static uint64_t lines_of(const struct kernel_parameters *parameters)
+{
+        return kernel_part_bytes(parameters) / KERNEL_LINE_BYTES;
+}
+
+static int check(const struct kernel_parameters *parameters, struct diag *diag)
+{
+        if (lines_of(parameters) < 1 || lines_of(parameters) > UINT32_MAX)
+                return diag_set(diag, -EINVAL,
+                                "gather needs from one line to 2^32 - 1 a thread");
+        return 0;
+}
+
+static int prepare(struct kernel_share *share, struct diag *diag)
+{
+        const struct kernel_parameters *parameters = share->parameters;
+        uint64_t bytes = lines_of(parameters) * KERNEL_LINE_BYTES;
+        int rc =
+            buffer_map(bytes, parameters->pages, parameters->node, &share->buffer, diag);
+        char *base = share->buffer.addr;
+        for (uint64_t i = 0; rc == 0 && i < bytes; i += KERNEL_LINE_BYTES)
+                *(uint64_t *)(base + i) = i;
+        return rc;
+}
+
+static void run(struct kernel_share *share, uint64_t passes)
+{
+        uint64_t lines = lines_of(share->parameters);
+        const char *base = share->buffer.addr;
+        struct random random = random_seeded(share->thread);
+        for (uint64_t n = lines * passes; n > 0; n--) {
+                uint64_t word;
+                __asm__ volatile(
+                    "mov (%[at]), %[word]"
+                    : [word] "=r"(word)
+                    : [at] "r"(base + random_below(&random, lines) * KERNEL_LINE_BYTES));
+        }
+}
+
+static void count(const struct kernel_parameters *parameters,
+                  struct kernel_counts *counts)
+{
+        uint64_t loads = lines_of(parameters) * parameters->threads;
+        *counts = (struct kernel_counts){
+            .accesses = lines_of(parameters),
+            .bytes = loads * sizeof(uint64_t),
+            .loads = loads,
+            .lines_read = loads,
+        };
+}
+
+const struct kernel kernel_gather = {
+    .name = "gather",
+    .summary = "Independent loads at random lines",
+    .takes = TAKES_SIZE | TAKES_PAGES,
+    .defaults = {.size_bytes = 256 << 20, .pages = PAGES_HUGE},
+    .check = check,
+    .prepare = prepare,
+    .run = run,
+    .count = count,
+};

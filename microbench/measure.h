@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs a kernel on threads, each on a CPU of its own, and takes its time. */
+#ifndef MEMLAG_MEASURE_H
+#define MEMLAG_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+#include "kernel.h"
+
+/* The CPUs that this process may use, in ascending order. */
+struct cpu_list {
+        int *cpus;
+        size_t count;
+};
+
+int cpu_list_read(struct cpu_list *list, struct diag *diag);
+void cpu_list_free(struct cpu_list *list);
+
+struct measurement {
+        double seconds;     /* CLOCK_MONOTONIC_RAW, of all passes */
+        double tsc_ticks;   /* the same by the time stamp counter */
+        bool pinned;        /* false: more threads than CPUs, so they were not */
+        int64_t huge_bytes; /* of the data, on huge pages; -1: unknown */
+};
+
+/* Runs one untimed pass, then PARAMETERS->passes timed ones, which begin at the same time
+ * in all threads. CPUS: those to use, one thread each. -EINVAL when the parameters do
+ * not suit the kernel, -ENOMEM and others when the data cannot be had. */
+int measure(const struct kernel *kernel, const struct kernel_parameters *parameters,
+            const struct cpu_list *cpus, struct measurement *measurement,
+            struct diag *diag);
+
+#endif

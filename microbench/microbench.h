@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands that measure the machine. */
+#ifndef MEMLAG_MICROBENCH_H
+#define MEMLAG_MICROBENCH_H
+
+int cmd_bench(int argc, char **argv);
+
+#endif
