@@ -53,18 +53,17 @@ static int reserve(struct mapping_set *set, size_t extra)
         return 0;
 }
 
-int mapping_set_copy(struct mapping_set *to, const struct mapping_set *from,
-                     const struct mapping_listener *listener)
+int mapping_set_copy(struct mapping_set *to, const struct mapping_set *from)
 {
         int rc = reserve(to, from->count);
-        for (size_t i = 0; rc == 0 && i < from->count; i++) {
-                struct mapped *copy = &to->items[to->count];
-                *copy = from->items[i];
-                rc = listener->begun(listener->context, copy);
-                if (rc == 0)
-                        to->count++;
+        if (rc < 0)
+                return rc;
+        for (size_t i = 0; i < from->count; i++) {
+                to->items[i] = from->items[i];
+                to->items[i].mapping_id = 0;
         }
-        return rc;
+        to->count = from->count;
+        return 0;
 }
 
 /* The part of PIECE from START to END. */

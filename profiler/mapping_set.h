@@ -34,9 +34,8 @@ struct mapping_listener {
 
 void mapping_set_free(struct mapping_set *set);
 
-/* Makes TO, which is empty, a copy of FROM; each piece begins. -ENOMEM. */
-int mapping_set_copy(struct mapping_set *to, const struct mapping_set *from,
-                     const struct mapping_listener *listener);
+/* Makes TO, which is empty, a copy of FROM, without rows (mapping_id 0). -ENOMEM. */
+int mapping_set_copy(struct mapping_set *to, const struct mapping_set *from);
 
 /* Adds PIECE. Where the same is mapped already, nothing changes, so that a heap that
  * is told again with each growth has one row for each step. -ENOMEM, or -EINVAL for

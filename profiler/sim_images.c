@@ -3,12 +3,9 @@
 #include "sim_images.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "intern.h"
 #include "sim_deliver.h"
 #include "sim_ring.h"
 
@@ -20,9 +17,9 @@ enum image_state { IMAGE_CLAIMED, IMAGE_RUNNING, IMAGE_DAMAGED, IMAGE_ENDED };
 /* Image number k lies in slice k; its key for the sink is k + 1. */
 struct image {
         struct sim_ring ring; /* slice NULL: not mapped (yet, or any more) */
-        uint32_t pid;
         enum image_state state;
         bool begun;       /* the sink knows it */
+        bool inherits;    /* the sink knows what its parent had at the fork */
         bool tracked;     /* the heap tracker is in it */
         bool header_kept; /* for the image that follows it by exec */
 };
@@ -37,7 +34,6 @@ struct sim_images {
         size_t *active; /* images that may still deliver records, in order */
         size_t active_count;
         size_t active_capacity;
-        struct context_intern *latest; /* (0, pid) → its latest image + 1 */
         uint64_t started;
         void *record; /* the one in hand */
 };
@@ -50,9 +46,8 @@ struct sim_images *sim_images_new(struct sim_memory *memory, struct sink *sink, 
         images->memory = memory;
         images->sink = sink;
         images->heap = heap;
-        images->latest = context_intern_new();
         images->record = malloc(SIM_RECORD_MAX_BYTES);
-        if (!images->latest || !images->record) {
+        if (!images->record) {
                 sim_images_free(images);
                 return NULL;
         }
@@ -66,7 +61,6 @@ void sim_images_free(struct sim_images *images)
         for (size_t i = 0; i < images->count; i++)
                 if (images->images[i].ring.slice)
                         sim_memory_unmap(images->images[i].ring.slice);
-        context_intern_free(images->latest);
         free(images->images);
         free(images->active);
         free(images->record);
@@ -88,6 +82,34 @@ static void *grown(void *array, size_t count, size_t *capacity, size_t size)
         if (larger)
                 *capacity = wanted;
         return larger;
+}
+
+/* Maps the slices that were claimed since the last time. */
+static int discover(struct sim_images *images, struct diag *diag)
+{
+        uint64_t claimed =
+            __atomic_load_n(&images->memory->control->slices_claimed, __ATOMIC_ACQUIRE);
+        if (claimed > images->memory->capacity)
+                claimed = images->memory->capacity;
+        while (images->count < claimed) {
+                struct image *all =
+                    grown(images->images, images->count, &images->capacity, sizeof(*all));
+                if (all)
+                        images->images = all;
+                size_t *active = grown(images->active, images->active_count,
+                                       &images->active_capacity, sizeof(*active));
+                if (active)
+                        images->active = active;
+                if (!all || !active)
+                        return diag_set(diag, -ENOMEM, "out of memory");
+                struct image image = {0};
+                image.ring.slice = sim_memory_map(images->memory, images->count, diag);
+                if (!image.ring.slice)
+                        return -ENOMEM;
+                images->active[images->active_count++] = images->count;
+                images->images[images->count++] = image;
+        }
+        return 0;
 }
 
 /* ---- the end of an image --------------------------------------------------------- */
@@ -146,6 +168,21 @@ static void give_up(struct sim_images *images, struct image *image)
 /* ---- records ------------------------------------------------------------------------
  */
 
+/* Image PARENT is about to fork, and the child will be image CHILD. */
+static int expect_child(struct sim_images *images, size_t parent, uint64_t child,
+                        struct diag *diag)
+{
+        int rc = discover(images, diag);
+        if (rc < 0 || child >= images->count)
+                return rc; /* the memory file has no room for it */
+        struct image *image = &images->images[child];
+        if (image->state != IMAGE_CLAIMED)
+                return 0;
+        image->inherits = true;
+        image->tracked = images->images[parent].tracked;
+        return sink_fork(images->sink, parent + 1, child + 1, diag);
+}
+
 static int handle_record(struct sim_images *images, size_t number, struct diag *diag)
 {
         struct simpmu_record *record = images->record;
@@ -154,105 +191,103 @@ static int handle_record(struct sim_images *images, size_t number, struct diag *
                 give_up(images, image);
                 return 0;
         }
+        if (record->type == SIMPMU_FORK)
+                return expect_child(images, number, ((struct simpmu_fork *)record)->child,
+                                    diag);
         if (record->type == SIMPMU_END)
-                return end_by_record(images, number, images->record, diag);
+                return end_by_record(images, number, record, diag);
         if (record->type == SIMPMU_TRACKER)
                 image->tracked = true;
         return sim_deliver(images->sink, number + 1, record, diag);
 }
 
-/* Takes the records of a running image that are not later than LIMIT_NS. */
-static int take_records(struct sim_images *images, size_t number, uint64_t limit_ns,
-                        struct diag *diag)
+/* Takes the next record of a running image. 1: one was taken; 0: there is none. */
+static int take_record(struct sim_images *images, size_t number, struct diag *diag)
 {
         struct image *image = &images->images[number];
-        const struct simpmu_record *record = images->record;
-        uint64_t released = image->ring.tail;
-        int rc = 0;
-        while (rc == 0 && image->state == IMAGE_RUNNING) {
-                const char *fault;
-                int found = sim_ring_peek(&image->ring, images->record, &fault);
-                if (found < 0)
-                        give_up(images, image);
-                if (found <= 0 || record->time_ns > limit_ns)
-                        break;
-                sim_ring_pop(&image->ring, record);
-                rc = handle_record(images, number, diag);
-                if (image->ring.slice && image->ring.tail - released >= RELEASE_BYTES) {
+        const char *fault;
+        int found = sim_ring_peek(&image->ring, images->record, &fault);
+        if (found < 0)
+                give_up(images, image);
+        if (found <= 0)
+                return 0;
+        sim_ring_pop(&image->ring, images->record);
+        int rc = handle_record(images, number, diag);
+        return rc < 0 ? rc : 1;
+}
+
+/* Takes all records of a running image. */
+static int take_records(struct sim_images *images, size_t number, struct diag *diag)
+{
+        uint64_t released = images->images[number].ring.tail;
+        int rc = 1;
+        while (rc > 0 && images->images[number].state == IMAGE_RUNNING) {
+                rc = take_record(images, number, diag);
+                struct image *image = &images->images[number];
+                if (image->ring.slice &&
+                    (rc <= 0 || image->ring.tail - released >= RELEASE_BYTES)) {
                         sim_ring_release(&image->ring);
                         released = image->ring.tail;
                 }
         }
-        if (image->ring.slice && image->state == IMAGE_RUNNING)
-                sim_ring_release(&image->ring);
-        return rc;
+        return rc < 0 ? rc : 0;
 }
 
-/* ---- the beginning of an image --------------------------------------------------------
- */
+/* ---- the beginning of an image -------------------------------------------------- */
 
-/* The latest image of PID before NUMBER; SIZE_MAX: there is none. */
-static size_t image_of_pid(struct sim_images *images, uint32_t pid, size_t number)
+/* By exec the image NUMBER has given way to another in the same process. */
+static int end_replaced(struct sim_images *images, size_t number, struct diag *diag)
 {
-        int64_t found = context_intern_find(images->latest, 0, pid);
-        return found == 0 || (size_t)found > number ? SIZE_MAX : (size_t)found - 1;
-}
-
-/* By exec the image BEFORE gives way to its successor in the same process. */
-static int replace_image(struct sim_images *images, size_t before, struct diag *diag)
-{
-        struct image *image = &images->images[before];
         int rc = 0;
-        if (image->state == IMAGE_RUNNING)
-                rc = take_records(images, before, UINT64_MAX, diag);
+        if (images->images[number].state == IMAGE_RUNNING)
+                rc = take_records(images, number, diag);
+        const struct image *image = &images->images[number];
         if (rc == 0 && image->state != IMAGE_ENDED)
-                rc = end_image(images, before, time_reached(image), false, diag);
-        if (image->header_kept)
-                sim_memory_drop_header(images->memory, before);
-        image->header_kept = false;
+                rc = end_image(images, number, time_reached(image), false, diag);
         return rc;
 }
 
-/* Hands over the image's first record, in hand, once its parent's records up to
- * then have been. */
-static int begin_image(struct sim_images *images, size_t number, struct diag *diag)
+static void forget_header(struct sim_images *images, size_t number)
 {
         struct image *image = &images->images[number];
-        /* The record in hand is overwritten while the parent's are taken. */
-        alignas(8) char copy[SIM_RECORD_MAX_BYTES];
-        struct simpmu_process *process = images->record;
-        process = memcpy(copy, images->record, process->header.size_bytes);
+        if (image->header_kept)
+                sim_memory_drop_header(images->memory, number);
+        image->header_kept = false;
+}
 
-        bool forked = process->header.flags & SIMPMU_FORKED;
-        size_t before = image_of_pid(images, process->pid, number);
-        size_t parent =
-            forked ? image_of_pid(images, process->parent_pid, number) : before;
-        if (!forked && parent == SIZE_MAX)
-                parent = image_of_pid(images, process->parent_pid, number);
-        int rc = 0;
-        if (before != SIZE_MAX)
-                rc = replace_image(images, before, diag);
-        if (rc == 0 && forked && parent != SIZE_MAX &&
-            images->images[parent].state == IMAGE_RUNNING)
-                rc = take_records(images, parent, process->header.time_ns, diag);
-        if (rc < 0)
-                return rc;
+/* What a first record says of the image's origin: its number + 1, or 0. */
+static uint64_t origin_of(const struct sim_images *images, size_t number,
+                          const struct simpmu_process *process)
+{
+        bool known = process->origin > 0 && process->origin <= number &&
+                     images->images[process->origin - 1].begun;
+        return known ? process->origin : 0;
+}
 
-        struct context_node *latest =
-            context_intern_place(images->latest, 0, process->pid);
-        if (!latest)
-                return diag_set(diag, -ENOMEM, "out of memory");
-        latest->id = (int64_t)number + 1;
-        image->pid = process->pid;
-        image->tracked = forked && parent != SIZE_MAX && images->images[parent].tracked;
+/* Whether the parent's records have yet to tell what a forked image inherits. */
+static bool awaits_fork(const struct sim_images *images, size_t number,
+                        const struct simpmu_process *process)
+{
+        if (!(process->header.flags & SIMPMU_FORKED) || images->images[number].inherits ||
+            process->origin == 0 || process->origin > number)
+                return false;
+        enum image_state state = images->images[process->origin - 1].state;
+        return state == IMAGE_CLAIMED || state == IMAGE_RUNNING;
+}
+
+/* Hands over the image's first record, in hand. */
+static int begin_image(struct sim_images *images, size_t number, struct diag *diag)
+{
+        const struct simpmu_process *process = images->record;
+        struct event_process event = {.image = number + 1,
+                                      .parent = origin_of(images, number, process),
+                                      .pid = process->pid,
+                                      .executable = process->executable,
+                                      .forked = process->header.flags & SIMPMU_FORKED};
+        struct image *image = &images->images[number];
         image->state = IMAGE_RUNNING;
         image->begun = true;
         images->started++;
-        struct event_process event = {.image = number + 1,
-                                      .parent = parent == SIZE_MAX ? 0 : parent + 1,
-                                      .pid = process->pid,
-                                      .executable = process->executable,
-                                      .forked = forked};
         return sink_process(images->sink, (int64_t)process->header.time_ns, &event, diag);
 }
 
@@ -262,49 +297,31 @@ static int try_to_begin(struct sim_images *images, size_t number, struct diag *d
         struct image *image = &images->images[number];
         if (__atomic_load_n(&image->ring.slice->magic, __ATOMIC_ACQUIRE) != SIMPMU_MAGIC)
                 return 0;
-        const struct simpmu_record *record = images->record;
+        const struct simpmu_process *process = images->record;
         const char *fault;
         int found = sim_ring_peek(&image->ring, images->record, &fault);
         if (found == 0)
                 return 0;
-        if (found < 0 || record->type != SIMPMU_PROCESS) {
+        if (found < 0 || process->header.type != SIMPMU_PROCESS) {
                 give_up(images, image);
                 return 0;
         }
-        sim_ring_pop(&image->ring, record);
+        if (awaits_fork(images, number, process))
+                return 0;
+        bool forked = process->header.flags & SIMPMU_FORKED;
+        uint64_t before = forked ? 0 : origin_of(images, number, process);
+        if (before && images->images[before - 1].state != IMAGE_ENDED) {
+                int rc = end_replaced(images, before - 1, diag);
+                /* Its records have overwritten the one in hand. */
+                return rc < 0 ? rc : try_to_begin(images, number, diag);
+        }
+        if (before)
+                forget_header(images, before - 1);
+        sim_ring_pop(&image->ring, process);
         return begin_image(images, number, diag);
 }
 
-/* Maps the slices that were claimed since the last time. */
-static int discover(struct sim_images *images, struct diag *diag)
-{
-        uint64_t claimed =
-            __atomic_load_n(&images->memory->control->slices_claimed, __ATOMIC_ACQUIRE);
-        if (claimed > images->memory->capacity)
-                claimed = images->memory->capacity;
-        while (images->count < claimed) {
-                struct image *all =
-                    grown(images->images, images->count, &images->capacity, sizeof(*all));
-                if (all)
-                        images->images = all;
-                size_t *active = grown(images->active, images->active_count,
-                                       &images->active_capacity, sizeof(*active));
-                if (active)
-                        images->active = active;
-                if (!all || !active)
-                        return diag_set(diag, -ENOMEM, "out of memory");
-                struct image image = {0};
-                image.ring.slice = sim_memory_map(images->memory, images->count, diag);
-                if (!image.ring.slice)
-                        return -ENOMEM;
-                images->active[images->active_count++] = images->count;
-                images->images[images->count++] = image;
-        }
-        return 0;
-}
-
-/* ---- draining
- * ----------------------------------------------------------------------------- */
+/* ---- draining ------------------------------------------------------------------- */
 
 static void forget_ended(struct sim_images *images)
 {
@@ -318,16 +335,15 @@ static void forget_ended(struct sim_images *images)
 int sim_images_drain(struct sim_images *images, struct diag *diag)
 {
         int rc = discover(images, diag);
-        /* New images first: a fork's child takes over what its parent had then. */
-        for (size_t i = 0; rc == 0 && i < images->active_count; i++)
-                if (images->images[images->active[i]].state == IMAGE_CLAIMED)
-                        rc = try_to_begin(images, images->active[i], diag);
+        /* In the order of the slices, in which an image follows its origin. */
         for (size_t i = 0; rc == 0 && i < images->active_count; i++) {
-                struct image *image = &images->images[images->active[i]];
-                if (image->state == IMAGE_RUNNING)
-                        rc = take_records(images, images->active[i], UINT64_MAX, diag);
-                if (image->state == IMAGE_DAMAGED)
-                        sim_ring_discard(&image->ring);
+                size_t number = images->active[i];
+                if (images->images[number].state == IMAGE_CLAIMED)
+                        rc = try_to_begin(images, number, diag);
+                if (rc == 0 && images->images[number].state == IMAGE_RUNNING)
+                        rc = take_records(images, number, diag);
+                if (images->images[number].state == IMAGE_DAMAGED)
+                        sim_ring_discard(&images->images[number].ring);
         }
         forget_ended(images);
         return rc;
@@ -339,9 +355,9 @@ static void count_survivors(struct sim_images *images)
 {
         for (size_t i = 0; i < images->count; i++) {
                 const struct image *image = &images->images[i];
-                bool lives =
-                    image->begun && (image->state != IMAGE_ENDED || image->header_kept);
-                if (lives && kill((pid_t)image->pid, 0) == 0)
+                bool runs = image->begun && image->state != IMAGE_ENDED &&
+                            sim_memory_lives(images->memory, i);
+                if (runs || image->header_kept)
                         sink_loss(images->sink, "processes left running", 1, "processes");
         }
 }
@@ -349,6 +365,9 @@ static void count_survivors(struct sim_images *images)
 int sim_images_finish(struct sim_images *images, struct diag *diag)
 {
         int rc = sim_images_drain(images, diag);
+        /* A child may have come between the look at its parent and that at itself. */
+        if (rc == 0)
+                rc = sim_images_drain(images, diag);
         sim_images_stop(images);
         count_survivors(images);
         for (size_t i = 0; rc == 0 && i < images->active_count; i++) {

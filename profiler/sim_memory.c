@@ -46,6 +46,22 @@ static int set_size(struct sim_memory *memory, struct diag *diag)
         return rc;
 }
 
+/* The kernel drops these locks with the process, whatever its PID namespace. Closing
+ * any descriptor of the file drops them too. */
+static struct flock lock_at(uint64_t offset)
+{
+        return (struct flock){.l_type = F_WRLCK,
+                              .l_whence = SEEK_SET,
+                              .l_start = (off_t)offset,
+                              .l_len = 1};
+}
+
+bool sim_memory_lives(const struct sim_memory *memory, uint64_t number)
+{
+        struct flock lock = lock_at(offset_of(number));
+        return fcntl(memory->fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 int sim_memory_open(struct sim_memory *memory, struct diag *diag)
 {
         *memory = (struct sim_memory){.fd = memfd_create("memlag-simpmu", MFD_CLOEXEC)};
@@ -53,6 +69,10 @@ int sim_memory_open(struct sim_memory *memory, struct diag *diag)
                 return diag_set(diag, -errno, "cannot make a memory file: %s",
                                 strerror(errno));
         int rc = set_size(memory, diag);
+        struct flock alive = lock_at(0);
+        if (rc == 0 && fcntl(memory->fd, F_SETLK, &alive) != 0)
+                rc = diag_set(diag, -errno, "cannot lock a memory file: %s",
+                              strerror(errno));
         if (rc < 0) {
                 sim_memory_close(memory);
                 return rc;

@@ -5,6 +5,7 @@
 #ifndef MEMLAG_SIM_MEMORY_H
 #define MEMLAG_SIM_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "diag.h"
@@ -16,7 +17,8 @@ struct sim_memory {
         struct simpmu_control *control;
 };
 
-/* Makes the file, as large as the limit on file sizes (ulimit -f) lets it be. */
+/* Makes the file, as large as the limit on file sizes (ulimit -f) lets it be. While it
+ * is open, its lock tells the processes that we live. */
 int sim_memory_open(struct sim_memory *memory, struct diag *diag);
 void sim_memory_close(struct sim_memory *memory);
 
@@ -24,6 +26,9 @@ void sim_memory_close(struct sim_memory *memory);
 struct simpmu_slice *sim_memory_map(struct sim_memory *memory, uint64_t number,
                                     struct diag *diag);
 void sim_memory_unmap(struct simpmu_slice *slice);
+
+/* Whether the process that claimed slice NUMBER lives; false for this process itself. */
+bool sim_memory_lives(const struct sim_memory *memory, uint64_t number);
 
 /* Gives back the memory of a slice's ring, or of its header. An image that exec began
  * looks for the header of the one before it. */

@@ -111,6 +111,7 @@ static size_t least_size(uint16_t type)
 {
         static const size_t sizes[] = {
             [SIMPMU_PROCESS] = sizeof(struct simpmu_process) + 1,
+            [SIMPMU_FORK] = sizeof(struct simpmu_fork),
             [SIMPMU_THREAD] = sizeof(struct simpmu_thread),
             [SIMPMU_THREAD_EXIT] = sizeof(struct simpmu_record),
             [SIMPMU_MAP] = sizeof(struct simpmu_map) + 1,

@@ -36,6 +36,7 @@ struct thread {
 struct image {
         int64_t process_id;
         uint32_t pid;
+        bool begun; /* false: only what it will inherit is known */
         bool ended;
         int64_t changed_ns;  /* the latest change of threads, mappings or heap */
         int64_t latest_ns;   /* the latest event of any kind */
@@ -155,7 +156,7 @@ int sink_finish(struct sink *sink, struct diag *diag)
 {
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < sink->image_count; i++)
-                if (!sink->images[i].ended)
+                if (sink->images[i].begun && !sink->images[i].ended)
                         rc = end_image(sink, &sink->images[i], sink->images[i].latest_ns,
                                        diag);
         return rc == 0 ? write_site_totals(sink, diag) : rc;
@@ -254,7 +255,7 @@ static struct image *find_image(struct sink *sink, image_key key)
 static struct image *image_of_event(struct sink *sink, image_key key)
 {
         struct image *image = find_image(sink, key);
-        if (image && !image->ended)
+        if (image && image->begun && !image->ended)
                 return image;
         sink_loss(sink, "events without a process", 1, "events");
         return NULL;
@@ -584,7 +585,8 @@ static int write_block(struct sink *sink, struct image *image, uint64_t addr,
 
 /* ---- processes ------------------------------------------------------------------- */
 
-static int add_image(struct sink *sink, struct image **image, struct diag *diag)
+static int add_image(struct sink *sink, image_key key, struct image **image,
+                     struct diag *diag)
 {
         if (sink->image_count == sink->image_capacity) {
                 size_t capacity = sink->image_capacity * 2 + 16;
@@ -595,48 +597,80 @@ static int add_image(struct sink *sink, struct image **image, struct diag *diag)
                 sink->images = images;
                 sink->image_capacity = capacity;
         }
+        struct context_node *node = context_intern_place(sink->image_index, 0, key);
+        if (!node)
+                return no_memory(diag);
         *image = &sink->images[sink->image_count++];
         **image = (struct image){0};
+        node->id = (int64_t)sink->image_count;
         return 0;
 }
 
 /* A forked child begins with its parent's mappings and live blocks. */
-static int inherit(struct sink *sink, struct image *image, const struct image *parent,
-                   int64_t time_ns, struct diag *diag)
+static int inherit(struct image *image, const struct image *parent, struct diag *diag)
 {
-        struct row_context context = {sink, image, time_ns, diag};
-        struct mapping_listener listener = listener_of(&context);
-        int rc = mapping_set_copy(&image->mappings, &parent->mappings, &listener);
-        if (rc < 0)
-                return heap_result(rc, diag);
+        forget_state(image);
+        if (mapping_set_copy(&image->mappings, &parent->mappings) < 0)
+                return no_memory(diag);
         image->heap = heap_live_copy(parent->heap);
         return image->heap ? 0 : no_memory(diag);
+}
+
+int sink_fork(struct sink *sink, image_key parent_key, image_key child_key,
+              struct diag *diag)
+{
+        struct image *child = find_image(sink, child_key);
+        if (child && child->begun)
+                return 0;
+        int rc = child ? 0 : add_image(sink, child_key, &child, diag);
+        const struct image *parent = find_image(sink, parent_key);
+        return rc == 0 && parent && parent->heap ? inherit(child, parent, diag) : rc;
+}
+
+static int begin_image(struct sink *sink, struct image *image, int64_t time_ns,
+                       const struct event_process *event, struct diag *diag)
+{
+        const struct image *parent =
+            event->parent ? find_image(sink, event->parent) : NULL;
+        image->begun = true;
+        image->pid = event->pid;
+        image->changed_ns = time_ns;
+        saw_time(sink, image, time_ns);
+        int rc = 0;
+        if (!event->forked)
+                forget_state(image);
+        else if (!image->heap && parent && parent->heap)
+                rc = inherit(image, parent, diag);
+        if (rc < 0)
+                return rc;
+        return writer_process(sink->writer, event->pid, parent ? parent->process_id : 0,
+                              event->executable, time_ns, &image->process_id, diag);
+}
+
+/* Gives each inherited mapping its row. */
+static int write_mappings(struct sink *sink, struct image *image, int64_t time_ns,
+                          struct diag *diag)
+{
+        struct row_context context = {sink, image, time_ns, diag};
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < image->mappings.count; i++)
+                rc = mapping_begun(&context, &image->mappings.items[i]);
+        return rc;
 }
 
 int sink_process(struct sink *sink, int64_t time_ns, const struct event_process *event,
                  struct diag *diag)
 {
-        struct image *image = NULL;
-        int rc = add_image(sink, &image, diag);
+        struct image *image = find_image(sink, event->image);
+        int rc = 0;
+        if (!image || image->begun) /* a key may be used again */
+                rc = add_image(sink, event->image, &image, diag);
+        if (rc == 0)
+                rc = begin_image(sink, image, time_ns, event, diag);
         if (rc < 0)
                 return rc;
-        const struct image *parent =
-            event->parent ? find_image(sink, event->parent) : NULL;
-        image->pid = event->pid;
-        image->changed_ns = time_ns;
-        saw_time(sink, image, time_ns);
-        rc = writer_process(sink->writer, event->pid, parent ? parent->process_id : 0,
-                            event->executable, time_ns, &image->process_id, diag);
-        if (rc < 0)
-                return rc;
-        struct context_node *node =
-            context_intern_place(sink->image_index, 0, event->image);
-        if (!node)
-                return no_memory(diag);
-        node->id = (int64_t)sink->image_count;
-
-        if (event->forked && parent && parent->heap)
-                return inherit(sink, image, parent, time_ns, diag);
+        if (image->heap)
+                return write_mappings(sink, image, time_ns, diag);
         if (event->forked)
                 sink_loss(sink, "processes forked from an unknown one", 1, "processes");
         image->heap = heap_live_new(sink->sites);

@@ -63,6 +63,9 @@ int sink_machine(struct sink *sink, const char *key, double value, const char *u
                  const char *origin, struct diag *diag);
 int sink_process(struct sink *sink, int64_t time_ns, const struct event_process *event,
                  struct diag *diag);
+/* PARENT forks now, and the event of CHILD, forked, may come later: what it inherits is
+ * kept. Where this is not told, it is what PARENT has when the event comes. */
+int sink_fork(struct sink *sink, image_key parent, image_key child, struct diag *diag);
 int sink_process_end(struct sink *sink, int64_t time_ns, image_key image,
                      struct diag *diag);
 int sink_thread(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,

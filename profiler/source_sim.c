@@ -85,7 +85,6 @@ static void fill_control(struct simpmu_control *control,
                          const struct source_options *options,
                          const struct sim_preset *preset)
 {
-        control->consumer_pid = (uint32_t)getpid();
         control->period_loads = options->period_loads;
         control->seed = jitter_seed();
         control->interval_ns = options->interval_ns;
@@ -230,6 +229,7 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
             /* Blocks that follow jumps translate cold code several times. */
             "--vex-guest-chase=no",
             "-q",
+            "--image=00000000000000000000", /* none before; the digits are written to */
         };
         enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWNED = FIXED + 5 };
         size_t count = count_strings(command);

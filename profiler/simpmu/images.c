@@ -58,7 +58,8 @@ void images_process(UInt flags, ULong start_ns)
         if (record == NULL)
                 return;
         record->pid = (UInt)VG_(getpid)();
-        record->parent_pid = (UInt)VG_(getppid)();
+        record->reserved = 0;
+        record->origin = ring_origin();
         VG_(memcpy)(record->executable, path, bytes);
         ring_publish(record);
 }

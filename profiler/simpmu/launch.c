@@ -19,6 +19,7 @@
 
 #define TOOL_NAME       "memlag-amd64-linux"
 #define SHARED_OPTION   "--shared="
+#define IMAGE_OPTION    "--image="
 #define PATH_BYTES      4096
 #define SCRIPT_DEPTH    4 /* as deep as Linux follows "#!" */
 #define FALLBACK_STATUS 127
@@ -76,14 +77,13 @@ static struct simpmu_slice *map_slice(int fd, uint64_t number)
         return slice == MAP_FAILED ? NULL : slice;
 }
 
-/* Whether slice NUMBER was written by the image of this process before the exec. */
-static bool is_unfinished_own(int fd, uint64_t number)
+static bool is_unfinished(int fd, uint64_t number)
 {
         struct simpmu_slice header;
         ssize_t length = pread(fd, &header, sizeof(header), (off_t)slice_offset(number));
 
         return length == (ssize_t)sizeof(header) && header.magic == SIMPMU_MAGIC &&
-               header.pid == (uint32_t)getpid() && header.done == 0;
+               header.done == 0;
 }
 
 static void end_slice(int fd, uint64_t number, uint16_t flags)
@@ -105,8 +105,8 @@ static bool file_covers(int fd, uint64_t slices)
                (uint64_t)status.st_size >= slice_offset(slices);
 }
 
-/* Ends the slice of the image that was replaced by this exec, if there was one. */
-static void end_image_before(const char *shared_path, bool native)
+/* Ends slice NUMBER, of the image that was replaced by this exec. */
+static void end_image_before(const char *shared_path, uint64_t number, bool native)
 {
         struct simpmu_control control;
         uint16_t flags = SIMPMU_EXECED | (native ? SIMPMU_NATIVE : 0);
@@ -116,14 +116,9 @@ static void end_image_before(const char *shared_path, bool native)
                 return;
         if (pread(fd, &control, sizeof(control), 0) == (ssize_t)sizeof(control) &&
             control.magic == SIMPMU_MAGIC && control.version == SIMPMU_VERSION &&
-            file_covers(fd, control.slices_claimed)) {
-                for (uint64_t number = control.slices_claimed; number-- > 0;) {
-                        if (is_unfinished_own(fd, number)) {
-                                end_slice(fd, number, flags);
-                                break;
-                        }
-                }
-        }
+            number < control.slices_claimed && file_covers(fd, number + 1) &&
+            is_unfinished(fd, number))
+                end_slice(fd, number, flags);
         close(fd);
 }
 
@@ -162,12 +157,16 @@ static void run_simulated(char **arguments, char **program)
 int main(int argc, char **argv)
 {
         const char *shared_path = NULL;
+        uint64_t image_before = 0; /* 1 + its slice */
         int first = 1;
         bool simulate;
 
         for (; first < argc && argv[first][0] == '-'; first++) {
                 if (strncmp(argv[first], SHARED_OPTION, strlen(SHARED_OPTION)) == 0)
                         shared_path = argv[first] + strlen(SHARED_OPTION);
+                if (strncmp(argv[first], IMAGE_OPTION, strlen(IMAGE_OPTION)) == 0)
+                        image_before =
+                            strtoull(argv[first] + strlen(IMAGE_OPTION), NULL, 10);
                 if (strcmp(argv[first], "--") == 0) {
                         first++;
                         break;
@@ -180,8 +179,8 @@ int main(int argc, char **argv)
         /* A name without '/' is memlag's user's, which memlag has checked and Valgrind's
          * core looks for in PATH: so the target keeps its argv[0] as it was typed. */
         simulate = strchr(argv[first], '/') == NULL || can_simulate(argv[first], 0);
-        if (shared_path != NULL)
-                end_image_before(shared_path, !simulate);
+        if (shared_path != NULL && image_before > 0)
+                end_image_before(shared_path, image_before - 1, !simulate);
         if (!simulate)
                 run_natively(argv + first);
         run_simulated(argv, argv + first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The simulated PMU, a Valgrind tool: start, fork and end of a process. It reads
- * its parameters from the shared file (protocol.h), so that there are only two
- * options: where that file is, and where the bell is. */
+ * its parameters from the shared file (protocol.h), so that there are only three
+ * options: where that file is, where the bell is, and which image was before. */
 #include "tool.h"
 
 #include "pub_tool_libcassert.h"
@@ -15,6 +15,7 @@ struct machine tool_machine;
 
 static const HChar *shared_path;
 static const HChar *bell_path;
+static const HChar *image_option;
 /* False: the program runs, and nothing of it is modelled or recorded. */
 static Bool modelling;
 
@@ -31,7 +32,9 @@ static Bool on_option(const HChar *argument)
 {
         if (VG_STR_CLO(argument, "--shared", shared_path))
                 return True;
-        return VG_STR_CLO(argument, "--bell", bell_path);
+        if (VG_STR_CLO(argument, "--bell", bell_path))
+                return True;
+        return VG_STR_CLO(argument, "--image", image_option);
 }
 
 static void on_usage(void)
@@ -53,12 +56,6 @@ static Bool parameters_valid(const struct simpmu_params *params)
         return True;
 }
 
-static void start(UInt flags, ULong start_ns)
-{
-        ring_claim(start_ns);
-        images_process(flags, start_ns);
-}
-
 static IRSB *instrument_unless_idle(VgCallbackClosure *closure, IRSB *in,
                                     const VexGuestLayout *layout,
                                     const VexGuestExtents *extents,
@@ -70,15 +67,26 @@ static IRSB *instrument_unless_idle(VgCallbackClosure *closure, IRSB *in,
         return instrument(closure, in, layout, extents, host, guest_word, host_word);
 }
 
-static void on_fork(ThreadId tid)
+static void before_fork(ThreadId tid)
+{
+        ring_before_fork(threads_now_ns(), threads_lwp(tid));
+}
+
+static void after_fork(ThreadId tid)
+{
+        (void)tid;
+        ring_after_fork();
+}
+
+static void in_child(ThreadId tid)
 {
         ULong now_ns = threads_now_ns();
 
-        if (!modelling || !ring_recording())
+        if (!ring_recording())
                 return;
-        ring_forget_slice();
         threads_forked(tid);
-        start(SIMPMU_FORKED, now_ns);
+        ring_begin_child(now_ns);
+        images_process(SIMPMU_FORKED, now_ns);
         threads_tell(tid);
 }
 
@@ -87,7 +95,7 @@ static void after_options(void)
         const struct simpmu_control *control;
         ULong start_ns;
 
-        if (!ring_open(shared_path, bell_path))
+        if (!ring_open(shared_path, bell_path, image_option))
                 return;
         control = ring_control();
         if (!parameters_valid(&control->params) || control->interval_ns == 0)
@@ -97,8 +105,9 @@ static void after_options(void)
                      tool_allocate, sample_write);
         start_ns = ring_time_before_exec();
         threads_start(start_ns);
-        start(SIMPMU_STARTED, start_ns);
-        VG_(atfork)(NULL, NULL, on_fork);
+        ring_begin_image(start_ns);
+        images_process(SIMPMU_STARTED, start_ns);
+        VG_(atfork)(before_fork, after_fork, in_child);
         threads_register();
         images_register();
 }

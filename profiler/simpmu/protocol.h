@@ -4,16 +4,22 @@
  * both the Valgrind tool (no C library) and memlag can include it.
  *
  * One sparse memory file serves a whole run. Its first page is struct
- * simpmu_control; process number k of the run (each fork and each exec counts)
+ * simpmu_control; image number k of the run (each fork and each exec counts)
  * takes slice k by adding one to slices_claimed, and puts its ring there. memlag
- * is the only consumer, and punches a hole when a process is done. */
+ * is the only consumer, and punches a hole when a process is done.
+ *
+ * Numbers of slices, not process ids, tell which image came from which: processes
+ * may lie in different PID namespaces. For the same reason, who lives is told by
+ * locks on the file (fcntl's F_SETLK, which the kernel drops with the process):
+ * memlag holds one on the first byte of the control page, each image one on the
+ * first byte of its slice. */
 #ifndef MEMLAG_SIMPMU_PROTOCOL_H
 #define MEMLAG_SIMPMU_PROTOCOL_H
 
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 1u
+#define SIMPMU_VERSION 2u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -56,7 +62,7 @@ struct simpmu_params {
 struct simpmu_control {
         uint64_t magic;
         uint32_t version;
-        uint32_t consumer_pid; /* memlag; when it is gone, processes run on unrecorded */
+        uint32_t reserved;
         uint64_t period_loads; /* mean number of qualifying loads from sample to sample */
         uint64_t seed;         /* of the period's jitter */
         uint64_t interval_ns;  /* virtual time from one counter reading to the next */
@@ -79,9 +85,8 @@ struct simpmu_control {
 #define SIMPMU_END_RESERVE_BYTES 64u
 
 struct simpmu_slice {
-        uint64_t magic; /* stored last (release) when the slice is ready */
-        uint32_t pid;
-        uint32_t done;     /* atomic: 1 when the process has ended or exec'd */
+        uint64_t magic;    /* stored last (release) when the slice is ready */
+        uint64_t done;     /* atomic: 1 when the process has ended or exec'd */
         uint64_t now_ns;   /* the process's latest virtual time */
         uint64_t start_ns; /* the virtual time at which it began */
         uint64_t head __attribute__((aligned(64))); /* atomic, producer */
@@ -93,6 +98,7 @@ struct simpmu_slice {
 enum simpmu_record_type {
         SIMPMU_PAD,
         SIMPMU_PROCESS, /* first record of every slice */
+        SIMPMU_FORK,
         SIMPMU_THREAD,
         SIMPMU_THREAD_EXIT,
         SIMPMU_MAP,
@@ -123,9 +129,20 @@ enum { SIMPMU_STARTED = 1, SIMPMU_FORKED = 2 };
 
 struct simpmu_process {
         struct simpmu_record header;
-        uint32_t pid;
-        uint32_t parent_pid;
+        uint32_t pid; /* as the process itself sees it */
+        uint32_t reserved;
+        uint64_t origin;   /* 1 + the slice of the image that this one was forked from,
+                              or takes the place of by exec; 0: none */
         char executable[]; /* NUL-terminated, padded */
+};
+
+/* The image is about to fork: the child takes slice CHILD, and inherits what the
+ * records up to here have told. It stands in the ring before there is a child, so
+ * that the order of the two rings does not matter. When the fork fails, the next one
+ * uses the slice. */
+struct simpmu_fork {
+        struct simpmu_record header;
+        uint64_t child;
 };
 
 struct simpmu_thread {

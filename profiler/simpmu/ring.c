@@ -27,6 +27,15 @@ static struct simpmu_slice *slice; /* NULL: not recording */
 static Int shared_fd = -1;
 static Int bell_fd = -1;
 static ULong shared_bytes;
+/* 1 + the slice of this image, 0 without one; before the claim, of its origin. */
+static ULong image;
+static ULong origin;
+/* Our option --image=DIGITS. Programs that this one becomes by exec get our options, so
+ * that IMAGE, written here, tells them where they come from. */
+static HChar *image_digits;
+/* The slice claimed for the next child. */
+static ULong child;
+static Bool child_claimed;
 
 static void *map_shared(ULong offset, SizeT bytes)
 {
@@ -60,10 +69,20 @@ static Bool open_shared(const HChar *path)
                control->version == SIMPMU_VERSION;
 }
 
-Bool ring_open(const HChar *shared_path, const HChar *bell_path)
+static void set_image(ULong number)
 {
-        if (shared_path == NULL || !open_shared(shared_path))
+        image = number;
+        for (SizeT i = VG_(strlen)(image_digits); i-- > 0; number /= 10)
+                image_digits[i] = (HChar)('0' + number % 10);
+}
+
+Bool ring_open(const HChar *shared_path, const HChar *bell_path,
+               const HChar *image_option)
+{
+        if (shared_path == NULL || image_option == NULL || !open_shared(shared_path))
                 return False;
+        image_digits = (HChar *)image_option; /* in our own argument */
+        image = VG_(strtoull10)(image_option, NULL);
         if (bell_path != NULL)
                 bell_fd = open_safely(bell_path);
         return True;
@@ -87,49 +106,88 @@ static void ring_bell(void)
                 VG_(write)(bell_fd, &one, 1); /* a full pipe is rung already */
 }
 
-void ring_claim(ULong start_ns)
+static ULong claim(void)
 {
-        ULong number = __atomic_fetch_add(&control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+        return __atomic_fetch_add(&control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+}
 
+static void begin_slice(ULong number, ULong start_ns)
+{
+        origin = image;
+        set_image(0);
         slice = map_shared(slice_offset(number), SIMPMU_SLICE_BYTES);
         if (slice == NULL)
                 return;
-        slice->pid = (UInt)VG_(getpid)();
+        set_image(number + 1);
+        file_lock(shared_fd, (long)slice_offset(number));
         slice->now_ns = start_ns;
         slice->start_ns = start_ns;
         __atomic_store_n(&slice->magic, SIMPMU_MAGIC, __ATOMIC_RELEASE);
         ring_bell();
 }
 
-void ring_forget_slice(void)
+void ring_begin_image(ULong start_ns)
 {
+        begin_slice(claim(), start_ns);
+}
+
+static void forget_slice(void)
+{
+        if (slice != NULL)
+                (void)VG_(am_munmap_valgrind)((Addr)slice, SIMPMU_SLICE_BYTES);
+        slice = NULL;
+}
+
+void ring_before_fork(ULong now_ns, UInt tid)
+{
+        struct simpmu_fork *record;
+
         if (slice == NULL)
                 return;
-        (void)VG_(am_munmap_valgrind)((Addr)slice, SIMPMU_SLICE_BYTES);
-        slice = NULL;
+        if (!child_claimed)
+                child = claim();
+        child_claimed = True;
+        record = ring_begin(SIMPMU_FORK, 0, now_ns, tid, sizeof(*record));
+        if (record == NULL)
+                return;
+        record->child = child;
+        ring_publish(record);
+}
+
+void ring_after_fork(void)
+{
+        child_claimed = False;
+}
+
+void ring_begin_child(ULong start_ns)
+{
+        child_claimed = False;
+        forget_slice();
+        begin_slice(child, start_ns);
+}
+
+ULong ring_origin(void)
+{
+        return origin;
 }
 
 ULong ring_time_before_exec(void)
 {
-        ULong claimed = __atomic_load_n(&control->slices_claimed, __ATOMIC_ACQUIRE);
-        UInt pid = (UInt)VG_(getpid)();
+        struct simpmu_slice header;
 
-        for (ULong number = claimed; number-- > 0;) {
-                struct simpmu_slice header;
-                VG_(lseek)(shared_fd, (Off64T)slice_offset(number), VKI_SEEK_SET);
-                if (VG_(read)(shared_fd, &header, sizeof(header)) != sizeof(header))
-                        continue;
-                if (header.magic == SIMPMU_MAGIC && header.pid == pid)
-                        return header.now_ns;
-        }
-        return 0;
+        if (image == 0)
+                return 0;
+        VG_(lseek)(shared_fd, (Off64T)slice_offset(image - 1), VKI_SEEK_SET);
+        if (VG_(read)(shared_fd, &header, sizeof(header)) != sizeof(header))
+                return 0;
+        return header.magic == SIMPMU_MAGIC ? header.now_ns : 0;
 }
 
 static Bool consumer_gone(void)
 {
         if (__atomic_load_n(&control->stop, __ATOMIC_ACQUIRE) != 0)
                 return True;
-        return !process_exists(control->consumer_pid);
+        return !file_locked_by_another(shared_fd, 0);
 }
 
 /* Waits until a record of SIZE_BYTES fits; False when nobody will make room. */
@@ -156,7 +214,7 @@ void *ring_begin(enum simpmu_record_type type, UInt flags, ULong time_ns, UInt t
                 return NULL;
         if (!slice_has_room(slice, size_bytes + SIMPMU_END_RESERVE_BYTES) &&
             !wait_for_room(size_bytes + SIMPMU_END_RESERVE_BYTES)) {
-                ring_forget_slice();
+                forget_slice();
                 return NULL;
         }
         ring_note_time(time_ns);

@@ -56,11 +56,32 @@ static inline void futex_wake_private(UInt *word)
         (void)raw_syscall4(__NR_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE, 1, 0);
 }
 
-static inline Bool process_exists(UInt pid)
-{
-        const int no_signal = 0;
+/* As fcntl takes it; Valgrind's headers have the commands only. */
+#define F_WRLCK 1
+#define F_UNLCK 2
 
-        return raw_syscall4(__NR_kill, (long)pid, no_signal, 0, 0) != -VKI_ESRCH;
+struct file_lock {
+        short type;
+        short whence; /* 0: from the start of the file */
+        long start;
+        long length;
+        int pid;
+};
+
+static inline void file_lock(Int fd, long offset)
+{
+        struct file_lock lock = {.type = F_WRLCK, .start = offset, .length = 1};
+
+        (void)raw_syscall4(__NR_fcntl, fd, VKI_F_SETLK, (long)&lock, 0);
+}
+
+/* Whether another process holds a lock there; true when it cannot be told. */
+static inline Bool file_locked_by_another(Int fd, long offset)
+{
+        struct file_lock lock = {.type = F_WRLCK, .start = offset, .length = 1};
+
+        return raw_syscall4(__NR_fcntl, fd, VKI_F_GETLK, (long)&lock, 0) != 0 ||
+               lock.type != F_UNLCK;
 }
 
 #endif

@@ -21,14 +21,21 @@ void *tool_allocate(size_t bytes); /* zeroed; never NULL */
  * gone or said stop. */
 
 /* Opens the shared file and the bell and reads the parameters from CONTROL.
- * False: this process is not recorded. */
-Bool ring_open(const HChar *shared_path, const HChar *bell_path);
+ * IMAGE_OPTION, digits in our own argument, says from which image an exec led here; it
+ * is changed as this process goes on. False: this process is not recorded. */
+Bool ring_open(const HChar *shared_path, const HChar *bell_path,
+               const HChar *image_option);
 const struct simpmu_control *ring_control(void);
 Bool ring_recording(void);
 /* Claims a slice; its first record will be a SIMPMU_PROCESS. */
-void ring_claim(ULong start_ns);
-/* In a forked child: leaves the parent's slice alone. */
-void ring_forget_slice(void);
+void ring_begin_image(ULong start_ns);
+/* Around a fork: tells of the child to come, in the parent and before it; the parent
+ * afterwards; the child, which takes the slice told of. */
+void ring_before_fork(ULong now_ns, UInt tid);
+void ring_after_fork(void);
+void ring_begin_child(ULong start_ns);
+/* 1 + the slice of the image that this one came from, 0: none. */
+ULong ring_origin(void);
 /* The virtual time at which the process's image before the last exec stopped, or 0. */
 ULong ring_time_before_exec(void);
 /* Room for a record, header filled in; NULL when nothing is recorded. Its time is

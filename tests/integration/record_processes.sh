@@ -122,3 +122,66 @@ mkfifo done
 [ "$(ask left.db "SELECT value FROM ledger WHERE kind = 'processes left running'")" = 1 ]
 kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
 echo >done
+
+# A child inherits what its parent had at the fork, however late it runs: here a parent
+# that gives its blocks back at once shares one core with busy programs.
+cat >late.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { CHILDREN = 12, SIZE = 1 << 20 };
+int main(void)
+{
+        for (int i = 0; i < CHILDREN; i++) {
+                volatile char *block = malloc(SIZE);
+                memset((void *)block, 1, SIZE);
+                if (fork() == 0) {
+                        for (int round = 0; round < 3; round++)
+                                for (size_t at = 0; at < SIZE; at += 64)
+                                        block[at]++;
+                        _exit(0);
+                }
+                free((void *)block);
+                for (int j = 0; j < 1000; j++)
+                        free(malloc(100));
+        }
+        while (wait(NULL) > 0)
+                ;
+        return 0;
+}
+END
+"$CC" -O1 -g -o late late.c
+core=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+busy=
+for i in 1 2 3; do
+        taskset -c "$core" sh -c 'while :; do :; done' &
+        busy="$busy $!"
+done
+taskset -c "$core" "$MEMLAG" record --period 50 -o late.db -- ./late 2>err || fail "late: $(cat err)"
+kill $busy
+[ "$(ask late.db 'SELECT count(DISTINCT process_id) FROM allocation
+                  WHERE process_id > 1 AND size_bytes = 1048576')" = 12 ] ||
+        fail "late: blocks of $(ask late.db 'SELECT count(DISTINCT process_id) FROM allocation
+                WHERE process_id > 1') children of 12"
+[ "$(ask late.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ]
+
+# Processes in a PID namespace of their own, where memlag has no number and other
+# processes have those of ours, are recorded to the end.
+if unshare -rpf --mount-proc true 2>/dev/null; then
+        "$MEMLAG" record --period 1 --ldlat 1 -o alone.db -- ./pie 2>err
+        "$MEMLAG" record --period 1 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
+                2>err || fail "PID namespace: $(cat err)"
+        wanted=$(ask alone.db 'SELECT count(*) FROM sample')
+        found=$(ask space.db "SELECT count(*) FROM sample JOIN thread USING (thread_id)
+                              JOIN process USING (process_id)
+                              WHERE executable NOT LIKE '%/unshare'")
+        [ "$found" -gt $((wanted - wanted / 100)) ] ||
+                fail "PID namespace: $found samples, $wanted outside"
+        [ "$(ask space.db "SELECT count(*) FROM process WHERE pid = 1")" -ge 1 ]
+        [ "$(ask space.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
+        # unshare, its child, the program that becomes, and the four images that come of it.
+        [ "$(ask space.db 'SELECT count(*) FROM process')" = 7 ] || fail "PID namespace: processes"
+else
+        echo "record_processes: SKIPPED: no PID namespaces here (unshare -rpf --mount-proc)" >&2
+fi

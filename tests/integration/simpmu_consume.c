@@ -122,10 +122,9 @@ static void print_counters(const struct simpmu_counters *counters)
 
 static void print_record(uint64_t number, const struct simpmu_record *record)
 {
-        static const char *const types[] = {"PAD",   "PROCESS", "THREAD",  "THREAD_EXIT",
-                                            "MAP",   "UNMAP",   "SAMPLE",  "COUNTERS",
-                                            "ALLOC", "FREE",    "TRACKER", "UNHANDLED",
-                                            "END"};
+        static const char *const types[] = {
+            "PAD",    "PROCESS",  "FORK",  "THREAD", "THREAD_EXIT", "MAP",       "UNMAP",
+            "SAMPLE", "COUNTERS", "ALLOC", "FREE",   "TRACKER",     "UNHANDLED", "END"};
         static const char *const levels[] = {"L1", "LFB", "L2", "L3", "DRAM"};
         const void *any = record;
 
@@ -138,8 +137,11 @@ static void print_record(uint64_t number, const struct simpmu_record *record)
                record->flags);
         if (record->type == SIMPMU_PROCESS) {
                 const struct simpmu_process *process = any;
-                printf(" pid %u parent %u %s", process->pid, process->parent_pid,
-                       process->executable);
+                printf(" pid %u origin %llu %s", process->pid,
+                       (unsigned long long)process->origin, process->executable);
+        } else if (record->type == SIMPMU_FORK) {
+                const struct simpmu_fork *fork = any;
+                printf(" child %llu", (unsigned long long)fork->child);
         } else if (record->type == SIMPMU_THREAD) {
                 const struct simpmu_thread *thread = any;
                 printf(" stack %llx %llx", (unsigned long long)thread->stack_low,
@@ -250,7 +252,9 @@ static void make_memory(void)
         if (control == MAP_FAILED)
                 die("mmap of the control page");
         control->version = SIMPMU_VERSION;
-        control->consumer_pid = (uint32_t)getpid();
+        struct flock alive = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+        if (fcntl(memory_fd, F_SETLK, &alive) != 0)
+                die("lock");
         control->period_loads = 1000;
         control->interval_ns = 1000000;
         control->ldlat_cycles = 7;
@@ -270,6 +274,7 @@ static pid_t start(const char *launcher, char **program, int count, int bell_fd)
                                "--vgdb=no",
                                "-q",
                                "--log-file=/dev/null",
+                               "--image=00000000",
                                shared,
                                bell};
         const int fixed_count = (int)(sizeof(fixed) / sizeof(fixed[0]));

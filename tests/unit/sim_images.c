@@ -3,7 +3,7 @@
  * speak its protocol from other processes, some of them badly. */
 #include "db_test.h"
 
-#include <limits.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -51,13 +51,12 @@ static void close_run(struct run *run)
 
 /* ---- a producer ---------------------------------------------------------------- */
 
-static struct simpmu_slice *claim(struct run *run, uint32_t pid, uint64_t start_ns)
+static struct simpmu_slice *claim(struct run *run, uint64_t start_ns)
 {
         uint64_t number =
             __atomic_fetch_add(&run->memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
         struct simpmu_slice *slice = sim_memory_map(&run->memory, number, &diag);
         assert_non_null(slice);
-        slice->pid = pid;
         slice->start_ns = slice->now_ns = start_ns;
         __atomic_store_n(&slice->magic, SIMPMU_MAGIC, __ATOMIC_RELEASE);
         return slice;
@@ -93,7 +92,7 @@ static struct simpmu_record header_of(uint16_t type, size_t size, uint64_t time_
 }
 
 static void put_process(struct simpmu_slice *slice, uint16_t flags, uint32_t pid,
-                        uint32_t parent_pid, uint64_t time_ns)
+                        uint64_t origin, uint64_t time_ns)
 {
         struct {
                 struct simpmu_process process;
@@ -102,7 +101,7 @@ static void put_process(struct simpmu_slice *slice, uint16_t flags, uint32_t pid
         record.process.header = header_of(SIMPMU_PROCESS, sizeof(record), time_ns);
         record.process.header.flags = flags;
         record.process.pid = pid;
-        record.process.parent_pid = parent_pid;
+        record.process.origin = origin;
         put(slice, &record);
 }
 
@@ -148,11 +147,11 @@ static void every_record_of_a_busy_producer_arrives(void **state)
         enum { SAMPLES = 4 * SIMPMU_RING_BYTES / (sizeof(struct simpmu_sample) + 24) };
         struct run run;
         open_run(&run);
-        struct simpmu_slice *slice = claim(&run, 10, 0);
+        struct simpmu_slice *slice = claim(&run, 0);
         pid_t producer = fork();
         if (producer == 0) {
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
-                put_process(slice, SIMPMU_STARTED, 10, 1, 0);
+                put_process(slice, SIMPMU_STARTED, 10, 0, 0);
                 for (uint64_t i = 0; i < SAMPLES; i++)
                         put_sample(slice, i, i);
                 slice_end(slice, SIMPMU_EXITED, SAMPLES);
@@ -169,23 +168,176 @@ static void every_record_of_a_busy_producer_arrives(void **state)
         assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
 }
 
+static void put_fork(struct simpmu_slice *slice, uint64_t time_ns, uint64_t child)
+{
+        struct simpmu_fork record = {
+            .header = header_of(SIMPMU_FORK, sizeof(record), time_ns), .child = child};
+        put(slice, &record);
+}
+
+static void assert_only_mapping(long long process_id, long long start_addr)
+{
+        char sql[128];
+        snprintf(sql, sizeof(sql), "SELECT count(*) FROM mapping WHERE process_id = %lld",
+                 process_id);
+        assert_int_equal(count(sql), 1);
+        snprintf(sql, sizeof(sql),
+                 "SELECT start_addr FROM mapping WHERE process_id = %lld", process_id);
+        assert_int_equal(count(sql), start_addr);
+}
+
 static void a_child_inherits_what_was_there_at_the_fork(void **state)
 {
         (void)state;
         struct run run;
         open_run(&run);
-        struct simpmu_slice *parent = claim(&run, 10, 0);
-        put_process(parent, SIMPMU_STARTED, 10, 1, 0);
+        struct simpmu_slice *parent = claim(&run, 0);
+        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
         put_map(parent, 100, 0x10000);
-        struct simpmu_slice *child = claim(&run, 11, 150);
-        put_process(child, SIMPMU_FORKED, 11, 10, 150);
-        put_map(parent, 200, 0x20000);
+        struct simpmu_slice *child = claim(&run, 150);
+        put_fork(parent, 150, 1);
+        put_process(child, SIMPMU_FORKED, 11, 1, 150);
+        put_map(parent, 150, 0x20000);
         assert_int_equal(sim_images_drain(run.images, &diag), 0);
         close_run(&run);
         assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 1"), 2);
-        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 1);
-        assert_int_equal(count("SELECT start_addr FROM mapping WHERE process_id = 2"),
-                         0x10000);
+        assert_only_mapping(2, 0x10000);
+        assert_int_equal(
+            count("SELECT parent_process_id FROM process WHERE process_id = 2"), 1);
+}
+
+/* A busy machine may run the child long after its parent has gone on, or has ended. */
+static void a_child_that_comes_late_inherits_the_same(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *parent = claim(&run, 0);
+        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        put_map(parent, 100, 0x10000);
+        claim(&run, 150);
+        put_fork(parent, 150, 1);
+        put_map(parent, 150, 0x20000);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        slice_end(parent, SIMPMU_EXITED, 300);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        struct simpmu_slice *child = sim_memory_map(&run.memory, 1, &diag);
+        put_process(child, SIMPMU_FORKED, 11, 1, 150);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        close_run(&run);
+        assert_only_mapping(2, 0x10000);
+        assert_int_equal(count("SELECT start_ns FROM process WHERE process_id = 2"), 150);
+        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+}
+
+/* The next fork uses the slice of one that failed. */
+static void a_fork_that_failed_leaves_nothing_to_the_next_child(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *parent = claim(&run, 0);
+        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        put_map(parent, 100, 0x10000);
+        struct simpmu_slice *child = claim(&run, 150);
+        put_fork(parent, 150, 1);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        struct simpmu_unmap unmap = {.header =
+                                         header_of(SIMPMU_UNMAP, sizeof(unmap), 160),
+                                     .start = 0x10000,
+                                     .length_bytes = 4096};
+        put(parent, &unmap);
+        put_map(parent, 170, 0x20000);
+        put_fork(parent, 180, 1);
+        put_process(child, SIMPMU_FORKED, 11, 1, 180);
+        close_run(&run);
+        assert_only_mapping(2, 0x20000);
+}
+
+static void a_child_of_a_damaged_parent_begins_all_the_same(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *parent = claim(&run, 0);
+        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *child = claim(&run, 150);
+        put_process(child, SIMPMU_FORKED, 11, 1, 150);
+        put_sample(child, 170, 0);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        assert_true(slice_used_bytes(child) > 0);
+        struct simpmu_record unknown = header_of(99, sizeof(unknown), 2);
+        put(parent, &unknown);
+        put_fork(parent, 150, 1);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        assert_int_equal(slice_used_bytes(child), 0);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM process"), 2);
+        assert_int_equal(count("SELECT count(*) FROM sample"), 1);
+}
+
+/* Two processes of different PID namespaces, one of which becomes another program. */
+static void equal_pids_are_not_one_process(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *first = claim(&run, 0);
+        put_process(first, SIMPMU_STARTED, 1, 0, 0);
+        put_map(first, 50, 0x10000);
+        struct simpmu_slice *second = claim(&run, 60);
+        put_fork(first, 60, 1);
+        put_process(second, SIMPMU_FORKED, 1, 1, 60);
+        slice_end(second, SIMPMU_EXECED, 100);
+        struct simpmu_slice *third = claim(&run, 100);
+        put_process(third, SIMPMU_STARTED, 1, 2, 100);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        put_sample(first, 200, 0);
+        slice_end(first, SIMPMU_EXITED, 300);
+        slice_end(third, SIMPMU_EXITED, 400);
+        close_run(&run);
+        assert_int_equal(count("SELECT end_ns FROM process WHERE process_id = 1"), 300);
+        assert_int_equal(
+            count("SELECT parent_process_id FROM process WHERE process_id = 3"), 2);
+        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 3"), 0);
+        assert_int_equal(count("SELECT count(*) FROM sample"), 1);
+}
+
+static void who_lives_at_the_end_is_told_by_its_lock(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *slice = claim(&run, 0);
+        int channel[2];
+        assert_int_equal(pipe(channel), 0);
+        pid_t producer = fork();
+        if (producer == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                struct flock lock = {.l_type = F_WRLCK,
+                                     .l_whence = SEEK_SET,
+                                     .l_start = (off_t)slice_offset(0),
+                                     .l_len = 1};
+                struct flock ours = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+                fcntl(run.memory.fd, F_SETLK, &lock);
+                fcntl(run.memory.fd, F_GETLK, &ours);
+                put_process(slice, SIMPMU_STARTED, 10, 0, 0);
+                /* It in its turn sees that memlag lives. */
+                (void)!write(channel[1], ours.l_type == F_UNLCK ? "0" : "1", 1);
+                pause();
+        }
+        char lives = 0;
+        assert_int_equal(read(channel[0], &lives, 1), 1);
+        assert_int_equal(lives, '1');
+        close(channel[0]);
+        close(channel[1]);
+        assert_true(sim_memory_lives(&run.memory, 0));
+        close_run(&run);
+        kill(producer, SIGKILL);
+        assert_int_equal(waitpid(producer, NULL, 0), producer);
+        assert_int_equal(count("SELECT value FROM ledger "
+                               "WHERE kind = 'processes left running'"),
+                         1);
 }
 
 static void exec_follows_the_image_before_in_its_process(void **state)
@@ -193,11 +345,11 @@ static void exec_follows_the_image_before_in_its_process(void **state)
         (void)state;
         struct run run;
         open_run(&run);
-        struct simpmu_slice *first = claim(&run, 10, 0);
-        put_process(first, SIMPMU_STARTED, 10, 1, 0);
+        struct simpmu_slice *first = claim(&run, 0);
+        put_process(first, SIMPMU_STARTED, 10, 0, 0);
         put_map(first, 50, 0x10000);
         slice_end(first, SIMPMU_EXECED, 100);
-        struct simpmu_slice *second = claim(&run, 10, 100);
+        struct simpmu_slice *second = claim(&run, 100);
         put_process(second, SIMPMU_STARTED, 10, 1, 100);
         put_sample(second, 150, 0);
         slice_end(second, SIMPMU_EXITED, 200);
@@ -215,8 +367,8 @@ static void the_memory_of_ended_images_is_given_back(void **state)
         (void)state;
         struct run run;
         open_run(&run);
-        struct simpmu_slice *first = claim(&run, 10, 0);
-        put_process(first, SIMPMU_STARTED, 10, 1, 0);
+        struct simpmu_slice *first = claim(&run, 0);
+        put_process(first, SIMPMU_STARTED, 10, 0, 0);
         for (uint64_t i = 0; i < 10000; i++)
                 put_sample(first, i, i);
         slice_end(first, SIMPMU_EXECED, 12345);
@@ -227,7 +379,7 @@ static void the_memory_of_ended_images_is_given_back(void **state)
         assert_true(status.st_blocks * 512 <= 3 * 4096);
         assert_int_equal(first->now_ns, 12345);
 
-        struct simpmu_slice *second = claim(&run, 10, 12345);
+        struct simpmu_slice *second = claim(&run, 12345);
         put_process(second, SIMPMU_STARTED, 10, 1, 12345);
         assert_int_equal(sim_images_drain(run.images, &diag), 0);
         assert_int_equal(first->now_ns, 0);
@@ -240,8 +392,8 @@ static void a_killed_process_ends_at_the_time_it_had_reached(void **state)
         (void)state;
         struct run run;
         open_run(&run);
-        struct simpmu_slice *slice = claim(&run, INT_MAX, 0);
-        put_process(slice, SIMPMU_STARTED, INT_MAX, 1, 0);
+        struct simpmu_slice *slice = claim(&run, 0);
+        put_process(slice, SIMPMU_STARTED, 10, 0, 0);
         put_sample(slice, 70, 0);
         slice->now_ns = 77;
         close_run(&run);
@@ -255,7 +407,7 @@ static void claimed_slices_without_a_process_are_harmless(void **state)
         (void)state;
         struct run run;
         open_run(&run);
-        claim(&run, 10, 0);
+        claim(&run, 0);
         __atomic_fetch_add(&run.memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
         assert_int_equal(sim_images_drain(run.images, &diag), 0);
         close_run(&run);
@@ -268,10 +420,10 @@ static void damaged_records_end_their_process_and_nothing_else(void **state)
         (void)state;
         struct run run;
         open_run(&run);
-        struct simpmu_slice *good = claim(&run, 10, 0);
-        put_process(good, SIMPMU_STARTED, 10, 1, 0);
-        struct simpmu_slice *bad = claim(&run, 11, 0);
-        put_process(bad, SIMPMU_STARTED, 11, 1, 0);
+        struct simpmu_slice *good = claim(&run, 0);
+        put_process(good, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *bad = claim(&run, 0);
+        put_process(bad, SIMPMU_STARTED, 11, 0, 0);
         put_sample(bad, 1, 1);
         struct simpmu_record unknown = header_of(99, sizeof(unknown), 2);
         put(bad, &unknown);
@@ -294,7 +446,7 @@ static void first_records_that_begin_no_process_are_refused(void **state)
         (void)state;
         struct run run;
         open_run(&run);
-        put_sample(claim(&run, 10, 0), 1, 1);
+        put_sample(claim(&run, 0), 1, 1);
         assert_int_equal(sim_images_drain(run.images, &diag), 0);
         close_run(&run);
         assert_int_equal(count("SELECT count(*) FROM process"), 0);
@@ -377,6 +529,11 @@ int main(void)
         const struct CMUnitTest tests[] = {
             db_unit_test(every_record_of_a_busy_producer_arrives),
             db_unit_test(a_child_inherits_what_was_there_at_the_fork),
+            db_unit_test(a_child_that_comes_late_inherits_the_same),
+            db_unit_test(a_fork_that_failed_leaves_nothing_to_the_next_child),
+            db_unit_test(a_child_of_a_damaged_parent_begins_all_the_same),
+            db_unit_test(equal_pids_are_not_one_process),
+            db_unit_test(who_lives_at_the_end_is_told_by_its_lock),
             db_unit_test(exec_follows_the_image_before_in_its_process),
             db_unit_test(the_memory_of_ended_images_is_given_back),
             db_unit_test(a_killed_process_ends_at_the_time_it_had_reached),
