@@ -329,6 +329,15 @@ int sink_thread(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
         return rc == 0 ? add_thread(sink, image, tid, name, time_ns, &thread, diag) : rc;
 }
 
+int sink_thread_name(struct sink *sink, image_key key, uint32_t tid, const char *name,
+                     struct diag *diag)
+{
+        struct image *image = image_of_event(sink, key);
+        struct thread *thread = image ? find_thread(sink, image, tid) : NULL;
+        return thread ? writer_thread_name(sink->writer, thread->thread_id, name, diag)
+                      : 0;
+}
+
 int sink_thread_end(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
                     struct diag *diag)
 {
@@ -457,6 +466,9 @@ static int module_of_mapping(struct sink *sink, const struct event_mapping *even
                 return writer_module(sink->writer, "[vdso]", NULL, 0, module_id, diag);
         if (!event->path || !*event->path)
                 return 0;
+        if (event->build_id_bytes || event->path[0] == '[')
+                return writer_module(sink->writer, event->path, event->build_id,
+                                     event->build_id_bytes, module_id, diag);
         return module_of_file(sink, event->path, module_id, diag);
 }
 

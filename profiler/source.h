@@ -25,6 +25,8 @@ struct event_process { /* fork and exec each begin a new image */
         bool forked; /* it inherits its parent's mappings and live blocks */
 };
 
+enum { EVENT_BUILD_ID_BYTES = 20 };
+
 struct event_mapping {
         image_key image;
         uint64_t start_addr;
@@ -33,7 +35,9 @@ struct event_mapping {
         int kind;           /* enum mapping_kind of db.h */
         uint32_t stack_tid; /* a thread's stack: its tid, else 0 */
         char protection[4]; /* "r-x" */
-        const char *path;   /* NULL without a file */
+        const char *path;   /* NULL without a file; "[name]" for a part of the kernel */
+        uint8_t build_id[EVENT_BUILD_ID_BYTES];
+        size_t build_id_bytes; /* 0: the sink looks at the file */
 };
 
 struct event_sample {
@@ -70,6 +74,9 @@ int sink_process_end(struct sink *sink, int64_t time_ns, image_key image,
                      struct diag *diag);
 int sink_thread(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
                 const char *name, struct diag *diag);
+/* The thread has another name from now on; the last one stays. */
+int sink_thread_name(struct sink *sink, image_key image, uint32_t tid, const char *name,
+                     struct diag *diag);
 int sink_thread_end(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
                     struct diag *diag);
 int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,

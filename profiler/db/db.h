@@ -82,6 +82,9 @@ int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns
 
 int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
                   const char *name, int64_t start_ns, int64_t *id, struct diag *diag);
+/* Replaces its name. */
+int writer_thread_name(struct writer *writer, int64_t thread_id, const char *name,
+                       struct diag *diag);
 int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
                       struct diag *diag);
 

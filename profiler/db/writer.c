@@ -27,6 +27,7 @@ enum { ROWS_A_COMMIT = 100000, NS_A_COMMIT = 1000000000 };
                        "WHERE process_id = ?1 AND end_ns IS NULL")                       \
         X(THREAD, "INSERT INTO thread (process_id, tid, name, start_ns) "                \
                   "VALUES (?1, ?2, ?3, ?4)")                                             \
+        X(THREAD_NAME, "UPDATE thread SET name = ?2 WHERE thread_id = ?1")               \
         X(THREAD_END, "UPDATE thread SET end_ns = ?2 "                                   \
                       "WHERE thread_id = ?1 AND end_ns IS NULL")                         \
         X(MODULE, "INSERT INTO module (path, build_id) VALUES (?1, ?2)")                 \
@@ -324,6 +325,17 @@ int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
         bind_text(statement, 3, name);
         sqlite3_bind_int64(statement, 4, start_ns);
         return end_row(writer, STATEMENT_THREAD, id, diag);
+}
+
+int writer_thread_name(struct writer *writer, int64_t thread_id, const char *name,
+                       struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(writer->statements[STATEMENT_THREAD_NAME], 1, thread_id);
+        bind_text(writer->statements[STATEMENT_THREAD_NAME], 2, name);
+        return end_row(writer, STATEMENT_THREAD_NAME, NULL, diag);
 }
 
 int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,

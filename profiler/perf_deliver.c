@@ -1,0 +1,829 @@
+/* SPDX-License-Identifier: MIT */
+/* From perf records to events of source.h. Keeps the processes, threads and counters
+ * that the records have told of, and nothing of memory but the kernel's mappings: what is
+ * mapped in a process is the sink's to know. */
+#include "perf_deliver.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "db.h"
+#include "intern.h"
+#include "perf/datasrc.h"
+
+#ifndef PERF_RECORD_MISC_FORK_EXEC
+#define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
+#endif
+
+#define NO_TASK       UINT32_MAX /* the pid of tasks that are gone, and of the kernel */
+#define FIRST_CONTEXT ((uint64_t)PERF_CONTEXT_MAX) /* the markers are from here on */
+
+struct thread {
+        uint32_t tid;
+        size_t process;  /* index */
+        image_key image; /* in which it began */
+        char *name;      /* NULL: not known */
+        int64_t start_ns;
+        bool ended;
+};
+
+struct process {
+        uint32_t pid;
+        image_key image;  /* 0: none was begun yet */
+        image_key parent; /* of the image that is to begin */
+        bool ended;
+        bool pending; /* an image begins when its executable is known */
+        int64_t pending_ns;
+        char *name; /* that the pending image has if nothing else is told */
+        size_t threads_alive;
+        bool *kernel_told; /* which kernel mappings the image has */
+        size_t kernel_told_count;
+};
+
+struct kernel_mapping {
+        struct event_mapping event;
+        char *path;
+};
+
+struct counter {
+        char *name;
+        char *unit;
+        uint64_t value; /* as last read */
+        uint64_t time_enabled;
+        uint64_t time_running;
+        int64_t read_ns;
+};
+
+struct throttle {
+        int64_t since_ns;
+        bool active;
+};
+
+struct perf_deliver {
+        struct sink *sink;
+        image_key images; /* begun so far */
+        struct process *processes;
+        size_t process_count, process_capacity;
+        struct thread *threads;
+        size_t thread_count, thread_capacity;
+        struct context_intern *process_index; /* (0, pid) → index + 1 */
+        struct context_intern *thread_index;  /* (0, tid) → index + 1 */
+        struct kernel_mapping *kernel;
+        size_t kernel_count;
+        struct counter *counters;
+        size_t counter_count;
+        struct context_intern *counter_index; /* (0, event id) → index + 1 */
+        struct throttle *throttles;
+        size_t throttle_count;
+        struct context_intern *throttle_index; /* (0, stream id) → index + 1 */
+        uint64_t *frames;                      /* of the sample in hand */
+        size_t frame_capacity;
+};
+
+static int no_memory(struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "out of memory");
+}
+
+static int loss(struct perf_deliver *deliver, const char *kind, uint64_t count,
+                const char *unit, struct diag *diag)
+{
+        return sink_loss(deliver->sink, kind, count, unit) < 0 ? no_memory(diag) : 0;
+}
+
+/* Room for one more element of SIZE bytes; NULL: no memory. */
+static void *grown(void *array, size_t count, size_t *capacity, size_t size)
+{
+        if (count < *capacity)
+                return array;
+        size_t more = *capacity * 2 + 16;
+        void *larger = reallocarray(array, more, size);
+        if (larger)
+                *capacity = more;
+        return larger;
+}
+
+struct perf_deliver *perf_deliver_new(struct sink *sink)
+{
+        struct perf_deliver *deliver = calloc(1, sizeof(*deliver));
+        if (!deliver)
+                return NULL;
+        deliver->sink = sink;
+        deliver->process_index = context_intern_new();
+        deliver->thread_index = context_intern_new();
+        deliver->counter_index = context_intern_new();
+        deliver->throttle_index = context_intern_new();
+        if (!deliver->process_index || !deliver->thread_index ||
+            !deliver->counter_index || !deliver->throttle_index) {
+                perf_deliver_free(deliver);
+                return NULL;
+        }
+        return deliver;
+}
+
+void perf_deliver_free(struct perf_deliver *deliver)
+{
+        if (!deliver)
+                return;
+        for (size_t i = 0; i < deliver->process_count; i++) {
+                free(deliver->processes[i].name);
+                free(deliver->processes[i].kernel_told);
+        }
+        for (size_t i = 0; i < deliver->thread_count; i++)
+                free(deliver->threads[i].name);
+        for (size_t i = 0; i < deliver->kernel_count; i++)
+                free(deliver->kernel[i].path);
+        for (size_t i = 0; i < deliver->counter_count; i++) {
+                free(deliver->counters[i].name);
+                free(deliver->counters[i].unit);
+        }
+        context_intern_free(deliver->process_index);
+        context_intern_free(deliver->thread_index);
+        context_intern_free(deliver->counter_index);
+        context_intern_free(deliver->throttle_index);
+        free(deliver->processes);
+        free(deliver->threads);
+        free(deliver->kernel);
+        free(deliver->counters);
+        free(deliver->throttles);
+        free(deliver->frames);
+        free(deliver);
+}
+
+/* ---- processes ----------------------------------------------------------------- */
+
+static struct process *find_process(const struct perf_deliver *deliver, uint32_t pid)
+{
+        int64_t index = context_intern_find(deliver->process_index, 0, pid);
+        return index ? &deliver->processes[index - 1] : NULL;
+}
+
+/* The process PID, which has no image yet when nothing was heard of it. NULL: no
+ * memory. */
+static struct process *place_process(struct perf_deliver *deliver, uint32_t pid)
+{
+        struct context_node *node = context_intern_place(deliver->process_index, 0, pid);
+        if (!node)
+                return NULL;
+        if (node->id)
+                return &deliver->processes[node->id - 1];
+        struct process *all = grown(deliver->processes, deliver->process_count,
+                                    &deliver->process_capacity, sizeof(*all));
+        if (!all)
+                return NULL;
+        deliver->processes = all;
+        struct process *process = &all[deliver->process_count++];
+        *process = (struct process){.pid = pid};
+        node->id = (int64_t)deliver->process_count;
+        return process;
+}
+
+static bool runs(const struct process *process)
+{
+        return process && process->image && !process->ended;
+}
+
+static int end_process(struct perf_deliver *deliver, struct process *process,
+                       int64_t time_ns, struct diag *diag)
+{
+        if (!runs(process))
+                return 0;
+        process->ended = true;
+        return sink_process_end(deliver->sink, time_ns, process->image, diag);
+}
+
+/* Begins the next image of PROCESS; what it was before has ended. */
+static int begin_image(struct perf_deliver *deliver, struct process *process,
+                       int64_t time_ns, image_key parent, const char *executable,
+                       bool forked, struct diag *diag)
+{
+        process->image = ++deliver->images;
+        process->ended = false;
+        process->pending = false;
+        free(process->kernel_told);
+        process->kernel_told = NULL;
+        process->kernel_told_count = 0;
+        process->threads_alive = 0;
+        struct event_process event = {.image = process->image,
+                                      .parent = parent,
+                                      .pid = process->pid,
+                                      .executable = executable,
+                                      .forked = forked};
+        return sink_process(deliver->sink, time_ns, &event, diag);
+}
+
+static struct thread *find_thread(const struct perf_deliver *deliver, uint32_t tid)
+{
+        int64_t index = context_intern_find(deliver->thread_index, 0, tid);
+        return index ? &deliver->threads[index - 1] : NULL;
+}
+
+/* It has not ended, neither by itself nor with its image. */
+static bool thread_runs(const struct perf_deliver *deliver, const struct thread *thread)
+{
+        return thread && !thread->ended &&
+               thread->image == deliver->processes[thread->process].image;
+}
+
+static const char *thread_name(const struct perf_deliver *deliver, uint32_t tid)
+{
+        const struct thread *thread = find_thread(deliver, tid);
+        return thread ? thread->name : NULL;
+}
+
+/* Begins thread TID of PROCESS, which may have been another's before. */
+static int begin_thread(struct perf_deliver *deliver, struct process *process,
+                        uint32_t tid, const char *name, int64_t time_ns,
+                        struct diag *diag)
+{
+        char *copy = name ? strdup(name) : NULL;
+        struct context_node *node = context_intern_place(deliver->thread_index, 0, tid);
+        struct thread *all = grown(deliver->threads, deliver->thread_count,
+                                   &deliver->thread_capacity, sizeof(*all));
+        if (all)
+                deliver->threads = all;
+        if ((name && !copy) || !node || !all) {
+                free(copy);
+                return no_memory(diag);
+        }
+        if (!node->id) {
+                all[deliver->thread_count] = (struct thread){.tid = tid};
+                node->id = (int64_t)++deliver->thread_count;
+        }
+        struct thread *thread = &all[node->id - 1];
+        if (thread_runs(deliver, thread))
+                deliver->processes[thread->process].threads_alive--;
+        free(thread->name);
+        thread->name = copy;
+        thread->process = (size_t)(process - deliver->processes);
+        thread->image = process->image;
+        thread->start_ns = time_ns;
+        thread->ended = false;
+        process->threads_alive++;
+        return sink_thread(deliver->sink, time_ns, process->image, tid, name, diag);
+}
+
+/* Begins the image that waits for its executable's name. */
+static int begin_pending(struct perf_deliver *deliver, struct process *process,
+                         const char *executable, struct diag *diag)
+{
+        if (!process || !process->pending)
+                return 0;
+        const char *name = executable ? executable : process->name;
+        int rc = begin_image(deliver, process, process->pending_ns, process->parent, name,
+                             false, diag);
+        return rc == 0 ? begin_thread(deliver, process, process->pid, process->name,
+                                      process->pending_ns, diag)
+                       : rc;
+}
+
+/* An image of PROCESS is to begin when its executable is told of. */
+static int expect_image(struct process *process, int64_t time_ns, image_key parent,
+                        const char *name, struct diag *diag)
+{
+        char *copy = name ? strdup(name) : NULL;
+        if (name && !copy)
+                return no_memory(diag);
+        free(process->name);
+        process->name = copy;
+        process->pending = true;
+        process->pending_ns = time_ns;
+        process->parent = parent;
+        return 0;
+}
+
+/* The process PID with an image: whatever happens in it proves that it runs. */
+static int running_process(struct perf_deliver *deliver, uint32_t pid, int64_t time_ns,
+                           struct process **result, struct diag *diag)
+{
+        struct process *process = *result = place_process(deliver, pid);
+        if (!process)
+                return no_memory(diag);
+        if (process->pending)
+                return begin_pending(deliver, process, NULL, diag);
+        return process->image
+                   ? 0
+                   : begin_image(deliver, process, time_ns, 0, NULL, false, diag);
+}
+
+image_key perf_deliver_image(const struct perf_deliver *deliver, uint32_t pid)
+{
+        const struct process *process = find_process(deliver, pid);
+        return runs(process) ? process->image : 0;
+}
+
+int perf_deliver_process(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
+                         uint32_t parent_pid, const char *executable, struct diag *diag)
+{
+        image_key parent = perf_deliver_image(deliver, parent_pid);
+        struct process *process = place_process(deliver, pid);
+        if (!process)
+                return no_memory(diag);
+        int rc = end_process(deliver, process, time_ns, diag);
+        return rc == 0 ? begin_image(deliver, process, time_ns, parent, executable, false,
+                                     diag)
+                       : rc;
+}
+
+int perf_deliver_thread(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
+                        uint32_t tid, const char *name, struct diag *diag)
+{
+        struct process *process = NULL;
+        int rc = running_process(deliver, pid, time_ns, &process, diag);
+        return rc == 0 ? begin_thread(deliver, process, tid, name, time_ns, diag) : rc;
+}
+
+static int forked_process(struct perf_deliver *deliver, int64_t time_ns,
+                          const struct record_task *task, bool existed, struct diag *diag)
+{
+        struct process *parent = find_process(deliver, task->parent_pid);
+        int rc = begin_pending(deliver, parent, NULL, diag);
+        image_key parent_image = runs(parent) ? parent->image : 0;
+        struct process *process = rc == 0 ? place_process(deliver, task->pid) : NULL;
+        if (rc < 0)
+                return rc;
+        if (!process)
+                return no_memory(diag);
+        rc = end_process(deliver, process, time_ns, diag);
+        if (existed)
+                return rc == 0 ? expect_image(process, time_ns, parent_image, NULL, diag)
+                               : rc;
+        if (rc == 0)
+                rc = begin_image(deliver, process, time_ns, parent_image, NULL, true,
+                                 diag);
+        return rc == 0
+                   ? begin_thread(deliver, process, task->tid,
+                                  thread_name(deliver, task->parent_tid), time_ns, diag)
+                   : rc;
+}
+
+static int deliver_fork(struct perf_deliver *deliver, int64_t time_ns,
+                        const struct record *record, struct diag *diag)
+{
+        const struct record_task *task = &record->task;
+        bool existed = record->misc & PERF_RECORD_MISC_FORK_EXEC;
+        if (task->pid != task->parent_pid && task->pid == task->tid)
+                return forked_process(deliver, time_ns, task, existed, diag);
+        struct process *process = NULL;
+        int rc = running_process(deliver, task->pid, time_ns, &process, diag);
+        const char *name = existed ? NULL : thread_name(deliver, task->parent_tid);
+        return rc == 0 ? begin_thread(deliver, process, task->tid, name, time_ns, diag)
+                       : rc;
+}
+
+static int deliver_exit(struct perf_deliver *deliver, int64_t time_ns,
+                        const struct record_task *task, struct diag *diag)
+{
+        struct process *process = find_process(deliver, task->pid);
+        int rc = begin_pending(deliver, process, NULL, diag);
+        if (rc < 0 || !runs(process))
+                return rc;
+        struct thread *thread = find_thread(deliver, task->tid);
+        if (thread_runs(deliver, thread) && thread->image == process->image) {
+                thread->ended = true;
+                process->threads_alive--;
+                rc = sink_thread_end(deliver->sink, time_ns, process->image, task->tid,
+                                     diag);
+        }
+        return rc == 0 && process->threads_alive == 0
+                   ? end_process(deliver, process, time_ns, diag)
+                   : rc;
+}
+
+/* All threads but one end by exec; that one goes on under the process's id. */
+static int deliver_exec(struct perf_deliver *deliver, int64_t time_ns,
+                        const struct record_comm *comm, struct diag *diag)
+{
+        struct process *process = place_process(deliver, comm->pid);
+        if (!process)
+                return no_memory(diag);
+        int rc = begin_pending(deliver, process, NULL, diag);
+        if (rc == 0)
+                rc = end_process(deliver, process, time_ns, diag);
+        return rc == 0 ? expect_image(process, time_ns, process->image, comm->name, diag)
+                       : rc;
+}
+
+static int deliver_comm(struct perf_deliver *deliver, int64_t time_ns,
+                        const struct record_comm *comm, struct diag *diag)
+{
+        if (comm->exec)
+                return deliver_exec(deliver, time_ns, comm, diag);
+        struct process *process = place_process(deliver, comm->pid);
+        if (!process)
+                return no_memory(diag);
+        if (comm->pid == comm->tid && (process->pending || !process->image))
+                return expect_image(
+                    process, process->pending ? process->pending_ns : time_ns,
+                    process->pending ? process->parent : 0, comm->name, diag);
+        int rc = running_process(deliver, comm->pid, time_ns, &process, diag);
+        struct thread *thread = find_thread(deliver, comm->tid);
+        if (rc < 0)
+                return rc;
+        if (!thread_runs(deliver, thread) || thread->image != process->image)
+                return begin_thread(deliver, process, comm->tid, comm->name, time_ns,
+                                    diag);
+        char *name = strdup(comm->name);
+        if (!name)
+                return no_memory(diag);
+        free(thread->name);
+        thread->name = name;
+        return sink_thread_name(deliver->sink, process->image, comm->tid, name, diag);
+}
+
+/* ---- mappings -------------------------------------------------------------------- */
+
+int perf_deliver_mapping_kind(const char **path)
+{
+        const char *name = *path;
+        if (name && name[0] == '/' && name[1] != '/')
+                return MAPPING_FILE;
+        *path = NULL; /* "//anon", "[heap]", or nothing known */
+        if (!name)
+                return MAPPING_ANON;
+        if (strcmp(name, "[heap]") == 0)
+                return MAPPING_HEAP;
+        if (strncmp(name, "[stack", 6) == 0)
+                return MAPPING_STACK;
+        return strcmp(name, "[vdso]") == 0 ? MAPPING_VDSO : MAPPING_ANON;
+}
+
+int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
+                         struct event_mapping *event, struct diag *diag)
+{
+        struct process *process = place_process(deliver, pid);
+        if (!process)
+                return no_memory(diag);
+        int rc = begin_pending(deliver, process,
+                               event->kind == MAPPING_FILE ? event->path : NULL, diag);
+        if (rc == 0)
+                rc = running_process(deliver, pid, time_ns, &process, diag);
+        event->image = process->image;
+        return rc == 0 ? sink_mapping(deliver->sink, time_ns, event, diag) : rc;
+}
+
+static void set_protection(const struct record_mmap *map, char protection[4])
+{
+        uint32_t bits = map->protection;
+        if (!map->has_protection) /* MMAP tells whether it can be executed, no more */
+                bits = map->is_data ? PROT_READ : PROT_READ | PROT_EXEC;
+        protection[0] = bits & PROT_READ ? 'r' : '-';
+        protection[1] = bits & PROT_WRITE ? 'w' : '-';
+        protection[2] = bits & PROT_EXEC ? 'x' : '-';
+        protection[3] = '\0';
+}
+
+/* Keeps a mapping of the kernel; where samples are in it, the process gets it. */
+static int keep_kernel_mapping(struct perf_deliver *deliver,
+                               const struct record_mmap *map, struct diag *diag)
+{
+        struct kernel_mapping *all =
+            reallocarray(deliver->kernel, deliver->kernel_count + 1, sizeof(*all));
+        if (!all)
+                return no_memory(diag);
+        deliver->kernel = all;
+        /* "[kernel.kallsyms]_text" names the symbol at its start, too. */
+        const char *bracket = map->path[0] == '[' ? strchr(map->path, ']') : NULL;
+        char *path = bracket ? strndup(map->path, (size_t)(bracket - map->path) + 1)
+                             : strdup(map->path);
+        if (!path)
+                return no_memory(diag);
+        struct kernel_mapping *kept = &all[deliver->kernel_count++];
+        *kept = (struct kernel_mapping){
+            .event = {.start_addr = map->addr,
+                      .length_bytes = map->length_bytes,
+                      .file_offset_bytes = map->file_offset_bytes,
+                      .kind = MAPPING_FILE,
+                      .protection = "r-x",
+                      .path = path,
+                      .build_id_bytes = map->build_id_bytes},
+            .path = path,
+        };
+        memcpy(kept->event.build_id, map->build_id, map->build_id_bytes);
+        return 0;
+}
+
+static int deliver_mmap(struct perf_deliver *deliver, int64_t time_ns,
+                        const struct record *record, struct diag *diag)
+{
+        const struct record_mmap *map = &record->mmap;
+        if (map->pid == NO_TASK)
+                return keep_kernel_mapping(deliver, map, diag);
+        const char *path = map->path;
+        struct event_mapping event = {
+            .start_addr = map->addr,
+            .length_bytes = map->length_bytes,
+            .file_offset_bytes = map->file_offset_bytes,
+            .kind = perf_deliver_mapping_kind(&path),
+            .build_id_bytes = map->build_id_bytes,
+        };
+        event.path = path;
+        event.stack_tid = event.kind == MAPPING_STACK ? map->pid : 0;
+        memcpy(event.build_id, map->build_id, map->build_id_bytes);
+        set_protection(map, event.protection);
+        return perf_deliver_mapping(deliver, time_ns, map->pid, &event, diag);
+}
+
+static bool in_kernel(uint64_t ip)
+{
+        return ip >> 63;
+}
+
+/* Tells the sink of the kernel's mapping at IP, once an image. */
+static int tell_kernel_mapping(struct perf_deliver *deliver, struct process *process,
+                               int64_t time_ns, uint64_t ip, struct diag *diag)
+{
+        size_t i = deliver->kernel_count; /* the latest counts */
+        while (i && ip - deliver->kernel[i - 1].event.start_addr >=
+                        deliver->kernel[i - 1].event.length_bytes)
+                i--;
+        if (i == 0 || (i <= process->kernel_told_count && process->kernel_told[i - 1]))
+                return 0;
+        if (process->kernel_told_count < deliver->kernel_count) {
+                bool *told = reallocarray(process->kernel_told, deliver->kernel_count,
+                                          sizeof(*told));
+                if (!told)
+                        return no_memory(diag);
+                memset(told + process->kernel_told_count, 0,
+                       (deliver->kernel_count - process->kernel_told_count) *
+                           sizeof(*told));
+                process->kernel_told = told;
+                process->kernel_told_count = deliver->kernel_count;
+        }
+        process->kernel_told[i - 1] = true;
+        struct event_mapping event = deliver->kernel[i - 1].event;
+        event.image = process->image;
+        return sink_mapping(deliver->sink, time_ns, &event, diag);
+}
+
+/* ---- counters --------------------------------------------------------------------- */
+
+int perf_deliver_counter(struct perf_deliver *deliver, uint64_t id, const char *name,
+                         const char *unit, struct diag *diag)
+{
+        struct counter *all =
+            reallocarray(deliver->counters, deliver->counter_count + 1, sizeof(*all));
+        if (!all)
+                return no_memory(diag);
+        deliver->counters = all;
+        struct counter counter = {.name = strdup(name), .unit = strdup(unit)};
+        struct context_node *node = context_intern_place(deliver->counter_index, 0, id);
+        if (!counter.name || !counter.unit || !node) {
+                free(counter.name);
+                free(counter.unit);
+                return no_memory(diag);
+        }
+        all[deliver->counter_count++] = counter;
+        node->id = (int64_t)deliver->counter_count;
+        return 0;
+}
+
+/* GAINED in TIME_RUNNING, as it would have been in TIME_ENABLED. */
+static uint64_t scaled(uint64_t gained, uint64_t time_enabled, uint64_t time_running)
+{
+        if (time_running == 0 || time_running >= time_enabled)
+                return gained;
+        double value = (double)gained * ((double)time_enabled / (double)time_running);
+        return value < 0x1p63 ? (uint64_t)value : gained;
+}
+
+struct span {
+        int64_t start_ns;
+        int64_t end_ns;
+        image_key image;
+        uint32_t tid;
+};
+
+enum { VALUES_AT_ONCE = 32 }; /* a group is smaller: it fits a core's counters */
+
+/* Hands the values of READ over as what was gained in SPAN. CUMULATIVE: they count from
+ * the event's beginning, else they are the gain. SINGLE_ID is that of a value without
+ * one. */
+static int deliver_values(struct perf_deliver *deliver, const struct record_read *read,
+                          struct span span, uint64_t single_id, bool cumulative,
+                          struct diag *diag)
+{
+        struct event_counter gains[VALUES_AT_ONCE];
+        size_t count = 0;
+        uint64_t unscaled_ns = 0;
+        for (size_t i = 0; i < read->count && count < VALUES_AT_ONCE; i++) {
+                struct record_value value = record_read_value(read, i);
+                uint64_t id = read->has_id ? value.id : single_id;
+                int64_t index = context_intern_find(deliver->counter_index, 0, id);
+                if (!index)
+                        continue;
+                struct counter *counter = &deliver->counters[index - 1];
+                struct counter before = cumulative ? *counter : (struct counter){0};
+                uint64_t enabled = read->time_enabled - before.time_enabled;
+                uint64_t running = read->time_running - before.time_running;
+                if (cumulative) {
+                        if (count == 0)
+                                span.start_ns = counter->read_ns;
+                        counter->value = value.value;
+                        counter->time_enabled = read->time_enabled;
+                        counter->time_running = read->time_running;
+                        counter->read_ns = span.end_ns;
+                }
+                if (running < enabled)
+                        unscaled_ns = enabled - running;
+                gains[count++] = (struct event_counter){
+                    counter->name, counter->unit,
+                    scaled(value.value - before.value, enabled, running)};
+        }
+        int rc =
+            unscaled_ns ? loss(deliver, "multiplexed time", unscaled_ns, "ns", diag) : 0;
+        if (rc < 0 || count == 0 || span.end_ns <= span.start_ns)
+                return rc;
+        return sink_counters(deliver->sink, span.start_ns, span.end_ns, span.image,
+                             span.tid, gains, count, diag);
+}
+
+static int deliver_counts(struct perf_deliver *deliver, int64_t time_ns,
+                          const struct record *record, struct diag *diag)
+{
+        const struct record_counts *counts = &record->counts;
+        struct process *process = find_process(deliver, counts->pid);
+        const struct thread *thread = find_thread(deliver, counts->tid);
+        if (!runs(process))
+                return loss(deliver, "counter readings of unknown processes", 1,
+                            "readings", diag);
+        struct span span = {thread ? thread->start_ns : 0, time_ns, process->image,
+                            counts->tid};
+        return deliver_values(deliver, &counts->read, span, record->id.id, false, diag);
+}
+
+/* ---- samples ---------------------------------------------------------------------- */
+
+/* The call stack without markers of context, beginning with IP, into deliver->frames. */
+static int set_frames(struct perf_deliver *deliver, const struct record_sample *sample,
+                      struct event_sample *event, struct diag *diag)
+{
+        if (sample->callchain_count == 0)
+                return 0;
+        size_t room = sample->callchain_count + 1;
+        if (room > deliver->frame_capacity) {
+                uint64_t *frames = reallocarray(deliver->frames, room, sizeof(*frames));
+                if (!frames)
+                        return no_memory(diag);
+                deliver->frames = frames;
+                deliver->frame_capacity = room;
+        }
+        size_t depth = 0;
+        deliver->frames[depth++] = sample->ip;
+        for (size_t i = 0; i < sample->callchain_count; i++) {
+                uint64_t ip = sample->callchain[i];
+                bool repeated = depth == 1 && ip == sample->ip;
+                if (ip < FIRST_CONTEXT && !repeated)
+                        deliver->frames[depth++] = ip;
+        }
+        event->frames = deliver->frames;
+        event->depth = depth;
+        return 0;
+}
+
+static void set_memory(const struct perf_stream *stream,
+                       const struct record_sample *sample, struct event_sample *event,
+                       struct data_source_row *row)
+{
+        uint64_t type = stream->layout.sample_type;
+        bool has_source = type & PERF_SAMPLE_DATA_SRC;
+        if (has_source && datasrc_decode(sample->data_src, row))
+                event->data_source = row;
+        event->addr = sample->addr;
+        event->has_addr = type & PERF_SAMPLE_ADDR && sample->addr != 0 &&
+                          (event->data_source || !has_source);
+        event->latency_cycles = -1;
+        if (!(type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)))
+                return;
+        struct datasrc_weight weight = datasrc_weight(type, sample->weight);
+        uint64_t latency = stream->instruction_latency ? weight.instruction_latency_cycles
+                                                       : weight.latency_cycles;
+        if (event->data_source && latency > 0 && latency <= INT64_MAX)
+                event->latency_cycles = (int64_t)latency;
+}
+
+static int tell_kernel_mappings(struct perf_deliver *deliver, struct process *process,
+                                int64_t time_ns, const struct event_sample *event,
+                                struct diag *diag)
+{
+        int rc = in_kernel(event->ip)
+                     ? tell_kernel_mapping(deliver, process, time_ns, event->ip, diag)
+                     : 0;
+        for (size_t i = 1; rc == 0 && i < event->depth; i++)
+                if (in_kernel(event->frames[i]))
+                        rc = tell_kernel_mapping(deliver, process, time_ns,
+                                                 event->frames[i], diag);
+        return rc;
+}
+
+static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
+                          const struct perf_stream *stream, const struct record *record,
+                          struct diag *diag)
+{
+        const struct record_sample *sample = &record->sample;
+        if (!(record->id.present & PERF_SAMPLE_TID) || record->id.pid == NO_TASK)
+                return loss(deliver, "samples of unknown threads", 1, "samples", diag);
+        struct process *process = NULL;
+        int rc = running_process(deliver, record->id.pid, time_ns, &process, diag);
+        if (rc < 0)
+                return rc;
+        struct data_source_row row;
+        struct event_sample event = {
+            .image = process->image,
+            .tid = record->id.tid,
+            .cpu = record->id.present & PERF_SAMPLE_CPU ? (int32_t)record->id.cpu : -1,
+            .ip = sample->ip,
+        };
+        set_memory(stream, sample, &event, &row);
+        rc = set_frames(deliver, sample, &event, diag);
+        if (rc == 0)
+                rc = tell_kernel_mappings(deliver, process, time_ns, &event, diag);
+        if (rc == 0)
+                rc = sink_sample(deliver->sink, time_ns, &event, diag);
+        if (rc < 0 || sample->read.count == 0)
+                return rc;
+        struct span span = {0, time_ns, process->image, record->id.tid};
+        return deliver_values(deliver, &sample->read, span, record->id.id, true, diag);
+}
+
+/* ---- what is missing ----------------------------------------------------------------
+ */
+
+static int deliver_throttle(struct perf_deliver *deliver, int64_t time_ns,
+                            const struct record *record, struct diag *diag)
+{
+        const struct record_throttle *event = &record->throttle;
+        struct context_node *node =
+            context_intern_place(deliver->throttle_index, event->id, event->stream_id);
+        if (!node)
+                return no_memory(diag);
+        if (!node->id) {
+                struct throttle *all = reallocarray(
+                    deliver->throttles, deliver->throttle_count + 1, sizeof(*all));
+                if (!all)
+                        return no_memory(diag);
+                deliver->throttles = all;
+                all[deliver->throttle_count++] = (struct throttle){0};
+                node->id = (int64_t)deliver->throttle_count;
+        }
+        struct throttle *throttle = &deliver->throttles[node->id - 1];
+        bool was_active = throttle->active;
+        throttle->active = record->kind == RECORD_THROTTLE;
+        if (throttle->active) {
+                throttle->since_ns = was_active ? throttle->since_ns : time_ns;
+                return loss(deliver, "times throttled", 1, "times", diag);
+        }
+        if (!was_active || time_ns <= throttle->since_ns)
+                return 0;
+        return loss(deliver, "throttled time", (uint64_t)(time_ns - throttle->since_ns),
+                    "ns", diag);
+}
+
+void perf_deliver_damaged(struct perf_deliver *deliver)
+{
+        sink_loss(deliver->sink, "damaged records", 1, "records");
+}
+
+int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
+                        const struct perf_stream *stream, const struct record *record,
+                        struct diag *diag)
+{
+        switch (record->kind) {
+        case RECORD_SAMPLE:
+                return deliver_sample(deliver, time_ns, stream, record, diag);
+        case RECORD_MMAP:
+                return deliver_mmap(deliver, time_ns, record, diag);
+        case RECORD_COMM:
+                return deliver_comm(deliver, time_ns, &record->comm, diag);
+        case RECORD_FORK:
+                return deliver_fork(deliver, time_ns, record, diag);
+        case RECORD_EXIT:
+                return deliver_exit(deliver, time_ns, &record->task, diag);
+        case RECORD_LOST:
+                return loss(deliver, "records lost", record->lost.count, "records", diag);
+        case RECORD_LOST_SAMPLES:
+                return loss(deliver, "samples lost by the CPU", record->lost.count,
+                            "samples", diag);
+        case RECORD_THROTTLE:
+        case RECORD_UNTHROTTLE:
+                return deliver_throttle(deliver, time_ns, record, diag);
+        case RECORD_READ:
+                return deliver_counts(deliver, time_ns, record, diag);
+        case RECORD_OTHER:
+                return loss(deliver, "records not used", 1, "records", diag);
+        case RECORD_UNKNOWN:
+                return loss(deliver, "unknown records", 1, "records", diag);
+        }
+        return 0;
+}
+
+int perf_deliver_finish(struct perf_deliver *deliver, struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < deliver->process_count; i++)
+                rc = begin_pending(deliver, &deliver->processes[i], NULL, diag);
+        return rc;
+}

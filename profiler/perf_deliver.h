@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Says decoded perf records in the terms of source.h, whether they come from the kernel
+ * or from a file: follows processes, threads and mappings, and keeps account of what the
+ * records say is missing. Knows neither rings, files nor the database.
+ *
+ * Records come in the order of their times (perf/order.h). A time in nanoseconds counts
+ * from the run's start. */
+#ifndef MEMLAG_PERF_DELIVER_H
+#define MEMLAG_PERF_DELIVER_H
+
+#include "perf/record.h"
+#include "source.h"
+
+/* What the records of one event are. */
+struct perf_stream {
+        struct record_layout layout;
+        /* The latency of a sample is the instruction's (Intel from Alder Lake and
+         * Sapphire Rapids on, where the latency threshold acts on it), not the weight's
+         * first part; see datasrc.h. */
+        bool instruction_latency;
+};
+
+struct perf_deliver;
+
+/* SINK must outlive it. NULL: no memory. */
+struct perf_deliver *perf_deliver_new(struct sink *sink);
+void perf_deliver_free(struct perf_deliver *deliver);
+
+/* Values with this event ID, in READ records and in samples, are those of counter NAME
+ * with UNIT ("cycles", "events" or "bytes"); both texts are copied. Values of other ids
+ * are left out. -ENOMEM. */
+int perf_deliver_counter(struct perf_deliver *deliver, uint64_t id, const char *name,
+                         const char *unit, struct diag *diag);
+
+/* Hands RECORD on, which record_decode made with STREAM's layout. What is damaged or
+ * makes no sense is counted, and no error: an error is the sink's.
+ *
+ * FORK, COMM and EXIT begin and end processes and threads; COMM with the exec flag
+ * begins a new image, whose executable is the first file that is mapped then. MMAP
+ * replaces what it overlaps. Mappings of the kernel are told of each process that has a
+ * sample in them. A FORK with PERF_RECORD_MISC_FORK_EXEC tells of a process that existed
+ * already, and that inherits nothing.
+ *
+ * A sample is a memory sample when its data source says so; its address is kept then,
+ * and also when the event has no data source, as page faults have not. Its call stack
+ * has no context markers. Values are cumulative in samples, and of the thread's whole
+ * life in READ; they are scaled to the time enabled. */
+int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
+                        const struct perf_stream *stream, const struct record *record,
+                        struct diag *diag);
+
+/* Counts a record that record_decode refused. */
+void perf_deliver_damaged(struct perf_deliver *deliver);
+
+/* ---- what is known otherwise, such as of processes that exist already ------------- */
+
+/* A process; EXECUTABLE may be NULL. A known PID gives way to it. */
+int perf_deliver_process(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
+                         uint32_t parent_pid, const char *executable, struct diag *diag);
+/* NAME may be NULL. */
+int perf_deliver_thread(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
+                        uint32_t tid, const char *name, struct diag *diag);
+/* EVENT's image is filled in. */
+int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
+                         struct event_mapping *event, struct diag *diag);
+
+/* The kind of mapping (enum mapping_kind) that perf's name for it tells of. *PATH becomes
+ * NULL where it is no file. */
+int perf_deliver_mapping_kind(const char **path);
+
+/* What the sink knows process PID as at this moment; 0: it is not known. */
+image_key perf_deliver_image(const struct perf_deliver *deliver, uint32_t pid);
+
+/* No more records come. */
+int perf_deliver_finish(struct perf_deliver *deliver, struct diag *diag);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* Perf records of processes whose story is written here, and the rows that a reader of
+ * the database must find. */
+#include "db_test.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+#include "perf_deliver.h"
+#include "sink.h"
+
+static struct diag diag;
+
+struct fixture {
+        struct db *db;
+        struct writer *writer;
+        struct sink *sink;
+        struct perf_deliver *deliver;
+        struct perf_stream stream;
+};
+
+static struct fixture open_fixture(void)
+{
+        struct fixture f = {
+            .db = create_db("deliver.db"),
+            .stream.layout = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+                                             PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+                                             PERF_SAMPLE_WEIGHT_STRUCT |
+                                             PERF_SAMPLE_DATA_SRC,
+                              .sample_id_all = true}};
+        f.writer = open_writer(f.db);
+        assert_int_equal(sink_open(f.writer, &f.sink, &diag), 0);
+        f.deliver = perf_deliver_new(f.sink);
+        assert_non_null(f.deliver);
+        return f;
+}
+
+static void close_fixture(struct fixture *f)
+{
+        assert_int_equal(perf_deliver_finish(f->deliver, &diag), 0);
+        perf_deliver_free(f->deliver);
+        assert_int_equal(sink_finish(f->sink, &diag), 0);
+        assert_int_equal(writer_close(f->writer, &diag), 0);
+        assert_int_equal(sink_write_ledger(f->sink, f->db, &diag), 0);
+        sink_close(f->sink);
+        db_close(f->db);
+}
+
+static long long number(const char *sql)
+{
+        return plain_int("deliver.db", sql);
+}
+
+static void hand_over(struct fixture *f, int64_t time_ns, const struct record *record)
+{
+        assert_int_equal(
+            perf_deliver_record(f->deliver, time_ns, &f->stream, record, &diag), 0);
+}
+
+static void comm(struct fixture *f, int64_t time_ns, uint32_t pid, uint32_t tid,
+                 const char *name, bool exec)
+{
+        struct record record = {.kind = RECORD_COMM, .comm = {pid, tid, exec, name}};
+        hand_over(f, time_ns, &record);
+}
+
+static void fork_task(struct fixture *f, int64_t time_ns, uint32_t parent, uint32_t pid,
+                      uint32_t tid)
+{
+        struct record record = {
+            .kind = RECORD_FORK,
+            .task = {.pid = pid, .parent_pid = parent, .tid = tid, .parent_tid = parent}};
+        hand_over(f, time_ns, &record);
+}
+
+static void exit_task(struct fixture *f, int64_t time_ns, uint32_t pid, uint32_t tid)
+{
+        struct record record = {.kind = RECORD_EXIT, .task = {.pid = pid, .tid = tid}};
+        hand_over(f, time_ns, &record);
+}
+
+static void map(struct fixture *f, int64_t time_ns, uint32_t pid, uint64_t addr,
+                uint64_t length, const char *path)
+{
+        struct record record = {.kind = RECORD_MMAP,
+                                .mmap = {.pid = pid,
+                                         .tid = pid,
+                                         .addr = addr,
+                                         .length_bytes = length,
+                                         .has_protection = true,
+                                         .protection = PROT_READ | PROT_EXEC,
+                                         .path = path}};
+        hand_over(f, time_ns, &record);
+}
+
+/* PERF_MEM_OP_LOAD, level RAM by number, TLB hit in L1. */
+#define LOAD_DRAM                                                                        \
+        ((UINT64_C(2) << PERF_MEM_OP_SHIFT) | (UINT64_C(0xd) << PERF_MEM_LVLNUM_SHIFT) | \
+         (UINT64_C(0xa) << PERF_MEM_TLB_SHIFT))
+/* As kernels from 6.6 on write it where nothing is known. */
+#define NOTHING UINT64_C(0x1e05080021)
+
+static struct record sample_of(uint32_t pid, uint32_t tid, uint64_t ip)
+{
+        return (struct record){
+            .kind = RECORD_SAMPLE,
+            .id = {.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .pid = pid, .tid = tid},
+            .sample = {.ip = ip,
+                       .addr = 0x5000,
+                       .weight = UINT64_C(77) | UINT64_C(99) << 32,
+                       .data_src = LOAD_DRAM}};
+}
+
+static void sample(struct fixture *f, int64_t time_ns, uint32_t pid, uint32_t tid)
+{
+        struct record record = sample_of(pid, tid, 0x401000);
+        hand_over(f, time_ns, &record);
+}
+
+static void a_shell_runs_a_program_with_threads(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        comm(&f, 10, 100, 100, "sh", true);
+        map(&f, 11, 100, 0x400000, 0x2000, "/bin/sh");
+        map(&f, 11, 100, 0x7f0000, 0x1000, "/lib/ld.so");
+        fork_task(&f, 20, 100, 101, 101);
+        sample(&f, 25, 101, 101); /* still the shell's code */
+        comm(&f, 30, 101, 101, "program", true);
+        map(&f, 31, 101, 0x400000, 0x3000, "/opt/program");
+        fork_task(&f, 40, 101, 101, 102);
+        comm(&f, 41, 101, 102, "worker", false);
+        sample(&f, 50, 101, 102);
+        exit_task(&f, 60, 101, 101); /* the first thread may end first */
+        sample(&f, 65, 101, 102);
+        exit_task(&f, 70, 101, 102);
+        exit_task(&f, 80, 100, 100);
+        close_fixture(&f);
+
+        assert_int_equal(number("SELECT count(*) FROM process"), 3);
+        assert_int_equal(number("SELECT count(*) FROM process p JOIN process q "
+                                "ON p.parent_process_id = q.process_id "
+                                "WHERE p.pid = 101 AND p.executable IS NULL "
+                                "AND q.executable = '/bin/sh' "
+                                "AND p.start_ns = 20 AND p.end_ns = 30"),
+                         1);
+        assert_int_equal(number("SELECT count(*) FROM process p JOIN process q "
+                                "ON p.parent_process_id = q.process_id "
+                                "WHERE p.executable = '/opt/program' AND q.pid = 101 "
+                                "AND p.start_ns = 30 AND p.end_ns = 70"),
+                         1);
+        assert_int_equal(number("SELECT end_ns FROM process WHERE pid = 100"), 80);
+        /* The fork inherited the shell's mappings, the exec began with none. */
+        assert_int_equal(number("SELECT count(*) FROM mapping JOIN module USING "
+                                "(module_id) JOIN process USING (process_id) "
+                                "WHERE path = '/bin/sh' AND pid = 101"),
+                         1);
+        assert_int_equal(number("SELECT count(*) FROM mapping JOIN process USING "
+                                "(process_id) WHERE executable = '/opt/program'"),
+                         1);
+        assert_string_equal(
+            plain_text("deliver.db", "SELECT group_concat(name || ' ' || tid, ', ') FROM "
+                                     "(SELECT * FROM thread ORDER BY thread_id)"),
+            "sh 100, sh 101, program 101, worker 102");
+        assert_int_equal(number("SELECT count(*) FROM sample JOIN thread USING "
+                                "(thread_id) WHERE name = 'worker' "
+                                "AND latency_cycles = 77"),
+                         2);
+        assert_int_equal(number("SELECT count(*) FROM ledger"), 0);
+}
+
+static void what_existed_is_told_by_perf(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        struct record fork = {.kind = RECORD_FORK,
+                              .misc = PERF_RECORD_MISC_FORK_EXEC,
+                              .task = {.pid = 200, .parent_pid = 1, .tid = 200}};
+        hand_over(&f, 0, &fork);
+        comm(&f, 0, 200, 200, "server", false);
+        map(&f, 0, 200, 0x400000, 0x1000, "/usr/bin/server");
+        fork = (struct record){.kind = RECORD_FORK,
+                               .misc = PERF_RECORD_MISC_FORK_EXEC,
+                               .task = {.pid = 200, .parent_pid = 200, .tid = 201}};
+        hand_over(&f, 0, &fork);
+        comm(&f, 0, 200, 201, "pool", false);
+        sample(&f, 5, 200, 201);
+        sample(&f, 6, 300, 300); /* of a process that nobody told of */
+        close_fixture(&f);
+        assert_int_equal(number("SELECT count(*) FROM process WHERE pid = 200 "
+                                "AND executable = '/usr/bin/server'"),
+                         1);
+        assert_int_equal(number("SELECT count(*) FROM thread WHERE tid = 201 "
+                                "AND name = 'pool'"),
+                         1);
+        assert_int_equal(number("SELECT count(*) FROM process"), 2);
+        assert_int_equal(number("SELECT count(*) FROM sample"), 2);
+        assert_int_equal(number("SELECT count(*) FROM ledger"), 0);
+}
+
+static void mappings_have_perfs_kinds(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        comm(&f, 1, 9, 9, "p", true);
+        static const char *const paths[] = {"/opt/p",  "//anon", "[heap]",
+                                            "[stack]", "[vdso]", "anon_inode:[io_uring]"};
+        for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+                map(&f, 2, 9, 0x10000 * (i + 1), 0x1000, paths[i]);
+        close_fixture(&f);
+        assert_string_equal(plain_text("deliver.db",
+                                       "SELECT group_concat(kind) FROM (SELECT * FROM "
+                                       "mapping ORDER BY start_addr)"),
+                            "file,anon,heap,stack,vdso,anon");
+        assert_int_equal(number("SELECT count(*) FROM module"), 2);
+}
+
+static void kernel_mappings_go_where_samples_are(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        const uint64_t text = UINT64_C(0xffffffff81000000);
+        map(&f, 0, UINT32_MAX, text, 0x1000000, "[kernel.kallsyms]_text");
+        map(&f, 0, UINT32_MAX, text + 0x20000000, 0x1000, "[module]");
+        struct record in_kernel = sample_of(5, 5, text + 0x1234);
+        hand_over(&f, 10, &in_kernel);
+        hand_over(&f, 11, &in_kernel);
+        sample(&f, 12, 6, 6);
+        close_fixture(&f);
+        assert_int_equal(number("SELECT count(*) FROM mapping"), 1);
+        assert_int_equal(number("SELECT count(*) FROM mapping JOIN module USING "
+                                "(module_id) JOIN process USING (process_id) "
+                                "WHERE path = '[kernel.kallsyms]' AND pid = 5"),
+                         1);
+}
+
+static void samples_keep_what_they_know(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        static const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0x401000, PERF_CONTEXT_USER,
+                                         0x402000, 0x403000};
+        struct record record = sample_of(5, 5, 0x401000);
+        record.sample.callchain = chain;
+        record.sample.callchain_count = 5;
+        hand_over(&f, 1, &record);
+        record = sample_of(5, 5, 0x404000); /* no memory sample: its address is none */
+        record.sample.data_src = NOTHING;
+        hand_over(&f, 2, &record);
+        f.stream.instruction_latency = true;
+        record = sample_of(5, 5, 0x405000);
+        hand_over(&f, 3, &record);
+        f.stream.layout.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR;
+        record = sample_of(5, 5, 0x406000); /* as of a page fault */
+        hand_over(&f, 4, &record);
+        record = sample_of(UINT32_MAX, UINT32_MAX, 0x407000);
+        hand_over(&f, 5, &record);
+        close_fixture(&f);
+        assert_string_equal(
+            plain_text("deliver.db",
+                       "WITH RECURSIVE up (id, ip, level) AS (SELECT stack.parent_id, "
+                       "stack.ip, 1 FROM sample JOIN stack USING (stack_id) "
+                       "UNION ALL SELECT parent_id, stack.ip, level + 1 FROM up "
+                       "JOIN stack ON stack_id = up.id) "
+                       "SELECT group_concat(printf('%x', ip)) FROM up"),
+            "401000,402000,403000");
+        assert_int_equal(number("SELECT count(*) FROM sample WHERE ip = 0x404000 "
+                                "AND addr IS NULL AND data_source_id IS NULL "
+                                "AND latency_cycles IS NULL"),
+                         1);
+        assert_int_equal(number("SELECT latency_cycles FROM sample WHERE ip = 0x405000"),
+                         99);
+        assert_int_equal(number("SELECT count(*) FROM sample WHERE ip = 0x406000 "
+                                "AND addr = 0x5000 AND latency_cycles IS NULL"),
+                         1);
+        assert_int_equal(number("SELECT count(*) FROM sample"), 4);
+        assert_int_equal(number("SELECT value FROM ledger WHERE kind = "
+                                "'samples of unknown threads'"),
+                         1);
+}
+
+static void values_become_gains(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        assert_int_equal(perf_deliver_counter(f.deliver, 71, "cycles", "cycles", &diag),
+                         0);
+        assert_int_equal(perf_deliver_counter(f.deliver, 72, "misses", "events", &diag),
+                         0);
+        uint64_t values[] = {1000, 71, 50, 72, 12345, 99};
+        struct record record = sample_of(5, 5, 0x401000);
+        record.sample.read = (struct record_read){.count = 3,
+                                                  .time_enabled = 100,
+                                                  .time_running = 100,
+                                                  .values = values,
+                                                  .stride = 2,
+                                                  .has_id = true};
+        hand_over(&f, 100, &record);
+        values[0] = 1600;
+        values[2] = 80;
+        record.sample.read.time_enabled = 200; /* ran half of the second 100 ns */
+        record.sample.read.time_running = 150;
+        hand_over(&f, 200, &record);
+        struct record read = {.kind = RECORD_READ, .counts = {.pid = 5, .tid = 6}};
+        read.counts.read = record.sample.read;
+        fork_task(&f, 210, 5, 5, 6);
+        hand_over(&f, 250, &read);
+        close_fixture(&f);
+        assert_string_equal(
+            plain_text(
+                "deliver.db",
+                "SELECT group_concat(r.start_ns || '-' || r.end_ns || ' ' || tid || "
+                "' ' || counter.name || ' ' || value, ', ') FROM (SELECT * FROM "
+                "reading ORDER BY start_ns, counter_id) r JOIN counter USING "
+                "(counter_id) JOIN thread USING (thread_id)"),
+            "0-100 5 cycles 1000, 0-100 5 misses 50, 100-200 5 cycles 1200, "
+            "100-200 5 misses 60, 210-250 6 cycles 2133, 210-250 6 misses 106");
+        assert_int_equal(number("SELECT value FROM ledger WHERE kind = "
+                                "'multiplexed time'"),
+                         100);
+}
+
+static void what_is_missing_is_counted(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        hand_over(&f, 1, &(struct record){.kind = RECORD_LOST, .lost = {1, 12}});
+        hand_over(&f, 1, &(struct record){.kind = RECORD_LOST, .lost = {1, 3}});
+        hand_over(&f, 2, &(struct record){.kind = RECORD_LOST_SAMPLES, .lost = {0, 5}});
+        hand_over(&f, 3, &(struct record){.kind = RECORD_UNKNOWN, .type = 999});
+        hand_over(&f, 10, &(struct record){.kind = RECORD_THROTTLE});
+        hand_over(&f, 60, &(struct record){.kind = RECORD_UNTHROTTLE});
+        hand_over(&f, 70, &(struct record){.kind = RECORD_UNTHROTTLE});
+        hand_over(&f, 80, &(struct record){.kind = RECORD_THROTTLE});
+        perf_deliver_damaged(f.deliver);
+        close_fixture(&f);
+        assert_string_equal(
+            plain_text("deliver.db", "SELECT group_concat(kind || ' ' || value || ' ' || "
+                                     "unit, ', ') FROM (SELECT * FROM ledger ORDER BY "
+                                     "kind)"),
+            "damaged records 1 records, records lost 15 records, samples lost by the CPU "
+            "5 samples, throttled time 50 ns, times throttled 2 times, unknown records 1 "
+            "records");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            db_unit_test(a_shell_runs_a_program_with_threads),
+            db_unit_test(what_existed_is_told_by_perf),
+            db_unit_test(mappings_have_perfs_kinds),
+            db_unit_test(kernel_mappings_go_where_samples_are),
+            db_unit_test(samples_keep_what_they_know),
+            db_unit_test(values_become_gains),
+            db_unit_test(what_is_missing_is_counted),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* The ordering queue: records that rings of their own, each in order, hold in rounds come
+ * out in the order of time, whole, once each, and in bounded memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+
+struct seen {
+        uint64_t count;
+        uint64_t sum; /* of the records' serial numbers */
+        uint64_t latest;
+        uint64_t steps_back;
+        uint64_t stop_at; /* 0: never */
+};
+
+/* A record of VALUES values: its serial number, its time, then the number again. */
+static int check(void *context, uint64_t time, const void *tag, const void *bytes,
+                 size_t size)
+{
+        struct seen *seen = context;
+        const uint64_t *values = bytes;
+        assert_int_equal((uintptr_t)bytes % 8, 0);
+        assert_ptr_equal(tag, &seen->count);
+        assert_true(values[1] == time);
+        for (size_t i = 2; i < size / 8; i++)
+                assert_true(values[i] == values[0]);
+        if (time < seen->latest)
+                seen->steps_back++;
+        seen->latest = time;
+        seen->count++;
+        seen->sum += values[0];
+        return seen->count == seen->stop_at ? -ECANCELED : 0;
+}
+
+static int add(struct order *order, struct seen *seen, uint64_t serial, uint64_t time)
+{
+        uint64_t values[20];
+        size_t count = 2 + serial % 18;
+        for (size_t i = 0; i < count; i++)
+                values[i] = serial;
+        values[1] = time;
+        return order_add(order, time, &seen->count, values, count * 8);
+}
+
+static void rings_are_merged(void **state)
+{
+        (void)state;
+        enum { RINGS = 5, ROUNDS = 200 };
+        struct seen seen = {0};
+        struct order *order = order_new(1 << 20, check, &seen);
+        uint64_t serial = 0;
+        uint64_t ring_time[RINGS] = {0};
+        srand(1);
+        for (uint64_t round = 1; round <= ROUNDS; round++) {
+                /* A ring that is read later in a round may have later records; the next
+                 * round brings the others' of that time. */
+                for (int ring = 0; ring < RINGS; ring++) {
+                        uint64_t until = round * 1000 + (uint64_t)ring * 100;
+                        while (ring_time[ring] + 50 < until) {
+                                ring_time[ring] += (uint64_t)rand() % 50;
+                                assert_int_equal(
+                                    add(order, &seen, ++serial, ring_time[ring]), 0);
+                        }
+                }
+                assert_int_equal(order_round(order), 0);
+        }
+        assert_true(seen.count < serial);
+        assert_true(seen.count > serial - serial / 50); /* two rounds of 200 wait */
+        assert_int_equal(order_flush(order), 0);
+        assert_int_equal(seen.count, serial);
+        assert_int_equal(seen.sum, serial * (serial + 1) / 2);
+        assert_int_equal(seen.steps_back, 0);
+        assert_int_equal(order_late(order), 0);
+        order_free(order);
+}
+
+static void equal_times_keep_their_order(void **state)
+{
+        (void)state;
+        struct seen seen = {.stop_at = 500};
+        struct order *order = order_new(1 << 20, check, &seen);
+        for (uint64_t serial = 1; serial <= 1000; serial++)
+                assert_int_equal(add(order, &seen, serial, serial % 2), 0);
+        /* The first 500 are those with time 0, the even ones. */
+        assert_int_equal(order_flush(order), -ECANCELED);
+        assert_int_equal(seen.sum, 500 * 501);
+        /* After an error the rest is still there, in order. */
+        assert_int_equal(order_flush(order), 0);
+        assert_int_equal(seen.count, 1000);
+        assert_int_equal(seen.sum, 1000 * 1001 / 2);
+        assert_int_equal(seen.steps_back, 0);
+        order_free(order);
+}
+
+/* 200 MB pass through a queue of 1 MB, without a round's end. */
+static void memory_is_bounded(void **state)
+{
+        (void)state;
+        struct seen seen = {0};
+        struct order *order = order_new(1 << 20, check, &seen);
+        size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+        size_t most = before;
+        uint64_t serial = 0;
+        while (serial < 2000000) {
+                serial++;
+                assert_int_equal(add(order, &seen, serial, serial ^ 7), 0);
+                if (serial % 100000 == 0) {
+                        size_t now = mallinfo2().uordblks + mallinfo2().hblkhd;
+                        most = now > most ? now : most;
+                }
+        }
+        assert_int_equal(order_flush(order), 0);
+        assert_int_equal(seen.count, serial);
+        assert_true(most - before < 8 << 20);
+        assert_int_equal(seen.steps_back, order_late(order));
+        assert_true(order_late(order) < 1000);
+        order_free(order);
+}
+
+static void what_comes_late_is_counted(void **state)
+{
+        (void)state;
+        struct seen seen = {0};
+        struct order *order = order_new(1 << 20, check, &seen);
+        assert_int_equal(add(order, &seen, 1, 100), 0);
+        assert_int_equal(order_round(order), 0);
+        assert_int_equal(order_round(order), 0);
+        assert_int_equal(seen.count, 1);
+        assert_int_equal(add(order, &seen, 2, 99), 0);
+        assert_int_equal(add(order, &seen, 3, 101), 0);
+        assert_int_equal(order_flush(order), 0);
+        assert_int_equal(order_late(order), 1);
+        assert_int_equal(seen.count, 3);
+        assert_int_equal(seen.steps_back, 1);
+        order_free(order);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(rings_are_merged),
+            cmocka_unit_test(equal_times_keep_their_order),
+            cmocka_unit_test(memory_is_bounded),
+            cmocka_unit_test(what_comes_late_is_counted),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
