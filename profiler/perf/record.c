@@ -460,6 +460,44 @@ size_t record_size(const void *bytes, size_t size)
         return header.size >= sizeof(header) ? header.size : 0;
 }
 
+static bool value_at(const void *bytes, size_t size, size_t index, uint64_t *value)
+{
+        if (index == 0 || index >= size / 8)
+                return false;
+        memcpy(value, (const uint8_t *)bytes + index * 8, sizeof(*value));
+        return true;
+}
+
+static bool is_sample(const void *bytes)
+{
+        struct perf_event_header header;
+        memcpy(&header, bytes, sizeof(header));
+        return header.type == PERF_RECORD_SAMPLE;
+}
+
+bool record_identifier(const void *bytes, size_t size, uint64_t *id)
+{
+        return size >= sizeof(struct perf_event_header) &&
+               value_at(bytes, size, is_sample(bytes) ? 1 : size / 8 - 1, id);
+}
+
+bool record_time(const struct record_layout *layout, const void *bytes, size_t size,
+                 uint64_t *time)
+{
+        /* What stands before the time in a sample, and from the time on in a trailer. */
+        const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+        const uint64_t behind = id_bits & ~(uint64_t)PERF_SAMPLE_TID;
+        uint64_t type = layout->sample_type;
+        if (size < sizeof(struct perf_event_header) || !(type & PERF_SAMPLE_TIME))
+                return false;
+        if (is_sample(bytes))
+                return value_at(bytes, size,
+                                1 + (size_t)__builtin_popcountll(type & before), time);
+        size_t from_end = (size_t)__builtin_popcountll(type & behind);
+        return layout->sample_id_all && from_end < size / 8 &&
+               value_at(bytes, size, size / 8 - from_end, time);
+}
+
 int record_decode(const struct record_layout *layout, const void *bytes, size_t size,
                   struct record *record)
 {

@@ -187,6 +187,16 @@ struct record {
  * they cannot begin a record. It may be larger than SIZE: the rest is to come. */
 size_t record_size(const void *bytes, size_t size);
 
+/* The id of the event that wrote the record of SIZE bytes at BYTES, where all events have
+ * PERF_SAMPLE_IDENTIFIER, which stands at the same place in the records of all; false
+ * when the record is too short. */
+bool record_identifier(const void *bytes, size_t size, uint64_t *id);
+
+/* The record's time, without decoding the rest; false when LAYOUT has none or the record
+ * is too short. */
+bool record_time(const struct record_layout *layout, const void *bytes, size_t size,
+                 uint64_t *time);
+
 /* Decodes the record of exactly SIZE bytes at BYTES, which must be aligned to 8, into
  * RECORD; the pointers in it live as long as BYTES. -EBADMSG when it is damaged: shorter
  * or longer than its type and LAYOUT ask for, or with a name that does not end. */

@@ -3,6 +3,7 @@
  * is a layout of six 8-byte values, in the order of struct record_layout, and a stream
  * of records. Every byte that a decoded record points to is read, so that a sanitizer
  * sees a pointer that leads out of it. */
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,25 @@ static uint64_t sum_record(const struct record *record, uint64_t sample_type)
         }
 }
 
+/* What is read without decoding must be what decoding finds. */
+static void check_peeks(const struct record_layout *layout, const void *bytes,
+                        size_t size, const struct record *record)
+{
+        uint64_t time;
+        uint64_t id;
+        bool identified = record_identifier(bytes, size, &id);
+        bool timed = record_time(layout, bytes, size, &time);
+        if (record->kind == RECORD_UNKNOWN)
+                return;
+        if (record->id.present & PERF_SAMPLE_TIME && (!timed || time != record->id.time))
+                abort();
+        /* With PERF_SAMPLE_ID too, the record may say two different things. */
+        if (record->id.present & PERF_SAMPLE_IDENTIFIER &&
+            !(layout->sample_type & PERF_SAMPLE_ID) &&
+            (!identified || id != record->id.id))
+                abort();
+}
+
 /* The record in a buffer of its own, where a step too far is seen. */
 static uint64_t decode_alone(const struct record_layout *layout, const uint8_t *data,
                              size_t size)
@@ -82,8 +102,10 @@ static uint64_t decode_alone(const struct record_layout *layout, const uint8_t *
         if (!copy)
                 abort();
         memcpy(copy, data, size);
-        if (record_decode(layout, copy, size, &record) == 0)
+        if (record_decode(layout, copy, size, &record) == 0) {
+                check_peeks(layout, copy, size, &record);
                 sum = sum_record(&record, layout->sample_type);
+        }
         free(copy);
         return sum;
 }

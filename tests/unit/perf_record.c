@@ -563,6 +563,10 @@ static void decode_recording(const char *name, struct tally *tally)
                 if (record_decode(&layout, copy, length, &record) < 0)
                         fail_msg("%s: damaged record at %llu", name,
                                  (unsigned long long)at);
+                uint64_t time;
+                if (record.id.present & PERF_SAMPLE_TIME)
+                        assert_true(record_time(&layout, copy, length, &time) &&
+                                    time == record.id.time);
                 count_record(tally, &record);
                 if (record.type == auxtrace)
                         length += copy[1];
