@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a recording: their attributes, whatever size the recording perf had for
+ * them, their names, and which event an id in a record means. */
+#ifndef MEMLAG_PERF_DATA_EVENTS_H
+#define MEMLAG_PERF_DATA_EVENTS_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+#include "record.h"
+
+struct perf_data_event {
+        struct perf_event_attr attr; /* what it does not have is zero */
+        struct record_layout layout;
+        bool unreadable; /* its samples have fields that are newer than memlag */
+        char *name;      /* as perf names it; NULL: not told */
+};
+
+struct context_intern;
+
+struct events {
+        struct perf_data_event **items;
+        size_t count;
+        struct context_intern *ids; /* id to index + 1 */
+};
+
+int events_open(struct events *events, struct diag *diag);
+void events_close(struct events *events);
+
+/* Adds an event by the SIZE bytes of its attributes. -EBADMSG when they cannot be. */
+int events_add(struct events *events, const void *attr, size_t size, struct diag *diag);
+
+/* Says that records with one of the COUNT ids, of 8 bytes each, are of event INDEX. */
+int events_add_ids(struct events *events, size_t index, const void *ids, size_t count,
+                   struct diag *diag);
+
+/* Names event INDEX; an index that is not there is left alone. TEXT has LENGTH bytes,
+ * or ends before. */
+int events_set_name(struct events *events, size_t index, const char *text, size_t length,
+                    struct diag *diag);
+
+/* Finds the event of ID; false when there is none. */
+bool events_find(const struct events *events, uint64_t id, size_t *index);
+
+/* The event that the kernel's record of SIZE bytes belongs to. Without ids in the
+ * records, and for records that were not the kernel's and have id 0, it is the first
+ * one. NULL when the id is unknown, or there are no events. */
+const struct perf_data_event *events_of_record(const struct events *events,
+                                               const void *record, size_t size);
+
+#endif

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* One function a section, in the order of the sections' numbers. Sections are a sequence
+ * of 4- and 8-byte values and of strings, which carry their length. */
+#include "perf_features.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Larger than the headers of Debian 12 know. */
+#define BUILD_ID_HAS_SIZE (1u << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE */
+
+enum { BUILD_ID_BYTES = 20 };
+
+/* ---- a cursor that never passes the end ---------------------------------------------
+ */
+
+struct cursor {
+        const uint8_t *at;
+        size_t left;
+        bool failed;
+};
+
+static const uint8_t *take(struct cursor *cursor, uint64_t count)
+{
+        if (count > cursor->left) {
+                cursor->failed = true;
+                cursor->left = 0;
+                return NULL;
+        }
+        const uint8_t *bytes = cursor->at;
+        cursor->at += count;
+        cursor->left -= (size_t)count;
+        return bytes;
+}
+
+static uint32_t take_u32(struct cursor *cursor)
+{
+        uint32_t value = 0;
+        const uint8_t *bytes = take(cursor, sizeof(value));
+        if (bytes)
+                memcpy(&value, bytes, sizeof(value));
+        return value;
+}
+
+static uint64_t take_u64(struct cursor *cursor)
+{
+        uint64_t value = 0;
+        const uint8_t *bytes = take(cursor, sizeof(value));
+        if (bytes)
+                memcpy(&value, bytes, sizeof(value));
+        return value;
+}
+
+struct text {
+        const char *bytes;
+        int length; /* fits "%.*s" */
+};
+
+/* A string of a stored length, padded with NULs; without one it ends there. */
+static struct text take_text(struct cursor *cursor)
+{
+        uint32_t stored = take_u32(cursor);
+        const char *bytes = (const char *)take(cursor, stored);
+        if (!bytes)
+                return (struct text){"", 0};
+        size_t length = strnlen(bytes, stored);
+        return (struct text){bytes, length > INT32_MAX ? INT32_MAX : (int)length};
+}
+
+/* ---- facts
+ * ------------------------------------------------------------------------------ */
+
+static int no_memory(struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "out of memory");
+}
+
+/* The fact KEY, made when it is new; NULL: no memory. */
+static struct fact *place_fact(struct features *features, const char *key)
+{
+        for (size_t i = 0; i < features->fact_count; i++)
+                if (strcmp(features->facts[i].key, key) == 0)
+                        return &features->facts[i];
+        struct fact *facts =
+            reallocarray(features->facts, features->fact_count + 1, sizeof(*facts));
+        if (!facts)
+                return NULL;
+        features->facts = facts;
+        facts[features->fact_count] = (struct fact){.key = key};
+        return &facts[features->fact_count++];
+}
+
+static int put_number(struct features *features, const char *key, uint64_t number,
+                      const char *unit, struct diag *diag)
+{
+        struct fact *fact = place_fact(features, key);
+        if (!fact)
+                return no_memory(diag);
+        fact->number = number > INT64_MAX ? INT64_MAX : (int64_t)number;
+        fact->unit = unit;
+        return 0;
+}
+
+/* Takes over TEXT, which is NULL when there was no memory for it. */
+static int put_owned(struct features *features, const char *key, char *text,
+                     struct diag *diag)
+{
+        struct fact *fact = text ? place_fact(features, key) : NULL;
+        if (!fact) {
+                free(text);
+                return no_memory(diag);
+        }
+        free(fact->text);
+        fact->text = text;
+        return 0;
+}
+
+static int put_text(struct features *features, const char *key, struct text text,
+                    struct diag *diag)
+{
+        if (text.length == 0)
+                return 0;
+        return put_owned(features, key, strndup(text.bytes, (size_t)text.length), diag);
+}
+
+void features_free(struct features *features)
+{
+        for (size_t i = 0; i < features->fact_count; i++)
+                free(features->facts[i].text);
+        for (size_t i = 0; i < features->build_id_count; i++)
+                free(features->build_ids[i].path);
+        free(features->facts);
+        free(features->build_ids);
+        *features = (struct features){0};
+}
+
+/* A text that is put together piece by piece. */
+struct builder {
+        FILE *out;
+        char *text;
+        size_t size;
+};
+
+static int builder_open(struct builder *builder, struct diag *diag)
+{
+        builder->out = open_memstream(&builder->text, &builder->size);
+        return builder->out ? 0 : no_memory(diag);
+}
+
+/* Ends BUILDER, and puts its text unless FAILED or empty. */
+static int builder_put(struct builder *builder, bool failed, struct features *features,
+                       const char *key, struct diag *diag)
+{
+        bool good = fclose(builder->out) == 0;
+        if (good && !failed && builder->size > 0)
+                return put_owned(features, key, builder->text, diag);
+        free(builder->text);
+        return good ? 0 : no_memory(diag);
+}
+
+/* ---- single values
+ * ------------------------------------------------------------------------ */
+
+static int decode_cpus(struct features *features, struct cursor *cursor,
+                       struct diag *diag)
+{
+        take_u32(cursor); /* that the machine could have */
+        return put_number(features, "cpus", take_u32(cursor), NULL, diag);
+}
+
+static int decode_memory(struct features *features, struct cursor *cursor,
+                         struct diag *diag)
+{
+        return put_number(features, "memory_bytes", take_u64(cursor) * 1024, NULL, diag);
+}
+
+static int decode_clock(struct features *features, struct cursor *cursor)
+{
+        take_u32(cursor); /* version */
+        take_u32(cursor); /* clock */
+        features->wall_clock_ns = take_u64(cursor);
+        features->clock_ns = take_u64(cursor);
+        features->has_clock = !cursor->failed;
+        return 0;
+}
+
+/* ---- lists
+ * ---------------------------------------------------------------------------------- */
+
+/* TEXT so that a shell reads it as one word. */
+static void print_word(FILE *out, struct text text)
+{
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_-+=./:,@%";
+        bool quote = text.length == 0;
+        for (int i = 0; i < text.length && !quote; i++)
+                quote = !strchr(plain, text.bytes[i]);
+        if (quote)
+                fputc('\'', out);
+        for (int i = 0; i < text.length; i++) {
+                if (text.bytes[i] == '\'')
+                        fputs("'\\''", out);
+                else
+                        fputc(text.bytes[i], out);
+        }
+        if (quote)
+                fputc('\'', out);
+}
+
+static int decode_command(struct features *features, struct cursor *cursor,
+                          struct diag *diag)
+{
+        struct builder builder;
+        int rc = builder_open(&builder, diag);
+        if (rc < 0)
+                return rc;
+        uint32_t count = take_u32(cursor);
+        for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+                if (i)
+                        fputc(' ', builder.out);
+                print_word(builder.out, take_text(cursor));
+        }
+        return builder_put(&builder, cursor->failed, features, "command", diag);
+}
+
+/* The attributes of all events once more, with names and ids. */
+static int decode_events(struct events *events, struct cursor *cursor, struct diag *diag)
+{
+        uint32_t count = take_u32(cursor);
+        uint32_t attr_bytes = take_u32(cursor);
+        int rc = 0;
+        for (uint32_t i = 0; i < count && rc == 0 && !cursor->failed; i++) {
+                take(cursor, attr_bytes);
+                uint32_t id_count = take_u32(cursor);
+                struct text name = take_text(cursor);
+                const uint8_t *ids = take(cursor, (uint64_t)id_count * 8);
+                uint64_t id = 0;
+                size_t index = i;
+                if (!ids)
+                        break;
+                if (id_count)
+                        memcpy(&id, ids, sizeof(id));
+                if (id_count && !events_find(events, id, &index))
+                        index = i;
+                rc =
+                    events_set_name(events, index, name.bytes, (size_t)name.length, diag);
+                if (rc == 0 && index < events->count)
+                        rc = events_add_ids(events, index, ids, id_count, diag);
+        }
+        return rc;
+}
+
+/* Lists of the CPUs of each package and of each core; then the core and package of each
+ * CPU, and more. */
+static int decode_topology(struct features *features, struct cursor *cursor,
+                           struct diag *diag)
+{
+        static const char *const keys[] = {"packages", "cores"};
+        int rc = 0;
+        for (size_t i = 0; i < 2 && rc == 0; i++) {
+                uint32_t count = take_u32(cursor);
+                for (uint32_t k = 0; k < count && !cursor->failed; k++)
+                        take_text(cursor);
+                if (!cursor->failed)
+                        rc = put_number(features, keys[i], count, NULL, diag);
+        }
+        return rc;
+}
+
+static int decode_numa(struct features *features, struct cursor *cursor,
+                       struct diag *diag)
+{
+        struct builder builder;
+        int rc = builder_open(&builder, diag);
+        if (rc < 0)
+                return rc;
+        uint32_t count = take_u32(cursor);
+        for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+                uint32_t node = take_u32(cursor);
+                uint64_t total_kib = take_u64(cursor);
+                take_u64(cursor); /* free */
+                struct text cpus = take_text(cursor);
+                fprintf(builder.out, "%s%u: cpus %.*s, %llu MiB", i ? "; " : "", node,
+                        cpus.length, cpus.bytes, (unsigned long long)total_kib / 1024);
+        }
+        return builder_put(&builder, cursor->failed, features, "numa_nodes", diag);
+}
+
+/* Data and unified caches of one core; sizes are texts such as "32K". */
+static int put_cache(struct features *features, uint32_t level, struct text kind,
+                     struct text size, uint32_t line_bytes, struct diag *diag)
+{
+        static const char *const keys[] = {NULL, "l1d_bytes", "l2_bytes", "l3_bytes"};
+        char number[32], *unit;
+        if (level < 1 || level > 3 || kind.length == 0 || kind.bytes[0] == 'I')
+                return 0;
+        snprintf(number, sizeof(number), "%.*s", size.length, size.bytes);
+        uint64_t bytes = strtoull(number, &unit, 10);
+        if (*unit == 'K')
+                bytes *= 1024;
+        else if (*unit == 'M')
+                bytes *= 1024 * 1024;
+        int rc = bytes ? put_number(features, keys[level], bytes, "bytes", diag) : 0;
+        if (rc == 0 && line_bytes)
+                rc = put_number(features, "line_bytes", line_bytes, "bytes", diag);
+        return rc;
+}
+
+static int decode_caches(struct features *features, struct cursor *cursor,
+                         struct diag *diag)
+{
+        take_u32(cursor); /* version */
+        uint32_t count = take_u32(cursor);
+        int rc = 0;
+        for (uint32_t i = 0; i < count && rc == 0 && !cursor->failed; i++) {
+                uint32_t level = take_u32(cursor);
+                uint32_t line_bytes = take_u32(cursor);
+                take_u32(cursor); /* sets */
+                take_u32(cursor); /* ways */
+                struct text kind = take_text(cursor);
+                struct text size = take_text(cursor);
+                take_text(cursor); /* CPUs */
+                if (!cursor->failed)
+                        rc = put_cache(features, level, kind, size, line_bytes, diag);
+        }
+        return rc;
+}
+
+/* "NAME=VALUE" pairs, as many as a count before them says. */
+static void print_caps(struct cursor *cursor, FILE *out)
+{
+        uint32_t count = take_u32(cursor);
+        for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+                struct text name = take_text(cursor);
+                struct text value = take_text(cursor);
+                fprintf(out, "%s%.*s=%.*s", i ? " " : "", name.length, name.bytes,
+                        value.length, value.bytes);
+        }
+}
+
+static int decode_core_pmu_caps(struct features *features, struct cursor *cursor,
+                                struct diag *diag)
+{
+        struct builder builder;
+        int rc = builder_open(&builder, diag);
+        if (rc < 0)
+                return rc;
+        print_caps(cursor, builder.out);
+        return builder_put(&builder, cursor->failed, features, "cpu_pmu_caps", diag);
+}
+
+static int decode_pmu_caps(struct features *features, struct cursor *cursor,
+                           struct diag *diag)
+{
+        struct builder builder;
+        int rc = builder_open(&builder, diag);
+        if (rc < 0)
+                return rc;
+        uint32_t count = take_u32(cursor);
+        for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+                if (i)
+                        fputs("; ", builder.out);
+                print_caps(cursor, builder.out);
+                struct text name = take_text(cursor);
+                fprintf(builder.out, " (%.*s)", name.length, name.bytes);
+        }
+        return builder_put(&builder, cursor->failed, features, "pmu_caps", diag);
+}
+
+static int decode_hybrid(struct features *features, struct cursor *cursor,
+                         struct diag *diag)
+{
+        struct builder builder;
+        int rc = builder_open(&builder, diag);
+        if (rc < 0)
+                return rc;
+        uint32_t count = take_u32(cursor);
+        for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+                struct text name = take_text(cursor);
+                struct text cpus = take_text(cursor);
+                fprintf(builder.out, "%s%.*s: cpus %.*s", i ? "; " : "", name.length,
+                        name.bytes, cpus.length, cpus.bytes);
+        }
+        return builder_put(&builder, cursor->failed, features, "hybrid", diag);
+}
+
+/* ---- build-ids
+ * ---------------------------------------------------------------------------- */
+
+static struct build_id *add_build_id(struct features *features)
+{
+        if (features->build_id_count == features->build_id_capacity) {
+                size_t capacity = features->build_id_capacity * 2 + 16;
+                struct build_id *all =
+                    reallocarray(features->build_ids, capacity, sizeof(*all));
+                if (!all)
+                        return NULL;
+                features->build_ids = all;
+                features->build_id_capacity = capacity;
+        }
+        return &features->build_ids[features->build_id_count];
+}
+
+/* Header, pid, 20 bytes of id and 4 more, of which the first may be its length, path. */
+int features_add_build_id(struct features *features, const void *bytes, size_t size,
+                          struct diag *diag)
+{
+        enum { HEADER_BYTES = 8, ID_FIELD_BYTES = 24 };
+        struct cursor cursor = {bytes, size, false};
+        const uint8_t *header = take(&cursor, HEADER_BYTES);
+        take_u32(&cursor); /* pid */
+        const uint8_t *id = take(&cursor, ID_FIELD_BYTES);
+        const char *path = (const char *)cursor.at;
+        if (cursor.failed)
+                return diag_set(diag, -EBADMSG, "a build-id entry of %zu bytes", size);
+        uint16_t misc;
+        memcpy(&misc, header + 4, sizeof(misc));
+        size_t length = misc & BUILD_ID_HAS_SIZE ? id[BUILD_ID_BYTES] : BUILD_ID_BYTES;
+        if (length > BUILD_ID_BYTES)
+                return diag_set(diag, -EBADMSG, "a build-id of %zu bytes", length);
+        struct build_id *entry = add_build_id(features);
+        char *copy = strndup(path, cursor.left);
+        if (!entry || !copy) {
+                free(copy);
+                return no_memory(diag);
+        }
+        *entry = (struct build_id){.path = copy, .length = length};
+        memcpy(entry->bytes, id, length);
+        features->build_id_count++;
+        return 0;
+}
+
+static int decode_build_ids(struct features *features, struct cursor *cursor,
+                            struct diag *diag)
+{
+        int rc = 0;
+        while (rc == 0 && cursor->left > 0) {
+                const uint8_t *bytes = cursor->at;
+                uint16_t size = 0;
+                if (cursor->left >= 8)
+                        memcpy(&size, bytes + 6, sizeof(size));
+                if (size < 8 || !take(cursor, size)) {
+                        cursor->failed = true;
+                        break;
+                }
+                rc = features_add_build_id(features, bytes, size, diag);
+        }
+        return rc;
+}
+
+/* ---- which section is what
+ * ------------------------------------------------------------------ */
+
+static int decode(struct features *features, struct events *events, unsigned number,
+                  struct cursor *cursor, struct diag *diag)
+{
+        switch (number) {
+        case 2:
+                return decode_build_ids(features, cursor, diag);
+        case 3:
+                return put_text(features, "hostname", take_text(cursor), diag);
+        case 4:
+                return put_text(features, "kernel", take_text(cursor), diag);
+        case 5:
+                return put_text(features, "perf_version", take_text(cursor), diag);
+        case 6:
+                return put_text(features, "architecture", take_text(cursor), diag);
+        case 7:
+                return decode_cpus(features, cursor, diag);
+        case 8:
+                return put_text(features, "cpu", take_text(cursor), diag);
+        case 9:
+                return put_text(features, "cpuid", take_text(cursor), diag);
+        case 10:
+                return decode_memory(features, cursor, diag);
+        case 11:
+                return decode_command(features, cursor, diag);
+        case 12:
+                return decode_events(events, cursor, diag);
+        case 13:
+                return decode_topology(features, cursor, diag);
+        case 14:
+                return decode_numa(features, cursor, diag);
+        case 20:
+                return decode_caches(features, cursor, diag);
+        case 28:
+                return decode_core_pmu_caps(features, cursor, diag);
+        case 29:
+                return decode_clock(features, cursor);
+        case 30:
+                return decode_hybrid(features, cursor, diag);
+        case 31:
+                return decode_pmu_caps(features, cursor, diag);
+        default:
+                return 0;
+        }
+}
+
+int features_decode(struct features *features, struct events *events, unsigned number,
+                    const void *bytes, size_t size, struct diag *diag)
+{
+        struct cursor cursor = {bytes, size, false};
+        int rc = decode(features, events, number, &cursor, diag);
+        if (rc == 0 && cursor.failed)
+                return diag_set(diag, -EBADMSG, "it is longer than its %zu bytes", size);
+        return rc;
+}

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: MIT */
+/* The reader of recordings: small ones made by hand from perf's description of the
+ * format, every way of cutting them short, and real ones, whose numbers of samples two
+ * other readers gave (../shared/perfdata/INDEX.md, or below $MEMLAG_SHARED). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "perf_data.h"
+#include "record.h"
+
+/* ---- recordings by hand ----------------------------------------------------------- */
+
+struct maker {
+        uint8_t bytes[1 << 20];
+        size_t size;
+};
+
+static void put(struct maker *maker, const void *bytes, size_t size)
+{
+        memcpy(maker->bytes + maker->size, bytes, size);
+        maker->size += size;
+}
+
+static void put_u64(struct maker *maker, uint64_t value)
+{
+        put(maker, &value, sizeof(value));
+}
+
+static void put_u32(struct maker *maker, uint32_t value)
+{
+        put(maker, &value, sizeof(value));
+}
+
+static void put_header(struct maker *maker, uint32_t type, size_t body_bytes)
+{
+        struct perf_event_header header = {.type = type,
+                                           .size = (uint16_t)(8 + body_bytes)};
+        put(maker, &header, sizeof(header));
+}
+
+/* A string as perf writes it into features: a length, then NULs to fill it. */
+static void put_string(struct maker *maker, const char *text)
+{
+        char padded[64] = {0};
+        strcpy(padded, text);
+        put_u32(maker, sizeof(padded));
+        put(maker, padded, sizeof(padded));
+}
+
+static void begin_pipe(struct maker *maker)
+{
+        maker->size = 0;
+        put(maker, "PERFILE2", 8);
+        put_u64(maker, 16);
+}
+
+static struct perf_event_attr attr_of(uint64_t sample_type)
+{
+        return (struct perf_event_attr){.size = sizeof(struct perf_event_attr),
+                                        .sample_type = sample_type,
+                                        .sample_id_all = 1};
+}
+
+/* An event whose attributes take ATTR_BYTES and that has one id. */
+static void put_event(struct maker *maker, uint64_t sample_type, size_t attr_bytes,
+                      uint64_t id)
+{
+        uint8_t bytes[512] = {0};
+        struct perf_event_attr attr = attr_of(sample_type);
+        attr.size = (uint32_t)attr_bytes;
+        memcpy(bytes, &attr, attr_bytes < sizeof(attr) ? attr_bytes : sizeof(attr));
+        put_header(maker, 64, attr_bytes + 8);
+        put(maker, bytes, attr_bytes);
+        put_u64(maker, id);
+}
+
+enum { SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME };
+
+static void put_sample(struct maker *maker, uint64_t id, uint64_t time)
+{
+        put_header(maker, PERF_RECORD_SAMPLE, 24);
+        put_u64(maker, id);
+        put_u64(maker, 0x1000 + time);
+        put_u64(maker, time);
+}
+
+/* COUNT samples of one event in records of type TYPE (81 or 83), packed as one stream
+ * that is cut into pieces of CUT bytes. */
+static void put_compressed(struct maker *maker, uint32_t type, size_t count, size_t cut)
+{
+        static struct maker plain;
+        static uint8_t packed[1 << 20];
+        plain.size = 0;
+        for (size_t i = 0; i < count; i++)
+                put_sample(&plain, 7, i);
+        size_t size = ZSTD_compress(packed, sizeof(packed), plain.bytes, plain.size, 3);
+        assert_false(ZSTD_isError(size));
+        for (size_t at = 0; at < size; at += cut) {
+                size_t step = size - at < cut ? size - at : cut;
+                size_t padded = type == 83 ? (step + 7) / 8 * 8 : step;
+                put_header(maker, type, padded + (type == 83 ? 8 : 0));
+                if (type == 83)
+                        put_u64(maker, step);
+                put(maker, packed + at, step);
+                put(maker, (uint8_t[8]){0}, padded - step);
+        }
+}
+
+/* ---- reading them -------------------------------------------------------------------
+ */
+
+struct reading {
+        int rc;
+        struct diag diag;
+        int samples;
+        int rounds;
+        int damaged; /* refused by the record decoder */
+        int unknown; /* of no known event */
+        char names[256];
+        char facts[4096]; /* "key=value;" each */
+        size_t build_ids;
+        struct perf_data_counts counts;
+};
+
+static void count_item(const struct perf_data_item *item, struct reading *reading)
+{
+        struct record record;
+        if (item->kind == PERF_DATA_ROUND) {
+                reading->rounds++;
+                return;
+        }
+        if (!item->event) {
+                reading->unknown++;
+                return;
+        }
+        if (record_decode(&item->event->layout, item->bytes, item->size, &record) < 0)
+                reading->damaged++;
+        else
+                reading->samples += record.kind == RECORD_SAMPLE;
+}
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+        va_list arguments;
+        size_t length = strlen(text);
+        va_start(arguments, format);
+        vsnprintf(text + length, size - length, format, arguments);
+        va_end(arguments);
+}
+
+static void describe(const struct perf_data *data, struct reading *reading)
+{
+        const struct events *events = perf_data_events(data);
+        const struct features *features = perf_data_features(data);
+        for (size_t i = 0; i < events->count; i++)
+                append(reading->names, sizeof(reading->names), "%s;",
+                       events->items[i]->name ? events->items[i]->name : "-");
+        for (size_t i = 0; i < features->fact_count; i++) {
+                const struct fact *fact = &features->facts[i];
+                if (fact->text)
+                        append(reading->facts, sizeof(reading->facts), "%s=%s;",
+                               fact->key, fact->text);
+                else
+                        append(reading->facts, sizeof(reading->facts), "%s=%lld;",
+                               fact->key, (long long)fact->number);
+        }
+        reading->build_ids = features->build_id_count;
+        reading->counts = *perf_data_counts(data);
+}
+
+static struct reading read_fd(int fd)
+{
+        struct reading reading = {0};
+        struct perf_data *data;
+        struct perf_data_item item;
+        reading.rc = perf_data_open(fd, &data, &reading.diag);
+        if (reading.rc < 0)
+                return reading;
+        if (perf_data_damage(data)) {
+                reading.rc = -EBADMSG;
+                snprintf(reading.diag.text, sizeof(reading.diag.text), "%s",
+                         perf_data_damage(data));
+        }
+        int rc;
+        while ((rc = perf_data_next(data, &item, &reading.diag)) == 0 &&
+               item.kind != PERF_DATA_END)
+                count_item(&item, &reading);
+        if (rc < 0) {
+                reading.rc = rc;
+                assert_int_equal(perf_data_next(data, &item, &reading.diag), 0);
+                assert_int_equal(item.kind, PERF_DATA_END);
+        }
+        describe(data, &reading);
+        perf_data_close(data);
+        return reading;
+}
+
+static struct reading read_bytes(const void *bytes, size_t size)
+{
+        int fd = memfd_create("recording", MFD_CLOEXEC);
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, bytes, size), (ssize_t)size);
+        struct reading reading = read_fd(fd);
+        close(fd);
+        return reading;
+}
+
+static struct reading read_made(const struct maker *maker)
+{
+        return read_bytes(maker->bytes, maker->size);
+}
+
+/* ---- the form of pipes ----------------------------------------------------------------
+ */
+
+static struct maker made;
+
+static void attributes_of_any_size(void **state)
+{
+        (void)state;
+        for (size_t attr_bytes = 64; attr_bytes <= 256; attr_bytes += 8) {
+                begin_pipe(&made);
+                put_event(&made, SAMPLE_TYPE, attr_bytes, 7);
+                put_sample(&made, 7, 1);
+                struct reading reading = read_made(&made);
+                assert_int_equal(reading.rc, 0);
+                /* Without sample_id_all, which old attributes have too, nothing changes.
+                 */
+                assert_int_equal(reading.samples, 1);
+        }
+}
+
+static void events_are_told_apart_by_id(void **state)
+{
+        (void)state;
+        begin_pipe(&made);
+        put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
+        put_event(&made, SAMPLE_TYPE | PERF_SAMPLE_ADDR, 64, 8);
+        put_sample(&made, 7, 1);
+        put_header(&made, PERF_RECORD_SAMPLE, 32);
+        for (uint64_t value = 0; value < 4; value++)
+                put_u64(&made, value == 0 ? 8 : value);
+        put_sample(&made, 9, 2); /* nobody's */
+        struct reading reading = read_made(&made);
+        assert_int_equal(reading.rc, 0);
+        assert_int_equal(reading.samples, 2);
+        assert_int_equal(reading.damaged, 0);
+        assert_int_equal(reading.unknown, 1);
+}
+
+static void names_and_features(void **state)
+{
+        (void)state;
+        begin_pipe(&made);
+        put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
+        put_header(&made, 78, 16 + 16); /* EVENT_UPDATE, a name */
+        put_u64(&made, 2);
+        put_u64(&made, 7);
+        put(&made, "mem-loads\0\0\0\0\0\0\0", 16);
+        put_header(&made, 80, 8 + 68); /* HEADER_FEATURE, CPUDESC */
+        put_u64(&made, 8);
+        put_string(&made, "A CPU @ 2 GHz");
+        put_header(&made, 80, 8 + 4 + 3 * 68); /* CMDLINE */
+        put_u64(&made, 11);
+        put_u32(&made, 3);
+        put_string(&made, "perf");
+        put_string(&made, "it's");
+        put_string(&made, "");
+        put_header(&made, 80, 8 + 4 + 20 + 68); /* NUMA_TOPOLOGY */
+        put_u64(&made, 14);
+        put_u32(&made, 1);
+        put_u32(&made, 3);
+        put_u64(&made, 4096);
+        put_u64(&made, 0);
+        put_string(&made, "0-7");
+        put_header(&made, 80, 8 + 8 + 16 + 3 * 68); /* CACHE */
+        put_u64(&made, 20);
+        put_u32(&made, 1);
+        put_u32(&made, 1);
+        put_u32(&made, 2);
+        put_u32(&made, 64);
+        put_u32(&made, 1024);
+        put_u32(&made, 16);
+        put_string(&made, "Unified");
+        put_string(&made, "1024K");
+        put_string(&made, "0");
+        put_header(&made, 80, 8 + 4 + 2 * 68); /* CPU_PMU_CAPS */
+        put_u64(&made, 28);
+        put_u32(&made, 1);
+        put_string(&made, "max_precise");
+        put_string(&made, "3");
+        put_header(&made, 80, 8 + 4 + 2 * 68); /* HYBRID_TOPOLOGY */
+        put_u64(&made, 30);
+        put_u32(&made, 1);
+        put_string(&made, "cpu_core");
+        put_string(&made, "0-15");
+        struct reading reading = read_made(&made);
+        assert_int_equal(reading.rc, 0);
+        assert_string_equal(reading.names, "mem-loads;");
+        assert_string_equal(reading.facts,
+                            "cpu=A CPU @ 2 GHz;command=perf 'it'\\''s' '';"
+                            "numa_nodes=3: cpus 0-7, 4 MiB;l2_bytes=1048576;"
+                            "line_bytes=64;cpu_pmu_caps=max_precise=3;"
+                            "hybrid=cpu_core: cpus 0-15;");
+}
+
+static void rounds_and_unknown_types(void **state)
+{
+        (void)state;
+        begin_pipe(&made);
+        put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
+        put_sample(&made, 7, 1);
+        put_header(&made, 68, 0); /* FINISHED_ROUND */
+        put_header(&made, 200, 16);
+        put_u64(&made, 1);
+        put_u64(&made, 2);
+        put_header(&made, 71, 40); /* AUXTRACE: 24 bytes follow the record */
+        put_u64(&made, 24);
+        for (int i = 0; i < 4 + 3; i++)
+                put_u64(&made, UINT64_MAX);
+        put_sample(&made, 7, 2);
+        struct reading reading = read_made(&made);
+        assert_int_equal(reading.rc, 0);
+        assert_int_equal(reading.samples, 2);
+        assert_int_equal(reading.rounds, 1);
+        assert_int_equal(reading.counts.unknown_records, 1);
+        assert_int_equal(reading.counts.aux_bytes, 24);
+}
+
+static void compressed_records(void **state)
+{
+        (void)state;
+        static const size_t cuts[] = {1, 7, 64, 1000, 60000};
+        for (uint32_t type = 81; type <= 83; type += 2) {
+                for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+                        begin_pipe(&made);
+                        put_event(&made, SAMPLE_TYPE, 64, 7);
+                        put_compressed(&made, type, 30000 / (i == 0 ? 20 : 1), cuts[i]);
+                        put_sample(&made, 7, 1);
+                        struct reading reading = read_made(&made);
+                        assert_int_equal(reading.rc, 0);
+                        assert_int_equal(reading.samples, 30000 / (i == 0 ? 20 : 1) + 1);
+                }
+        }
+}
+
+static void damaged_compression(void **state)
+{
+        (void)state;
+        begin_pipe(&made);
+        put_event(&made, SAMPLE_TYPE, 64, 7);
+        size_t begin = made.size;
+        put_compressed(&made, 81, 1000, 60000);
+        memset(made.bytes + begin + 8, 0xff, 8);
+        struct reading reading = read_made(&made);
+        assert_int_equal(reading.rc, -EBADMSG);
+        char offset[32];
+        snprintf(offset, sizeof(offset), "offset %zu: ", begin);
+        assert_int_equal(strncmp(reading.diag.text, offset, strlen(offset)), 0);
+}
+
+/* A pipe, in the sense of pipe(2), in place of a file. */
+static struct reading read_through_pipe(const void *bytes, size_t size)
+{
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        assert_true(size <= 65536);
+        assert_int_equal(write(ends[1], bytes, size), (ssize_t)size);
+        close(ends[1]);
+        struct reading reading = read_fd(ends[0]);
+        close(ends[0]);
+        return reading;
+}
+
+static void both_forms_through_a_pipe(void **state)
+{
+        (void)state;
+        begin_pipe(&made);
+        put_event(&made, SAMPLE_TYPE, 64, 7);
+        put_sample(&made, 7, 1);
+        struct reading reading = read_through_pipe(made.bytes, made.size);
+        assert_int_equal(reading.rc, 0);
+        assert_int_equal(reading.samples, 1);
+}
+
+/* ---- the form of files
+ * ------------------------------------------------------------------ */
+
+/* One event with attributes of ATTR_BYTES, two samples, the host's name. */
+static void make_file(struct maker *maker, size_t attr_bytes)
+{
+        enum { HEADER_BYTES = 104, IDS = 1 };
+        uint8_t attr[512] = {0};
+        struct perf_event_attr known = attr_of(SAMPLE_TYPE);
+        known.size = (uint32_t)attr_bytes;
+        memcpy(attr, &known, attr_bytes < sizeof(known) ? attr_bytes : sizeof(known));
+        uint64_t attrs_at = HEADER_BYTES + 8 * IDS;
+        uint64_t data_at = attrs_at + attr_bytes + 16;
+        uint64_t data_bytes = 2 * 32;
+        maker->size = 0;
+        put(maker, "PERFILE2", 8);
+        put_u64(maker, HEADER_BYTES);
+        put_u64(maker, attr_bytes + 16);
+        put_u64(maker, attrs_at);
+        put_u64(maker, attr_bytes + 16);
+        put_u64(maker, data_at);
+        put_u64(maker, data_bytes);
+        put_u64(maker, 0);
+        put_u64(maker, 0);
+        put_u64(maker, 1 << 3); /* HOSTNAME */
+        for (int i = 0; i < 3; i++)
+                put_u64(maker, 0);
+        put_u64(maker, 7); /* the id */
+        put(maker, attr, attr_bytes);
+        put_u64(maker, HEADER_BYTES);
+        put_u64(maker, 8 * IDS);
+        put_sample(maker, 7, 1);
+        put_sample(maker, 7, 2);
+        put_u64(maker, data_at + data_bytes + 16);
+        put_u64(maker, 4 + 64);
+        put_string(maker, "host");
+}
+
+static void files_with_attributes_of_any_size(void **state)
+{
+        (void)state;
+        for (size_t attr_bytes = 64; attr_bytes <= 256; attr_bytes += 8) {
+                make_file(&made, attr_bytes);
+                struct reading reading = read_made(&made);
+                assert_int_equal(reading.rc, 0);
+                assert_int_equal(reading.samples, 2);
+                assert_string_equal(reading.facts, "hostname=host;");
+                reading = read_through_pipe(made.bytes, made.size);
+                assert_int_equal(reading.rc, 0);
+                assert_int_equal(reading.samples, 2);
+                assert_string_equal(reading.facts, "hostname=host;");
+        }
+}
+
+static void unfinished_file(void **state)
+{
+        (void)state;
+        make_file(&made, 64);
+        memset(made.bytes + 48, 0, 8);
+        struct reading reading = read_bytes(made.bytes, made.size - 16 - 68);
+        assert_int_equal(reading.rc, -EBADMSG);
+        assert_non_null(strstr(reading.diag.text, "offset 48"));
+        assert_int_equal(reading.samples, 2);
+}
+
+/* Cut anywhere, a recording is damaged, and what is whole before the cut is read. Only
+ * between two records of a pipe is a cut not to be seen. */
+static void cut_anywhere(void **state)
+{
+        (void)state;
+        make_file(&made, 64);
+        const size_t data_at = 104 + 8 + 80;
+        for (size_t size = 0; size < made.size; size++) {
+                struct reading reading = read_bytes(made.bytes, size);
+                assert_true(reading.rc == -EBADMSG || reading.rc == -EPROTO);
+                assert_non_null(strstr(reading.diag.text, "offset"));
+                size_t whole = size > data_at ? (size - data_at) / 32 : 0;
+                assert_int_equal(reading.samples, whole < 2 ? whole : 2);
+        }
+        begin_pipe(&made);
+        put_event(&made, SAMPLE_TYPE, 64, 7);
+        const size_t first = made.size;
+        put_sample(&made, 7, 1);
+        put_sample(&made, 7, 2);
+        for (size_t size = 0; size <= made.size; size++) {
+                struct reading reading = read_bytes(made.bytes, size);
+                bool whole = size == 16 || (size >= first && (size - first) % 32 == 0);
+                assert_int_equal(reading.rc == 0, whole);
+                assert_int_equal(reading.samples, size > first ? (size - first) / 32 : 0);
+        }
+}
+
+static void refuse(const void *bytes, size_t size, const char *reason)
+{
+        struct reading reading = read_bytes(bytes, size);
+        assert_true(reading.rc < 0);
+        assert_non_null(strstr(reading.diag.text, "offset"));
+        if (!strstr(reading.diag.text, reason))
+                fail_msg("'%s' does not say '%s'", reading.diag.text, reason);
+}
+
+static void what_is_no_recording(void **state)
+{
+        (void)state;
+        static const char text[] = "This is a text of more than sixteen bytes.";
+        static const char swapped[16] = "2ELIFREP\0\0\0\0\0\0\0\x68";
+        refuse(text, sizeof(text), "PERFILE2");
+        refuse(text, 0, "ends before");
+        refuse(swapped, sizeof(swapped), "byte order");
+        begin_pipe(&made);
+        put_event(&made, SAMPLE_TYPE, 64, 7);
+        put_header(&made, PERF_RECORD_SAMPLE, (size_t)-8); /* size 0: no way on */
+        put_u64(&made, 0);
+        refuse(made.bytes, made.size, "says that it has 0 bytes");
+        make_file(&made, 64);
+        memset(made.bytes + 16, 0, 8); /* the events' size */
+        refuse(made.bytes, made.size, "an event takes 0 bytes");
+        make_file(&made, 64);
+        memset(made.bytes + 40, 0xff, 8); /* the records' offset */
+        refuse(made.bytes, made.size, "cannot begin");
+}
+
+/* ---- real recordings
+ * ------------------------------------------------------------------------ */
+
+static const char *shared_path(const char *name)
+{
+        static char path[4096];
+        const char *shared = getenv("MEMLAG_SHARED");
+        snprintf(path, sizeof(path), "%s/perfdata/%s",
+                 shared ? shared : MEMLAG_SHARED_DEFAULT, name);
+        return path;
+}
+
+static struct reading read_recording(const char *name)
+{
+        int fd = open(shared_path(name), O_RDONLY | O_CLOEXEC);
+        assert_true(fd >= 0);
+        struct reading reading = read_fd(fd);
+        close(fd);
+        return reading;
+}
+
+/* "| FILE | bytes | mode | CPU | perf | sample_type | samples | ..."; the sample_type has
+ * the separator in it, so the number is taken from the first cell that is one. */
+static bool index_line(char *line, const char **name, int *samples)
+{
+        char *cell = strtok(line, "|");
+        int numbers = 0;
+        *name = NULL;
+        for (; cell; cell = strtok(NULL, "|")) {
+                char *end;
+                while (*cell == ' ')
+                        cell++;
+                cell[strcspn(cell, " \n")] = '\0';
+                if (!*name) {
+                        if (!strchr(cell, '/'))
+                                return false;
+                        *name = cell;
+                        continue;
+                }
+                long number = strtol(cell, &end, 10);
+                if (*cell && !*end && ++numbers == 2) { /* the first one is the size */
+                        *samples = (int)number;
+                        return true;
+                }
+        }
+        return false;
+}
+
+static void samples_of_real_recordings(void **state)
+{
+        (void)state;
+        char line[4096];
+        const char *name;
+        int samples, files = 0;
+        FILE *index = fopen(shared_path("INDEX.md"), "r");
+        if (!index) {
+                print_message(
+                    "SKIPPED: no recordings of real machines: %s is not there\n",
+                    shared_path("INDEX.md"));
+                skip();
+        }
+        while (fgets(line, sizeof(line), index)) {
+                if (!index_line(line, &name, &samples))
+                        continue;
+                struct reading reading = read_recording(name);
+                if (reading.rc < 0)
+                        fail_msg("%s: %s", name, reading.diag.text);
+                if (reading.samples != samples || reading.damaged || reading.unknown)
+                        fail_msg("%s: %d samples, not %d; %d damaged, %d of no event",
+                                 name, reading.samples, samples, reading.damaged,
+                                 reading.unknown);
+                files++;
+        }
+        fclose(index);
+        assert_int_equal(files, 20);
+}
+
+static void loads_of_a_real_skylake(void **state)
+{
+        (void)state;
+        const char *name = "mem/skx-8173m-ldlat64-weight_struct.perf.data";
+        if (access(shared_path(name), R_OK) != 0) {
+                print_message("SKIPPED: %s is not there\n", shared_path(name));
+                skip();
+        }
+        struct reading reading = read_recording(name);
+        assert_int_equal(reading.rc, 0);
+        assert_int_equal(reading.samples, 14);
+        assert_int_equal(reading.rounds, 30);
+        assert_int_equal(reading.damaged + reading.unknown, 0);
+        assert_non_null(strstr(reading.names, "MEM_TRANS_RETIRED.LOAD_LATENCY"));
+        assert_non_null(strstr(reading.facts, "cpus=112;"));
+        assert_non_null(strstr(reading.facts, "packages=2;"));
+        assert_non_null(strstr(reading.facts, "Platinum 8173M"));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(attributes_of_any_size),
+            cmocka_unit_test(events_are_told_apart_by_id),
+            cmocka_unit_test(names_and_features),
+            cmocka_unit_test(rounds_and_unknown_types),
+            cmocka_unit_test(compressed_records),
+            cmocka_unit_test(damaged_compression),
+            cmocka_unit_test(both_forms_through_a_pipe),
+            cmocka_unit_test(files_with_attributes_of_any_size),
+            cmocka_unit_test(unfinished_file),
+            cmocka_unit_test(cut_anywhere),
+            cmocka_unit_test(what_is_no_recording),
+            cmocka_unit_test(samples_of_real_recordings),
+            cmocka_unit_test(loads_of_a_real_skylake),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
