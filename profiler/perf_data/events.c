@@ -133,5 +133,5 @@ const struct perf_data_event *events_of_record(const struct events *events,
         size_t index;
         if (events_find(events, id, &index))
                 return events->items[index];
-        return id == 0 ? first : NULL;
+        return id == 0 || header.type != PERF_RECORD_SAMPLE ? first : NULL;
 }

@@ -45,9 +45,8 @@ int events_set_name(struct events *events, size_t index, const char *text, size_
 /* Finds the event of ID; false when there is none. */
 bool events_find(const struct events *events, uint64_t id, size_t *index);
 
-/* The event that the kernel's record of SIZE bytes belongs to. Without ids in the
- * records, and for records that were not the kernel's and have id 0, it is the first
- * one. NULL when the id is unknown, or there are no events. */
+/* The event that the kernel's record of SIZE bytes belongs to: by its id, and the first
+ * one where there is none. NULL for a sample whose id is unknown, or without events. */
 const struct perf_data_event *events_of_record(const struct events *events,
                                                const void *record, size_t size);
 

@@ -546,7 +546,8 @@ static int next_compressed(struct perf_data *data, struct perf_data_item *item,
 }
 
 /* The record at the front of the input, copied to where it is aligned; *SIZE 0 at the
- * end. */
+ * end. What follows a pipe's records and is no whole record of a known type is not perf's
+ * data: its messages get there when both its outputs go to one file. */
 static int take_record(struct perf_data *data, size_t *size, struct diag *diag)
 {
         struct perf_event_header header;
@@ -567,6 +568,11 @@ static int take_record(struct perf_data *data, size_t *size, struct diag *diag)
                 rc = input_peek(&data->input, header.size, &bytes, &count, diag);
                 if (rc < 0)
                         return rc;
+        }
+        if (count >= sizeof(header) && count < header.size &&
+            header.type >= RECORD_TYPES_END && data->pipe) {
+                data->counts.trailing_bytes = count;
+                return input_skip(&data->input, count, &missing, diag);
         }
         if (count < sizeof(header) || count < header.size)
                 return diag_set(diag, -EBADMSG,

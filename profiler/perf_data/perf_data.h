@@ -37,6 +37,7 @@ struct perf_data_item {
 struct perf_data_counts {
         uint64_t unknown_records; /* of types that this code does not know */
         uint64_t aux_bytes;       /* of hardware traces (Intel PT, Arm SPE) */
+        uint64_t trailing_bytes;  /* behind the last record, and no record */
 };
 
 /* Reads the header, and of a file the events and the features. FD stays the caller's and

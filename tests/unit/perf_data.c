@@ -591,7 +591,7 @@ static void samples_of_real_recordings(void **state)
                 files++;
         }
         fclose(index);
-        assert_int_equal(files, 20);
+        assert_true(files >= 21);
 }
 
 static void loads_of_a_real_skylake(void **state)
