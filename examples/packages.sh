@@ -4,7 +4,8 @@
 
 build_packages="build-essential cmake pkg-config valgrind libsqlite3-dev libdw-dev libelf-dev
         libiberty-dev libzstd-dev sqlite3 lowdown"
-test_packages="libcmocka-dev libc6-dbg man-db python3 gzip dwz"
+test_packages="libcmocka-dev libc6-dbg man-db python3 gzip dwz linux-perf
+        qemu-system-x86"
 
 # Prints those of the packages PACKAGE... that are not installed.
 missing_packages()

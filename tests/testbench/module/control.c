@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The files by which programs talk to the scripted PMU: /proc/scripted_pmu/script takes
+ * scripts, .../step takes single accesses, .../journal tells what was sampled. Every
+ * user may use them: they are part of the machine, not of the system. */
+#include <linux/proc_fs.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "scripted_pmu.h"
+
+enum { SCRIPT_BYTES_MAX = 16384 };
+
+static struct proc_dir_entry *directory;
+
+static ssize_t script_write(struct file *file, const char __user *bytes, size_t size,
+                            loff_t *position)
+{
+        char *text;
+        int error;
+
+        if (size > SCRIPT_BYTES_MAX)
+                return -E2BIG;
+        text = memdup_user_nul(bytes, size);
+        if (IS_ERR(text))
+                return PTR_ERR(text);
+        error = script_add(text);
+        kfree(text);
+        return error ? error : size;
+}
+
+static ssize_t step_write(struct file *file, const char __user *bytes, size_t size,
+                          loff_t *position)
+{
+        struct published_access access;
+
+        if (size != sizeof(access))
+                return -EINVAL;
+        if (copy_from_user(&access, bytes, sizeof(access)))
+                return -EFAULT;
+        events_step(&access);
+        return size;
+}
+
+/* Forgets all scripts and what they did, before the next scenario. */
+static ssize_t forget_write(struct file *file, const char __user *bytes, size_t size,
+                            loff_t *position)
+{
+        scripts_forget();
+        journal_clear();
+        return size;
+}
+
+static const struct proc_ops script_proc_ops = {.proc_write = script_write};
+static const struct proc_ops step_proc_ops = {.proc_write = step_write};
+static const struct proc_ops forget_proc_ops = {.proc_write = forget_write};
+
+int control_open(void)
+{
+        directory = proc_mkdir("scripted_pmu", NULL);
+        if (!directory)
+                return -ENOMEM;
+        if (proc_create("script", 0222, directory, &script_proc_ops) &&
+            proc_create("step", 0222, directory, &step_proc_ops) &&
+            proc_create("forget", 0222, directory, &forget_proc_ops) &&
+            proc_create("journal", 0444, directory, &journal_proc_ops))
+                return 0;
+        control_close();
+        return -ENOMEM;
+}
+
+void control_close(void)
+{
+        remove_proc_subtree("scripted_pmu", NULL);
+}

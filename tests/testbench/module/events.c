@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The PMU's events: which attributes it accepts, with which error it refuses the others,
+ * how many fit its counters at once, and what they count. The rules are those that
+ * perf_event_open(2) users know from Intel's PMU. */
+#include <asm/processor.h>
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+
+#include "scripted_pmu.h"
+
+static DEFINE_PER_CPU(int, counters_used);
+static DEFINE_PER_CPU(struct list_head, running_events);
+
+static struct scripted_event *scripted(const struct perf_event *event)
+{
+        return event->pmu_private;
+}
+
+u64 event_config(const struct perf_event *event)
+{
+        const struct perf_event_attr *attr = &event->attr;
+
+        if (attr->type != PERF_TYPE_HARDWARE)
+                return attr->config;
+        return attr->config == PERF_COUNT_HW_CPU_CYCLES ? EVENT_CYCLES
+                                                        : EVENT_INSTRUCTIONS;
+}
+
+u16 event_code(const struct perf_event *event)
+{
+        return event_config(event);
+}
+
+bool event_samples_accesses(const struct perf_event *event)
+{
+        u16 code = event_code(event);
+
+        return event->attr.precise_ip &&
+               (code == EVENT_LOAD_LATENCY || code == EVENT_STORE_SAMPLE ||
+                code == EVENT_ALL_STORES);
+}
+
+/* Cycles and instructions have counters of their own. */
+static bool needs_general_counter(const struct perf_event *event)
+{
+        u16 code = event_code(event);
+
+        return event->pmu == &scripted_pmu && code != EVENT_CYCLES &&
+               code != EVENT_INSTRUCTIONS;
+}
+
+void event_count(struct perf_event *event)
+{
+        struct scripted_event *own = scripted(event);
+        const struct script *script = script_of_current();
+        u64 config = event_config(event);
+        u64 now_ns = ktime_get_ns();
+
+        if (script)
+                local64_add(script_count(script, config, now_ns) -
+                                script_count(script, config, own->counted_to_ns),
+                            &event->count);
+        own->counted_to_ns = now_ns;
+}
+
+/* Another task, perhaps with another script, runs next: the events of a whole CPU go on
+ * from here. Interrupts are off. */
+static void count_before_switch(void)
+{
+        struct scripted_event *own;
+
+        list_for_each_entry(own, this_cpu_ptr(&running_events), running)
+            event_count(own->event);
+}
+
+void events_step(const struct published_access *access)
+{
+        struct pt_regs *regs = task_pt_regs(current);
+        struct scripted_event *own, *next;
+        unsigned long flags;
+
+        local_irq_save(flags);
+        list_for_each_entry_safe(own, next, this_cpu_ptr(&running_events),
+                                 running) if (event_samples_accesses(own->event))
+            sampling_step(own->event, access, regs);
+        local_irq_restore(flags);
+}
+
+static void event_start(struct perf_event *event, int flags)
+{
+        struct scripted_event *own = scripted(event);
+
+        if (!(event->hw.state & PERF_HES_STOPPED))
+                return;
+        event->hw.state = 0;
+        own->counted_to_ns = ktime_get_ns();
+        list_add_tail(&own->running, this_cpu_ptr(&running_events));
+        if (is_sampling_event(event))
+                sampling_start(event);
+        perf_event_update_userpage(event);
+}
+
+static void event_stop(struct perf_event *event, int flags)
+{
+        if (event->hw.state & PERF_HES_STOPPED)
+                return;
+        if (is_sampling_event(event))
+                sampling_stop(event);
+        list_del(&scripted(event)->running);
+        event_count(event);
+        event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+}
+
+static int event_add(struct perf_event *event, int flags)
+{
+        if (needs_general_counter(event)) {
+                if (__this_cpu_read(counters_used) >= general_counters)
+                        return -EAGAIN;
+                __this_cpu_inc(counters_used);
+        }
+        event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+        if (flags & PERF_EF_START)
+                event_start(event, PERF_EF_RELOAD);
+        return 0;
+}
+
+static void event_del(struct perf_event *event, int flags)
+{
+        event_stop(event, PERF_EF_UPDATE);
+        if (needs_general_counter(event))
+                __this_cpu_dec(counters_used);
+        perf_event_update_userpage(event);
+}
+
+static void event_read(struct perf_event *event)
+{
+        if (!(event->hw.state & PERF_HES_STOPPED))
+                event_count(event);
+}
+
+static bool has_precise_form(u16 code)
+{
+        switch (code & 0xff) {
+        case EVENT_CYCLES & 0xff:
+        case EVENT_INSTRUCTIONS & 0xff:
+        case EVENT_LOAD_LATENCY & 0xff:
+        case 0xd0: /* MEM_INST_RETIRED */
+        case 0xd1: /* MEM_LOAD_RETIRED */
+        case 0xd2: /* MEM_LOAD_L3_HIT_RETIRED */
+        case 0xd3: /* MEM_LOAD_L3_MISS_RETIRED */
+                return true;
+        default:
+                return false;
+        }
+}
+
+static int check_precise(const struct perf_event *event)
+{
+        if (event->attr.precise_ip > max_precise)
+                return -EOPNOTSUPP;
+        if (event->attr.precise_ip && (!is_sampling_event((struct perf_event *)event) ||
+                                       !has_precise_form(event_code(event))))
+                return -EINVAL;
+        return 0;
+}
+
+/* config1 is the latency threshold, which only one event has. */
+static int check_threshold(const struct perf_event *event)
+{
+        u64 permitted = event_code(event) == EVENT_LOAD_LATENCY ? 0xffff : 0;
+
+        return event->attr.config1 & ~permitted ? -EINVAL : 0;
+}
+
+static bool is_load_latency_aux(const struct perf_event *event)
+{
+        return event->pmu == &scripted_pmu && event_code(event) == EVENT_LOAD_LATENCY_AUX;
+}
+
+static int check_aux(const struct perf_event *event)
+{
+        const struct perf_event *leader = event->group_leader, *sibling;
+
+        if (!load_latency_needs_aux || event_code(event) != EVENT_LOAD_LATENCY ||
+            !(event->attr.sample_type & PERF_SAMPLE_DATA_SRC))
+                return 0;
+        if (leader != event) {
+                if (is_load_latency_aux(leader))
+                        return 0;
+                for_each_sibling_event(sibling,
+                                       leader) if (is_load_latency_aux(sibling)) return 0;
+        }
+        return -ENODATA;
+}
+
+static int check_group_fits(const struct perf_event *event)
+{
+        const struct perf_event *leader = event->group_leader, *sibling;
+        int needed = needs_general_counter(event);
+
+        if (leader != event) {
+                needed += needs_general_counter(leader);
+                for_each_sibling_event(sibling, leader) needed +=
+                    needs_general_counter(sibling);
+        }
+        return needed > general_counters ? -EINVAL : 0;
+}
+
+static int check_sample_type(const struct perf_event *event)
+{
+        if (!knows_weight_struct && (event->attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT))
+                return -EINVAL;
+        return has_branch_stack((struct perf_event *)event) ? -EOPNOTSUPP : 0;
+}
+
+static int check_event(const struct perf_event *event)
+{
+        int (*const checks[])(const struct perf_event *) = {
+            check_sample_type, check_precise,    check_threshold,
+            check_aux,         check_group_fits,
+        };
+        int i, error = 0;
+
+        for (i = 0; !error && i < ARRAY_SIZE(checks); i++)
+                error = checks[i](event);
+        return error;
+}
+
+static bool is_ours(const struct perf_event *event)
+{
+        const struct perf_event_attr *attr = &event->attr;
+
+        if (attr->type == PERF_TYPE_HARDWARE)
+                return attr->config == PERF_COUNT_HW_CPU_CYCLES ||
+                       attr->config == PERF_COUNT_HW_INSTRUCTIONS;
+        return attr->type == scripted_pmu.type;
+}
+
+static void event_destroy(struct perf_event *event)
+{
+        kfree(event->pmu_private);
+}
+
+static int event_init(struct perf_event *event)
+{
+        struct scripted_event *own;
+        int error;
+
+        if (!is_ours(event))
+                return -ENOENT;
+        error = check_event(event);
+        if (error)
+                return error;
+        own = kzalloc(sizeof(*own), GFP_KERNEL);
+        if (!own)
+                return -ENOMEM;
+        own->event = event;
+        event->pmu_private = own;
+        event->destroy = event_destroy;
+        sampling_init(own);
+        return 0;
+}
+
+int events_open(void)
+{
+        int cpu;
+
+        for_each_possible_cpu(cpu) INIT_LIST_HEAD(per_cpu_ptr(&running_events, cpu));
+        return kernel_watch_switches(count_before_switch);
+}
+
+void events_close(void)
+{
+        kernel_unwatch_switches();
+}
+
+struct pmu scripted_pmu = {
+    .module = THIS_MODULE,
+    .task_ctx_nr = perf_hw_context,
+    .event_init = event_init,
+    .add = event_add,
+    .del = event_del,
+    .start = event_start,
+    .stop = event_stop,
+    .read = event_read,
+};

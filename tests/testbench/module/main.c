@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Loads the scripted PMU and says what kind of CPU it is. */
+#include <linux/module.h>
+
+#include "scripted_pmu.h"
+
+/* Those that may be written are read anew by each event. */
+bool load_latency_needs_aux;
+module_param_named(aux, load_latency_needs_aux, bool, 0444);
+MODULE_PARM_DESC(aux, "load latency wants the auxiliary event before it in its group");
+
+bool knows_weight_struct = true;
+module_param_named(weight_struct, knows_weight_struct, bool, 0644);
+MODULE_PARM_DESC(weight_struct, "accept PERF_SAMPLE_WEIGHT_STRUCT, as kernels from 5.12");
+
+int general_counters = 8;
+module_param_named(counters, general_counters, int, 0644);
+MODULE_PARM_DESC(counters, "counters of each CPU beside the fixed ones");
+
+int max_precise = 3;
+module_param(max_precise, int, 0644);
+MODULE_PARM_DESC(max_precise, "highest precise_ip; 0 is a CPU without PEBS");
+
+uint sampling_floor_ns = 20000;
+module_param_named(floor_ns, sampling_floor_ns, uint, 0644);
+MODULE_PARM_DESC(floor_ns, "shortest time between two samples of an event");
+
+char *pmu_name = "icelake";
+module_param(pmu_name, charp, 0444);
+MODULE_PARM_DESC(pmu_name, "text of caps/pmu_name");
+
+static bool aliases = true;
+module_param(aliases, bool, 0444);
+MODULE_PARM_DESC(aliases, "show the mem-loads and mem-stores aliases");
+
+static bool capabilities = true;
+module_param(capabilities, bool, 0444);
+MODULE_PARM_DESC(capabilities, "show caps/");
+
+static int __init scripted_pmu_init(void)
+{
+        int error = kernel_symbols_find();
+
+        if (error)
+                return error;
+        error = journal_open();
+        if (error)
+                return error;
+        error = control_open();
+        if (error)
+                goto close_journal;
+        error = events_open();
+        if (error)
+                goto close_control;
+        scripted_pmu.attr_groups = sysfs_groups(aliases, capabilities);
+        error = perf_pmu_register(&scripted_pmu, "cpu", PERF_TYPE_RAW);
+        if (error)
+                goto close_events;
+        return 0;
+close_events:
+        events_close();
+close_control:
+        control_close();
+close_journal:
+        journal_close();
+        return error;
+}
+
+/* There is no way out: the kernel keeps the number of a PMU type below PERF_TYPE_MAX
+ * for ever, so that it cannot be registered again. The machine is switched off. */
+module_init(scripted_pmu_init);
+MODULE_DESCRIPTION("A core PMU that plays a script");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A core PMU ("cpu", type 4) that plays a script, for virtual machines without one: what
+ * its parts tell each other. README.md describes the script. */
+#ifndef SCRIPTED_PMU_H
+#define SCRIPTED_PMU_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+/* Event select and unit mask, as in config:0-15. */
+enum {
+        EVENT_CYCLES = 0x003c,
+        EVENT_INSTRUCTIONS = 0x00c0,
+        EVENT_LOAD_LATENCY = 0x01cd,
+        EVENT_STORE_SAMPLE = 0x02cd, /* from Ice Lake's successors on */
+        EVENT_ALL_STORES = 0x82d0,   /* mem-stores before */
+        EVENT_LOAD_LATENCY_AUX = 0x8203,
+};
+
+/* One memory access, as a program publishes it in its own memory. */
+struct published_access {
+        u64 ip;
+        u64 addr;
+        u64 data_src;
+        u32 latency;
+        u32 instruction_latency;
+};
+
+/* main.c: the properties of the PMU that a machine's CPU decides. */
+extern bool load_latency_needs_aux;
+extern bool knows_weight_struct;
+extern int general_counters;
+extern int max_precise;
+extern uint sampling_floor_ns;
+
+/* kernel.c: what the kernel does not export to modules. */
+int kernel_symbols_find(void);
+int kernel_overflow(struct perf_event *event, struct perf_sample_data *data,
+                    struct pt_regs *regs);
+int kernel_watch_switches(void (*before_switch)(void));
+void kernel_unwatch_switches(void);
+
+/* script.c: who does what when. Scripts stay until they are forgotten, also when their
+ * thread has ended: its last counts are read after that. Functions that take a SCRIPT
+ * are called under rcu_read_lock, or with interrupts off. */
+struct script;
+struct script *script_of_current(void);
+/* Events of CONFIG between the script's begin and NOW_NS. */
+u64 script_count(const struct script *script, u64 config, u64 now_ns);
+u64 script_rate(const struct script *script, u64 config, u64 now_ns); /* per ms */
+/* What the current thread is doing: false when it says nothing. */
+bool script_published(const struct script *script, struct published_access *access);
+int script_add(char *text); /* TEXT is consumed */
+void scripts_forget(void);
+
+/* journal.c: what was really handed to perf, one line a sample. */
+int journal_open(void);
+void journal_close(void);
+void journal_clear(void);
+void journal_sample(struct perf_event *event, const struct published_access *access);
+void journal_throttled(void);
+extern const struct proc_ops journal_proc_ops;
+
+/* control.c: the files in /proc/scripted_pmu. */
+int control_open(void);
+void control_close(void);
+
+/* events.c */
+struct scripted_event { /* perf_event.pmu_private */
+        struct perf_event *event;
+        struct list_head running; /* on this CPU's list of running events */
+        u64 counted_to_ns;
+        u64 steps; /* since the last sample */
+        struct hrtimer timer;
+};
+extern struct pmu scripted_pmu;
+int events_open(void);
+void events_close(void);
+/* As it would stand in attr.config, also of the kernel's generic events. */
+u64 event_config(const struct perf_event *event);
+u16 event_code(const struct perf_event *event); /* its lowest 16 bits */
+bool event_samples_accesses(const struct perf_event *event);
+void event_count(struct perf_event *event);
+/* The access that the current thread makes now, at its system call. */
+void events_step(const struct published_access *access);
+
+/* sampling.c */
+void sampling_init(struct scripted_event *own);
+void sampling_start(struct perf_event *event);
+void sampling_stop(struct perf_event *event);
+/* REGS are the current thread's. Interrupts are off. */
+void sampling_step(struct perf_event *event, const struct published_access *access,
+                   const struct pt_regs *regs);
+
+/* sysfs.c: the layout of the kernel's own Intel PMU. */
+const struct attribute_group **sysfs_groups(bool aliases, bool capabilities);
+extern char *pmu_name;
+
+#endif

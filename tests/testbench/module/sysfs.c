@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What /sys/bus/event_source/devices/cpu shows: the names and encodings that the
+ * kernel's own Intel PMU has there. */
+#include <linux/device.h>
+#include <linux/sysfs.h>
+
+#include "scripted_pmu.h"
+
+PMU_FORMAT_ATTR(event, "config:0-7");
+PMU_FORMAT_ATTR(umask, "config:8-15");
+PMU_FORMAT_ATTR(edge, "config:18");
+PMU_FORMAT_ATTR(pc, "config:19");
+PMU_FORMAT_ATTR(inv, "config:23");
+PMU_FORMAT_ATTR(cmask, "config:24-31");
+PMU_FORMAT_ATTR(offcore_rsp, "config1:0-63");
+PMU_FORMAT_ATTR(ldlat, "config1:0-15");
+PMU_FORMAT_ATTR(frontend, "config1:0-23");
+
+static struct attribute *format_attributes[] = {
+    &format_attr_event.attr,       &format_attr_umask.attr,
+    &format_attr_edge.attr,        &format_attr_pc.attr,
+    &format_attr_inv.attr,         &format_attr_cmask.attr,
+    &format_attr_offcore_rsp.attr, &format_attr_ldlat.attr,
+    &format_attr_frontend.attr,    NULL,
+};
+
+PMU_EVENT_ATTR_STRING(cpu - cycles, event_cycles, "event=0x3c");
+PMU_EVENT_ATTR_STRING(instructions, event_instructions, "event=0xc0");
+PMU_EVENT_ATTR_STRING(mem - loads, event_mem_loads, "event=0xcd,umask=0x1,ldlat=3");
+PMU_EVENT_ATTR_STRING(mem - loads - aux, event_mem_loads_aux, "event=0x03,umask=0x82");
+PMU_EVENT_ATTR_STRING(mem - stores, event_mem_stores, "event=0xd0,umask=0x82");
+PMU_EVENT_ATTR_STRING(mem - stores, event_mem_stores_latency, "event=0xcd,umask=0x2");
+
+static struct attribute *event_attributes[6] = {
+    &event_cycles.attr.attr,
+    &event_instructions.attr.attr,
+};
+
+static ssize_t max_precise_show(struct device *device, struct device_attribute *attribute,
+                                char *text)
+{
+        return sysfs_emit(text, "%d\n", max_precise);
+}
+static DEVICE_ATTR_RO(max_precise);
+
+static ssize_t pmu_name_show(struct device *device, struct device_attribute *attribute,
+                             char *text)
+{
+        return sysfs_emit(text, "%s\n", pmu_name);
+}
+static DEVICE_ATTR_RO(pmu_name);
+
+static ssize_t branches_show(struct device *device, struct device_attribute *attribute,
+                             char *text)
+{
+        return sysfs_emit(text, "32\n");
+}
+static DEVICE_ATTR_RO(branches);
+
+static struct attribute *capability_attributes[] = {
+    &dev_attr_max_precise.attr,
+    &dev_attr_pmu_name.attr,
+    &dev_attr_branches.attr,
+    NULL,
+};
+
+static ssize_t rdpmc_show(struct device *device, struct device_attribute *attribute,
+                          char *text)
+{
+        return sysfs_emit(text, "0\n");
+}
+static DEVICE_ATTR_RO(rdpmc);
+
+static struct attribute *other_attributes[] = {&dev_attr_rdpmc.attr, NULL};
+
+static const struct attribute_group format_group = {
+    .name = "format",
+    .attrs = format_attributes,
+};
+static const struct attribute_group event_group = {
+    .name = "events",
+    .attrs = event_attributes,
+};
+static const struct attribute_group capability_group = {
+    .name = "caps",
+    .attrs = capability_attributes,
+};
+static const struct attribute_group other_group = {.attrs = other_attributes};
+
+static const struct attribute_group *groups[5] = {
+    &other_group,
+    &format_group,
+    &event_group,
+};
+
+/* CPUs with the auxiliary event also sample stores with their latency. */
+static void show_aliases(void)
+{
+        struct attribute **end = event_attributes + 2;
+
+        *end++ = &event_mem_loads.attr.attr;
+        if (load_latency_needs_aux) {
+                *end++ = &event_mem_loads_aux.attr.attr;
+                *end++ = &event_mem_stores_latency.attr.attr;
+        } else {
+                *end++ = &event_mem_stores.attr.attr;
+        }
+}
+
+const struct attribute_group **sysfs_groups(bool aliases, bool capabilities)
+{
+        if (aliases)
+                show_aliases();
+        if (capabilities)
+                groups[3] = &capability_group;
+        return groups;
+}

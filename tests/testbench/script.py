@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""What guest/player does, by its rule (README.md) and by what it printed, and what the
+scripted PMU says it made of it. The truth that recordings are held against."""
+
+import csv
+import os
+from collections import namedtuple
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ACCESSES = 4096
+SITES = 4
+WORD_BYTES = 8
+
+Access = namedtuple("Access", "role pid tid ip addr latency instruction_latency "
+                              "data_src op level tlb snoop locked")
+Produced = namedtuple("Produced", "time_ns event_id pid tid cpu ip addr data_src latency "
+                                  "instruction_latency")
+
+
+def sources():
+    with open(f"{HERE}/guest/sources.csv") as file:
+        return list(csv.DictReader(file))
+
+
+class Player:
+    """PATH is what the player printed, EXTRA its option --extra."""
+
+    def __init__(self, path, extra=0):
+        self.roles = {}  # name: (pid, tid, address of its array)
+        self._extra = extra
+        self._sources = sources()
+        self._sites = {}
+        with open(path) as file:
+            for line in file:
+                word, *values = line.split()
+                if word == "site":
+                    self._sites[int(values[0])] = int(values[1], 16)
+                elif word == "role":
+                    self.roles[values[0]] = (int(values[1]), int(values[2]), int(values[3], 16))
+
+    def access_at(self, addr):
+        for role, (pid, tid, array) in self.roles.items():
+            index = (addr - array) // WORD_BYTES
+            if 0 <= index < ACCESSES:
+                return self._access(role, pid, tid, array, index)
+        raise KeyError(f"the player has nothing at 0x{addr:x}")
+
+    def _access(self, role, pid, tid, array, index):
+        source = self._sources[index % len(self._sources)]
+        latency = 4 + index * 37 % 1000
+        return Access(role, pid, tid, self._sites[index % SITES], array + WORD_BYTES * index,
+                      latency, latency + self._extra if self._extra else 0,
+                      int(source["data_src"], 16), source["op"], source["level"],
+                      source["tlb"], source["snoop"], int(source["locked"]))
+
+
+class Journal:
+    """All samples that the PMU handed to the kernel, in that order."""
+
+    def __init__(self, path):
+        with open(path) as file:
+            words = file.readline().split()  # "# produced N throttled N"
+            self.produced = int(words[2])
+            self.throttled = int(words[4])
+            rows = csv.DictReader(file)
+            self.samples = [Produced(*(int(row[name], 0) for name in Produced._fields))
+                            for row in rows]
+        if len(self.samples) != self.produced:
+            raise ValueError(f"{path} has no room for {self.produced} samples")
