@@ -151,6 +151,7 @@ int cmd_doctor(int argc, char **argv)
                 print_json(findings, count);
         else
                 print_table(findings, count);
+        machine_free(&machine);
         if (fflush(stdout) != 0) {
                 diag_printf(name, "cannot write the findings: %s", strerror(errno));
                 return EXIT_FAILED;

@@ -3,6 +3,7 @@
 #include "machine.h"
 
 #include <assert.h>
+#include <cpuid.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define PMU_DIRECTORY "/sys/bus/event_source/devices"
 
 static FILE *open_below(const char *root, const char *path)
 {
@@ -99,24 +98,53 @@ static void read_cpu(const char *root, struct machine *machine)
 static bool pmu_has(const char *root, const char *pmu, const char *file)
 {
         char path[PATH_MAX];
-        snprintf(path, sizeof(path), PMU_DIRECTORY "/%s/%s", pmu, file);
-        return is_there(root, path);
+        return snprintf(path, sizeof(path), PMU_DIRECTORY "/%s/%s", pmu, file) <
+                   (int)sizeof(path) &&
+               is_there(root, path);
+}
+
+static uint32_t read_type(const char *root, const char *pmu)
+{
+        double type = 0;
+        return pmu_read_number(root, pmu, "type", &type) && type >= 0 &&
+                       type <= UINT32_MAX
+                   ? (uint32_t)type
+                   : 0;
+}
+
+static struct machine_alias read_alias(const char *root, const char *pmu,
+                                       const char *event)
+{
+        struct machine_alias alias;
+        alias.known = pmu_read_alias(root, pmu, event, &alias.code);
+        return alias;
+}
+
+static struct machine_field read_field(const char *root, const char *pmu,
+                                       const char *name)
+{
+        struct machine_field field;
+        field.known = pmu_read_field(root, pmu, name, &field.field);
+        return field;
 }
 
 static void add_core_pmu(const char *root, const char *name, struct machine *machine)
 {
         struct machine_pmu *pmu = &machine->pmus[machine->pmu_count++];
-        char path[PATH_MAX];
+        double max_precise;
         snprintf(pmu->name, sizeof(pmu->name), "%s", name);
-        snprintf(path, sizeof(path), PMU_DIRECTORY "/%s/caps/max_precise", name);
-        pmu->max_precise = read_number(root, path);
-        pmu->mem_loads = pmu_has(root, name, "events/mem-loads");
-        pmu->mem_loads_aux = pmu_has(root, name, "events/mem-loads-aux");
-        pmu->mem_stores = pmu_has(root, name, "events/mem-stores");
-        pmu->ldlat = pmu_has(root, name, "format/ldlat");
+        pmu->type = read_type(root, name);
+        pmu->max_precise = pmu_read_number(root, name, "caps/max_precise", &max_precise)
+                               ? (int64_t)max_precise
+                               : MACHINE_UNKNOWN;
+        pmu->mem_loads = read_alias(root, name, "mem-loads");
+        pmu->mem_loads_aux = read_alias(root, name, "mem-loads-aux");
+        pmu->mem_stores = read_alias(root, name, "mem-stores");
+        pmu->ldlat = read_field(root, name, "ldlat");
+        pmu_read_cpus(root, name, &pmu->cpus, &pmu->cpu_count);
 }
 
-static void read_pmus(const char *root, struct machine *machine)
+static void read_core_pmus(const char *root, struct machine *machine)
 {
         static const char *const cores[] = {"cpu", "cpu_core", "cpu_atom",
                                             "cpu_lowpower"};
@@ -125,17 +153,101 @@ static void read_pmus(const char *root, struct machine *machine)
         for (size_t i = 0; i < MACHINE_PMUS_MAX; i++)
                 if (pmu_has(root, cores[i], "type"))
                         add_core_pmu(root, cores[i], machine);
-        machine->ibs_op = pmu_has(root, "ibs_op", "type");
-        machine->ibs_ldlat = pmu_has(root, "ibs_op", "format/ldlat");
+}
 
+static void read_ibs(const char *root, struct machine *machine)
+{
+        machine->ibs_op = pmu_has(root, "ibs_op", "type");
+        machine->ibs = (struct machine_ibs){
+            .type = read_type(root, "ibs_op"),
+            .cnt_ctl = read_field(root, "ibs_op", "cnt_ctl"),
+            .swfilt = read_field(root, "ibs_op", "swfilt"),
+            .ldlat = read_field(root, "ibs_op", "ldlat"),
+        };
+}
+
+/* ---- memory controllers ----------------------------------------------------------- */
+
+/* The kernel's names, by generation: servers; servers with two sub-channels; clients'
+ * counters that always run; older clients. */
+static const struct {
+        const char *reads[2];
+        const char *writes[2];
+} imc_aliases[] = {
+    {{"cas_count_read", NULL}, {"cas_count_write", NULL}},
+    {{"cas_count_read_sch0", "cas_count_read_sch1"},
+     {"cas_count_write_sch0", "cas_count_write_sch1"}},
+    {{"data_read", NULL}, {"data_write", NULL}},
+    {{"data_reads", NULL}, {"data_writes", NULL}},
+};
+
+/* Bytes that a count of the event stands for: its scale is to MiB. */
+static double read_imc_scale(const char *root, const char *pmu, const char *event)
+{
+        char file[64];
+        double scale;
+        snprintf(file, sizeof(file), "events/%s.scale", event);
+        return pmu_read_number(root, pmu, file, &scale) && scale > 0 ? scale * (1 << 20)
+                                                                     : 64;
+}
+
+static void read_imc_events(const char *root, struct machine_imc *imc)
+{
+        for (size_t i = 0; i < sizeof(imc_aliases) / sizeof(imc_aliases[0]); i++) {
+                for (size_t part = 0; part < 2; part++) {
+                        const char *reads = imc_aliases[i].reads[part];
+                        const char *writes = imc_aliases[i].writes[part];
+                        if (reads)
+                                imc->reads[part] = read_alias(root, imc->name, reads);
+                        if (writes)
+                                imc->writes[part] = read_alias(root, imc->name, writes);
+                }
+                if (!imc->reads[0].known || !imc->writes[0].known)
+                        continue;
+                imc->read_bytes =
+                    read_imc_scale(root, imc->name, imc_aliases[i].reads[0]);
+                imc->write_bytes =
+                    read_imc_scale(root, imc->name, imc_aliases[i].writes[0]);
+                return;
+        }
+}
+
+static void add_imc(const char *root, const char *name, struct machine *machine)
+{
+        if (strlen(name) >= sizeof(machine->imcs->name))
+                return;
+        struct machine_imc *grown =
+            reallocarray(machine->imcs, machine->imc_count + 1, sizeof(*grown));
+        if (!grown)
+                return;
+        machine->imcs = grown;
+        struct machine_imc *imc = &grown[machine->imc_count++];
+        *imc = (struct machine_imc){.read_bytes = 64, .write_bytes = 64};
+        strcpy(imc->name, name);
+        imc->type = read_type(root, name);
+        read_imc_events(root, imc);
+        pmu_read_cpus(root, name, &imc->cpus, &imc->cpu_count);
+}
+
+static int by_name(const void *left, const void *right)
+{
+        const struct machine_imc *a = left, *b = right;
+        return strcmp(a->name, b->name);
+}
+
+static void read_imcs(const char *root, struct machine *machine)
+{
         char path[PATH_MAX];
         snprintf(path, sizeof(path), "%s" PMU_DIRECTORY, root);
         DIR *directory = opendir(path);
         if (!directory)
                 return;
         for (struct dirent *entry; (entry = readdir(directory));)
-                machine->imc_count += strncmp(entry->d_name, "uncore_imc", 10) == 0;
+                if (strncmp(entry->d_name, "uncore_imc", 10) == 0)
+                        add_imc(root, entry->d_name, machine);
         closedir(directory);
+        if (machine->imc_count)
+                qsort(machine->imcs, machine->imc_count, sizeof(*machine->imcs), by_name);
 }
 
 /* ---- rights ------------------------------------------------------------------- */
@@ -163,10 +275,32 @@ void machine_read(const char *root, struct machine *machine)
 {
         memset(machine, 0, sizeof(*machine));
         read_cpu(root, machine);
-        read_pmus(root, machine);
+        read_core_pmus(root, machine);
+        read_ibs(root, machine);
+        read_imcs(root, machine);
         read_rights(root, machine);
+        machine->nmi_watchdog = read_number(root, "/proc/sys/kernel/nmi_watchdog") == 1;
         machine->container = is_there(root, "/.dockerenv") ||
                              is_there(root, "/run/.containerenv") ||
                              is_there(root, "/run/systemd/container");
         machine->debug_files = is_there(root, "/usr/lib/debug/.build-id");
+}
+
+void machine_free(struct machine *machine)
+{
+        for (size_t i = 0; i < machine->pmu_count; i++)
+                free(machine->pmus[i].cpus);
+        for (size_t i = 0; i < machine->imc_count; i++)
+                free(machine->imcs[i].cpus);
+        free(machine->imcs);
+        *machine = (struct machine){.imcs = NULL};
+}
+
+void machine_ask_cpu(struct machine *machine)
+{
+        unsigned eax, ebx, ecx, edx;
+        /* Kinds of core differ, and this runs on only one of them. */
+        if (strcmp(machine->vendor, "GenuineIntel") == 0 && machine->pmu_count == 1 &&
+            __get_cpuid(0xa, &eax, &ebx, &ecx, &edx))
+                machine->counters = eax >> 8 & 0xff;
 }

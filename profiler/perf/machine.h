@@ -8,17 +8,52 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pmu.h"
+
 #define MACHINE_UNKNOWN INT64_MIN /* what is not told */
 
 enum { MACHINE_PMUS_MAX = 4 }; /* one for each kind of core that Linux names */
 
+/* An event that the kernel has a name for, and a parameter's place. */
+struct machine_alias {
+        bool known;
+        struct pmu_code code;
+};
+struct machine_field {
+        bool known;
+        struct pmu_field field;
+};
+
 struct machine_pmu {
         char name[32]; /* cpu, cpu_core, cpu_atom */
+        uint32_t type; /* of struct perf_event_attr */
         int64_t max_precise;
-        bool mem_loads;
-        bool mem_loads_aux;
-        bool mem_stores;
-        bool ldlat;
+        struct machine_alias mem_loads;
+        struct machine_alias mem_loads_aux;
+        struct machine_alias mem_stores;
+        struct machine_alias pfm_loads; /* mem-loads as libpfm4 has it; see pfm.h */
+        struct machine_field ldlat;
+        int *cpus;        /* where its cores are */
+        size_t cpu_count; /* 0: on every CPU */
+};
+
+struct machine_ibs {
+        uint32_t type;
+        struct machine_field cnt_ctl; /* count operations, not cycles */
+        struct machine_field swfilt;  /* leave the kernel's samples out by software */
+        struct machine_field ldlat;
+};
+
+/* One memory controller's PMU, or one channel's. */
+struct machine_imc {
+        char name[32];
+        uint32_t type;
+        int *cpus; /* one of each package; the PMU counts for it */
+        size_t cpu_count;
+        struct machine_alias reads[2]; /* to be added up */
+        struct machine_alias writes[2];
+        double read_bytes; /* that a count stands for */
+        double write_bytes;
 };
 
 struct machine {
@@ -30,11 +65,15 @@ struct machine {
         bool hypervisor;
         bool container;
         bool ibs_flag; /* the CPU has IBS */
-        bool ibs_op;   /* the kernel offers it */
-        bool ibs_ldlat;
+        bool ibs_op;   /* the kernel offers it, as follows */
+        struct machine_ibs ibs;
         size_t pmu_count;
         struct machine_pmu pmus[MACHINE_PMUS_MAX];
         size_t imc_count;
+        struct machine_imc *imcs;
+        /* General counters of each CPU, as the CPU tells; 0: it does not. */
+        unsigned counters;
+        bool nmi_watchdog; /* it keeps one of them */
         int64_t perf_event_paranoid;
         int64_t perf_event_mlock_kb;
         int64_t kptr_restrict;
@@ -46,5 +85,9 @@ struct machine {
 /* Reads the facts below the directory ROOT ("" for this machine). What cannot be read
  * is as if it were not there. */
 void machine_read(const char *root, struct machine *machine);
+void machine_free(struct machine *machine);
+
+/* Asks the CPU that runs this for what no file tells (CPUID leaf 0xA, SDM vol. 2). */
+void machine_ask_cpu(struct machine *machine);
 
 #endif

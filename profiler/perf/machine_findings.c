@@ -95,20 +95,20 @@ static void about_core_pmu(struct list *list, const struct machine *machine)
 /* Load latency on one core PMU. */
 static void about_pebs_on(struct list *list, const struct machine_pmu *pmu)
 {
-        bool works = pmu->mem_loads && pmu->max_precise > 0 && pmu->ldlat;
+        bool works = pmu->mem_loads.known && pmu->max_precise > 0 && pmu->ldlat.known;
         struct finding *finding = add(list, "pebs", works ? FINDING_OK : FINDING_MISSING);
         if (works)
                 SAY(finding, "'%s' samples loads by latency (ldlat)%s; " NOT_USED_YET,
-                    pmu->name, pmu->mem_stores ? " and stores" : "");
+                    pmu->name, pmu->mem_stores.known ? " and stores" : "");
         else if (pmu->max_precise == 0)
                 SAY(finding, "'%s' has no precise events (max_precise is 0)", pmu->name);
         else
                 SAY(finding, "'%s' has no %s", pmu->name,
-                    pmu->mem_loads ? "latency threshold (ldlat)" : "event mem-loads");
+                    pmu->mem_loads.known ? "latency threshold (ldlat)" : "event mem-loads");
         if (!works)
                 REMEDY(finding, "on a virtual machine ask for a host that passes on PEBS "
                                 "(Ice Lake or later); else update the kernel");
-        if (works && pmu->mem_loads_aux) {
+        if (works && pmu->mem_loads_aux.known) {
                 finding = add(list, "aux", FINDING_NOTE);
                 SAY(finding, "on '%s' mem-loads must follow mem-loads-aux in its group",
                     pmu->name);
@@ -137,7 +137,7 @@ static void about_ibs(struct list *list, const struct machine *machine)
             add(list, "ibs", machine->ibs_op ? FINDING_OK : FINDING_MISSING);
         if (machine->ibs_op) {
                 SAY(finding, "PMU 'ibs_op'%s; " NOT_USED_YET,
-                    machine->ibs_ldlat ? " with a latency threshold (ldlat)" : "");
+                    machine->ibs.ldlat.known ? " with a latency threshold (ldlat)" : "");
         } else if (machine->ibs_flag) {
                 SAY(finding, "the CPU has IBS, but the kernel has no PMU 'ibs_op'");
                 REMEDY(finding, "look for 'IBS' in the kernel's log (dmesg); it needs "

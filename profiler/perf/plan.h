@@ -38,7 +38,7 @@ struct plan_event {
         uint64_t scale;   /* multiply the count by this */
 };
 
-enum { PLAN_GROUP_EVENTS_MAX = 8 };
+enum { PLAN_GROUP_EVENTS_MAX = 16 }; /* more than any CPU has counters for */
 
 /* Events that are always on the PMU together; events[0] is the leader. A group whose
  * leader is pinned never waits for counters: when it cannot have them, its event reads as
@@ -55,6 +55,8 @@ struct plan_group {
         bool system_wide;
 };
 
+enum { PLAN_LEFT_OUT_MAX = 32 };
+
 struct plan {
         struct plan_group *groups; /* in the order in which to open them */
         size_t group_count;
@@ -63,6 +65,22 @@ struct plan {
         bool counters_rotate;
         /* The samples take turns with the counters too. */
         bool samples_rotate;
+        /* Counters that found no place at all, by name (static). */
+        const char *left_out[PLAN_LEFT_OUT_MAX];
+        size_t left_out_count;
+};
+
+/* What the user asks for. */
+struct plan_options {
+        uint64_t period;       /* events from sample to sample; 0: by frequency */
+        uint64_t frequency_hz; /* samples a second that the kernel should aim at */
+        uint32_t ldlat_cycles;
+        bool stores; /* sample them too */
+        enum { PLAN_STACK_NONE, PLAN_STACK_FRAME_POINTERS, PLAN_STACK_COPY } stack;
+        uint32_t stack_bytes; /* of PLAN_STACK_COPY: a multiple of 8, not 0 */
+        bool phys_addr;
+        bool data_page_size;
+        bool counters;
 };
 
 /* Adds an empty group; NULL when there is no memory. */

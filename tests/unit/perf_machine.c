@@ -85,6 +85,10 @@ static void put_core_pmu(const char *pmu, const char *max_precise, bool aux)
         put_file(path, "event=0xcd,umask=0x1,ldlat=3\n");
         snprintf(path, sizeof(path), PMUS "%s/format/ldlat", pmu);
         put_file(path, "config1:0-15\n");
+        snprintf(path, sizeof(path), PMUS "%s/format/event", pmu);
+        put_file(path, "config:0-7\n");
+        snprintf(path, sizeof(path), PMUS "%s/format/umask", pmu);
+        put_file(path, "config:8-15\n");
         snprintf(path, sizeof(path), PMUS "%s/events/mem-loads-aux", pmu);
         if (aux)
                 put_file(path, "event=0x03,umask=0x82\n");
@@ -99,6 +103,7 @@ static size_t examine(const struct machine_trial *trial,
         struct machine machine;
         machine_read(root, &machine);
         size_t count = machine_findings(&machine, trial, findings);
+        machine_free(&machine);
         assert_true(count < FINDINGS_MAX);
         return count;
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The attributes that the events of every plan have in common: what a sample holds, whom
+ * it is of, and how counters are read. Knows no CPU. */
+#ifndef MEMLAG_PERF_ATTRIBUTES_H
+#define MEMLAG_PERF_ATTRIBUTES_H
+
+#include "plan.h"
+
+/* Samples of memory accesses in user code. WEIGHT_STRUCT: the kernel has it (Linux 5.12);
+ * else the plain weight. */
+struct perf_event_attr attributes_of_samples(uint32_t type, uint64_t config,
+                                             const struct plan_options *options,
+                                             bool weight_struct);
+
+/* Counts in user code. */
+struct perf_event_attr attributes_of_counter(uint32_t type, uint64_t config);
+
+#endif

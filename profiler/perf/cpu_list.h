@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of CPUs as the kernel writes them and users do: "0-3,8". */
+#ifndef MEMLAG_PERF_CPU_LIST_H
+#define MEMLAG_PERF_CPU_LIST_H
+
+#include <stddef.h>
+
+enum { CPU_LIST_MAX = 1 << 16 }; /* more CPUs than Linux can have */
+
+/* The CPUs of TEXT, which may end with a newline, ascending and each once, in *CPUS,
+ * which the caller frees. -EINVAL when TEXT is no such list, -ENOMEM. An empty TEXT is an
+ * empty list. */
+int cpu_list_parse(const char *text, int **cpus, size_t *count);
+
+#endif

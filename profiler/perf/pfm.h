@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What libpfm4 knows of this CPU. Apart from the other facts, because the library looks
+ * only at the machine that it runs on. */
+#ifndef MEMLAG_PERF_PFM_H
+#define MEMLAG_PERF_PFM_H
+
+#include "machine.h"
+
+/* Fills in pfm_loads of MACHINE's only core PMU. The library knows no hybrid CPU. */
+void machine_ask_pfm(struct machine *machine);
+
+#endif

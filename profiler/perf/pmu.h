@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What sysfs says of one PMU (Linux, Documentation/ABI/testing/
+ * sysfs-bus-event_source-devices-*): where an event's parameters lie in its
+ * configuration, and the events that the kernel has names for. Knows no CPU. */
+#ifndef MEMLAG_PERF_PMU_H
+#define MEMLAG_PERF_PMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PMU_DIRECTORY "/sys/bus/event_source/devices"
+
+/* The words config, config1 and config2 of struct perf_event_attr. */
+struct pmu_code {
+        uint64_t words[3];
+};
+
+/* Where a parameter goes: its bits, lowest first, fill the bits of MASK. */
+struct pmu_field {
+        unsigned word;
+        uint64_t mask;
+};
+
+/* Each reads below the directory ROOT ("" for this machine), and is false when the file
+ * is not there or not of its form. An alias may say less than its event needs
+ * ("ldlat=?"): such a parameter stays zero. */
+bool pmu_read_field(const char *root, const char *pmu, const char *name,
+                    struct pmu_field *field);
+bool pmu_read_alias(const char *root, const char *pmu, const char *event,
+                    struct pmu_code *code);
+bool pmu_read_number(const char *root, const char *pmu, const char *file, double *number);
+
+/* The CPUs of the PMU (cpumask of an uncore PMU, cpus of one of a hybrid's), which the
+ * caller frees; none when the PMU is on every CPU. */
+bool pmu_read_cpus(const char *root, const char *pmu, int **cpus, size_t *count);
+
+/* Sets FIELD's bits in CODE to VALUE, whose higher bits must be zero. */
+void pmu_set_field(struct pmu_code *code, const struct pmu_field *field, uint64_t value);
+
+/* The format's text, such as "config1:0-15" or "config:0-7,32-35". */
+bool pmu_parse_field(const char *text, struct pmu_field *field);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of Intel's events beside two others made from the same lists by other hands:
+ * ../shared/facts/intel_events.csv (or $MEMLAG_SHARED) and libpfm4. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ctype.h>
+#include <perfmon/pfmlib.h>
+#include <perfmon/pfmlib_perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_table.h"
+
+/* ---- the csv --------------------------------------------------------------------------
+ */
+
+enum { COLUMNS_MAX = 32 };
+
+struct row { /* the columns that are looked at */
+        char platform[16];
+        enum core_kind core;
+        char name[80]; /* in lower case, a load latency's without its number */
+        uint64_t config;
+        char counters[40];
+};
+
+static struct row rows[2000];
+static size_t row_count;
+
+/* Parts LINE at its commas, but for those within quotes. */
+static size_t part(char *line, char *columns[COLUMNS_MAX])
+{
+        size_t count = 0;
+        bool quoted = false;
+        columns[count++] = line;
+        for (char *at = line; *at && *at != '\n'; at++) {
+                quoted ^= *at == '"';
+                if (*at == ',' && !quoted && count < COLUMNS_MAX) {
+                        *at = '\0';
+                        columns[count++] = at + 1;
+                }
+        }
+        return count;
+}
+
+static void add_row(char *columns[COLUMNS_MAX])
+{
+        struct row *row = &rows[row_count++];
+        assert_true(row_count < sizeof(rows) / sizeof(rows[0]));
+        snprintf(row->platform, sizeof(row->platform), "%s", columns[0]);
+        row->core = strcmp(columns[2], "uncore") == 0 ? CORE_UNCORE
+                    : columns[1][0] == 'E'            ? CORE_E
+                                                      : CORE_P;
+        snprintf(row->name, sizeof(row->name), "%s", columns[4]);
+        for (char *at = row->name; *at; at++)
+                *at = (char)tolower((unsigned char)*at);
+        char *number = strstr(row->name, "latency_gt_");
+        if (number)
+                number[strlen("latency")] = '\0';
+        row->config = strtoull(columns[14], NULL, 0);
+        snprintf(row->counters, sizeof(row->counters), "%s", columns[16]);
+}
+
+static int read_rows(void **state)
+{
+        (void)state;
+        const char *shared = getenv("MEMLAG_SHARED");
+        char path[4096], line[4096], *columns[COLUMNS_MAX];
+        snprintf(path, sizeof(path), "%s/facts/intel_events.csv",
+                 shared ? shared : MEMLAG_SHARED_DEFAULT);
+        FILE *file = fopen(path, "r");
+        if (!file) {
+                print_message("SKIPPED: no facts to compare events with: %s is not "
+                              "there\n",
+                              path);
+                return 0;
+        }
+        while (fgets(line, sizeof(line), file))
+                if (part(line, columns) > 17 && strcmp(columns[0], "platform") != 0)
+                        add_row(columns);
+        fclose(file);
+        return 0;
+}
+
+static const struct row *row_of(const char *platform, enum core_kind core,
+                                const char *name)
+{
+        for (size_t i = 0; i < row_count; i++)
+                if (rows[i].core == core && strcmp(rows[i].name, name) == 0 &&
+                    strcmp(rows[i].platform, platform) == 0)
+                        return &rows[i];
+        return NULL;
+}
+
+/* Every counter of the csv's list, which is for both hyper-threads on, is in COUNTERS. */
+static void check_counters(const struct row *row, uint64_t counters)
+{
+        unsigned fixed;
+        if (sscanf(row->counters, "Fixed counter %u", &fixed) == 1) {
+                assert_true(counters >> (EVENT_FIXED_SHIFT + fixed) & 1);
+                return;
+        }
+        uint64_t listed = 0;
+        for (const char *at = row->counters; *at; at++)
+                if (isdigit((unsigned char)*at))
+                        listed |= UINT64_C(1) << (*at - '0');
+        assert_true(listed != 0);
+        assert_int_equal(counters & listed, listed);
+        /* An event that is bound to some counters is bound to no others. */
+        if (listed != 0xf && listed != 0xff && listed != 0x3f)
+                assert_int_equal(counters, listed);
+}
+
+static void check_event(const char *platform, enum core_kind core,
+                        const struct event *event)
+{
+        const struct row *row = row_of(platform, core, event->name);
+        if (!row)
+                fail_msg("%s %s is not in the csv", platform, event->name);
+        /* What the csv has as fixed counters is opened by its architectural code. */
+        uint64_t config = row->config == 0x200   ? 0x3c
+                          : row->config == 0x100 ? 0xc0
+                                                 : row->config;
+        if (event->config != config)
+                fail_msg("%s %s is %#llx, not %#llx", platform, event->name,
+                         (unsigned long long)event->config, (unsigned long long)config);
+        if (core != CORE_UNCORE)
+                check_counters(row, event->counters);
+}
+
+static void events_are_intels(void **state)
+{
+        (void)state;
+        static const char *const platforms[] = {"HSX", "BDX", "SKX", "CLX", "ICX",
+                                                "SPR", "EMR", "GNR", "ADL", "MTL"};
+        size_t checked = 0;
+        if (!row_count)
+                skip();
+        for (size_t p = 0; p < sizeof(platforms) / sizeof(platforms[0]); p++)
+                for (int core = CORE_P; core <= CORE_UNCORE; core++)
+                        for (int role = 0; role < ROLE_COUNT; role++) {
+                                const struct event *event;
+                                for (size_t i = 0;
+                                     (event =
+                                          event_find(platforms[p], (enum core_kind)core,
+                                                     (enum event_role)role, i));
+                                     i++, checked++)
+                                        check_event(platforms[p], (enum core_kind)core,
+                                                    event);
+                        }
+        /* 10 P-cores with 13 or more, 2 E-cores with 6, 10 memory controllers with 2. */
+        assert_true(checked >= 10 * 13 + 2 * 6 + 10 * 2);
+}
+
+/* ---- libpfm4
+ * ---------------------------------------------------------------------------- */
+
+/* What libpfm4 4.13 is known to have wrong or not to have:
+ * ../shared/facts/intel_events.md, from Intel's lists and a recording of a real CPU. */
+static bool pfm_is_wrong(const char *pmu, const struct event *event)
+{
+        return strcmp(event->name, "cpu_clk_unhalted.thread") == 0 ||
+               strcmp(event->name, "inst_retired.any") == 0 ||
+               (strcmp(pmu, "spr") == 0 &&
+                strcmp(event->name, "mem_trans_retired.store_sample") == 0);
+}
+
+static bool pfm_config(const char *pmu, const char *name, uint64_t *config)
+{
+        char text[160];
+        struct perf_event_attr attr = {0};
+        pfm_perf_encode_arg_t arg = {.attr = &attr, .size = sizeof(arg)};
+        const char *dot = strchr(name, '.');
+        snprintf(text, sizeof(text), "%s::%.*s:%s%s", pmu, (int)(dot - name), name,
+                 dot + 1, strstr(name, "load_latency") ? ":ldlat=3" : "");
+        for (char *at = strstr(text, "::"); *at; at++)
+                *at = (char)toupper((unsigned char)*at);
+        char *ldlat = strstr(text, "LDLAT");
+        if (ldlat)
+                memcpy(ldlat, "ldlat", 5);
+        int code = pfm_get_os_event_encoding(text, PFM_PLM3, PFM_OS_PERF_EVENT, &arg);
+        *config = attr.config;
+        return code == PFM_SUCCESS;
+}
+
+static void events_are_libpfm4s(void **state)
+{
+        (void)state;
+        static const char *const names[][2] = {
+            {"HSX", "hsw_ep"}, {"HSW", "hsw"}, {"BDX", "bdw_ep"}, {"BDW", "bdw"},
+            {"SKX", "skx"},    {"SKL", "skl"}, {"CLX", "clx"},    {"ICX", "icx"},
+            {"ICL", "icl"},    {"SPR", "spr"}};
+        size_t checked = 0;
+        setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+        assert_int_equal(pfm_initialize(), PFM_SUCCESS);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                for (int role = 0; role < ROLE_COUNT; role++) {
+                        const struct event *event =
+                            event_find(names[i][0], CORE_P, (enum event_role)role, 0);
+                        uint64_t config;
+                        if (!event || pfm_is_wrong(names[i][1], event) ||
+                            !pfm_config(names[i][1], event->name, &config))
+                                continue;
+                        if (event->config != config)
+                                fail_msg("%s %s is %#llx, and %#llx in libpfm4",
+                                         names[i][0], event->name,
+                                         (unsigned long long)event->config,
+                                         (unsigned long long)config);
+                        checked++;
+                }
+        pfm_terminate();
+        assert_true(checked >= 10 * 9);
+}
+
+/* ---- finding
+ * ------------------------------------------------------------------------------ */
+
+static const char *platform_of(int64_t model, int64_t stepping)
+{
+        const struct event_platform *platform = event_platform_find(6, model, stepping);
+        return platform ? platform->name : "none";
+}
+
+/* Models as in the kernel's arch/x86/include/asm/intel-family.h. */
+static void cpus_are_found(void **state)
+{
+        (void)state;
+        assert_string_equal(platform_of(63, 2), "HSX");
+        assert_string_equal(platform_of(79, 1), "BDX");
+        assert_string_equal(platform_of(85, 4), "SKX");
+        assert_string_equal(platform_of(85, 7), "CLX"); /* by its stepping */
+        assert_string_equal(platform_of(106, 6), "ICX");
+        assert_string_equal(platform_of(143, 8), "SPR");
+        assert_string_equal(platform_of(207, 2), "EMR");
+        assert_string_equal(platform_of(173, 1), "GNR");
+        assert_string_equal(platform_of(151, 2), "ADL");
+        assert_string_equal(platform_of(183, 1), "ADL"); /* Raptor Lake */
+        assert_string_equal(platform_of(170, 4), "MTL");
+        assert_string_equal(platform_of(1, 0), "none");
+        assert_string_equal(platform_of(143, -1), "none");
+        assert_string_equal(platform_of(143, 16), "none");
+        assert_null(event_platform_find(15, 6, 0));
+        assert_int_equal(event_platform_find(6, 190, 0)->core, CORE_E); /* E-cores only */
+        assert_int_equal(event_counters("HSX", CORE_P), 4);
+        assert_int_equal(event_counters("SPR", CORE_P), 8);
+        assert_int_equal(event_counters("ADL", CORE_E), 6);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup(events_are_intels, read_rows),
+            cmocka_unit_test(events_are_libpfm4s),
+            cmocka_unit_test(cpus_are_found),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
