@@ -20,6 +20,7 @@
 #include "sink.h"
 #include "source.h"
 #include "target_file.h"
+#include "words.h"
 
 /* How long records may stay in memory when the source does not ring: what a killed
  * memlag loses. */
@@ -64,45 +65,10 @@ static int print_lists(const struct record_options *options)
 
 /* ---- facts about the run ------------------------------------------------------- */
 
-/* TEXT so that a shell reads it as one word. */
-static void print_quoted(FILE *out, const char *text)
-{
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789_-+=./:,@%";
-        if (*text && strspn(text, plain) == strlen(text)) {
-                fputs(text, out);
-                return;
-        }
-        fputc('\'', out);
-        for (; *text; text++) {
-                if (*text == '\'')
-                        fputs("'\\''", out);
-                else
-                        fputc(*text, out);
-        }
-        fputc('\'', out);
-}
-
-/* The words, each quoted where it must be; NULL: no memory. The caller frees it. */
-static char *join_words(const char *const *words)
-{
-        char *joined = NULL;
-        size_t size = 0;
-        FILE *out = open_memstream(&joined, &size);
-        if (!out)
-                return NULL;
-        for (size_t i = 0; words && words[i]; i++) {
-                if (i)
-                        fputc(' ', out);
-                print_quoted(out, words[i]);
-        }
-        return fclose(out) == 0 ? joined : NULL;
-}
-
 static int set_words(struct db *db, const char *key, const char *const *words,
                      struct diag *diag)
 {
-        char *joined = join_words(words);
+        char *joined = words_join(words);
         if (!joined)
                 return diag_set(diag, -ENOMEM, "out of memory");
         int rc = db_run_set_text(db, key, joined, diag);

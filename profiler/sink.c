@@ -59,6 +59,7 @@ struct loss {
 
 struct sink {
         struct writer *writer;
+        bool imported;
         struct context_intern *image_index;  /* (0, image key) → index + 1 */
         struct context_intern *thread_index; /* (image index, tid) → index + 1 */
         struct intern *file_index;           /* a file's identity → index + 1 */
@@ -104,6 +105,11 @@ int sink_open(struct writer *writer, struct sink **result, struct diag *diag)
         }
         *result = sink;
         return 0;
+}
+
+void sink_set_imported(struct sink *sink)
+{
+        sink->imported = true;
 }
 
 static void forget_state(struct image *image)
@@ -209,7 +215,8 @@ int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag)
                 const struct loss *loss = &sink->losses[i];
                 int64_t value =
                     loss->count > INT64_MAX ? INT64_MAX : (int64_t)loss->count;
-                rc = db_ledger_set(db, "record", loss->kind, value, loss->unit, diag);
+                rc = db_ledger_set(db, sink->imported ? "import" : "record", loss->kind,
+                                   value, loss->unit, diag);
         }
         return rc;
 }
@@ -466,7 +473,7 @@ static int module_of_mapping(struct sink *sink, const struct event_mapping *even
                 return writer_module(sink->writer, "[vdso]", NULL, 0, module_id, diag);
         if (!event->path || !*event->path)
                 return 0;
-        if (event->build_id_bytes || event->path[0] == '[')
+        if (event->build_id_bytes || event->path[0] == '[' || sink->imported)
                 return writer_module(sink->writer, event->path, event->build_id,
                                      event->build_id_bytes, module_id, diag);
         return module_of_file(sink, event->path, module_id, diag);

@@ -22,11 +22,15 @@ struct unhandled_instruction {
 int sink_open(struct writer *writer, struct sink **sink, struct diag *diag);
 void sink_close(struct sink *sink);
 
+/* What comes was recorded before, maybe elsewhere: the sink looks at no file that is
+ * mapped, and what is missing is of stage "import". */
+void sink_set_imported(struct sink *sink);
+
 /* No more events come: ends what is still open and writes each allocation site's
  * totals. */
 int sink_finish(struct sink *sink, struct diag *diag);
 
-/* Puts what the sink found missing into the ledger, as stage "record". */
+/* Puts what the sink found missing into the ledger, as stage "record" or "import". */
 int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag);
 
 /* The latest time of any event. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "diag.h"
-#include "record.h"
+#include "../perf/record.h"
 
 struct perf_data_event {
         struct perf_event_attr attr; /* what it does not have is zero */

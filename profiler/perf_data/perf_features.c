@@ -126,17 +126,6 @@ static int put_text(struct features *features, const char *key, struct text text
         return put_owned(features, key, strndup(text.bytes, (size_t)text.length), diag);
 }
 
-void features_free(struct features *features)
-{
-        for (size_t i = 0; i < features->fact_count; i++)
-                free(features->facts[i].text);
-        for (size_t i = 0; i < features->build_id_count; i++)
-                free(features->build_ids[i].path);
-        free(features->facts);
-        free(features->build_ids);
-        *features = (struct features){0};
-}
-
 /* A text that is put together piece by piece. */
 struct builder {
         FILE *out;
@@ -190,40 +179,45 @@ static int decode_clock(struct features *features, struct cursor *cursor)
 /* ---- lists
  * ---------------------------------------------------------------------------------- */
 
-/* TEXT so that a shell reads it as one word. */
-static void print_word(FILE *out, struct text text)
+static void free_command(struct features *features)
 {
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789_-+=./:,@%";
-        bool quote = text.length == 0;
-        for (int i = 0; i < text.length && !quote; i++)
-                quote = !strchr(plain, text.bytes[i]);
-        if (quote)
-                fputc('\'', out);
-        for (int i = 0; i < text.length; i++) {
-                if (text.bytes[i] == '\'')
-                        fputs("'\\''", out);
-                else
-                        fputc(text.bytes[i], out);
-        }
-        if (quote)
-                fputc('\'', out);
+        for (char **word = features->command; word && *word; word++)
+                free(*word);
+        free(features->command);
+        features->command = NULL;
+}
+
+void features_free(struct features *features)
+{
+        for (size_t i = 0; i < features->fact_count; i++)
+                free(features->facts[i].text);
+        for (size_t i = 0; i < features->build_id_count; i++)
+                free(features->build_ids[i].path);
+        free_command(features);
+        free(features->facts);
+        free(features->build_ids);
+        *features = (struct features){0};
 }
 
 static int decode_command(struct features *features, struct cursor *cursor,
                           struct diag *diag)
 {
-        struct builder builder;
-        int rc = builder_open(&builder, diag);
-        if (rc < 0)
-                return rc;
         uint32_t count = take_u32(cursor);
-        for (uint32_t i = 0; i < count && !cursor->failed; i++) {
-                if (i)
-                        fputc(' ', builder.out);
-                print_word(builder.out, take_text(cursor));
+        if (count > cursor->left) { /* each word takes some bytes */
+                cursor->failed = true;
+                return 0;
         }
-        return builder_put(&builder, cursor->failed, features, "command", diag);
+        free_command(features);
+        features->command = calloc((size_t)count + 1, sizeof(*features->command));
+        if (!features->command)
+                return no_memory(diag);
+        for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+                struct text word = take_text(cursor);
+                features->command[i] = strndup(word.bytes, (size_t)word.length);
+                if (!features->command[i])
+                        return no_memory(diag);
+        }
+        return 0;
 }
 
 /* The attributes of all events once more, with names and ids. */

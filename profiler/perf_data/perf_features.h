@@ -33,6 +33,7 @@ struct build_id {
 struct features {
         struct fact *facts;
         size_t fact_count;
+        char **command; /* the words of perf's own; NULL-terminated, or NULL */
         struct build_id *build_ids; /* in the order of the recording */
         size_t build_id_count;
         size_t build_id_capacity;

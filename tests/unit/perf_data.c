@@ -129,7 +129,8 @@ struct reading {
         int damaged; /* refused by the record decoder */
         int unknown; /* of no known event */
         char names[256];
-        char facts[4096]; /* "key=value;" each */
+        char facts[4096];  /* "key=value;" each */
+        char command[256]; /* "[word]" each */
         size_t build_ids;
         struct perf_data_counts counts;
 };
@@ -176,6 +177,8 @@ static void describe(const struct perf_data *data, struct reading *reading)
                         append(reading->facts, sizeof(reading->facts), "%s=%lld;",
                                fact->key, (long long)fact->number);
         }
+        for (char **word = features->command; word && *word; word++)
+                append(reading->command, sizeof(reading->command), "[%s]", *word);
         reading->build_ids = features->build_id_count;
         reading->counts = *perf_data_counts(data);
 }
@@ -309,8 +312,9 @@ static void names_and_features(void **state)
         struct reading reading = read_made(&made);
         assert_int_equal(reading.rc, 0);
         assert_string_equal(reading.names, "mem-loads;");
+        assert_string_equal(reading.command, "[perf][it's][]");
         assert_string_equal(reading.facts,
-                            "cpu=A CPU @ 2 GHz;command=perf 'it'\\''s' '';"
+                            "cpu=A CPU @ 2 GHz;"
                             "numa_nodes=3: cpus 0-7, 4 MiB;l2_bytes=1048576;"
                             "line_bytes=64;cpu_pmu_caps=max_precise=3;"
                             "hybrid=cpu_core: cpus 0-15;");

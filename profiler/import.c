@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes the records of a recording through the queue that orders them to perf_deliver,
+ * and what perf says about itself and the machine to the run's facts. Knows neither the
+ * format of the recording nor the rows. */
+#include "import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "db.h"
+#include "perf/order.h"
+#include "perf_data.h"
+#include "perf_deliver.h"
+#include "sink.h"
+#include "words.h"
+
+/* Of records that wait for the end of their round. perf ends a round whenever it has
+ * gone over all its buffers, so that it is small unless perf was held up. */
+#define QUEUE_BYTES (UINT64_C(64) << 20)
+
+struct import {
+        const struct import_options *options;
+        int fd;
+        struct perf_data *data;
+        struct db *db;
+        struct writer *writer;
+        struct sink *sink;
+        struct perf_deliver *deliver;
+        struct order *order;
+        struct diag *diag; /* for the order's handler */
+        bool has_base;
+        uint64_t base_time; /* of the first record in the order of times */
+        int64_t latest_ns;
+        uint64_t early; /* records before the base */
+};
+
+static int no_memory(struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "out of memory");
+}
+
+/* ---- one record ---------------------------------------------------------------------
+ */
+
+/* The order's handler: RECORD_BYTES in the order of times. */
+static int deliver(void *context, uint64_t time, const void *tag,
+                   const void *record_bytes, size_t size)
+{
+        struct import *import = context;
+        const struct perf_data_event *event = tag;
+        struct perf_stream stream = {.layout = event->layout};
+        struct record record;
+        if (record_decode(&event->layout, record_bytes, size, &record) < 0)
+                return 0; /* it was decoded before */
+        if (!import->has_base && time) {
+                import->has_base = true;
+                import->base_time = time;
+        }
+        if (time >= import->base_time)
+                import->latest_ns = (int64_t)(time - import->base_time);
+        else if (time)
+                import->early++;
+        return perf_deliver_record(import->deliver, import->latest_ns, &stream, &record,
+                                   import->diag);
+}
+
+/* When RECORD happened; 0: it does not say. */
+static uint64_t time_of(const struct record *record)
+{
+        if (record->id.present & PERF_SAMPLE_TIME)
+                return record->id.time;
+        if (record->kind == RECORD_FORK || record->kind == RECORD_EXIT)
+                return record->task.time;
+        return 0;
+}
+
+static int count(struct import *import, const char *kind, const char *unit,
+                 struct diag *diag)
+{
+        return sink_loss(import->sink, kind, 1, unit) < 0 ? no_memory(diag) : 0;
+}
+
+/* Records without a time, such as those that perf made of what it found in /proc, happen
+ * where they stand. */
+static int take_record(struct import *import, const struct perf_data_item *item,
+                       struct diag *diag)
+{
+        struct record record;
+        struct perf_event_header header;
+        memcpy(&header, item->bytes, sizeof(header));
+        bool sample = header.type == PERF_RECORD_SAMPLE;
+        if (!item->event)
+                return sample
+                           ? count(import, "samples of an unknown event", "samples", diag)
+                           : 0;
+        if (sample && item->event->unreadable)
+                return count(import, "samples with fields newer than memlag", "samples",
+                             diag);
+        if (record_decode(&item->event->layout, item->bytes, item->size, &record) < 0)
+                return diag_set(diag, -EBADMSG,
+                                "offset %llu: a record of type %u and %zu bytes does not "
+                                "have the fields that its event says",
+                                (unsigned long long)item->offset_bytes, header.type,
+                                item->size);
+        if (record.kind == RECORD_OTHER)
+                return 0;
+        uint64_t time = time_of(&record);
+        import->diag = diag;
+        if (time == 0)
+                return deliver(import, 0, item->event, item->bytes, item->size);
+        int rc = order_add(import->order, time, item->event, item->bytes, item->size);
+        return rc == -ENOMEM ? no_memory(diag) : rc;
+}
+
+static int take_round(struct import *import, struct diag *diag)
+{
+        import->diag = diag;
+        int rc = order_round(import->order);
+        return rc == -ENOMEM ? no_memory(diag) : rc;
+}
+
+static int flush(struct import *import, struct diag *diag)
+{
+        import->diag = diag;
+        int rc = order_flush(import->order);
+        if (rc == -ENOMEM)
+                no_memory(diag);
+        if (rc == 0)
+                rc = perf_deliver_finish(import->deliver, diag);
+        return rc == 0 ? sink_finish(import->sink, diag) : rc;
+}
+
+/* -EBADMSG: the recording is damaged; what came before was taken. */
+static int take_records(struct import *import, struct diag *diag)
+{
+        struct perf_data_item item = {.kind = PERF_DATA_ROUND};
+        int rc = 0;
+        while (rc == 0) {
+                rc = perf_data_next(import->data, &item, diag);
+                if (rc < 0 || item.kind == PERF_DATA_END)
+                        return rc;
+                rc = item.kind == PERF_DATA_ROUND ? take_round(import, diag)
+                                                  : take_record(import, &item, diag);
+        }
+        return rc;
+}
+
+/* ---- facts
+ * ------------------------------------------------------------------------------ */
+
+static const struct fact *find_fact(const struct features *features, const char *key)
+{
+        for (size_t i = 0; i < features->fact_count; i++)
+                if (strcmp(features->facts[i].key, key) == 0)
+                        return &features->facts[i];
+        return NULL;
+}
+
+static const char *text_of(const struct features *features, const char *key)
+{
+        const struct fact *fact = find_fact(features, key);
+        return fact && fact->text ? fact->text : "";
+}
+
+/* "Linux 6.1.0 x86_64", as a recording of memlag has it. */
+static int set_kernel(struct db *db, const struct features *features, struct diag *diag)
+{
+        const char *release = text_of(features, "kernel");
+        const char *architecture = text_of(features, "architecture");
+        char *kernel;
+        if (!*release)
+                return 0;
+        if (asprintf(&kernel, "Linux %s%s%s", release, *architecture ? " " : "",
+                     architecture) < 0)
+                return no_memory(diag);
+        int rc = db_run_set_text(db, "kernel", kernel, diag);
+        free(kernel);
+        return rc;
+}
+
+/* The wall clock at the base, where perf noted how both clocks stood (perf record -k). */
+static int set_start(const struct import *import, const struct features *features,
+                     struct diag *diag)
+{
+        char start[sizeof("2000-01-01T00:00:00Z")];
+        struct tm utc;
+        if (!features->has_clock || !import->has_base)
+                return 0;
+        uint64_t start_ns =
+            features->wall_clock_ns - features->clock_ns + import->base_time;
+        time_t seconds = (time_t)(start_ns / 1000000000);
+        if (!gmtime_r(&seconds, &utc) ||
+            strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+                return 0;
+        return db_run_set_text(import->db, "start", start, diag);
+}
+
+static int set_command(struct db *db, const struct features *features, struct diag *diag)
+{
+        if (!features->command)
+                return 0;
+        char *joined = words_join((const char *const *)features->command);
+        if (!joined)
+                return no_memory(diag);
+        int rc = db_run_set_text(db, "command", joined, diag);
+        free(joined);
+        return rc;
+}
+
+/* What perf found out about the machine. */
+static int set_machine(const struct import *import, struct diag *diag)
+{
+        const struct features *features = perf_data_features(import->data);
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < features->fact_count; i++) {
+                const struct fact *fact = &features->facts[i];
+                if (fact->unit)
+                        rc = writer_machine(import->writer, fact->key,
+                                            (double)fact->number, fact->unit,
+                                            "the recording", diag);
+        }
+        return rc;
+}
+
+static int set_features(const struct import *import, struct diag *diag)
+{
+        const struct features *features = perf_data_features(import->data);
+        int rc = set_command(import->db, features, diag);
+        for (size_t i = 0; rc == 0 && i < features->fact_count; i++) {
+                const struct fact *fact = &features->facts[i];
+                if (fact->unit)
+                        continue;
+                else if (fact->text)
+                        rc = db_run_set_text(import->db, fact->key, fact->text, diag);
+                else
+                        rc = db_run_set_int(import->db, fact->key, fact->number, diag);
+        }
+        if (rc == 0)
+                rc = set_kernel(import->db, features, diag);
+        return rc == 0 ? set_start(import, features, diag) : rc;
+}
+
+/* Their names, as in "cycles:u, mem-loads". */
+static int set_events(const struct import *import, struct diag *diag)
+{
+        const struct events *events = perf_data_events(import->data);
+        char *names = NULL;
+        size_t size;
+        FILE *out = open_memstream(&names, &size);
+        if (!out)
+                return no_memory(diag);
+        for (size_t i = 0; i < events->count; i++) {
+                const struct perf_data_event *event = events->items[i];
+                if (event->name)
+                        fprintf(out, "%s%s", i ? ", " : "", event->name);
+                else
+                        fprintf(out, "%stype %u config 0x%llx", i ? ", " : "",
+                                event->attr.type, (unsigned long long)event->attr.config);
+        }
+        if (fclose(out) != 0)
+                return no_memory(diag);
+        int rc = db_run_set_text(import->db, "events", names, diag);
+        free(names);
+        return rc;
+}
+
+static int set_first_facts(const struct import *import, struct diag *diag)
+{
+        struct db *db = import->db;
+        int rc = db_run_set_text(db, "state", "recording", diag);
+        if (rc == 0)
+                rc = db_run_set_text(db, "source", "perf.data", diag);
+        if (rc == 0)
+                rc = db_run_set_text(db, "numbers", "imported", diag);
+        if (rc == 0)
+                rc = db_run_set_int(db, "interval_ns",
+                                    (int64_t)import->options->interval_ns, diag);
+        return rc == 0 ? db_run_set_text(db, "memlag_version", MEMLAG_VERSION, diag) : rc;
+}
+
+static int set_last_facts(const struct import *import, bool complete, struct diag *diag)
+{
+        struct db *db = import->db;
+        int rc = set_features(import, diag);
+        if (rc == 0)
+                rc = set_events(import, diag);
+        if (rc == 0 && import->has_base)
+                rc = db_run_set_int(db, "clock_start_ns", (int64_t)import->base_time,
+                                    diag);
+        if (rc == 0)
+                rc =
+                    db_run_set_int(db, "duration_ns", sink_latest_ns(import->sink), diag);
+        if (rc == 0)
+                rc = sink_write_ledger(import->sink, db, diag);
+        return rc == 0 ? db_run_set_text(db, "state",
+                                         complete ? "complete" : "interrupted", diag)
+                       : rc;
+}
+
+/* ---- the story
+ * ------------------------------------------------------------------------------ */
+
+static int open_input(struct import *import, struct diag *diag)
+{
+        const char *path = import->options->input;
+        import->fd =
+            strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+        if (import->fd < 0)
+                return diag_set(diag, -errno, "%s", strerror(errno));
+        return perf_data_open(import->fd, &import->data, diag);
+}
+
+static int open_output(struct import *import, struct diag *diag)
+{
+        int rc = set_first_facts(import, diag);
+        if (rc == 0)
+                rc = writer_open(import->db, &import->writer, diag);
+        if (rc == 0)
+                rc = sink_open(import->writer, &import->sink, diag);
+        if (rc < 0)
+                return rc;
+        sink_set_imported(import->sink);
+        import->deliver = perf_deliver_new(import->sink);
+        import->order = order_new(QUEUE_BYTES, deliver, import);
+        return import->deliver && import->order ? 0 : no_memory(diag);
+}
+
+static void note_losses(const struct import *import)
+{
+        const struct perf_data_counts *counts = perf_data_counts(import->data);
+        const char *ignored;
+        uint64_t bad_features = perf_data_bad_features(import->data, &ignored);
+        const struct {
+                const char *kind;
+                uint64_t count;
+                const char *unit;
+        } losses[] = {
+            {"record types not known", counts->unknown_records, "entries"},
+            {"hardware trace not decoded", counts->aux_bytes, "bytes"},
+            {"bytes behind the recording", counts->trailing_bytes, "bytes"},
+            {"features not read", bad_features, "features"},
+            {"records out of order", order_late(import->order), "entries"},
+            {"records before the first", import->early, "entries"},
+        };
+        for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+                if (losses[i].count)
+                        sink_loss(import->sink, losses[i].kind, losses[i].count,
+                                  losses[i].unit);
+}
+
+static void note_damage(struct import *import, struct import_result *result,
+                        const struct diag *damage)
+{
+        uint64_t read_bytes, all_bytes;
+        perf_data_progress(import->data, &read_bytes, &all_bytes);
+        result->damaged = true;
+        result->damage = *damage;
+        if (all_bytes > read_bytes)
+                sink_loss(import->sink, "bytes not read behind the damage",
+                          all_bytes - read_bytes, "bytes");
+        else
+                sink_loss(import->sink, "damage at the end of the recording", 1,
+                          "places");
+}
+
+static int fill(struct import *import, struct import_result *result, struct diag *diag)
+{
+        const char *damage = perf_data_damage(import->data);
+        struct diag found;
+        int rc = open_output(import, diag);
+        if (rc < 0)
+                return rc;
+        rc = take_records(import, diag);
+        if (damage) {
+                diag_set(&found, 0, "%s", damage);
+                note_damage(import, result, &found);
+        }
+        if (rc == -EBADMSG && import->options->partial) {
+                if (!damage)
+                        note_damage(import, result, diag);
+                rc = 0;
+        }
+        if (rc == 0)
+                rc = flush(import, diag);
+        note_losses(import);
+        result->samples = sink_samples(import->sink);
+        const char *bad_feature;
+        result->has_warning = perf_data_bad_features(import->data, &bad_feature) > 0;
+        diag_set(&result->warning, 0, "%s", bad_feature);
+        if (rc == 0)
+                rc = set_machine(import, diag);
+        if (rc < 0)
+                return rc;
+        rc = writer_close(import->writer, diag);
+        import->writer = NULL;
+        return rc == 0 ? set_last_facts(import, !result->damaged, diag) : rc;
+}
+
+static void close_import(struct import *import)
+{
+        struct diag ignored;
+        order_free(import->order);
+        perf_deliver_free(import->deliver);
+        sink_close(import->sink);
+        if (import->writer)
+                writer_close(import->writer, &ignored);
+        db_close(import->db);
+        perf_data_close(import->data);
+        if (import->fd > STDIN_FILENO)
+                close(import->fd);
+}
+
+int import_run(const struct import_options *options, struct import_result *result,
+               struct diag *diag)
+{
+        struct import import = {.options = options, .fd = -1};
+        struct diag what;
+        *result = (struct import_result){0};
+        int rc = open_input(&import, &what);
+        if (rc == 0 && perf_data_damage(import.data) && !options->partial)
+                rc = diag_set(&what, -EBADMSG, "%s", perf_data_damage(import.data));
+        bool input_failed = rc < 0;
+        if (rc == 0)
+                rc = db_create(options->output, options->force, &import.db, &what);
+        bool created = rc == 0;
+        if (rc == 0)
+                rc = fill(&import, result, &what);
+        close_import(&import);
+        if (rc < 0 && created)
+                unlink(options->output);
+        if (rc < 0)
+                diag_set(diag, rc, "%s%s%s%s",
+                         input_failed || rc == -EBADMSG ? options->input : "",
+                         input_failed || rc == -EBADMSG ? ": " : "", what.text,
+                         rc == -EBADMSG && !options->partial
+                             ? "; --partial imports what comes before"
+                             : "");
+        return rc;
+}

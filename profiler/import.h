@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* From a recording of perf to the raw rows of a sample database. */
+#ifndef MEMLAG_IMPORT_H
+#define MEMLAG_IMPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "diag.h"
+
+struct import_options {
+        const char *input; /* "-": standard input */
+        const char *output;
+        bool force;   /* replace a database */
+        bool partial; /* keep what came before damage */
+        uint64_t interval_ns;
+};
+
+struct import_result {
+        uint64_t samples;
+        bool damaged;       /* and partial was given: DAMAGE says what was wrong */
+        struct diag damage; /* one line */
+        bool has_warning;
+        struct diag warning; /* about something that does not cost records */
+};
+
+/* Makes the database options->output. On error it is not there, unless an older one
+ * could not be replaced. DIAG names the input, and where in it damage is. */
+int import_run(const struct import_options *options, struct import_result *result,
+               struct diag *diag);
+
+#endif
