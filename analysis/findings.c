@@ -223,13 +223,16 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
                                   function);
 }
 
+/* Those of memory: a data source that is NA says that there was no access. */
 static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, a.location_id,"
             " a.object_id "
             "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id) "
-            "WHERE s.data_source_id IS NOT NULL OR s.addr IS NOT NULL "
+            "LEFT JOIN data_source AS d USING (data_source_id) "
+            "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
+            " ELSE d.op <> 'NA' OR d.level <> 'NA' END "
             "ORDER BY s.sample_id";
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);

@@ -527,6 +527,7 @@ static int deliver_mmap(struct perf_deliver *deliver, int64_t time_ns,
         return perf_deliver_mapping(deliver, time_ns, map->pid, &event, diag);
 }
 
+/* Of 64-bit machines; what is below may be a 32-bit kernel's or a process's. */
 static bool in_kernel(uint64_t ip)
 {
         return ip >> 63;
@@ -689,27 +690,29 @@ static void set_memory(const struct perf_stream *stream,
                        struct data_source_row *row)
 {
         uint64_t type = stream->layout.sample_type;
-        bool has_source = type & PERF_SAMPLE_DATA_SRC;
-        if (has_source && datasrc_decode(sample->data_src, row))
+        if (type & PERF_SAMPLE_DATA_SRC) {
+                datasrc_decode(sample->data_src, row);
                 event->data_source = row;
+        }
         event->addr = sample->addr;
-        event->has_addr = type & PERF_SAMPLE_ADDR && sample->addr != 0 &&
-                          (event->data_source || !has_source);
+        event->has_addr = type & PERF_SAMPLE_ADDR && sample->addr != 0;
         event->latency_cycles = -1;
         if (!(type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)))
                 return;
         struct datasrc_weight weight = datasrc_weight(type, sample->weight);
         uint64_t latency = stream->instruction_latency ? weight.instruction_latency_cycles
                                                        : weight.latency_cycles;
-        if (event->data_source && latency > 0 && latency <= INT64_MAX)
+        if (latency > 0 && latency <= INT64_MAX)
                 event->latency_cycles = (int64_t)latency;
 }
 
 static int tell_kernel_mappings(struct perf_deliver *deliver, struct process *process,
                                 int64_t time_ns, const struct event_sample *event,
-                                struct diag *diag)
+                                uint16_t misc, struct diag *diag)
 {
-        int rc = in_kernel(event->ip)
+        bool kernel_mode =
+            (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+        int rc = kernel_mode || in_kernel(event->ip)
                      ? tell_kernel_mapping(deliver, process, time_ns, event->ip, diag)
                      : 0;
         for (size_t i = 1; rc == 0 && i < event->depth; i++)
@@ -724,23 +727,27 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
                           struct diag *diag)
 {
         const struct record_sample *sample = &record->sample;
-        if (!(record->id.present & PERF_SAMPLE_TID) || record->id.pid == NO_TASK)
-                return loss(deliver, "samples of unknown threads", 1, "samples", diag);
+        bool known = record->id.present & PERF_SAMPLE_TID;
+        uint32_t pid = known ? record->id.pid : NO_TASK;
+        if (pid == NO_TASK &&
+            loss(deliver, "samples of unknown threads", 1, "samples", diag) < 0)
+                return -ENOMEM;
         struct process *process = NULL;
-        int rc = running_process(deliver, record->id.pid, time_ns, &process, diag);
+        int rc = running_process(deliver, pid, time_ns, &process, diag);
         if (rc < 0)
                 return rc;
         struct data_source_row row;
         struct event_sample event = {
             .image = process->image,
-            .tid = record->id.tid,
+            .tid = known ? record->id.tid : NO_TASK,
             .cpu = record->id.present & PERF_SAMPLE_CPU ? (int32_t)record->id.cpu : -1,
             .ip = sample->ip,
         };
         set_memory(stream, sample, &event, &row);
         rc = set_frames(deliver, sample, &event, diag);
         if (rc == 0)
-                rc = tell_kernel_mappings(deliver, process, time_ns, &event, diag);
+                rc = tell_kernel_mappings(deliver, process, time_ns, &event, record->misc,
+                                          diag);
         if (rc == 0)
                 rc = sink_sample(deliver->sink, time_ns, &event, diag);
         if (rc < 0 || sample->read.count == 0)
@@ -806,16 +813,16 @@ int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
                 return loss(deliver, "records lost", record->lost.count, "records", diag);
         case RECORD_LOST_SAMPLES:
                 return loss(deliver, "samples lost by the CPU", record->lost.count,
-                            "samples", diag);
+                            "records", diag);
         case RECORD_THROTTLE:
         case RECORD_UNTHROTTLE:
                 return deliver_throttle(deliver, time_ns, record, diag);
         case RECORD_READ:
                 return deliver_counts(deliver, time_ns, record, diag);
         case RECORD_OTHER:
-                return loss(deliver, "records not used", 1, "records", diag);
+                return 0; /* known, and not needed */
         case RECORD_UNKNOWN:
-                return loss(deliver, "unknown records", 1, "records", diag);
+                return loss(deliver, "records of unknown types", 1, "entries", diag);
         }
         return 0;
 }

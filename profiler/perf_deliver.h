@@ -41,8 +41,8 @@ int perf_deliver_counter(struct perf_deliver *deliver, uint64_t id, const char *
  * sample in them. A FORK with PERF_RECORD_MISC_FORK_EXEC tells of a process that existed
  * already, and that inherits nothing.
  *
- * A sample is a memory sample when its data source says so; its address is kept then,
- * and also when the event has no data source, as page faults have not. Its call stack
+ * A sample keeps its address and latency, also where its data source says that it was no
+ * access to memory. One of an unknown thread belongs to process -1. Its call stack
  * has no context markers. Values are cumulative in samples, and of the thread's whole
  * life in READ; they are scaled to the time enabled. */
 int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,

@@ -282,8 +282,8 @@ static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
                 sink->thread_capacity = capacity;
         }
         struct thread thread = {.tid = tid, .readings_end_ns = INT64_MIN};
-        int rc = writer_thread(sink->writer, image->process_id, tid, name, time_ns,
-                               &thread.thread_id, diag);
+        int rc = writer_thread(sink->writer, image->process_id, (int32_t)tid, name,
+                               time_ns, &thread.thread_id, diag);
         if (rc < 0)
                 return rc;
         struct context_node *node = context_intern_place(
@@ -662,8 +662,9 @@ static int begin_image(struct sink *sink, struct image *image, int64_t time_ns,
                 rc = inherit(image, parent, diag);
         if (rc < 0)
                 return rc;
-        return writer_process(sink->writer, event->pid, parent ? parent->process_id : 0,
-                              event->executable, time_ns, &image->process_id, diag);
+        return writer_process(sink->writer, (int32_t)event->pid,
+                              parent ? parent->process_id : 0, event->executable, time_ns,
+                              &image->process_id, diag);
 }
 
 /* Gives each inherited mapping its row. */
@@ -728,7 +729,10 @@ int sink_process_end(struct sink *sink, int64_t time_ns, image_key key, struct d
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag)
 {
-        struct image *image = image_of_event(sink, event->image);
+        /* The kernel samples a task for some time after it told of its end. */
+        struct image *image = find_image(sink, event->image);
+        if (!image)
+                image = image_of_event(sink, event->image);
         if (!image)
                 return 0;
         struct sample_row row = {.time_ns = time_of_sample(sink, image, time_ns),
@@ -748,7 +752,7 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
         if (rc == 0 && event->depth)
                 rc = writer_stack(sink->writer, image->process_id, event->frames,
                                   event->depth, &row.stack_id, diag);
-        if (rc == 0 && event->has_addr)
+        if (rc == 0 && event->has_addr && image->heap)
                 rc = write_block(sink, image, event->addr, diag);
         if (rc == 0)
                 rc = writer_sample(sink->writer, &row, diag);

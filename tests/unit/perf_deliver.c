@@ -244,7 +244,7 @@ static void samples_keep_what_they_know(void **state)
         record.sample.callchain = chain;
         record.sample.callchain_count = 5;
         hand_over(&f, 1, &record);
-        record = sample_of(5, 5, 0x404000); /* no memory sample: its address is none */
+        record = sample_of(5, 5, 0x404000); /* no access to memory */
         record.sample.data_src = NOTHING;
         hand_over(&f, 2, &record);
         f.stream.instruction_latency = true;
@@ -264,16 +264,21 @@ static void samples_keep_what_they_know(void **state)
                        "JOIN stack ON stack_id = up.id) "
                        "SELECT group_concat(printf('%x', ip)) FROM up"),
             "401000,402000,403000");
-        assert_int_equal(number("SELECT count(*) FROM sample WHERE ip = 0x404000 "
-                                "AND addr IS NULL AND data_source_id IS NULL "
-                                "AND latency_cycles IS NULL"),
+        assert_int_equal(number("SELECT count(*) FROM sample JOIN data_source "
+                                "USING (data_source_id) WHERE ip = 0x404000 "
+                                "AND op = 'NA' AND level = 'NA'"),
                          1);
         assert_int_equal(number("SELECT latency_cycles FROM sample WHERE ip = 0x405000"),
                          99);
         assert_int_equal(number("SELECT count(*) FROM sample WHERE ip = 0x406000 "
                                 "AND addr = 0x5000 AND latency_cycles IS NULL"),
                          1);
-        assert_int_equal(number("SELECT count(*) FROM sample"), 4);
+        assert_int_equal(number("SELECT count(*) FROM sample"), 5);
+        assert_int_equal(
+            number("SELECT count(*) FROM sample JOIN thread USING (thread_id) "
+                   "JOIN process USING (process_id) "
+                   "WHERE ip = 0x407000 AND pid = -1 AND tid = -1"),
+            1);
         assert_int_equal(number("SELECT value FROM ledger WHERE kind = "
                                 "'samples of unknown threads'"),
                          1);
@@ -338,9 +343,10 @@ static void what_is_missing_is_counted(void **state)
             plain_text("deliver.db", "SELECT group_concat(kind || ' ' || value || ' ' || "
                                      "unit, ', ') FROM (SELECT * FROM ledger ORDER BY "
                                      "kind)"),
-            "damaged records 1 records, records lost 15 records, samples lost by the CPU "
-            "5 samples, throttled time 50 ns, times throttled 2 times, unknown records 1 "
-            "records");
+            "damaged records 1 records, records lost 15 records, records of unknown "
+            "types 1 "
+            "entries, samples lost by the CPU 5 records, throttled time 50 ns, times "
+            "throttled 2 times");
 }
 
 int main(void)

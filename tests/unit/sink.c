@@ -238,10 +238,11 @@ static void events_of_nobody_are_counted(void **state)
         assert_int_equal(sink_process_end(f.sink, 20, 1, &diag), 0);
         sample(&f, 30, 1, 0);
         close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM sample"), 0);
+        /* The kernel may sample a process for a while after it told of its end. */
+        assert_int_equal(count("SELECT count(*) FROM sample"), 1);
         assert_int_equal(count("SELECT value FROM ledger "
                                "WHERE kind = 'events without a process'"),
-                         2);
+                         1);
 }
 
 /* This program is a file with a build-id; readelf says which. */
