@@ -52,11 +52,16 @@ static int __init scripted_pmu_init(void)
         error = events_open();
         if (error)
                 goto close_control;
+        error = imc_open();
+        if (error)
+                goto close_events;
         scripted_pmu.attr_groups = sysfs_groups(aliases, capabilities);
         error = perf_pmu_register(&scripted_pmu, "cpu", PERF_TYPE_RAW);
         if (error)
-                goto close_events;
+                goto close_imc;
         return 0;
+close_imc:
+        imc_close();
 close_events:
         events_close();
 close_control:

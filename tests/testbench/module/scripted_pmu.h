@@ -94,6 +94,10 @@ void sampling_stop(struct perf_event *event);
 void sampling_step(struct perf_event *event, const struct published_access *access,
                    const struct pt_regs *regs);
 
+/* imc.c */
+int imc_open(void);
+void imc_close(void);
+
 /* sysfs.c: the layout of the kernel's own Intel PMU. */
 const struct attribute_group **sysfs_groups(bool aliases, bool capabilities);
 extern char *pmu_name;
