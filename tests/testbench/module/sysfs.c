@@ -24,13 +24,14 @@ static struct attribute *format_attributes[] = {
     &format_attr_frontend.attr,    NULL,
 };
 
-/* clang-format off: the names are not subtractions */
-PMU_EVENT_ATTR_STRING(cpu - cycles, event_cycles, "event=0x3c");
+/* The names are not subtractions. */
+/* clang-format off */
+PMU_EVENT_ATTR_STRING(cpu-cycles, event_cycles, "event=0x3c");
 PMU_EVENT_ATTR_STRING(instructions, event_instructions, "event=0xc0");
-PMU_EVENT_ATTR_STRING(mem - loads, event_mem_loads, "event=0xcd,umask=0x1,ldlat=3");
-PMU_EVENT_ATTR_STRING(mem - loads - aux, event_mem_loads_aux, "event=0x03,umask=0x82");
-PMU_EVENT_ATTR_STRING(mem - stores, event_mem_stores, "event=0xd0,umask=0x82");
-PMU_EVENT_ATTR_STRING(mem - stores, event_mem_stores_latency, "event=0xcd,umask=0x2");
+PMU_EVENT_ATTR_STRING(mem-loads, event_mem_loads, "event=0xcd,umask=0x1,ldlat=3");
+PMU_EVENT_ATTR_STRING(mem-loads-aux, event_mem_loads_aux, "event=0x03,umask=0x82");
+PMU_EVENT_ATTR_STRING(mem-stores, event_mem_stores, "event=0xd0,umask=0x82");
+PMU_EVENT_ATTR_STRING(mem-stores, event_mem_stores_latency, "event=0xcd,umask=0x2");
 /* clang-format on */
 
 static struct attribute *event_attributes[6] = {
