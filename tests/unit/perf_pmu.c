@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* What sysfs says of a PMU, in the forms that Documentation/ABI of Linux gives and that
+ * its drivers use, and lists of CPUs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cpu_list.h"
+#include "pmu.h"
+
+static char root[64];
+
+static void put(const char *file, const char *text)
+{
+        char path[256];
+        snprintf(path, sizeof(path), "%s" PMU_DIRECTORY "/cpu/%s", root, file);
+        FILE *stream = fopen(path, "w");
+        assert_non_null(stream);
+        fputs(text, stream);
+        fclose(stream);
+}
+
+static int make_pmu(void **state)
+{
+        (void)state;
+        static const char *const directories[] = {"/sys",
+                                                  "/sys/bus",
+                                                  "/sys/bus/event_source",
+                                                  PMU_DIRECTORY,
+                                                  PMU_DIRECTORY "/cpu",
+                                                  PMU_DIRECTORY "/cpu/format",
+                                                  PMU_DIRECTORY "/cpu/events"};
+        strcpy(root, "pmu_test_XXXXXX");
+        if (!mkdtemp(root))
+                return -1;
+        for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+                char path[256];
+                snprintf(path, sizeof(path), "%s%s", root, directories[i]);
+                if (mkdir(path, 0755) != 0)
+                        return -1;
+        }
+        put("format/event", "config:0-7\n");
+        put("format/umask", "config:8-15,40-47\n");
+        put("format/edge", "config:18\n");
+        put("format/ldlat", "config1:0-15\n");
+        put("format/swfilt", "config2:0\n");
+        return 0;
+}
+
+static int remove_pmu(void **state)
+{
+        (void)state;
+        char command[128];
+        snprintf(command, sizeof(command), "rm -rf %s", root);
+        return system(command);
+}
+
+static void formats(void **state)
+{
+        (void)state;
+        struct pmu_field field;
+        assert_true(pmu_parse_field("config:0-7,32-35\n", &field));
+        assert_int_equal(field.word, 0);
+        assert_int_equal(field.mask, 0xf000000ff);
+        assert_true(pmu_parse_field("config1:0-63", &field));
+        assert_int_equal(field.word, 1);
+        assert_int_equal(field.mask, UINT64_MAX);
+        assert_true(pmu_parse_field("config2:5", &field));
+        assert_int_equal(field.word, 2);
+        assert_int_equal(field.mask, 32);
+        static const char *const bad[] = {
+            "",          "config",     "config:",
+            "config3:0", "config:64",  "config:7-0",
+            "config:1-", "config:1,",  "config:1-99999999999",
+            "conf:1",    "config:0x1", "config:1 2",
+            "config:-1"};
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                if (pmu_parse_field(bad[i], &field))
+                        fail_msg("'%s' was accepted", bad[i]);
+}
+
+/* A value's bits go to the field's bits, also where those lie apart. */
+static void fields_are_set(void **state)
+{
+        (void)state;
+        struct pmu_code code = {{0, UINT64_MAX, 0}};
+        struct pmu_field apart = {0, 0xf000000ff}, low = {1, 0xffff};
+        pmu_set_field(&code, &apart, 0xabc);
+        assert_int_equal(code.words[0], 0xa000000bc);
+        pmu_set_field(&code, &low, 30);
+        assert_int_equal(code.words[1], 0xffffffffffff001e);
+}
+
+static void aliases(void **state)
+{
+        (void)state;
+        struct pmu_code code;
+        put("events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+        assert_true(pmu_read_alias(root, "cpu", "mem-loads", &code));
+        assert_int_equal(code.words[0], 0x1cd);
+        assert_int_equal(code.words[1], 3);
+        put("events/wide", "event=0x05,umask=0x1cf,edge,swfilt=1");
+        assert_true(pmu_read_alias(root, "cpu", "wide", &code));
+        assert_int_equal(code.words[0], 0x1000004cf05);
+        assert_int_equal(code.words[2], 1);
+        put("events/open", "event=0xcd,ldlat=?\n");
+        assert_true(pmu_read_alias(root, "cpu", "open", &code));
+        assert_int_equal(code.words[1], 0);
+        assert_false(pmu_read_alias(root, "cpu", "absent", &code));
+        static const char *const bad[] = {"", "\n", "nonsense=1",
+                                          "event=", "event=0xcdx"};
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+                put("events/bad", bad[i]);
+                if (pmu_read_alias(root, "cpu", "bad", &code))
+                        fail_msg("'%s' was accepted", bad[i]);
+        }
+}
+
+static void numbers_and_cpus(void **state)
+{
+        (void)state;
+        double number;
+        int *cpus;
+        size_t count;
+        put("events/read.scale", "6.103515625e-5");
+        assert_true(pmu_read_number(root, "cpu", "events/read.scale", &number));
+        assert_true(number == 64.0 / (1 << 20));
+        put("type", "four\n");
+        assert_false(pmu_read_number(root, "cpu", "type", &number));
+        assert_false(pmu_read_cpus(root, "cpu", &cpus, &count));
+        put("cpus", "0-2\n");
+        assert_true(pmu_read_cpus(root, "cpu", &cpus, &count));
+        assert_int_equal(count, 3);
+        free(cpus);
+        put("cpumask", "0,24\n"); /* an uncore PMU's */
+        assert_true(pmu_read_cpus(root, "cpu", &cpus, &count));
+        assert_int_equal(count, 2);
+        assert_int_equal(cpus[1], 24);
+        free(cpus);
+}
+
+static void lists_of_cpus(void **state)
+{
+        (void)state;
+        int *cpus;
+        size_t count;
+        assert_int_equal(cpu_list_parse("8,0-3,2\n", &cpus, &count), 0);
+        assert_int_equal(count, 5);
+        assert_int_equal(cpus[0], 0);
+        assert_int_equal(cpus[3], 3);
+        assert_int_equal(cpus[4], 8);
+        free(cpus);
+        assert_int_equal(cpu_list_parse("", &cpus, &count), 0);
+        assert_int_equal(count, 0);
+        assert_int_equal(cpu_list_parse("65535", &cpus, &count), 0);
+        free(cpus);
+        static const char *const bad[] = {"a",   "-1",   "3-1",   "1,",
+                                          ",1",  "1--2", "1-",    "1 ",
+                                          "1;2", "1,,2", "65536", "99999999999999999999",
+                                          "0\n1"};
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                if (cpu_list_parse(bad[i], &cpus, &count) != -EINVAL)
+                        fail_msg("'%s' was accepted", bad[i]);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(formats),
+            cmocka_unit_test(fields_are_set),
+            cmocka_unit_test_setup_teardown(aliases, make_pmu, remove_pmu),
+            cmocka_unit_test_setup_teardown(numbers_and_cpus, make_pmu, remove_pmu),
+            cmocka_unit_test(lists_of_cpus),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
