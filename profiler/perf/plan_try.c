@@ -165,6 +165,31 @@ int plan_try_pebs(const struct machine *machine, const struct plan_options *opti
         return code ? code : settle_counters(machine, options, &limits, plan, diag);
 }
 
+/* ---- IBS -----------------------------------------------------------------------------
+ */
+
+int plan_try_ibs(const struct machine *machine, const struct plan_options *options,
+                 struct plan *plan, struct diag *diag)
+{
+        int error = -EINVAL;
+        for (int weight_struct = 1; weight_struct >= 0; weight_struct--) {
+                error = plan_ibs(machine, options, weight_struct, plan, diag);
+                if (error)
+                        return error;
+                error = try_samples(plan);
+                if (!is_refusal_of_form(error))
+                        break;
+                plan_free(plan);
+        }
+        if (error == -EACCES && !machine->ibs.swfilt.known)
+                return diag_set(diag, error,
+                                "this kernel cannot leave itself out of IBS samples, and "
+                                "kernel.perf_event_paranoid is %" PRId64
+                                "; sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON",
+                                machine->perf_event_paranoid);
+        return error ? plan_try_explain(error, machine, "IBS", diag) : 0;
+}
+
 /* ---- reasons -------------------------------------------------------------------------
  */
 

@@ -4,6 +4,7 @@
 #ifndef MEMLAG_PERF_PLAN_TRY_H
 #define MEMLAG_PERF_PLAN_TRY_H
 
+#include "plan_ibs.h"
 #include "plan_pebs.h"
 
 /* Opens GROUP and, as more of its members, the events of BESIDE (or NULL): the kernel
@@ -17,6 +18,10 @@ int plan_try_group(const struct plan_group *group, const struct plan_group *besi
  * reason and the remedy in DIAG. */
 int plan_try_pebs(const struct machine *machine, const struct plan_options *options,
                   struct plan *plan, struct diag *diag);
+
+/* The same for IBS. */
+int plan_try_ibs(const struct machine *machine, const struct plan_options *options,
+                 struct plan *plan, struct diag *diag);
 
 /* The reason and the remedy when opening EVENT failed with ERROR, a negative errno value,
  * which is returned. */

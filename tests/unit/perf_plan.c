@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans for machines that are not here, from Haswell to Granite Rapids: which events,
- * with which codes, in which groups. The codes are those of Intel's documents, written
- * here by hand. */
+/* Plans for machines that are not here, from Haswell to Granite Rapids and of Zen: which
+ * events, with which codes, in which groups. The codes are those of Intel's documents,
+ * written here by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan_ibs.h"
 #include "plan_pebs.h"
 
 /* ---- machines
@@ -533,6 +534,105 @@ static void memory_controllers(void **state)
         assert_string_equal(last->events[3].name, "dram.write_bytes");
 }
 
+/* ---- AMD
+ * --------------------------------------------------------------------------------- */
+
+static struct machine zen(void)
+{
+        return (struct machine){
+            .vendor = "AuthenticAMD",
+            .family = 25,
+            .model = 17,
+            .ibs_flag = true,
+            .ibs_op = true,
+            .ibs = {.type = 11, .cnt_ctl = {true, {.word = 0, .mask = 1 << 19}}},
+            .pmu_count = 1,
+            .pmus = {{.name = "cpu", .type = 4}},
+        };
+}
+
+static struct perf_event_attr ibs_attr(const struct machine *machine,
+                                       const struct plan_options *options)
+{
+        struct diag diag = {""};
+        plan_free(&plan);
+        assert_int_equal(plan_ibs(machine, options, true, &plan, &diag), 0);
+        assert_int_equal(plan.groups[0].count, 1);
+        return plan.groups[0].events[0].attr;
+}
+
+/* Zen 3: it can neither leave the kernel out nor choose by latency. */
+static void ibs_of_zen_3(void **state)
+{
+        (void)state;
+        struct machine machine = zen();
+        struct plan_options options = usual;
+        options.ldlat_cycles = 300;
+        struct perf_event_attr attr = ibs_attr(&machine, &options);
+        assert_int_equal(attr.type, 11);
+        assert_int_equal(attr.config, 1 << 19); /* count operations */
+        assert_int_equal(attr.config1, 0);
+        assert_int_equal(attr.config2, 0);
+        assert_int_equal(attr.precise_ip, 0); /* ibs_op knows no other */
+        assert_int_equal(attr.exclude_kernel | attr.exclude_user | attr.exclude_hv, 0);
+        assert_int_equal(attr.sample_type, SAMPLE_TYPE | PERF_SAMPLE_WEIGHT_STRUCT);
+        assert_int_equal(plan.group_count, 2);
+        assert_int_equal(plan.groups[1].count, 2);
+        assert_string_equal(plan.groups[1].events[0].name, "ls_not_halted_cyc");
+}
+
+static void ibs_of_zen_5(void **state)
+{
+        (void)state;
+        struct machine machine = zen();
+        struct plan_options options = usual;
+        machine.ibs.swfilt = (struct machine_field){true, {.word = 2, .mask = 1}};
+        machine.ibs.ldlat = (struct machine_field){true, {.word = 1, .mask = 0xfff}};
+        options.ldlat_cycles = 300;
+        struct perf_event_attr attr = ibs_attr(&machine, &options);
+        assert_int_equal(attr.config1, 256); /* a multiple of 128 */
+        assert_int_equal(attr.config2, 1);
+        assert_int_equal(attr.exclude_kernel, 1);
+        assert_int_equal(attr.exclude_hv, 0);
+        options.ldlat_cycles = 30; /* below what it can choose by: all */
+        assert_int_equal(ibs_attr(&machine, &options).config1, 0);
+        options.ldlat_cycles = 65535;
+        assert_int_equal(ibs_attr(&machine, &options).config1, 2048);
+}
+
+static void ibs_periods(void **state)
+{
+        (void)state;
+        static const uint64_t periods[][2] = {
+            {1, 144}, {144, 144}, {1000, 992}, {250000, 250000}, {9999999, 1048560}};
+        struct machine machine = zen();
+        struct plan_options options = usual;
+        for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+                options.period = periods[i][0];
+                assert_int_equal(ibs_attr(&machine, &options).sample_period,
+                                 periods[i][1]);
+        }
+        options.period = 0;
+        options.frequency_hz = 4000;
+        struct perf_event_attr attr = ibs_attr(&machine, &options);
+        assert_int_equal(attr.freq, 1);
+        assert_int_equal(attr.sample_freq, 4000);
+}
+
+static void ibs_refusals(void **state)
+{
+        (void)state;
+        struct machine machine = zen();
+        struct diag diag = {""};
+        machine.ibs_op = false;
+        machine.hypervisor = true;
+        assert_int_equal(plan_ibs(&machine, &usual, true, &plan, &diag), -ENODEV);
+        assert_non_null(strstr(diag.text, "bare metal"));
+        strcpy(machine.vendor, "GenuineIntel");
+        assert_int_equal(plan_ibs(&machine, &usual, true, &plan, &diag), -ENODEV);
+        assert_non_null(strstr(diag.text, "--source pebs"));
+}
+
 #define plan_test(function) cmocka_unit_test_teardown(function, free_plan)
 
 int main(void)
@@ -555,6 +655,10 @@ int main(void)
             plan_test(unknown_model),
             plan_test(refusals_have_reasons),
             plan_test(memory_controllers),
+            plan_test(ibs_of_zen_3),
+            plan_test(ibs_of_zen_5),
+            plan_test(ibs_periods),
+            plan_test(ibs_refusals),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
