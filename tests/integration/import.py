@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""memlag import beside perf script: the same samples with the same fields.
+
+Real recordings lie in ../shared/perfdata (or below $MEMLAG_SHARED), with the numbers of
+samples that two other readers found (INDEX.md). Others are made here with the installed
+perf, in all the ways in which it writes. What perf script prints is taken apart into the
+fields of sample_view and compared as a whole: the same rows, the same number of times."""
+import collections
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+MEMLAG = os.environ["MEMLAG"]
+SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
+SHARED = pathlib.Path(os.environ.get("MEMLAG_SHARED", SOURCE.parent / "shared"))
+DATABASE = "import.db"
+FIELDS = ("pid", "tid", "cpu", "time", "ip", "addr", "data_src", "weight")
+
+
+def fail(message):
+    sys.exit(f"import.py: {message}")
+
+
+def run(command, **arguments):
+    return subprocess.run(command, capture_output=True, text=True, **arguments)
+
+
+def import_recording(path, *options, stdin=None, status=0):
+    command = [MEMLAG, "import", "--force", "-o", DATABASE, *options, path]
+    result = run(command, stdin=stdin)
+    if result.returncode != status:
+        fail(f"{' '.join(map(str, command))}: status {result.returncode}\n{result.stderr}")
+    return result
+
+
+def query(sql):
+    with sqlite3.connect(f"file:{DATABASE}?mode=ro", uri=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def run_info(key):
+    rows = query(f"SELECT value FROM run_info WHERE key = '{key}'")
+    return rows[0][0] if rows else None
+
+
+# ---- what perf script says --------------------------------------------------------------
+
+
+def level_of(text):
+    """perf's words for where the data came from, in those of the database. It names a
+    level by mem_lvl_num and once more by mem_lvl."""
+    if "miss" in text:
+        return "NA"
+    for word, level in (
+        ("LFB", "LFB"),
+        ("Remote RAM", "REMOTE_DRAM"),
+        ("Remote Cache", "REMOTE_CACHE"),
+        ("Remote", "REMOTE_CACHE"),
+        ("RAM", "DRAM"),
+        ("PMEM", "PMEM"),
+        ("L1", "L1"),
+        ("L2", "L2"),
+        ("L3", "L3"),
+        ("I/O", "IO"),
+        ("Uncached", "UNCACHED"),
+    ):
+        if word in text:
+            return level
+    return "NA"
+
+
+def data_source_of(text):
+    part = dict(piece.split(" ", 1) for piece in text.strip("|").split("|") if " " in piece)
+    operation = {"LOAD": "load", "STORE": "store", "PFETCH": "prefetch", "EXEC": "exec"}
+    tlb = part["TLB"]
+    snoop = part["SNP"].strip()
+    return (
+        operation.get(part["OP"].strip(), "NA"),
+        level_of(part["LVL"]),
+        "miss" if "miss" in tlb else "hit" if "hit" in tlb else "NA",
+        {"None": "none", "Miss": "none", "Hit": "hit", "HitM": "hitm", "Fwd": "hit"}.get(
+            snoop, "NA"
+        ),
+        int("Yes" in part["LCK"]),
+    )
+
+
+LINE = re.compile(
+    r"\s*(?P<pid>-?\d+)/(?P<tid>-?\d+)\s*(?:\[(?P<cpu>-?\d+)\]\s*)?"
+    r"(?:(?P<time>\d+\.\d+):\s*)?(?P<rest>.*)$"
+)
+
+
+def perf_script(path, fields):
+    command = ["perf", "script", "-i", path, "--ns", "-G", "--no-itrace", "-F", ",".join(fields)]
+    return run(command)
+
+
+def readable_fields(path):
+    """The fields that the events have: perf names each one that they have not."""
+    fields = list(FIELDS)
+    while True:
+        result = perf_script(path, fields)
+        missing = re.search(r"Cannot print '(\w+)' field", result.stderr)
+        if not missing:
+            break
+        fields.remove(missing.group(1))
+    if result.returncode != 0 or not result.stdout.strip():
+        return None, result.stderr.strip()
+    return fields, result.stdout
+
+
+def parse_line(line, fields):
+    match = LINE.match(line)
+    if not match:
+        fail(f"perf script printed {line!r}")
+    row = {"pid": int(match["pid"]), "tid": int(match["tid"])}
+    rest = match["rest"]
+    if "cpu" in fields:
+        row["cpu"] = int(match["cpu"])
+    if "time" in fields:
+        seconds, fraction = match["time"].split(".")
+        row["time"] = int(seconds) * 10**9 + int(fraction)
+    if "addr" in fields:
+        addr, rest = rest.strip().split(None, 1)
+        row["addr"] = int(addr, 16)
+    if "data_src" in fields:
+        _, source, rest = re.match(r"\s*([0-9a-f]+) (\|OP .*)\|BLK\s+\S+\s+(.*)$", rest).groups()
+        row["source"] = data_source_of(source)
+    if "weight" in fields:
+        weight, rest = rest.strip().split(None, 1)
+        row["weight"] = int(weight)
+    row["ip"] = int(rest.split()[0], 16)
+    return tuple(sorted(row.items()))
+
+
+def perf_rows(text, fields):
+    return collections.Counter(parse_line(line, fields) for line in text.splitlines() if line)
+
+
+# ---- what memlag says --------------------------------------------------------------------
+
+
+def memlag_rows(fields):
+    start = run_info("clock_start_ns") or 0
+    rows = collections.Counter()
+    for time, pid, tid, cpu, ip, addr, weight, *source in query(
+        "SELECT time_ns, pid, tid, cpu, ip, addr, latency_cycles, op, level, tlb, snoop,"
+        " coalesce(locked, 0) FROM sample_view"
+    ):
+        row = {"pid": pid, "tid": tid, "ip": int(ip, 16)}
+        if "cpu" in fields:
+            row["cpu"] = -1 if cpu is None else cpu
+        if "time" in fields:
+            row["time"] = time + start
+        if "addr" in fields:
+            row["addr"] = int(addr, 16) if addr else 0
+        if "data_src" in fields:
+            row["source"] = tuple(source)
+        if "weight" in fields:
+            row["weight"] = weight or 0
+        rows[tuple(sorted(row.items()))] += 1
+    return rows
+
+
+def compare_with_perf(path):
+    """The fields compared; None when perf cannot read the recording."""
+    fields, text = readable_fields(path)
+    if not fields:
+        return None
+    theirs, ours = perf_rows(text, fields), memlag_rows(fields)
+    if theirs != ours:
+        fail(
+            f"{path}: {sum(theirs.values())} samples of perf script, "
+            f"{sum(ours.values())} of memlag; only in perf: "
+            f"{list((theirs - ours).elements())[:3]}, only in memlag: "
+            f"{list((ours - theirs).elements())[:3]}"
+        )
+    return fields
+
+
+# ---- recordings of other machines ----------------------------------------------------------
+
+
+def index_of_recordings():
+    """FILE and the number of its samples, from the lines of the index's tables."""
+    for line in (SHARED / "perfdata/INDEX.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        numbers = [int(cell) for cell in cells[2:] if cell.isdigit()]
+        if len(cells) > 6 and "/" in cells[0] and numbers:
+            yield cells[0], numbers[0]
+        elif cells[0].startswith("mem/"):
+            yield cells[0], int(re.search(r"own (\d+)\)", line).group(1))
+
+
+def other_machines(has_perf):
+    if not (SHARED / "perfdata").is_dir():
+        print(f"SKIPPED: no recordings of other machines: {SHARED}/perfdata is not there")
+        return
+    compared = 0
+    for name, samples in index_of_recordings():
+        path = SHARED / "perfdata" / name
+        import_recording(path)
+        if run_info("samples") != samples:
+            fail(f"{name}: {run_info('samples')} samples, not {samples}")
+        if run_info("numbers") != "imported" or run_info("state") != "complete":
+            fail(f"{name}: {query('SELECT * FROM run_info')}")
+        with open(path, "rb") as stdin:
+            import_recording("-", stdin=stdin)
+        if run_info("samples") != samples:
+            fail(f"{name} as standard input: {run_info('samples')} samples")
+        cat = subprocess.Popen(["cat", path], stdout=subprocess.PIPE)
+        import_recording("-", stdin=cat.stdout)
+        cat.wait()
+        if run_info("samples") != samples:
+            fail(f"{name} through a pipe: {run_info('samples')} samples")
+        fields = compare_with_perf(path) if has_perf else None
+        compared += fields is not None
+        print(f"{name}: {samples} samples; {'as perf in ' + ' '.join(fields) if fields else 'perf cannot read it'}")
+    if has_perf and compared < 16:
+        fail(f"perf read only {compared} of the recordings")
+
+
+def main():
+    has_perf = shutil.which("perf") is not None
+    if not has_perf:
+        print("SKIPPED: perf is not installed: nothing to compare with")
+    other_machines(has_perf)
+
+
+main()
