@@ -269,6 +269,23 @@ static int set_events(const struct import *import, struct diag *diag)
         return rc;
 }
 
+/* perf lists them apart from the mappings, in a file behind them. */
+static int set_build_ids(const struct import *import, struct diag *diag)
+{
+        const struct features *features = perf_data_features(import->data);
+        int rc = db_exec(import->db, "BEGIN", diag);
+        for (size_t i = 0; rc == 0 && i < features->build_id_count; i++) {
+                const struct build_id *entry = &features->build_ids[i];
+                if (entry->length)
+                        rc = db_module_build_id(import->db, entry->path, entry->bytes,
+                                                entry->length, diag);
+        }
+        if (rc == 0)
+                return db_exec(import->db, "COMMIT", diag);
+        db_exec(import->db, "ROLLBACK", NULL);
+        return rc;
+}
+
 static int set_first_facts(const struct import *import, struct diag *diag)
 {
         struct db *db = import->db;
@@ -289,6 +306,8 @@ static int set_last_facts(const struct import *import, bool complete, struct dia
         int rc = set_features(import, diag);
         if (rc == 0)
                 rc = set_events(import, diag);
+        if (rc == 0)
+                rc = set_build_ids(import, diag);
         if (rc == 0 && import->has_base)
                 rc = db_run_set_int(db, "clock_start_ns", (int64_t)import->base_time,
                                     diag);

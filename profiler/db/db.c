@@ -524,3 +524,16 @@ int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t va
         }
         return finish(db, statement, diag);
 }
+
+int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,
+                       size_t length, struct diag *diag)
+{
+        sqlite3_stmt *statement = prepare_keyed(
+            db,
+            "UPDATE module SET build_id = ?2 WHERE path = ?1 AND build_id IS NULL "
+            "AND NOT EXISTS (SELECT 1 FROM module WHERE path = ?1 AND build_id = ?2)",
+            path);
+        if (statement)
+                sqlite3_bind_blob(statement, 2, build_id, (int)length, SQLITE_STATIC);
+        return finish(db, statement, diag);
+}

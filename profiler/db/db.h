@@ -50,6 +50,11 @@ int64_t db_run_int(struct db *db, const char *key, int64_t fallback);
 int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t value,
                   const char *unit, struct diag *diag);
 
+/* Gives the module PATH the build-id that was told of after its row was made; a row that
+ * has one keeps it. */
+int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,
+                       size_t length, struct diag *diag);
+
 /* ---- the writer of raw rows ---------------------------------------------- */
 
 /* Rows are collected into transactions; writer_flush commits at once, and the

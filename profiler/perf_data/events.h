@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "diag.h"
 #include "../perf/record.h"
+#include "diag.h"
 
 struct perf_data_event {
         struct perf_event_attr attr; /* what it does not have is zero */

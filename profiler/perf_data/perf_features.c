@@ -413,6 +413,8 @@ int features_add_build_id(struct features *features, const void *bytes, size_t s
         uint16_t misc;
         memcpy(&misc, header + 4, sizeof(misc));
         size_t length = misc & BUILD_ID_HAS_SIZE ? id[BUILD_ID_BYTES] : BUILD_ID_BYTES;
+        if (!(misc & BUILD_ID_HAS_SIZE) && memcmp(id + 16, (uint8_t[4]){0}, 4) == 0)
+                length = 16; /* perf before 5.10 fills the shorter ones with zeros */
         if (length > BUILD_ID_BYTES)
                 return diag_set(diag, -EBADMSG, "a build-id of %zu bytes", length);
         struct build_id *entry = add_build_id(features);
