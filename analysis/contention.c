@@ -21,11 +21,14 @@ static const double LATENCY_IPC = 1;
 double uncontended_lmrl(const struct interval *interval, const bool known[CONCEPT_COUNT],
                         const struct machine_facts *facts)
 {
-        if (!known[CONCEPT_L1_MISS] || !known[CONCEPT_FB_HIT] ||
+        if (!known[CONCEPT_L1_MISS] ||
+            (!known[CONCEPT_FB_HIT] && !known[CONCEPT_L1_MISS_ANY]) ||
             !known[CONCEPT_DRAM_READ] || !known[CONCEPT_DRAM_WRITE])
                 return NAN;
         double misses = interval->gained[CONCEPT_L1_MISS];
-        double loads = misses + interval->gained[CONCEPT_FB_HIT];
+        double loads = known[CONCEPT_L1_MISS_ANY]
+                           ? fmax(misses, interval->gained[CONCEPT_L1_MISS_ANY])
+                           : misses + interval->gained[CONCEPT_FB_HIT];
         double lines_read = interval->gained[CONCEPT_DRAM_READ] / LINE_BYTES;
         double lines_written = interval->gained[CONCEPT_DRAM_WRITE] / LINE_BYTES;
         if (!(loads > 0))
@@ -67,6 +70,20 @@ static bool is_latency_bound(const struct interval_metrics *metrics)
                metrics->instructions_per_cycle < LATENCY_IPC;
 }
 
+/* The largest of M17's classes; its productive cycles and other stalls are compute. */
+static enum bound largest_class(const struct interval_metrics *metrics,
+                                enum answer contended)
+{
+        double bandwidth = metrics->bandwidth_stall_ratio;
+        double latency = metrics->memory_stall_ratio - bandwidth;
+        double compute = 1 - metrics->memory_stall_ratio;
+        if (compute >= fmax(bandwidth, latency))
+                return BOUND_COMPUTE;
+        if (latency >= bandwidth)
+                return BOUND_LATENCY;
+        return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
+}
+
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
                           const struct thresholds *thresholds)
 {
@@ -77,6 +94,8 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
                 return BOUND_BANDWIDTH;
         if (metrics->fb_full_ratio >= FB_FULL_RATIO)
                 return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
+        if (!isnan(metrics->memory_stall_ratio + metrics->bandwidth_stall_ratio))
+                return largest_class(metrics, contended);
         if (is_compute_bound(metrics))
                 return BOUND_COMPUTE;
         return is_latency_bound(metrics) ? BOUND_LATENCY : BOUND_UNKNOWN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The event names of every concept, as data: a new CPU generation adds rows and
- * nothing else. Names are Intel's, as in its perfmon event lists. */
+ * nothing else. Names are Intel's, as in its perfmon event lists, and AMD's. */
 #include "counters.h"
 
 #include <stddef.h>
@@ -19,6 +19,15 @@ static const struct {
     {"mem_load_uops_retired.hit_lfb", CONCEPT_FB_HIT},
     {"mem_load_completed.l1_miss_any", CONCEPT_L1_MISS_ANY}, /* Sapphire Rapids */
     {"l1d_pend_miss.fb_full", CONCEPT_FB_FULL},
+    {"offcore_requests_buffer.sq_full", CONCEPT_SQ_FULL}, /* Haswell to Cascade Lake */
+    {"cycle_activity.stalls_l1d_pending", CONCEPT_STALLS_L1D}, /* Haswell */
+    {"cycle_activity.stalls_l1d_miss", CONCEPT_STALLS_L1D},
+    {"memory_activity.stalls_l1d_miss", CONCEPT_STALLS_L1D}, /* Golden Cove and later */
+    {"mem_bound_stalls.load", CONCEPT_STALLS_L1D},           /* Gracemont */
+    {"mem_bound_stalls_load.all", CONCEPT_STALLS_L1D},       /* Crestmont */
+    {"resource_stalls.sb", CONCEPT_STORE_BUFFER},
+    {"ls_not_halted_cyc", CONCEPT_CYCLES}, /* Zen */
+    {"ex_ret_instr", CONCEPT_INSTRUCTIONS},
     {"dram.read_bytes", CONCEPT_DRAM_READ},
     {"dram.write_bytes", CONCEPT_DRAM_WRITE},
 };

@@ -3,7 +3,7 @@
 #ifndef MEMLAG_COUNTERS_H
 #define MEMLAG_COUNTERS_H
 
-/* The concepts that the interval metrics are made of (method.md, section 1). */
+/* The concepts that the interval metrics are made of (doc/method.md). */
 enum concept {
         CONCEPT_CYCLES,       /* unhalted core cycles */
         CONCEPT_INSTRUCTIONS, /* retired */
@@ -14,6 +14,9 @@ enum concept {
         CONCEPT_FB_FULL,      /* cycles a demand request waited for a fill buffer */
         CONCEPT_DRAM_READ,    /* bytes */
         CONCEPT_DRAM_WRITE,   /* bytes */
+        CONCEPT_SQ_FULL,      /* cycles the queue from L2 to L3 was full */
+        CONCEPT_STALLS_L1D,   /* cycles without execution beside a waiting L1D miss */
+        CONCEPT_STORE_BUFFER, /* cycles stalled because the store buffer was full */
         CONCEPT_COUNT,
         CONCEPT_NONE = CONCEPT_COUNT
 };

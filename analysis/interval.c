@@ -130,6 +130,29 @@ static double miss_loads(const double gained[CONCEPT_COUNT])
         return gained[CONCEPT_L1_MISS] + gained[CONCEPT_FB_HIT];
 }
 
+/* A counter that the CPU has not got adds nothing. */
+static double or_zero(double count)
+{
+        return isnan(count) ? 0 : count;
+}
+
+static double memory_stalls(const double gained[CONCEPT_COUNT])
+{
+        if (isnan(gained[CONCEPT_STALLS_L1D]))
+                return NAN;
+        return fmin(gained[CONCEPT_CYCLES], fmax(or_zero(gained[CONCEPT_STORE_BUFFER]),
+                                                 gained[CONCEPT_STALLS_L1D]));
+}
+
+static double bandwidth_stalls(const double gained[CONCEPT_COUNT])
+{
+        double full = gained[CONCEPT_FB_FULL] + or_zero(gained[CONCEPT_SQ_FULL]);
+        if (isnan(full))
+                return NAN;
+        return fmin(memory_stalls(gained),
+                    fmax(or_zero(gained[CONCEPT_STORE_BUFFER]), full));
+}
+
 struct interval_metrics interval_metrics(const struct interval *interval,
                                          const bool known[CONCEPT_COUNT],
                                          double clock_mhz)
@@ -156,5 +179,7 @@ struct interval_metrics interval_metrics(const struct interval *interval,
             .used_cores = ratio(cycles, core_cycles),
             .pending_ratio = ratio(pending, cycles),
             .instructions_per_cycle = ratio(gained[CONCEPT_INSTRUCTIONS], cycles),
+            .memory_stall_ratio = ratio(memory_stalls(gained), cycles),
+            .bandwidth_stall_ratio = ratio(bandwidth_stalls(gained), cycles),
         };
 }

@@ -75,6 +75,12 @@ struct interval_metrics {
          * that can have been spent waiting for one. */
         double pending_ratio;
         double instructions_per_cycle;
+        /* M17, as shares of the cycles. Stalled for memory: max(RESOURCE_STALLS.SB,
+         * STALLS_L1D_PENDING). Of these, for its bandwidth: max(RESOURCE_STALLS.SB,
+         * FB_FULL + SQ_FULL); CPUs without the last have their fill buffers only. The
+         * rest of the first is for its latency. */
+        double memory_stall_ratio;
+        double bandwidth_stall_ratio;
 };
 
 /* CLOCK_MHZ may be NAN. */

@@ -155,6 +155,23 @@ static void without_a_needed_counter_the_answer_is_unknown(void **state)
         assert_int_equal(judge(&i, known), ANSWER_YES);
 }
 
+/* From Sapphire Rapids on, one event counts misses and fill buffer hits together. */
+static void baseline_of_one_event_is_the_same(void **state)
+{
+        (void)state;
+        struct interval i = stream(lines_of(80), 600, 7, 0);
+        bool known[CONCEPT_COUNT];
+        memcpy(known, all_known, sizeof(known));
+        double of_two = uncontended_lmrl(&i, known, &machine);
+        i.gained[CONCEPT_L1_MISS_ANY] =
+            i.gained[CONCEPT_L1_MISS] + i.gained[CONCEPT_FB_HIT];
+        i.gained[CONCEPT_FB_HIT] = 0;
+        known[CONCEPT_L1_MISS_ANY] = true;
+        known[CONCEPT_FB_HIT] = false;
+        assert_near(uncontended_lmrl(&i, known, &machine), of_two, 1e-9);
+        assert_near(of_two, IDLE / 8.0, 1e-9); /* one line for eight loads */
+}
+
 /* ---- bound ------------------------------------------------------------------- */
 
 static enum bound bound_of(double used, double gbs, double fb_full, double pending,
@@ -166,7 +183,28 @@ static enum bound bound_of(double used, double gbs, double fb_full, double pendi
                                      .write_gbs = 0,
                                      .fb_full_ratio = fb_full,
                                      .pending_ratio = pending,
-                                     .instructions_per_cycle = ipc};
+                                     .instructions_per_cycle = ipc,
+                                     .memory_stall_ratio = NAN,
+                                     .bandwidth_stall_ratio = NAN};
+        return interval_bound(&m, contended, &thresholds);
+}
+
+/* One core's interval of a million cycles with these counts of stalled cycles. */
+static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double fb_full,
+                                  double sq_full, enum answer contended)
+{
+        bool known[CONCEPT_COUNT] = {false};
+        struct interval i = {.start_ns = 0, .end_ns = 500000};
+        known[CONCEPT_CYCLES] = known[CONCEPT_STALLS_L1D] = known[CONCEPT_FB_FULL] = true;
+        i.gained[CONCEPT_CYCLES] = 1e6;
+        i.gained[CONCEPT_STALLS_L1D] = stalls_l1d;
+        i.gained[CONCEPT_FB_FULL] = fb_full;
+        i.gained[CONCEPT_STORE_BUFFER] = store_buffer;
+        i.gained[CONCEPT_SQ_FULL] = sq_full;
+        known[CONCEPT_STORE_BUFFER] = store_buffer >= 0;
+        known[CONCEPT_SQ_FULL] = sq_full >= 0;
+        struct interval_metrics m = interval_metrics(&i, known, machine.clock_mhz);
+        struct thresholds thresholds = thresholds_of_machine(&machine);
         return interval_bound(&m, contended, &thresholds);
 }
 
@@ -189,6 +227,31 @@ static void bounds_follow_the_rules_in_their_order(void **state)
         assert_int_equal(bound_of(1, 1, 0, 1, 1.5, ANSWER_NO), BOUND_UNKNOWN);
         assert_int_equal(bound_of(NAN, NAN, NAN, NAN, NAN, ANSWER_UNKNOWN),
                          BOUND_UNKNOWN);
+}
+
+/* M17's classes, on the pointer chases of its section on stalls: a chain of loads that
+ * take 200 cycles each, alone and with 24 independent multiplications beside each load,
+ * which execute in 24 of its cycles; and on its other classes. */
+static void stalls_tell_the_middle(void **state)
+{
+        (void)state;
+        enum { ABSENT = -1 };
+        assert_int_equal(bound_of_stalls(1e6, 0, 0, 0, ANSWER_NO), BOUND_LATENCY);
+        assert_int_equal(bound_of_stalls(1e6 * 176 / 200, 0, 0, 0, ANSWER_NO),
+                         BOUND_LATENCY);
+        /* Mostly arithmetic: 10 % of the cycles waited. */
+        assert_int_equal(bound_of_stalls(1e5, 0, 0, 0, ANSWER_NO), BOUND_COMPUTE);
+        /* Buffers full for some of the time, below the rule for in-core alone: it is the
+         * queue beside them, or the stores, that makes bandwidth the largest. */
+        assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 3e5, ANSWER_NO), BOUND_IN_CORE);
+        assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 1e5, ANSWER_NO), BOUND_LATENCY);
+        assert_int_equal(bound_of_stalls(7e5, 6e5, 0, 0, ANSWER_NO), BOUND_IN_CORE);
+        assert_int_equal(bound_of_stalls(7e5, 6e5, 0, 0, ANSWER_UNKNOWN), BOUND_UNKNOWN);
+        /* Stores wait although no load does. */
+        assert_int_equal(bound_of_stalls(0, 6e5, 0, 0, ANSWER_NO), BOUND_IN_CORE);
+        /* CPUs without these counters. */
+        assert_int_equal(bound_of_stalls(7e5, ABSENT, 2e5, ABSENT, ANSWER_NO),
+                         BOUND_LATENCY);
 }
 
 /* ---- thresholds without machine facts ------------------------------------------ */
@@ -239,6 +302,8 @@ int main(void)
             cmocka_unit_test(below_half_the_bandwidth_nothing_is_contended),
             cmocka_unit_test(without_a_needed_counter_the_answer_is_unknown),
             cmocka_unit_test(bounds_follow_the_rules_in_their_order),
+            cmocka_unit_test(stalls_tell_the_middle),
+            cmocka_unit_test(baseline_of_one_event_is_the_same),
             cmocka_unit_test(quiet_intervals_give_the_baseline),
             cmocka_unit_test(a_run_without_quiet_intervals_has_no_baseline),
         };

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters.h"
 #include "event_table.h"
 
 /* ---- the csv --------------------------------------------------------------------------
@@ -252,12 +253,51 @@ static void cpus_are_found(void **state)
         assert_int_equal(event_counters("ADL", CORE_E), 6);
 }
 
+/* ---- what becomes of the counts
+ * ------------------------------------------------------------ */
+
+/* Analysis knows the counters by their names, whatever the CPU calls them. */
+static void analysis_knows_the_names(void **state)
+{
+        (void)state;
+        static const char *const platforms[] = {
+            "HSW", "HSX", "BDW", "BDX", "SKL", "SKX", "CLX", "ICL",   "ICX",
+            "TGL", "RKL", "ADL", "SPR", "EMR", "MTL", "GNR", "BDW-DE"};
+        static const struct {
+                enum event_role role;
+                enum concept concept;
+        } meanings[] = {
+            {ROLE_CYCLES, CONCEPT_CYCLES},
+            {ROLE_INSTRUCTIONS, CONCEPT_INSTRUCTIONS},
+            {ROLE_PENDING, CONCEPT_PENDING},
+            {ROLE_L1_MISS, CONCEPT_L1_MISS},
+            {ROLE_FB_HIT, CONCEPT_FB_HIT},
+            {ROLE_L1_MISS_ANY, CONCEPT_L1_MISS_ANY},
+            {ROLE_FB_FULL, CONCEPT_FB_FULL},
+            {ROLE_SQ_FULL, CONCEPT_SQ_FULL},
+            {ROLE_STALLS_L1D, CONCEPT_STALLS_L1D},
+            {ROLE_STORE_BUFFER, CONCEPT_STORE_BUFFER},
+        };
+        for (size_t p = 0; p < sizeof(platforms) / sizeof(platforms[0]); p++)
+                for (int core = CORE_P; core <= CORE_E; core++)
+                        for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]);
+                             i++) {
+                                const struct event *event =
+                                    event_find(platforms[p], (enum core_kind)core,
+                                               meanings[i].role, 0);
+                                if (event &&
+                                    counter_concept(event->name) != meanings[i].concept)
+                                        fail_msg("%s is unknown", event->name);
+                        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_setup(events_are_intels, read_rows),
             cmocka_unit_test(events_are_libpfm4s),
             cmocka_unit_test(cpus_are_found),
+            cmocka_unit_test(analysis_knows_the_names),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
