@@ -90,12 +90,14 @@ static const struct attribute_group capability_group = {
 };
 static const struct attribute_group other_group = {.attrs = other_attributes};
 
-static const struct attribute_group *groups[] = {
-    &other_group, &format_group, &event_group, &capability_group, NULL,
+static const struct attribute_group *groups[5] = {
+    &other_group,
+    &format_group,
+    &event_group,
 };
 
 /* CPUs with the auxiliary event also sample stores with their latency. */
-const struct attribute_group **sysfs_groups(void)
+static void show_aliases(void)
 {
         struct attribute **end = event_attributes + 2;
 
@@ -106,5 +108,13 @@ const struct attribute_group **sysfs_groups(void)
         } else {
                 *end++ = &event_mem_stores.attr.attr;
         }
+}
+
+const struct attribute_group **sysfs_groups(bool aliases, bool capabilities)
+{
+        if (aliases)
+                show_aliases();
+        if (capabilities)
+                groups[3] = &capability_group;
         return groups;
 }
