@@ -4,15 +4,14 @@
 
 #include <stdlib.h>
 
-static size_t slot_of(const struct pairs *pairs, uint32_t line, uint32_t object,
-                      uint32_t field)
+static size_t slot_of(const struct pairs *pairs, uint32_t line, uint32_t object)
 {
-        uint64_t key = ((uint64_t)line << 32 | object) ^ (uint64_t)field << 16;
+        uint64_t key = (uint64_t)line << 32 | object;
         /* Fibonacci hashing: the product's high bits depend on all of the key's. */
         size_t slot = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (pairs->slot_count - 1);
         while (pairs->slots[slot]) {
                 const struct pair *pair = &pairs->pairs[pairs->slots[slot] - 1];
-                if (pair->line == line && pair->object == object && pair->field == field)
+                if (pair->line == line && pair->object == object)
                         break;
                 slot = (slot + 1) & (pairs->slot_count - 1);
         }
@@ -30,8 +29,8 @@ static int grow_slots(struct pairs *pairs)
         pairs->slots = slots;
         pairs->slot_count = slot_count;
         for (size_t i = 0; i < pairs->count; i++)
-                slots[slot_of(pairs, pairs->pairs[i].line, pairs->pairs[i].object,
-                              pairs->pairs[i].field)] = (uint32_t)i + 1;
+                slots[slot_of(pairs, pairs->pairs[i].line, pairs->pairs[i].object)] =
+                    (uint32_t)i + 1;
         return 0;
 }
 
@@ -46,18 +45,16 @@ static int grow_pairs(struct pairs *pairs)
         return 0;
 }
 
-struct tally *pairs_get(struct pairs *pairs, uint32_t line, uint32_t object,
-                        uint32_t field)
+struct tally *pairs_get(struct pairs *pairs, uint32_t line, uint32_t object)
 {
         if (2 * pairs->count >= pairs->slot_count && grow_slots(pairs))
                 return NULL;
-        size_t slot = slot_of(pairs, line, object, field);
+        size_t slot = slot_of(pairs, line, object);
         if (pairs->slots[slot])
                 return &pairs->pairs[pairs->slots[slot] - 1].tally;
         if (pairs->count == pairs->capacity && grow_pairs(pairs))
                 return NULL;
-        pairs->pairs[pairs->count] =
-            (struct pair){.line = line, .object = object, .field = field};
+        pairs->pairs[pairs->count] = (struct pair){.line = line, .object = object};
         pairs->slots[slot] = (uint32_t)++pairs->count;
         return &pairs->pairs[pairs->count - 1].tally;
 }
@@ -67,9 +64,7 @@ static int compare_pairs(const void *a, const void *b)
         const struct pair *x = a, *y = b;
         if (x->line != y->line)
                 return x->line < y->line ? -1 : 1;
-        if (x->object != y->object)
-                return x->object < y->object ? -1 : 1;
-        return (x->field > y->field) - (x->field < y->field);
+        return (x->object > y->object) - (x->object < y->object);
 }
 
 void pairs_sort(struct pairs *pairs)

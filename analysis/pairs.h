@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tally for each line, object and field that occur together. */
+/* A tally for each pair of line and object that occurs. */
 #ifndef MEMLAG_PAIRS_H
 #define MEMLAG_PAIRS_H
 
@@ -11,7 +11,6 @@
 struct pair {
         uint32_t line;
         uint32_t object;
-        uint32_t field;
         struct tally tally;
 };
 
@@ -24,12 +23,11 @@ struct pairs {
         size_t slot_count;
 };
 
-/* The tally of LINE, OBJECT and FIELD, made when new; NULL without memory. It moves when
+/* The tally of LINE and OBJECT, made when new; NULL without memory. It moves when
  * another is made. */
-struct tally *pairs_get(struct pairs *pairs, uint32_t line, uint32_t object,
-                        uint32_t field);
+struct tally *pairs_get(struct pairs *pairs, uint32_t line, uint32_t object);
 
-/* Orders the pairs by line, object and field; no pairs_get after it. */
+/* Orders the pairs by line and object; no pairs_get after it. */
 void pairs_sort(struct pairs *pairs);
 
 void pairs_free(struct pairs *pairs);

@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/utsname.h>
-#include <time.h>
+#include <sys/pidfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "db.h"
 #include "launch.h"
 #include "record.h"
+#include "record_facts.h"
 #include "record_options.h"
 #include "sim_preset.h"
 #include "sink.h"
-#include "source.h"
+#include "sources.h"
 #include "target_file.h"
-#include "words.h"
 
 /* How long records may stay in memory when the source does not ring: what a killed
  * memlag loses. */
@@ -63,99 +63,6 @@ static int print_lists(const struct record_options *options)
         return rc < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-/* ---- facts about the run ------------------------------------------------------- */
-
-static int set_words(struct db *db, const char *key, const char *const *words,
-                     struct diag *diag)
-{
-        char *joined = words_join(words);
-        if (!joined)
-                return diag_set(diag, -ENOMEM, "out of memory");
-        int rc = db_run_set_text(db, key, joined, diag);
-        free(joined);
-        return rc;
-}
-
-static int set_system_facts(struct db *db, struct diag *diag)
-{
-        struct utsname system;
-        uname(&system);
-        char kernel[sizeof(system.sysname) + sizeof(system.release) +
-                    sizeof(system.machine)];
-        snprintf(kernel, sizeof(kernel), "%s %s %s", system.sysname, system.release,
-                 system.machine);
-        char start[sizeof("2000-01-01T00:00:00Z")];
-        time_t now = time(NULL);
-        struct tm utc;
-        strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-        int rc = db_run_set_text(db, "kernel", kernel, diag);
-        if (rc == 0)
-                rc = db_run_set_text(db, "start", start, diag);
-        return rc == 0 ? db_run_set_text(db, "memlag_version", MEMLAG_VERSION, diag) : rc;
-}
-
-static int set_model_facts(const struct recording *recording, struct diag *diag)
-{
-        const struct source_options *source = &recording->options->source;
-        struct sim_preset preset;
-        int rc = sim_preset_build(source->sim_cpu, source->sim_set, &preset, diag);
-        if (rc < 0)
-                return rc;
-        char cpu[sizeof(preset.name) + sizeof(" (simulated)")];
-        snprintf(cpu, sizeof(cpu), "%s (simulated)", preset.name);
-        rc = db_run_set_text(recording->db, "cpu", cpu, diag);
-        if (rc == 0)
-                rc = db_run_set_text(recording->db, "sim_preset", preset.name, diag);
-        if (rc == 0 && source->sim_set)
-                rc = set_words(recording->db, "sim_set", source->sim_set, diag);
-        return rc;
-}
-
-static int set_first_facts(const struct recording *recording, struct diag *diag)
-{
-        static const char *const numbers[] = {[NUMBERS_MEASURED] = "measured",
-                                              [NUMBERS_MODELLED] = "modelled",
-                                              [NUMBERS_IMPORTED] = "imported"};
-        const struct source_options *source = &recording->options->source;
-        struct db *db = recording->db;
-        int rc = db_run_set_text(db, "state", "recording", diag);
-        if (rc == 0)
-                rc = set_words(db, "command",
-                               (const char *const *)recording->options->command, diag);
-        if (rc == 0)
-                rc = db_run_set_text(db, "source", recording->ops->name, diag);
-        if (rc == 0)
-                rc = db_run_set_text(db, "numbers", numbers[recording->ops->numbers],
-                                     diag);
-        if (rc == 0)
-                rc =
-                    db_run_set_int(db, "interval_ns", (int64_t)source->interval_ns, diag);
-        if (rc == 0)
-                rc = db_run_set_int(db, "period_loads", (int64_t)source->period_loads,
-                                    diag);
-        if (rc == 0)
-                rc = db_run_set_int(db, "ldlat_cycles", source->ldlat_cycles, diag);
-        if (rc == 0)
-                rc = set_system_facts(db, diag);
-        return rc == 0 ? set_model_facts(recording, diag) : rc;
-}
-
-static int set_last_facts(const struct recording *recording, struct diag *diag)
-{
-        struct db *db = recording->db;
-        int rc = db_run_set_int(db, "duration_ns", sink_latest_ns(recording->sink), diag);
-        if (rc == 0)
-                rc = db_run_set_int(db,
-                                    recording->end.signalled ? "signal" : "exit_status",
-                                    recording->end.status, diag);
-        if (rc == 0)
-                rc = sink_write_ledger(recording->sink, db, diag);
-        if (rc == 0)
-                rc = db_run_set_text(
-                    db, "state", recording->failed ? "interrupted" : "complete", diag);
-        return rc;
-}
-
 /* ---- the run --------------------------------------------------------------------- */
 
 static int open_database(struct recording *recording, struct diag *diag)
@@ -163,7 +70,8 @@ static int open_database(struct recording *recording, struct diag *diag)
         int rc = db_create(recording->options->output, recording->options->force,
                            &recording->db, diag);
         if (rc == 0)
-                rc = set_first_facts(recording, diag);
+                rc = record_facts_begin(recording->db, recording->options, recording->ops,
+                                        diag);
         if (rc == 0)
                 rc = writer_open(recording->db, &recording->writer, diag);
         if (rc == 0)
@@ -171,10 +79,26 @@ static int open_database(struct recording *recording, struct diag *diag)
         return rc;
 }
 
-static int start(struct recording *recording, struct diag *diag)
+/* Starts the command under the source, or the source alone. */
+static int launch(struct recording *recording, struct diag *diag)
 {
         char **argv = recording->options->command;
         char **envp = environ;
+        int rc = recording->ops->start(recording->source, &argv, &envp, diag);
+        if (rc == 0 && argv)
+                rc = launch_prepare(recording->launch, argv, envp, diag);
+        if (rc == 0 && recording->ops->attach)
+                rc = recording->ops->attach(recording->source,
+                                            launch_pid(recording->launch), diag);
+        if (rc < 0)
+                return rc;
+        fprintf(stderr, "memlag %s: source %s: %s\n", name, recording->ops->name,
+                recording->ops->meaning);
+        return argv ? launch_start(recording->launch, diag) : 0;
+}
+
+static int start(struct recording *recording, struct diag *diag)
+{
         int rc = launch_open(&recording->launch, diag);
         if (rc == 0)
                 rc = open_database(recording, diag);
@@ -183,19 +107,16 @@ static int start(struct recording *recording, struct diag *diag)
                                           &recording->source, diag);
         if (rc == 0)
                 rc = writer_flush(recording->writer, diag);
-        if (rc == 0)
-                rc = recording->ops->start(recording->source, &argv, &envp, diag);
-        if (rc < 0)
-                return rc;
-        fprintf(stderr, "memlag %s: source %s: %s\n", name, recording->ops->name,
-                recording->ops->meaning);
-        return launch_start(recording->launch, argv, envp, diag);
+        return rc == 0 ? launch(recording, diag) : rc;
 }
 
-/* Recording cannot go on; the target can. */
+/* Recording cannot go on; what is recorded can. */
 static void give_up(struct recording *recording, const struct diag *diag)
 {
-        diag_printf(name, "%s; the command goes on without being recorded", diag->text);
+        diag_printf(name, "%s; %s", diag->text,
+                    recording->options->command
+                        ? "the command goes on without being recorded"
+                        : "recording has ended");
         recording->ops->close(recording->source);
         recording->source = NULL;
         recording->failed = true;
@@ -217,44 +138,118 @@ static void drain(struct recording *recording, bool flush)
 static int watch(int epoll_fd, int fd, struct diag *diag)
 {
         struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-        if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
+        if (fd >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
                 return diag_set(diag, -errno, "cannot watch the target: %s",
                                 strerror(errno));
         return 0;
 }
 
-/* Until the target ends. Closing the source's descriptor ends its watch. */
-static void follow_until_end(struct recording *recording, int epoll_fd)
+/* What recording waits for; -1: for none such. */
+struct watched {
+        int epoll;
+        int end;      /* the target ends */
+        int signal;   /* a signal came */
+        int duration; /* the time that the user set is over */
+};
+
+static int finish_source(struct recording *recording, struct diag *diag);
+
+/* The time is over: a command goes on without being recorded. */
+static void end_recording(struct recording *recording)
 {
-        for (;;) {
+        struct diag diag;
+        if (recording->source && finish_source(recording, &diag) < 0) {
+                diag_print(name, &diag);
+                recording->failed = true;
+        }
+}
+
+/* Until the target ends, or without a command until recording is to end. Closing the
+ * source's descriptor ends its watch. */
+static void follow_until_end(struct recording *recording, const struct watched *watched)
+{
+        bool has_command = recording->options->command != NULL;
+        while (has_command || recording->source) {
                 struct epoll_event event;
-                int count =
-                    epoll_wait(epoll_fd, &event, 1, recording->source ? DRAIN_MS : -1);
+                int count = epoll_wait(watched->epoll, &event, 1,
+                                       recording->source ? DRAIN_MS : -1);
                 if (count < 0 && errno != EINTR)
                         return; /* launch_wait still waits */
-                if (count > 0 && event.data.fd == launch_end_fd(recording->launch))
+                if (count > 0 && event.data.fd == watched->end)
                         return;
-                if (count > 0 && event.data.fd == launch_signal_fd(recording->launch))
-                        launch_forward(recording->launch);
-                else
+                if (count > 0 && event.data.fd == watched->signal) {
+                        if (launch_forward(recording->launch))
+                                return;
+                } else if (count > 0 && event.data.fd == watched->duration) {
+                        epoll_ctl(watched->epoll, EPOLL_CTL_DEL, watched->duration, NULL);
+                        end_recording(recording);
+                } else {
                         drain(recording, count <= 0);
+                }
         }
+}
+
+static int open_duration(double seconds, int *fd, struct diag *diag)
+{
+        struct itimerspec setting = {
+            .it_value = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)}};
+        *fd = -1;
+        if (seconds == 0)
+                return 0;
+        *fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+        if (*fd < 0 || timerfd_settime(*fd, 0, &setting, NULL) != 0)
+                return diag_set(diag, -errno, "cannot set the time of recording: %s",
+                                strerror(errno));
+        return 0;
+}
+
+/* The end of the command, or of the process that is recorded. */
+static int open_end(const struct recording *recording, int *fd, struct diag *diag)
+{
+        pid_t pid = recording->options->source.pid;
+        *fd = launch_end_fd(recording->launch);
+        if (!pid)
+                return 0;
+        *fd = pidfd_open(pid, 0);
+        return *fd >= 0 ? 0
+                        : diag_set(diag, -errno, "cannot watch process %d: %s", (int)pid,
+                                   strerror(errno));
+}
+
+static int follow_with(struct recording *recording, struct watched *watched,
+                       struct diag *diag)
+{
+        watched->epoll = epoll_create1(EPOLL_CLOEXEC);
+        if (watched->epoll < 0)
+                return diag_set(diag, -errno, "cannot watch the target: %s",
+                                strerror(errno));
+        int rc = open_end(recording, &watched->end, diag);
+        if (rc == 0)
+                rc = open_duration(recording->options->duration_s, &watched->duration,
+                                   diag);
+        if (rc == 0)
+                rc = watch(watched->epoll, watched->end, diag);
+        if (rc == 0)
+                rc = watch(watched->epoll, watched->duration, diag);
+        if (rc == 0)
+                rc = watch(watched->epoll, watched->signal, diag);
+        if (rc == 0)
+                rc = watch(watched->epoll, recording->ops->poll_fd(recording->source),
+                           diag);
+        if (rc == 0)
+                follow_until_end(recording, watched);
+        return rc;
 }
 
 static int follow(struct recording *recording, struct diag *diag)
 {
-        int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-        if (epoll_fd < 0)
-                return diag_set(diag, -errno, "cannot watch the target: %s",
-                                strerror(errno));
-        int rc = watch(epoll_fd, launch_end_fd(recording->launch), diag);
-        if (rc == 0)
-                rc = watch(epoll_fd, launch_signal_fd(recording->launch), diag);
-        if (rc == 0)
-                rc = watch(epoll_fd, recording->ops->poll_fd(recording->source), diag);
-        if (rc == 0)
-                follow_until_end(recording, epoll_fd);
-        close(epoll_fd);
+        struct watched watched = {-1, -1, launch_signal_fd(recording->launch), -1};
+        int rc = follow_with(recording, &watched, diag);
+        const int opened[] = {watched.epoll, watched.duration,
+                              recording->options->source.pid ? watched.end : -1};
+        for (size_t i = 0; i < sizeof(opened) / sizeof(opened[0]); i++)
+                if (opened[i] >= 0)
+                        close(opened[i]);
         return rc;
 }
 
@@ -284,7 +279,10 @@ static void finish_database(struct recording *recording)
         int rc = writer_close(recording->writer, &diag);
         recording->writer = NULL;
         if (rc == 0)
-                rc = set_last_facts(recording, &diag);
+                rc =
+                    record_facts_end(recording->db, recording->sink,
+                                     recording->options->command ? &recording->end : NULL,
+                                     recording->failed, &diag);
         if (rc < 0) {
                 if (!was_failed)
                         diag_print(name, &diag);
@@ -370,7 +368,8 @@ static int record(struct recording *recording)
         }
         if (follow(recording, &diag) < 0)
                 give_up(recording, &diag);
-        if (launch_wait(recording->launch, &recording->end, &diag) < 0) {
+        if (options->command &&
+            launch_wait(recording->launch, &recording->end, &diag) < 0) {
                 diag_print(name, &diag);
                 recording->failed = true;
         }
@@ -385,6 +384,17 @@ static int record(struct recording *recording)
         return status_of(recording, show(options->output) == EXIT_OK);
 }
 
+static int choose_source(const struct record_options *options,
+                         const struct source_ops **ops, struct diag *diag)
+{
+        if (strcmp(options->source_name, "auto") == 0) {
+                *ops = sources_choose(&options->source, diag);
+                return *ops ? 0 : -ENODEV;
+        }
+        *ops = sources_find(options->source_name);
+        return sources_check(*ops, &options->source, diag);
+}
+
 int cmd_record(int argc, char **argv)
 {
         struct record_options options;
@@ -394,15 +404,17 @@ int cmd_record(int argc, char **argv)
                 diag_print(name, &diag);
                 return EXIT_FAILED;
         }
-        struct recording recording = {.options = &options, .ops = &source_sim};
+        struct recording recording = {.options = &options};
         if (options.action != RECORD_RUN) {
                 status = print_lists(&options);
-        } else if (recording.ops->probe(&options.source, &diag) < 0) {
+        } else if (choose_source(&options, &recording.ops, &diag) < 0) {
                 diag_print(name, &diag);
                 status = EXIT_FAILED;
-        } else if ((status = target_file_check(options.command[0], &diag)) != 0) {
+        } else if (options.command &&
+                   (status = target_file_check(options.command[0], &diag)) != 0) {
                 diag_print(name, &diag);
         } else {
+                recording.ops->set_defaults(&options.source);
                 status = record(&recording);
         }
         record_options_free(&options);

@@ -26,7 +26,10 @@ struct launch {
         struct sigaction actions_before[COUNT(ignored_signals)];
         int signal_fd;
         int end_fd;
-        pid_t pid;
+        int go;     /* a byte lets the waiting process execute the program */
+        int report; /* where it tells why it could not */
+        const char *program;
+        pid_t pid; /* 0: none */
         bool ended;
 };
 
@@ -35,7 +38,7 @@ int launch_open(struct launch **result, struct diag *diag)
         struct launch *launch = calloc(1, sizeof(*launch));
         if (!launch)
                 return diag_set(diag, -ENOMEM, "out of memory");
-        launch->end_fd = -1;
+        launch->end_fd = launch->go = launch->report = -1;
         sigset_t forwarded;
         sigemptyset(&forwarded);
         for (size_t i = 0; i < COUNT(forwarded_signals); i++)
@@ -62,23 +65,38 @@ static void restore_signals(const struct launch *launch)
         sigprocmask(SIG_SETMASK, &launch->mask_before, NULL);
 }
 
+static void close_descriptor(int *fd)
+{
+        if (*fd >= 0)
+                close(*fd);
+        *fd = -1;
+}
+
 void launch_close(struct launch *launch)
 {
         if (!launch)
                 return;
-        close(launch->signal_fd);
-        if (launch->end_fd >= 0)
-                close(launch->end_fd);
+        close_descriptor(&launch->signal_fd);
+        close_descriptor(&launch->end_fd);
+        close_descriptor(&launch->report);
+        if (launch->go >= 0) { /* it has not been let go: it ends now */
+                close_descriptor(&launch->go);
+                waitpid(launch->pid, NULL, 0);
+        }
         restore_signals(launch);
         free(launch);
 }
 
 /* ---- the start ----------------------------------------------------------------- */
 
-/* In the child. A failed exec sends its error number through REPORT. */
+/* In the child. Without the byte memlag has given up, or is gone. A failed exec sends
+ * its error number through REPORT. */
 static void become_target(const struct launch *launch, char *const argv[],
-                          char *const envp[], int report)
+                          char *const envp[], int go, int report)
 {
+        char byte;
+        if (read(go, &byte, 1) != 1)
+                _exit(127);
         restore_signals(launch);
         execve(argv[0], argv, envp);
         int error = errno;
@@ -86,28 +104,70 @@ static void become_target(const struct launch *launch, char *const argv[],
         _exit(127);
 }
 
-int launch_start(struct launch *launch, char *const argv[], char *const envp[],
-                 struct diag *diag)
+static int make_pipes(int go[2], int report[2], struct diag *diag)
 {
-        int report[2];
-        if (pipe2(report, O_CLOEXEC) != 0)
+        if (pipe2(go, O_CLOEXEC) != 0)
                 return diag_set(diag, -errno, "cannot make a pipe: %s", strerror(errno));
-        launch->pid = fork();
-        if (launch->pid == 0)
-                become_target(launch, argv, envp, report[1]);
-        int error = launch->pid < 0 ? errno : 0;
+        if (pipe2(report, O_CLOEXEC) == 0)
+                return 0;
+        int error = errno;
+        close(go[0]);
+        close(go[1]);
+        return diag_set(diag, -error, "cannot make a pipe: %s", strerror(error));
+}
+
+int launch_prepare(struct launch *launch, char *const argv[], char *const envp[],
+                   struct diag *diag)
+{
+        int go[2];
+        int report[2];
+        int rc = make_pipes(go, report, diag);
+        if (rc < 0)
+                return rc;
+        pid_t pid = fork();
+        if (pid == 0) {
+                close(go[1]); /* so that memlag's end is seen */
+                become_target(launch, argv, envp, go[0], report[1]);
+        }
+        int error = errno;
+        close(go[0]);
         close(report[1]);
-        if (!error && read(report[0], &error, sizeof(error)) == (ssize_t)sizeof(error))
-                waitpid(launch->pid, NULL, 0);
-        close(report[0]);
-        if (error)
+        if (pid < 0) {
+                close(go[1]);
+                close(report[0]);
                 return diag_set(diag, -error, "cannot start %s: %s", argv[0],
                                 strerror(error));
-        launch->end_fd = pidfd_open(launch->pid, 0);
+        }
+        launch->program = argv[0];
+        launch->pid = pid;
+        launch->go = go[1];
+        launch->report = report[0];
+        launch->end_fd = pidfd_open(pid, 0);
         if (launch->end_fd < 0)
                 return diag_set(diag, -errno, "cannot watch the target: %s",
                                 strerror(errno));
         return 0;
+}
+
+int launch_start(struct launch *launch, struct diag *diag)
+{
+        (void)!write(launch->go, "",
+                     1); /* SIGPIPE is ignored: it may be killed already */
+        close_descriptor(&launch->go);
+        int error = 0;
+        ssize_t length = read(launch->report, &error, sizeof(error));
+        close_descriptor(&launch->report);
+        if (length != (ssize_t)sizeof(error))
+                return 0;
+        waitpid(launch->pid, NULL, 0);
+        launch->ended = true;
+        return diag_set(diag, -error, "cannot start %s: %s", launch->program,
+                        strerror(error));
+}
+
+pid_t launch_pid(const struct launch *launch)
+{
+        return launch->pid;
 }
 
 int launch_signal_fd(const struct launch *launch)
@@ -135,17 +195,26 @@ static bool is_ignored(int signal_number)
                action.sa_handler == SIG_IGN;
 }
 
-void launch_forward(struct launch *launch)
+static bool ends_a_program(int signal_number)
+{
+        return signal_number == SIGINT || signal_number == SIGTERM ||
+               signal_number == SIGHUP || signal_number == SIGQUIT;
+}
+
+bool launch_forward(struct launch *launch)
 {
         struct signalfd_siginfo info;
+        bool end = false;
         while (read(launch->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-                if (launch->pid > 0 && !launch->ended &&
-                    !reached_target_already(launch, &info))
+                if (launch->pid == 0)
+                        end |= ends_a_program((int)info.ssi_signo);
+                else if (!launch->ended && !reached_target_already(launch, &info))
                         kill(launch->pid, (int)info.ssi_signo);
                 /* The shell waits for us, so we stop as the target does. */
                 if (info.ssi_signo == SIGTSTP && !is_ignored(SIGTSTP))
                         raise(SIGSTOP);
         }
+        return end;
 }
 
 int launch_wait(struct launch *launch, struct launch_end *end, struct diag *diag)

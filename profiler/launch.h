@@ -7,6 +7,7 @@
 #define MEMLAG_LAUNCH_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "diag.h"
 
@@ -15,20 +16,28 @@ struct launch;
 /* From here on signals are held for the target. */
 int launch_open(struct launch **launch, struct diag *diag);
 
-/* Runs ARGV[0], an absolute path, with our working directory, descriptors (but for
- * those closed on exec) and process group. */
-int launch_start(struct launch *launch, char *const argv[], char *const envp[],
-                 struct diag *diag);
+/* Makes the process that will run ARGV[0], an absolute path, with our working directory,
+ * descriptors (but for those closed on exec) and process group. It waits. ARGV must stay
+ * until it started. */
+int launch_prepare(struct launch *launch, char *const argv[], char *const envp[],
+                   struct diag *diag);
+
+/* The waiting process; also the target's later. 0: there is none. */
+pid_t launch_pid(const struct launch *launch);
+
+/* Lets it execute the program. */
+int launch_start(struct launch *launch, struct diag *diag);
 
 /* Polls readable when a signal came. */
 int launch_signal_fd(const struct launch *launch);
 
-/* Polls readable when the target has ended; -1 before the start. */
+/* Polls readable when the target has ended; -1 before launch_prepare. */
 int launch_end_fd(const struct launch *launch);
 
 /* Passes on the signals that came. Those of a terminal, and those that the target
- * itself sent to its group, have reached it already. */
-void launch_forward(struct launch *launch);
+ * itself sent to its group, have reached it already. True: there is no target, and a
+ * signal asks memlag to end. */
+bool launch_forward(struct launch *launch);
 
 struct launch_end {
         bool signalled;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
 #endif
 
+#define CPUS_IMAGE    UINT64_MAX /* the process that CPUs are threads of */
 #define NO_TASK       UINT32_MAX /* the pid of tasks that are gone, and of the kernel */
 #define FIRST_CONTEXT ((uint64_t)PERF_CONTEXT_MAX) /* the markers are from here on */
 
@@ -37,7 +39,9 @@ struct process {
         bool ended;
         bool pending; /* an image begins when its executable is known */
         int64_t pending_ns;
-        char *name; /* that the pending image has if nothing else is told */
+        char *name;         /* that the pending image has if nothing else is told */
+        bool holds_mapping; /* the pending image's stack, told of before its executable */
+        struct event_mapping held;
         size_t threads_alive;
         bool *kernel_told; /* which kernel mappings the image has */
         size_t kernel_told_count;
@@ -79,7 +83,9 @@ struct perf_deliver {
         struct throttle *throttles;
         size_t throttle_count;
         struct context_intern *throttle_index; /* (0, stream id) → index + 1 */
-        uint64_t *frames;                      /* of the sample in hand */
+        bool cpus_begun;
+        struct context_intern *cpu_index; /* (0, CPU) → 1 */
+        uint64_t *frames;                 /* of the sample in hand */
         size_t frame_capacity;
 };
 
@@ -116,8 +122,9 @@ struct perf_deliver *perf_deliver_new(struct sink *sink)
         deliver->thread_index = context_intern_new();
         deliver->counter_index = context_intern_new();
         deliver->throttle_index = context_intern_new();
+        deliver->cpu_index = context_intern_new();
         if (!deliver->process_index || !deliver->thread_index ||
-            !deliver->counter_index || !deliver->throttle_index) {
+            !deliver->counter_index || !deliver->throttle_index || !deliver->cpu_index) {
                 perf_deliver_free(deliver);
                 return NULL;
         }
@@ -144,6 +151,7 @@ void perf_deliver_free(struct perf_deliver *deliver)
         context_intern_free(deliver->thread_index);
         context_intern_free(deliver->counter_index);
         context_intern_free(deliver->throttle_index);
+        context_intern_free(deliver->cpu_index);
         free(deliver->processes);
         free(deliver->threads);
         free(deliver->kernel);
@@ -273,11 +281,17 @@ static int begin_pending(struct perf_deliver *deliver, struct process *process,
         if (!process || !process->pending)
                 return 0;
         const char *name = executable ? executable : process->name;
-        int rc = begin_image(deliver, process, process->pending_ns, process->parent, name,
-                             false, diag);
-        return rc == 0 ? begin_thread(deliver, process, process->pid, process->name,
-                                      process->pending_ns, diag)
-                       : rc;
+        int64_t time_ns = process->pending_ns;
+        int rc =
+            begin_image(deliver, process, time_ns, process->parent, name, false, diag);
+        if (rc == 0)
+                rc = begin_thread(deliver, process, process->pid, process->name, time_ns,
+                                  diag);
+        if (rc < 0 || !process->holds_mapping)
+                return rc;
+        process->holds_mapping = false;
+        process->held.image = process->image;
+        return sink_mapping(deliver->sink, time_ns, &process->held, diag);
 }
 
 /* An image of PROCESS is to begin when its executable is told of. */
@@ -290,6 +304,7 @@ static int expect_image(struct process *process, int64_t time_ns, image_key pare
         free(process->name);
         process->name = copy;
         process->pending = true;
+        process->holds_mapping = false;
         process->pending_ns = time_ns;
         process->parent = parent;
         return 0;
@@ -457,6 +472,12 @@ int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t
         struct process *process = place_process(deliver, pid);
         if (!process)
                 return no_memory(diag);
+        if (process->pending && !process->holds_mapping && event->kind != MAPPING_FILE) {
+                process->held = *event;
+                process->held.path = NULL;
+                process->holds_mapping = true;
+                return 0;
+        }
         int rc = begin_pending(deliver, process,
                                event->kind == MAPPING_FILE ? event->path : NULL, diag);
         if (rc == 0)
@@ -640,6 +661,40 @@ static int deliver_values(struct perf_deliver *deliver, const struct record_read
                 return rc;
         return sink_counters(deliver->sink, span.start_ns, span.end_ns, span.image,
                              span.tid, gains, count, diag);
+}
+
+/* The first reading on a CPU gives it its name. */
+static int begin_cpu(struct perf_deliver *deliver, uint32_t cpu, int64_t start_ns,
+                     struct diag *diag)
+{
+        struct context_node *node = context_intern_place(deliver->cpu_index, 0, cpu);
+        if (!node)
+                return no_memory(diag);
+        if (node->id)
+                return 0;
+        int rc = 0;
+        if (!deliver->cpus_begun) {
+                struct event_process event = {.image = CPUS_IMAGE,
+                                              .executable = "[CPUs]"};
+                deliver->cpus_begun = true;
+                rc = sink_process(deliver->sink, start_ns, &event, diag);
+        }
+        node->id = 1;
+        char name[32];
+        snprintf(name, sizeof(name), "CPU %u", cpu);
+        return rc == 0 ? sink_thread(deliver->sink, start_ns, CPUS_IMAGE, cpu, name, diag)
+                       : rc;
+}
+
+int perf_deliver_cpu_counters(struct perf_deliver *deliver, int64_t start_ns,
+                              int64_t end_ns, uint32_t cpu,
+                              const struct event_counter *counters, size_t count,
+                              struct diag *diag)
+{
+        int rc = begin_cpu(deliver, cpu, start_ns, diag);
+        return rc == 0 ? sink_counters(deliver->sink, start_ns, end_ns, CPUS_IMAGE, cpu,
+                                       counters, count, diag)
+                       : rc;
 }
 
 static int deliver_counts(struct perf_deliver *deliver, int64_t time_ns,

@@ -64,6 +64,13 @@ int perf_deliver_thread(struct perf_deliver *deliver, int64_t time_ns, uint32_t 
 int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
                          struct event_mapping *event, struct diag *diag);
 
+/* What was counted on a CPU in [START_NS, END_NS). The database knows CPUs as threads of
+ * a process of their own. */
+int perf_deliver_cpu_counters(struct perf_deliver *deliver, int64_t start_ns,
+                              int64_t end_ns, uint32_t cpu,
+                              const struct event_counter *counters, size_t count,
+                              struct diag *diag);
+
 /* The kind of mapping (enum mapping_kind) that perf's name for it tells of. *PATH becomes
  * NULL where it is no file. */
 int perf_deliver_mapping_kind(const char **path);

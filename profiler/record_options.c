@@ -4,21 +4,25 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "perf/cpu_list.h"
+#include "sources.h"
 
 #define INTERVAL_MS_DEFAULT 10
 #define LDLAT_DEFAULT       30
-#define PERIOD_DEFAULT      499
 
 enum key {
         KEY_FORCE = 256,
         KEY_SOURCE,
         KEY_INTERVAL,
         KEY_PERIOD,
+        KEY_FREQ,
+        KEY_DURATION,
         KEY_LDLAT,
         KEY_CALL_GRAPH,
         KEY_NO_HEAP,
@@ -32,13 +36,25 @@ static const struct argp_option option_table[] = {
      0},
     {"force", KEY_FORCE, NULL, 0, "Replace FILE when it is a memlag database already", 0},
     {"source", KEY_SOURCE, "SOURCE", 0,
-     "Where samples come from: auto (default) or sim, the simulated PMU", 0},
+     "Where samples come from: auto (default), sim, the simulated PMU, or clock, timer "
+     "samples",
+     0},
+    {"pid", 'p', "PID", 0, "Record the process PID, with all that it starts", 0},
+    {"all-cpus", 'a', NULL, 0, "Record whatever runs on any CPU", 0},
+    {"cpu", 'C', "CPUS", 0, "Record whatever runs on CPUS, such as 0-3,8", 0},
+    {"duration", KEY_DURATION, "SECONDS", 0, "End recording after SECONDS", 0},
+    {"mmap-pages", 'm', "PAGES", 0,
+     "Size of the ring buffer of each CPU, a power of two (default: what "
+     "kernel.perf_event_mlock_kb allows)",
+     0},
     {"interval", KEY_INTERVAL, "MS", 0,
      "Read the counters every MS milliseconds of the run's time (default 10)", 0},
     {"period", KEY_PERIOD, "N", 0,
-     "Sample one of N loads on the average that reach the latency threshold (default "
-     "499)",
+     "Sample one of N loads on the average that reach the latency threshold (sim: 499 "
+     "by default)",
      0},
+    {"freq", KEY_FREQ, "HZ", 0,
+     "Sample each CPU HZ times a second (clock: 4000 by default)", 0},
     {"ldlat", KEY_LDLAT, "CYCLES", 0,
      "Only loads of at least CYCLES are sampled (default 30)", 0},
     {"call-graph", KEY_CALL_GRAPH, "MODE", 0,
@@ -89,12 +105,41 @@ static error_t add_setting(struct record_options *options, const char *setting)
         return 0;
 }
 
+static void set_source(struct record_options *options, struct argp_state *state,
+                       const char *name)
+{
+        if (strcmp(name, "auto") != 0 && !sources_find(name))
+                argp_error(state, "--source: there is no source '%s'", name);
+        options->source_name = name;
+}
+
+static void set_cpus(struct record_options *options, struct argp_state *state,
+                     const char *list)
+{
+        int *cpus;
+        size_t count;
+        if (cpu_list_parse(list, &cpus, &count) < 0 || count == 0)
+                argp_error(state, "-C: '%s' is no list of CPUs, such as 0-3,8", list);
+        free(cpus);
+        options->source.cpus = list;
+}
+
+static void set_pages(struct record_options *options, struct argp_state *state,
+                      const char *text)
+{
+        size_t pages = (size_t)read_whole(state, "--mmap-pages", text, 1, 1 << 20);
+        if (pages & (pages - 1))
+                argp_error(state, "--mmap-pages: %zu is no power of two", pages);
+        options->source.ring_pages = pages;
+}
+
 static void set_call_graph(struct record_options *options, struct argp_state *state,
                            const char *mode)
 {
         if (strcmp(mode, "auto") != 0 && strcmp(mode, "none") != 0)
                 argp_error(state, "--call-graph: '%s' is neither auto nor none", mode);
-        options->source.call_graph = strcmp(mode, "auto") == 0;
+        options->source.call_graph =
+            strcmp(mode, "auto") == 0 ? CALL_GRAPH_AUTO : CALL_GRAPH_NONE;
 }
 
 static void set_cpu(struct record_options *options, const char *cpu)
@@ -106,9 +151,15 @@ static void set_cpu(struct record_options *options, const char *cpu)
 
 static void check_complete(const struct record_options *options, struct argp_state *state)
 {
-        if (options->action == RECORD_RUN && !options->command)
+        const struct source_options *source = &options->source;
+        bool whole = source->system_wide || source->cpus;
+        if (options->action == RECORD_RUN && !options->command && !source->pid && !whole)
                 argp_error(state,
                            "no command given; for example: memlag record -- ls -l");
+        if (source->pid && (options->command || whole))
+                argp_error(state, "-p goes neither with a command nor with -a or -C");
+        if (source->period_loads && source->frequency_hz)
+                argp_error(state, "--period and --freq exclude each other");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -122,8 +173,26 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 options->force = true;
                 return 0;
         case KEY_SOURCE:
-                if (strcmp(text, "auto") != 0 && strcmp(text, "sim") != 0)
-                        argp_error(state, "--source: '%s' is neither auto nor sim", text);
+                set_source(options, state, text);
+                return 0;
+        case 'p':
+                options->source.pid = (pid_t)read_whole(state, "-p", text, 1, INT_MAX);
+                return 0;
+        case 'a':
+                options->source.system_wide = true;
+                return 0;
+        case 'C':
+                set_cpus(options, state, text);
+                return 0;
+        case 'm':
+                set_pages(options, state, text);
+                return 0;
+        case KEY_DURATION:
+                options->duration_s = read_number(state, "--duration", text, 0.001, 1e7);
+                return 0;
+        case KEY_FREQ:
+                options->source.frequency_hz =
+                    (uint64_t)read_whole(state, "--freq", text, 1, 100000);
                 return 0;
         case KEY_INTERVAL:
                 options->source.interval_ns =
@@ -169,7 +238,7 @@ int record_options_parse(int argc, char **argv, struct record_options *options,
         static const struct argp argp = {
             .options = option_table,
             .parser = parse_option,
-            .args_doc = "[--] COMMAND [ARGUMENT...]",
+            .args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n-a | -C CPUS",
             .doc =
                 "Run COMMAND and record where it waits for memory.\v"
                 "The command gets memlag's standard input and output; what memlag says "
@@ -178,10 +247,10 @@ int record_options_parse(int argc, char **argv, struct record_options *options,
         static char name[] = "memlag record";
         *options = (struct record_options){
             .output = "memlag.db",
+            .source_name = "auto",
             .source = {.interval_ns = INTERVAL_MS_DEFAULT * UINT64_C(1000000),
-                       .period_loads = PERIOD_DEFAULT,
                        .ldlat_cycles = LDLAT_DEFAULT,
-                       .call_graph = true,
+                       .call_graph = CALL_GRAPH_AUTO,
                        .heap = true},
         };
         argv[0] = name;

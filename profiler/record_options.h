@@ -11,6 +11,8 @@ struct record_options {
         enum record_action action;
         const char *output;
         bool force;
+        const char *source_name; /* "auto" or a source's */
+        double duration_s;       /* 0: until the end */
         struct source_options source;
         const char **sim_set; /* what source.sim_set points to */
         size_t sim_set_count;

@@ -27,7 +27,6 @@
 
 struct thread {
         int64_t thread_id;
-        int64_t readings_end_ns;
         uint32_t tid;
         bool ended;
         size_t next; /* of the same image: index + 1, 0 for none */
@@ -60,9 +59,10 @@ struct loss {
 struct sink {
         struct writer *writer;
         bool imported;
-        struct context_intern *image_index;  /* (0, image key) → index + 1 */
-        struct context_intern *thread_index; /* (image index, tid) → index + 1 */
-        struct intern *file_index;           /* a file's identity → index + 1 */
+        struct context_intern *image_index;   /* (0, image key) → index + 1 */
+        struct context_intern *thread_index;  /* (image index, tid) → index + 1 */
+        struct context_intern *reading_index; /* (thread, counter) → end of the last */
+        struct intern *file_index;            /* a file's identity → index + 1 */
         struct file *files;
         size_t file_count;
         struct image *images;
@@ -96,10 +96,11 @@ int sink_open(struct writer *writer, struct sink **result, struct diag *diag)
         sink->writer = writer;
         sink->image_index = context_intern_new();
         sink->thread_index = context_intern_new();
+        sink->reading_index = context_intern_new();
         sink->file_index = intern_new();
         sink->sites = heap_sites_new();
-        if (!sink->image_index || !sink->thread_index || !sink->file_index ||
-            !sink->sites) {
+        if (!sink->image_index || !sink->thread_index || !sink->reading_index ||
+            !sink->file_index || !sink->sites) {
                 sink_close(sink);
                 return no_memory(diag);
         }
@@ -133,6 +134,7 @@ void sink_close(struct sink *sink)
                 free(sink->files[i].path);
         context_intern_free(sink->image_index);
         context_intern_free(sink->thread_index);
+        context_intern_free(sink->reading_index);
         intern_free(sink->file_index);
         heap_sites_free(sink->sites);
         free(sink->images);
@@ -281,7 +283,7 @@ static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
                 sink->threads = threads;
                 sink->thread_capacity = capacity;
         }
-        struct thread thread = {.tid = tid, .readings_end_ns = INT64_MIN};
+        struct thread thread = {.tid = tid};
         int rc = writer_thread(sink->writer, image->process_id, (int32_t)tid, name,
                                time_ns, &thread.thread_id, diag);
         if (rc < 0)
@@ -761,6 +763,43 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
         return rc;
 }
 
+/* Whether the thread's reading of a counter that begins at START_NS follows the one
+ * before, in *FOLLOWS; its end is noted then. */
+static int note_reading(struct sink *sink, int64_t thread_id, int64_t counter_id,
+                        int64_t start_ns, int64_t end_ns, bool *follows,
+                        struct diag *diag)
+{
+        struct context_node *node = context_intern_place(
+            sink->reading_index, (uint64_t)thread_id, (uint64_t)counter_id);
+        if (!node)
+                return no_memory(diag);
+        *follows = end_ns > start_ns && (node->id == 0 || start_ns >= node->id);
+        if (*follows)
+                node->id = end_ns;
+        return 0;
+}
+
+static int write_reading(struct sink *sink, int64_t start_ns, int64_t end_ns,
+                         int64_t thread_id, const struct event_counter *counter,
+                         struct diag *diag)
+{
+        int64_t counter_id;
+        bool follows;
+        int rc =
+            writer_counter(sink->writer, counter->name, counter->unit, &counter_id, diag);
+        if (rc == 0)
+                rc = note_reading(sink, thread_id, counter_id, start_ns, end_ns, &follows,
+                                  diag);
+        if (rc < 0)
+                return rc;
+        if (!follows)
+                return sink_loss(sink, "counter readings out of order", 1, "readings") < 0
+                           ? no_memory(diag)
+                           : 0;
+        return writer_reading(sink->writer, start_ns, end_ns, thread_id, counter_id,
+                              counter->value, diag);
+}
+
 int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key key,
                   uint32_t tid, const struct event_counter *counters, size_t count,
                   struct diag *diag)
@@ -772,21 +811,10 @@ int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key
         int rc = thread_of_event(sink, image, tid, start_ns, &thread, diag);
         if (rc < 0)
                 return rc;
-        if (start_ns < thread->readings_end_ns || end_ns <= start_ns)
-                return sink_loss(sink, "counter readings out of order", 1, "readings") < 0
-                           ? no_memory(diag)
-                           : 0;
-        thread->readings_end_ns = end_ns;
         saw_time(sink, image, end_ns);
-        for (size_t i = 0; rc == 0 && i < count; i++) {
-                int64_t counter_id;
-                rc = writer_counter(sink->writer, counters[i].name, counters[i].unit,
-                                    &counter_id, diag);
-                if (rc == 0)
-                        rc = writer_reading(sink->writer, start_ns, end_ns,
-                                            thread->thread_id, counter_id,
-                                            counters[i].value, diag);
-        }
+        for (size_t i = 0; rc == 0 && i < count; i++)
+                rc = write_reading(sink, start_ns, end_ns, thread->thread_id,
+                                   &counters[i], diag);
         return rc;
 }
 

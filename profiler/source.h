@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "diag.h"
 
@@ -101,13 +102,26 @@ void sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8
 /* Adds to the ledger, for instance ("records lost", 12, "records"). */
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit);
 
+enum call_graph {
+        CALL_GRAPH_NONE,
+        CALL_GRAPH_AUTO, /* what costs the source little */
+        CALL_GRAPH_FRAME_POINTERS,
+        CALL_GRAPH_DWARF
+};
+
 struct source_options {
         uint64_t interval_ns;
         uint64_t period_loads;
+        uint64_t frequency_hz; /* samples a second of each CPU; 0: by the period */
         uint32_t ldlat_cycles;
-        bool call_graph;
+        enum call_graph call_graph;
         bool heap;
-        const char *sim_cpu;        /* NULL: the source's default */
+        bool stores;
+        pid_t pid; /* record a process that runs already; 0: the command */
+        bool system_wide;
+        const char *cpus;    /* record on these, such as "0-3,8"; NULL: not asked for */
+        size_t ring_pages;   /* of each CPU; 0: as many as may be locked */
+        const char *sim_cpu; /* NULL: the source's default */
         const char *const *sim_set; /* "key=value", NULL-terminated */
 };
 
@@ -118,6 +132,10 @@ struct source_ops {
         enum numbers numbers;
         /* One line: what a sample of this source is. */
         const char *meaning;
+        bool latency; /* its samples have latencies, from a threshold on */
+        bool only_on_request; /* never what `--source auto` means */
+        /* Fills in how often to sample, where the user has not said. */
+        void (*set_defaults)(struct source_options *options);
         /* 0, or a negative errno value with the reason and the remedy in DIAG. */
         int (*probe)(const struct source_options *options, struct diag *diag);
         int (*open)(const struct source_options *options, struct sink *sink,
@@ -126,6 +144,9 @@ struct source_ops {
          * *ARGV and *ENVP are replaced by arrays that the source owns. */
         int (*start)(struct source *source, char ***argv, char ***envp,
                      struct diag *diag);
+        /* The process TARGET waits to execute the command; 0: there is none. NULL where
+         * nothing is to be done then. */
+        int (*attach)(struct source *source, pid_t target, struct diag *diag);
         /* A descriptor that polls readable when there is something to drain. */
         int (*poll_fd)(struct source *source);
         /* Delivers what is there to the sink. */
@@ -136,5 +157,6 @@ struct source_ops {
 };
 
 extern const struct source_ops source_sim;
+extern const struct source_ops source_clock;
 
 #endif

@@ -23,6 +23,7 @@
 #define HEAP_TRACKER "valgrind/vgpreload_memlag-amd64-linux.so"
 #define LAUNCHER     "valgrind/simpmu-launch"
 
+#define PERIOD_LOADS 499 /* when the user does not say */
 /* Deeper stacks are cut off at the outer end. */
 #define STACK_FRAMES 128
 /* Valgrind numbers its descriptors above the target's limit, within this many. */
@@ -58,6 +59,12 @@ static int check_place(const char *path, struct diag *diag)
             path);
 }
 
+static void sim_set_defaults(struct source_options *options)
+{
+        if (!options->period_loads)
+                options->period_loads = PERIOD_LOADS;
+}
+
 static int sim_probe(const struct source_options *options, struct diag *diag)
 {
         static const char *const parts[] = {ENGINE_TOOL, HEAP_TRACKER, LAUNCHER};
@@ -70,6 +77,10 @@ static int sim_probe(const struct source_options *options, struct diag *diag)
                 if (rc < 0)
                         return rc;
         }
+        if (options->frequency_hz)
+                return diag_set(diag, -EINVAL,
+                                "source sim samples by loads, not by time; use --period "
+                                "instead of --freq");
         struct sim_preset preset;
         return sim_preset_build(options->sim_cpu, options->sim_set, &preset, diag);
 }
@@ -341,6 +352,8 @@ const struct source_ops source_sim = {
     .name = "sim",
     .numbers = NUMBERS_MODELLED,
     .meaning = "simulated PMU; all numbers are modelled, not measured",
+    .latency = true,
+    .set_defaults = sim_set_defaults,
     .probe = sim_probe,
     .open = sim_open,
     .start = sim_start,

@@ -4,7 +4,6 @@
 #ifndef MEMLAG_SYMBOLIZE_MODULE_H
 #define MEMLAG_SYMBOLIZE_MODULE_H
 
-#include "access.h"
 #include "code.h"
 #include "data.h"
 #include "debug_file.h"
@@ -29,26 +28,9 @@ struct module {
 /* Compares the file with the record and reads its segments. 0 or -ENOMEM. */
 int module_check(struct module *module);
 
-/* Places of one module, as lists of pointers whose order may change. */
-struct module_questions {
-        struct code_place **code;
-        size_t code_count;
-        struct data_place **data;
-        size_t data_count;
-        struct access **accesses; /* some of CODE's */
-        size_t access_count;
-};
-
-/* Where the names go. */
-struct module_answers {
-        struct string_pool *names;
-        struct code_frames *frames;
-        struct types *types;
-};
-
-/* Answers QUESTIONS about MODULE (READY). 0 or -ENOMEM. */
+/* Names CODE and DATA, places of MODULE (READY). 0 or -ENOMEM. */
 int module_name(struct module *module, const struct debug_search *search,
-                const struct module_questions *questions,
-                const struct module_answers *answers);
+                struct code_place **code, size_t code_count, struct data_place **data,
+                size_t data_count, struct string_pool *names, struct code_frames *frames);
 
 #endif

@@ -4,16 +4,13 @@
 #define MEMLAG_SYMBOLIZE_RESULT_H
 
 #include "object.h"
-#include "sample_type.h"
 
 struct result {
         const struct raw *raw;
         const struct sweep *sweep;
         const struct code_frames *frames;
         const struct objects *objects;
-        const struct sample_types *sample_types;
-        const struct types *types;
-        struct string_pool *names; /* fields that no sample met get theirs here */
+        const struct string_pool *names;
 };
 
 /* Replaces the rows of this stage, inside the caller's transaction. 0 or a negative

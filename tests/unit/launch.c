@@ -33,7 +33,8 @@ static void start_shell(struct launch *launch, const char *script)
 {
         char *argv[] = {"/bin/sh", "-c", (char *)script, NULL};
         struct diag diag = {""};
-        if (launch_start(launch, argv, environ, &diag) < 0)
+        if (launch_prepare(launch, argv, environ, &diag) < 0 ||
+            launch_start(launch, &diag) < 0)
                 fail_msg("%s", diag.text);
 }
 
@@ -73,9 +74,36 @@ static void a_program_that_does_not_start_is_an_error(void **state)
         struct launch *launch = opened();
         struct diag diag = {""};
         char *argv[] = {"/nowhere/program", NULL};
-        assert_true(launch_start(launch, argv, environ, &diag) < 0);
+        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        assert_true(launch_start(launch, &diag) < 0);
         assert_non_null(strstr(diag.text, "/nowhere/program: No such file"));
         launch_close(launch);
+}
+
+/* Until it is let go, the process exists and has executed nothing. */
+static void the_program_waits_to_be_let_go(void **state)
+{
+        (void)state;
+        char *argv[] = {"/bin/sh", "-c", "exit 9", NULL};
+        char path[64];
+        char program[64] = "";
+        struct diag diag = {""};
+        struct launch *launch = opened();
+        assert_int_equal(launch_pid(launch), 0);
+        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        pid_t pid = launch_pid(launch);
+        snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+        assert_true(readlink(path, program, sizeof(program) - 1) > 0);
+        assert_null(strstr(program, "/sh"));
+        assert_int_equal(launch_start(launch, &diag), 0);
+        assert_int_equal(wait_for_end(launch).status, 9);
+        launch_close(launch);
+
+        launch = opened();
+        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        pid = launch_pid(launch);
+        launch_close(launch);
+        assert_int_equal(kill(pid, 0), -1); /* it is not there any more */
 }
 
 /* What SCRIPT prints; it runs as a plain child, or as a target. */
@@ -205,6 +233,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(the_end_is_told_as_it_was),
             cmocka_unit_test(a_program_that_does_not_start_is_an_error),
+            cmocka_unit_test(the_program_waits_to_be_let_go),
             cmocka_unit_test(mask_and_dispositions_are_those_that_memlag_had),
             cmocka_unit_test(memlag_has_its_signals_back_at_the_end),
             cmocka_unit_test(only_the_callers_descriptors_are_inherited),

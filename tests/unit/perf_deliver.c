@@ -127,6 +127,7 @@ static void a_shell_runs_a_program_with_threads(void **state)
         fork_task(&f, 20, 100, 101, 101);
         sample(&f, 25, 101, 101); /* still the shell's code */
         comm(&f, 30, 101, 101, "program", true);
+        map(&f, 30, 101, 0x7ff000, 0x1000, "[stack]");
         map(&f, 31, 101, 0x400000, 0x3000, "/opt/program");
         fork_task(&f, 40, 101, 101, 102);
         comm(&f, 41, 101, 102, "worker", false);
@@ -157,7 +158,7 @@ static void a_shell_runs_a_program_with_threads(void **state)
                          1);
         assert_int_equal(number("SELECT count(*) FROM mapping JOIN process USING "
                                 "(process_id) WHERE executable = '/opt/program'"),
-                         1);
+                         2);
         assert_string_equal(
             plain_text("deliver.db", "SELECT group_concat(name || ' ' || tid, ', ') FROM "
                                      "(SELECT * FROM thread ORDER BY thread_id)"),

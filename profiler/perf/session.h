@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens the events of a plan on tasks or CPUs, reads what they write into their rings in
+ * the order of time, and the counters at each interval. Knows the kernel's interface, and
+ * neither what the events are for nor what becomes of them.
+ *
+ * The rule of opening: the kernel lets a ring of inherited events belong to one CPU only.
+ * So on tasks each event is opened for each task on each CPU, and inherited by the
+ * threads and processes that they start; on CPUs, once on each. Either way each CPU has
+ * one ring for all of its events, and counters are those of a CPU. */
+#ifndef MEMLAG_PERF_SESSION_H
+#define MEMLAG_PERF_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "counting.h"
+#include "diag.h"
+#include "plan.h"
+#include "record.h"
+
+/* An event whose records come. */
+struct session_stream {
+        struct record_layout layout;
+        size_t index;                   /* from 0, below session_streams */
+        const struct plan_event *event; /* NULL: it tells of tasks and mappings */
+};
+
+/* Gets what is read. Times are nanoseconds of CLOCK_MONOTONIC. Anything but 0 ends the
+ * reading and is passed on. */
+struct session_handler {
+        void *context;
+        int (*record)(void *context, int64_t time_ns, const struct session_stream *stream,
+                      const struct record *record, struct diag *diag);
+        /* COUNT bytes or records that could not be understood. */
+        int (*damaged)(void *context, uint64_t count, const char *unit,
+                       struct diag *diag);
+        /* Gains on CPU that all began at the first's start; MISSED_NS is as in
+         * counting_gains. */
+        int (*counters)(void *context, int64_t end_ns, int cpu,
+                        const struct counting_gain *gains, size_t count,
+                        uint64_t missed_ns, struct diag *diag);
+};
+
+struct session_options {
+        const struct plan *plan; /* must outlive the session */
+        const pid_t *tasks;      /* threads, by their ids */
+        size_t task_count;       /* 0: whatever runs on the CPUs */
+        bool on_exec;            /* begin when the only task executes a program */
+        const int *cpus;
+        size_t cpu_count;
+        size_t ring_pages; /* of each CPU, a power of two; 0: as many as may be locked */
+        uint64_t interval_ns; /* of counters */
+        struct session_handler handler;
+};
+
+struct session;
+
+/* Nothing is counted until the task's exec or session_begin. A negative errno value of
+ * the kernel's, with the event, the task or CPU and the kernel's reason in DIAG. */
+int session_open(const struct session_options *options, struct session **session,
+                 struct diag *diag);
+void session_close(struct session *session);
+
+/* Lets the events begin now, where they do not wait for an exec. */
+int session_begin(struct session *session, struct diag *diag);
+
+/* Adds tasks, whose events begin at once if the session's have. */
+int session_add_tasks(struct session *session, const pid_t *tasks, size_t count,
+                      struct diag *diag);
+
+/* Polls readable when a ring fills up or an interval has passed. */
+int session_fd(const struct session *session);
+
+/* Reads what is there: records go to the handler as soon as none that is earlier can
+ * come (perf/order.h). */
+int session_drain(struct session *session, struct diag *diag);
+
+/* Ends the counting and hands over all that is left. *LOST: the records that found no
+ * room and that no LOST record told of, where the kernel knows (Linux 6.0). */
+int session_end(struct session *session, uint64_t *lost, struct diag *diag);
+
+size_t session_streams(const struct session *session);
+size_t session_ring_pages(const struct session *session);
+/* Times of records are converted from perf's own clock (perf/clock.h). */
+bool session_converts_time(const struct session *session);
+/* Groups of the whole machine that were not permitted. */
+size_t session_groups_refused(const struct session *session);
+
+#endif

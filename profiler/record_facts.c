@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes down the circumstances of a recording: command, source, machine, end. */
+#include "record_facts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "perf/machine.h"
+#include "sim_preset.h"
+#include "words.h"
+
+static int set_words(struct db *db, const char *key, const char *const *words,
+                     struct diag *diag)
+{
+        char *joined = words_join(words);
+        if (!joined)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        int rc = db_run_set_text(db, key, joined, diag);
+        free(joined);
+        return rc;
+}
+
+/* The command, or what was recorded instead of one. */
+static int set_command(struct db *db, const struct record_options *options,
+                       struct diag *diag)
+{
+        const struct source_options *source = &options->source;
+        char target[256] = "whatever ran";
+        if (source->pid)
+                snprintf(target, sizeof(target), "process %d", (int)source->pid);
+        else if (source->cpus)
+                snprintf(target, sizeof(target), "whatever ran on CPUs %s", source->cpus);
+        return options->command
+                   ? set_words(db, "command", (const char *const *)options->command, diag)
+                   : db_run_set_text(db, "command", target, diag);
+}
+
+static int set_system(struct db *db, struct diag *diag)
+{
+        struct utsname system;
+        uname(&system);
+        char kernel[sizeof(system.sysname) + sizeof(system.release) +
+                    sizeof(system.machine)];
+        snprintf(kernel, sizeof(kernel), "%s %s %s", system.sysname, system.release,
+                 system.machine);
+        char start[sizeof("2000-01-01T00:00:00Z")];
+        time_t now = time(NULL);
+        struct tm utc;
+        strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+        int rc = db_run_set_text(db, "kernel", kernel, diag);
+        if (rc == 0)
+                rc = db_run_set_text(db, "start", start, diag);
+        return rc == 0 ? db_run_set_text(db, "memlag_version", MEMLAG_VERSION, diag) : rc;
+}
+
+static int set_model(struct db *db, const struct source_options *source,
+                     struct diag *diag)
+{
+        struct sim_preset preset;
+        int rc = sim_preset_build(source->sim_cpu, source->sim_set, &preset, diag);
+        if (rc < 0)
+                return rc;
+        char cpu[sizeof(preset.name) + sizeof(" (simulated)")];
+        snprintf(cpu, sizeof(cpu), "%s (simulated)", preset.name);
+        rc = db_run_set_text(db, "cpu", cpu, diag);
+        if (rc == 0)
+                rc = db_run_set_text(db, "sim_preset", preset.name, diag);
+        if (rc == 0 && source->sim_set)
+                rc = set_words(db, "sim_set", source->sim_set, diag);
+        return rc;
+}
+
+static int set_machine(struct db *db, struct diag *diag)
+{
+        struct machine machine;
+        machine_read("", &machine);
+        int rc = db_run_set_text(db, "cpu", machine.model_name, diag);
+        machine_free(&machine);
+        return rc;
+}
+
+/* How often it was sampled, by loads or by time. */
+static int set_rate(struct db *db, const struct source_options *source, struct diag *diag)
+{
+        int rc = 0;
+        if (source->period_loads)
+                rc = db_run_set_int(db, "period_loads", (int64_t)source->period_loads,
+                                    diag);
+        if (rc == 0 && source->frequency_hz)
+                rc = db_run_set_int(db, "frequency_hz", (int64_t)source->frequency_hz,
+                                    diag);
+        return rc;
+}
+
+int record_facts_begin(struct db *db, const struct record_options *options,
+                       const struct source_ops *ops, struct diag *diag)
+{
+        static const char *const numbers[] = {[NUMBERS_MEASURED] = "measured",
+                                              [NUMBERS_MODELLED] = "modelled",
+                                              [NUMBERS_IMPORTED] = "imported"};
+        const struct source_options *source = &options->source;
+        int rc = db_run_set_text(db, "state", "recording", diag);
+        if (rc == 0)
+                rc = set_command(db, options, diag);
+        if (rc == 0)
+                rc = db_run_set_text(db, "source", ops->name, diag);
+        if (rc == 0)
+                rc = db_run_set_text(db, "numbers", numbers[ops->numbers], diag);
+        if (rc == 0)
+                rc =
+                    db_run_set_int(db, "interval_ns", (int64_t)source->interval_ns, diag);
+        if (rc == 0)
+                rc = set_rate(db, source, diag);
+        if (rc == 0 && ops->latency)
+                rc = db_run_set_int(db, "ldlat_cycles", source->ldlat_cycles, diag);
+        if (rc == 0)
+                rc = set_system(db, diag);
+        if (rc < 0)
+                return rc;
+        return ops->numbers == NUMBERS_MODELLED ? set_model(db, source, diag)
+                                                : set_machine(db, diag);
+}
+
+int record_facts_end(struct db *db, const struct sink *sink, const struct launch_end *end,
+                     bool failed, struct diag *diag)
+{
+        int rc = db_run_set_int(db, "duration_ns", sink_latest_ns(sink), diag);
+        if (rc == 0 && end)
+                rc = db_run_set_int(db, end->signalled ? "signal" : "exit_status",
+                                    end->status, diag);
+        if (rc == 0)
+                rc = sink_write_ledger(sink, db, diag);
+        return rc == 0 ? db_run_set_text(db, "state", failed ? "interrupted" : "complete",
+                                         diag)
+                       : rc;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What the sample database says about a recording as a whole: the table run, and the
+ * ledger of what the source and the sink found missing. */
+#ifndef MEMLAG_RECORD_FACTS_H
+#define MEMLAG_RECORD_FACTS_H
+
+#include "launch.h"
+#include "record_options.h"
+#include "sink.h"
+
+/* What is known before the start. */
+int record_facts_begin(struct db *db, const struct record_options *options,
+                       const struct source_ops *ops, struct diag *diag);
+
+/* What is known after the last event. END: how the command ended; NULL: there was none.
+ * FAILED: something of the run is not in the database. */
+int record_facts_end(struct db *db, const struct sink *sink, const struct launch_end *end,
+                     bool failed, struct diag *diag);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs a session of perf events for a plan, and hands what it reads to the sink. Knows
+ * what to record on, and neither which events those are nor the database. */
+#include "source_perf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "intern.h"
+#include "perf/clock.h"
+#include "perf/cpu_list.h"
+#include "perf/session.h"
+#include "perf_existing.h"
+
+struct source {
+        struct source_options options;
+        struct plan plan;
+        bool instruction_latency;
+        struct sink *sink;
+        struct perf_deliver *deliver;
+        struct session *session; /* NULL before source_perf_attach */
+        struct perf_stream *streams;
+        struct context_intern *stacks_told; /* (0, image) → 1 */
+        int64_t start_ns;                   /* CLOCK_MONOTONIC */
+        pid_t first_task;
+};
+
+static int no_memory(struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "out of memory");
+}
+
+int source_perf_open(const struct source_options *options, struct sink *sink,
+                     struct source_perf_setup *setup, struct source **result,
+                     struct diag *diag)
+{
+        struct source *source = calloc(1, sizeof(*source));
+        if (!source) {
+                plan_free(&setup->plan);
+                return no_memory(diag);
+        }
+        source->options = *options;
+        source->plan = setup->plan;
+        source->instruction_latency = setup->instruction_latency;
+        source->sink = sink;
+        source->deliver = perf_deliver_new(sink);
+        source->stacks_told = context_intern_new();
+        if (!source->deliver || !source->stacks_told) {
+                source_perf_close(source);
+                return no_memory(diag);
+        }
+        *result = source;
+        return 0;
+}
+
+void source_perf_close(struct source *source)
+{
+        if (!source)
+                return;
+        session_close(source->session);
+        perf_deliver_free(source->deliver);
+        context_intern_free(source->stacks_told);
+        plan_free(&source->plan);
+        free(source->streams);
+        free(source);
+}
+
+/* ---- what is read -------------------------------------------------------------------
+ */
+
+static int64_t run_time(const struct source *source, int64_t time_ns)
+{
+        return time_ns > source->start_ns ? time_ns - source->start_ns : 0;
+}
+
+/* The kernel tells of all that is mapped into a new image but its stack. */
+static int tell_stack(struct source *source, int64_t time_ns, uint32_t pid,
+                      struct diag *diag)
+{
+        image_key image = perf_deliver_image(source->deliver, pid);
+        if (image == 0)
+                return 0;
+        struct context_node *node = context_intern_place(source->stacks_told, 0, image);
+        if (!node)
+                return no_memory(diag);
+        if (node->id)
+                return 0;
+        node->id = 1;
+        return perf_existing_stack(source->deliver, time_ns, (pid_t)pid, diag);
+}
+
+static int take_record(void *context, int64_t time_ns,
+                       const struct session_stream *stream, const struct record *record,
+                       struct diag *diag)
+{
+        struct source *source = context;
+        int64_t run_ns = run_time(source, time_ns);
+        if (record->kind == RECORD_SAMPLE && stream->event &&
+            stream->event->use == PLAN_AUXILIARY)
+                return 0;
+        struct perf_stream *known = &source->streams[stream->index];
+        known->layout = stream->layout;
+        known->instruction_latency = source->instruction_latency;
+        int rc = perf_deliver_record(source->deliver, run_ns, known, record, diag);
+        if (rc == 0 && record->kind == RECORD_MMAP && record->mmap.path[0] == '/')
+                rc = tell_stack(source, run_ns, record->mmap.pid, diag);
+        return rc;
+}
+
+static int take_damage(void *context, uint64_t count, const char *unit, struct diag *diag)
+{
+        const struct source *source = context;
+        const char *kind =
+            strcmp(unit, "records") == 0 ? "damaged records" : "damaged bytes";
+        return sink_loss(source->sink, kind, count, unit) < 0 ? no_memory(diag) : 0;
+}
+
+enum { GAINS_AT_ONCE = 64 };
+
+static int take_counters(void *context, int64_t end_ns, int cpu,
+                         const struct counting_gain *gains, size_t count,
+                         uint64_t missed_ns, struct diag *diag)
+{
+        struct source *source = context;
+        int rc = 0;
+        if (missed_ns && sink_loss(source->sink, "multiplexed time", missed_ns, "ns") < 0)
+                return no_memory(diag);
+        for (size_t from = 0; rc == 0 && from < count; from += GAINS_AT_ONCE) {
+                struct event_counter counters[GAINS_AT_ONCE];
+                size_t some = count - from < GAINS_AT_ONCE ? count - from : GAINS_AT_ONCE;
+                for (size_t i = 0; i < some; i++)
+                        counters[i] = (struct event_counter){gains[from + i].name,
+                                                             gains[from + i].unit,
+                                                             gains[from + i].value};
+                rc = perf_deliver_cpu_counters(
+                    source->deliver, run_time(source, gains[from].start_ns),
+                    run_time(source, end_ns), (uint32_t)cpu, counters, some, diag);
+        }
+        return rc;
+}
+
+/* ---- where to record ----------------------------------------------------------------
+ */
+
+/* The CPUs that are online, in *CPUS, which the caller frees. */
+static int online_cpus(int **cpus, size_t *count, struct diag *diag)
+{
+        char text[4096] = "";
+        FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+        if (file) {
+                if (!fgets(text, sizeof(text), file))
+                        text[0] = '\0';
+                fclose(file);
+        }
+        int rc = cpu_list_parse(text, cpus, count);
+        if (rc == 0 && *count > 0)
+                return 0;
+        return diag_set(diag, rc ? rc : -ENOENT,
+                        "cannot learn which CPUs are online from "
+                        "/sys/devices/system/cpu/online");
+}
+
+static int chosen_cpus(const struct source_options *options, int **cpus, size_t *count,
+                       struct diag *diag)
+{
+        if (!options->cpus)
+                return online_cpus(cpus, count, diag);
+        int rc = cpu_list_parse(options->cpus, cpus, count);
+        if (rc == 0 && *count > 0)
+                return 0;
+        return diag_set(diag, rc ? rc : -EINVAL, "'%s' is no list of CPUs, such as 0-3,8",
+                        options->cpus);
+}
+
+static bool is_system_wide(const struct source_options *options)
+{
+        return options->system_wide || options->cpus;
+}
+
+static int chosen_tasks(const struct source_options *options, pid_t target, pid_t **tasks,
+                        size_t *count, struct diag *diag)
+{
+        *tasks = NULL;
+        *count = 0;
+        if (is_system_wide(options))
+                return 0;
+        if (options->pid)
+                return perf_existing_threads(options->pid, tasks, count, diag);
+        *tasks = malloc(sizeof(**tasks));
+        if (!*tasks)
+                return no_memory(diag);
+        **tasks = target;
+        *count = 1;
+        return 0;
+}
+
+/* ---- the session ----------------------------------------------------------------------
+ */
+
+static int open_session(struct source *source, pid_t target, struct diag *diag)
+{
+        const struct source_options *options = &source->options;
+        pid_t *tasks = NULL;
+        int *cpus = NULL;
+        struct session_options session = {
+            .plan = &source->plan,
+            .on_exec = !is_system_wide(options) && !options->pid,
+            .ring_pages = options->ring_pages,
+            .interval_ns = options->interval_ns,
+            .handler = {source, take_record, take_damage, take_counters},
+        };
+        int rc = chosen_tasks(options, target, &tasks, &session.task_count, diag);
+        if (rc == 0)
+                rc = chosen_cpus(options, &cpus, &session.cpu_count, diag);
+        session.tasks = tasks;
+        session.cpus = cpus;
+        if (rc == 0)
+                rc = session_open(&session, &source->session, diag);
+        free(tasks);
+        free(cpus);
+        return rc;
+}
+
+static int tell_what_exists(struct source *source, struct diag *diag)
+{
+        if (source->options.pid)
+                return perf_existing_process(source->deliver, 0, source->options.pid,
+                                             diag);
+        return is_system_wide(&source->options)
+                   ? perf_existing_all(source->deliver, 0, diag)
+                   : 0;
+}
+
+/* Tells of smaller rings than the kernel's setting lets expect. */
+static int note_what_is_missing(struct source *source, struct diag *diag)
+{
+        size_t refused = session_groups_refused(source->session);
+        return refused && sink_loss(source->sink, "counter groups not permitted", refused,
+                                    "groups") < 0
+                   ? no_memory(diag)
+                   : 0;
+}
+
+int source_perf_attach(struct source *source, pid_t target, struct diag *diag)
+{
+        source->start_ns = perf_clock_monotonic();
+        int rc = open_session(source, target, diag);
+        if (rc < 0)
+                return rc;
+        source->streams =
+            calloc(session_streams(source->session), sizeof(*source->streams));
+        if (!source->streams)
+                return no_memory(diag);
+        bool on_exec = !is_system_wide(&source->options) && !source->options.pid;
+        if (!on_exec)
+                rc = session_begin(source->session, diag);
+        /* After the beginning: what comes in between is told twice, but not missed. */
+        if (rc == 0)
+                rc = tell_what_exists(source, diag);
+        return rc == 0 ? note_what_is_missing(source, diag) : rc;
+}
+
+int source_perf_start(struct source *source, char ***argv, char ***envp,
+                      struct diag *diag)
+{
+        (void)source;
+        (void)argv;
+        (void)envp;
+        (void)diag;
+        return 0;
+}
+
+int source_perf_poll_fd(struct source *source)
+{
+        return session_fd(source->session);
+}
+
+int source_perf_drain(struct source *source, struct diag *diag)
+{
+        return session_drain(source->session, diag);
+}
+
+int source_perf_stop(struct source *source, struct diag *diag)
+{
+        uint64_t lost = 0;
+        int rc = session_end(source->session, &lost, diag);
+        if (rc == 0 && lost &&
+            sink_loss(source->sink, "records lost", lost, "records") < 0)
+                rc = no_memory(diag);
+        return rc == 0 ? perf_deliver_finish(source->deliver, diag) : rc;
+}

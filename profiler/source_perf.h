@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What the sources that use the kernel's perf_event interface have in common, all but
+ * the choice of events: they fill in source_ops with these functions and an open of their
+ * own. */
+#ifndef MEMLAG_SOURCE_PERF_H
+#define MEMLAG_SOURCE_PERF_H
+
+#include "perf/plan.h"
+#include "perf_deliver.h"
+#include "source.h"
+
+struct source_perf_setup {
+        struct plan plan; /* taken over, also when opening fails */
+        /* See struct perf_stream. */
+        bool instruction_latency;
+};
+
+/* Makes the source; its events are opened by source_perf_attach. */
+int source_perf_open(const struct source_options *options, struct sink *sink,
+                     struct source_perf_setup *setup, struct source **source,
+                     struct diag *diag);
+
+/* Opens the events on what OPTIONS names: a process, CPUs, or TARGET, which waits to
+ * execute the command; 0: there is no command. */
+int source_perf_attach(struct source *source, pid_t target, struct diag *diag);
+
+int source_perf_start(struct source *source, char ***argv, char ***envp,
+                      struct diag *diag);
+int source_perf_poll_fd(struct source *source);
+int source_perf_drain(struct source *source, struct diag *diag);
+int source_perf_stop(struct source *source, struct diag *diag);
+void source_perf_close(struct source *source);
+
+#endif

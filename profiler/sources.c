@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of sources, in the order in which `--source auto` tries them. */
+#include "sources.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct source_ops *const sources[] = {&source_sim, &source_clock};
+enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
+
+const struct source_ops *sources_find(const char *name)
+{
+        for (size_t i = 0; i < SOURCE_COUNT; i++)
+                if (strcmp(sources[i]->name, name) == 0)
+                        return sources[i];
+        return NULL;
+}
+
+int sources_check(const struct source_ops *ops, const struct source_options *options,
+                  struct diag *diag)
+{
+        if (!ops->attach && (options->pid || options->system_wide || options->cpus))
+                return diag_set(
+                    diag, -EINVAL,
+                    "source %s can only run a command itself: it knows no -p, "
+                    "-a and -C; see memlag doctor for sources that do",
+                    ops->name);
+        return ops->probe(options, diag);
+}
+
+const struct source_ops *sources_choose(const struct source_options *options,
+                                        struct diag *diag)
+{
+        for (size_t i = 0; i < SOURCE_COUNT; i++)
+                if (!sources[i]->only_on_request &&
+                    sources_check(sources[i], options, diag) == 0)
+                        return sources[i];
+        return NULL;
+}
