@@ -225,11 +225,125 @@ def other_machines(has_perf):
         fail(f"perf read only {compared} of the recordings")
 
 
+# ---- recordings made here ------------------------------------------------------------------
+
+# What perf record is asked for, beside a program with threads, forks and an exec.
+WAYS = {
+    "clock": ["-e", "cpu-clock", "-F", "5000"],
+    "faults": ["-e", "page-faults", "-c", "1", "-d"],
+    "compressed": ["-z", "-e", "page-faults", "-c", "1", "-d"],
+    "weights": ["-W", "-d", "--phys-data", "-e", "cpu-clock"],
+    "two events": ["-e", "cpu-clock:u,page-faults", "-d"],
+    "more than one layout": ["-e", "cpu-clock/call-graph=fp/,page-faults/call-graph=no/"],
+    "frame pointers": ["-e", "cpu-clock", "-g", "-F", "5000"],
+    "copied stacks": ["-e", "cpu-clock", "--call-graph", "dwarf,8192"],
+    "registers": ["-e", "cpu-clock", "--user-regs=ip,sp,bp", "-I"],
+    "counts and switches": ["-s", "--switch-events", "--namespaces", "-e", "cpu-clock"],
+    "build-ids in mappings": ["--buildid-mmap", "-e", "page-faults", "-c", "1", "-d"],
+    "clock of its own": ["-k", "CLOCK_MONOTONIC", "-e", "cpu-clock"],
+    "no inheritance": ["-i", "-e", "cpu-clock"],
+    "page sizes": ["--data-page-size", "--code-page-size", "-d", "-e", "page-faults"],
+    "everywhere": ["-a", "-e", "cpu-clock"],
+}
+
+
+def record(name, options, program):
+    """False when this perf or this kernel cannot record so; the reason is shown."""
+    result = run(["perf", "record", "-q", "-N", "-o", "made.data", *options, "--", program])
+    if result.returncode == 0:
+        return True
+    reason = (result.stderr.strip().splitlines() or ["no reason given"])[0]
+    print(f"SKIPPED: perf cannot record {name} here: {reason}")
+    return False
+
+
+CONTEXT_MARKERS = 2**64 - 4095
+
+
+def perf_stacks(path):
+    """Each sample's addresses, innermost first, as the kernel wrote them: perf script
+    shows user addresses as those of the file, its dump as they are."""
+    result = run(["perf", "script", "-D", "-i", path])
+    stacks = collections.Counter()
+    for sample in result.stdout.split("PERF_RECORD_SAMPLE(")[1:]:
+        tid = re.match(r"[^)]*\): \d+/(\d+): ", sample)[1]
+        frames = re.findall(r"^\.\.\.\.\. +\d+: ([0-9a-f]{16})$", sample, re.MULTILINE)
+        frames = [int(frame, 16) for frame in frames]
+        stacks[(int(tid), tuple(f for f in frames if f < CONTEXT_MARKERS))] += 1
+    return stacks
+
+
+def memlag_stacks():
+    node = {
+        stack: (parent, ip)
+        for stack, parent, ip in query("SELECT stack_id, parent_id, ip FROM stack")
+    }
+    stacks = collections.Counter()
+    for tid, leaf, ip in query(
+        "SELECT tid, stack_id, sample.ip FROM sample JOIN thread USING (thread_id)"
+    ):
+        frames = []
+        while leaf is not None:
+            leaf, ip = node[leaf]
+            frames.append(ip % 2**64)
+        stacks[(tid, tuple(frames))] += 1
+    return stacks
+
+
+def compare_stacks(path):
+    theirs, ours = perf_stacks(path), memlag_stacks()
+    if theirs != ours:
+        fail(
+            f"{path}: other stacks: {list((theirs - ours).elements())[:2]} of perf, "
+            f"{list((ours - theirs).elements())[:2]} of memlag"
+        )
+    return sum(len(frames) for _, frames in ours)
+
+
+def made_here():
+    program = os.path.abspath("import_work")
+    subprocess.run(
+        [os.environ["CC"], "-g", "-O1", "-fno-omit-frame-pointer", "-pthread", "-o", program]
+        + [SOURCE / "tests/integration/import_work.c"],
+        check=True,
+    )
+    for name, options in WAYS.items():
+        if not record(name, options, program):
+            continue
+        import_recording("made.data")
+        fields = compare_with_perf("made.data")
+        if not fields:
+            fail(f"{name}: perf cannot read what it has recorded")
+        print(f"{name}: {run_info('samples')} samples; as perf in {' '.join(fields)}")
+        if name == "frame pointers":
+            print(f"{name}: {compare_stacks('made.data')} frames as perf")
+    pipes(program)
+
+
+def pipes(program):
+    """From perf record into memlag at once, and by way of a file."""
+    for options in ([], ["-z"]):
+        command = ["perf", "record", "-q", *options, "-o", "-", "-e", "cpu-clock", "--"]
+        with open("piped.data", "wb") as stored:
+            subprocess.run([*command, program], stdout=stored, check=True)
+        import_recording("piped.data")
+        fields = compare_with_perf("piped.data")
+        if not fields:
+            fail("perf cannot read what it has written into a pipe")
+        print(f"pipe {options}: {run_info('samples')} samples; as perf in {' '.join(fields)}")
+        recorder = subprocess.Popen([*command, program], stdout=subprocess.PIPE)
+        import_recording("-", stdin=recorder.stdout)
+        if recorder.wait() != 0 or not run_info("samples"):
+            fail(f"perf record {options} into memlag import: {query('SELECT * FROM run_info')}")
+
+
 def main():
     has_perf = shutil.which("perf") is not None
     if not has_perf:
         print("SKIPPED: perf is not installed: nothing to compare with")
     other_machines(has_perf)
+    if has_perf:
+        made_here()
 
 
 main()

@@ -12,7 +12,7 @@ SITES = 4
 WORD_BYTES = 8
 
 Access = namedtuple("Access", "role pid tid ip addr latency instruction_latency "
-                              "data_src op level tlb snoop locked")
+                              "data_src op level tlb snoop locked site array")
 Produced = namedtuple("Produced", "time_ns event_id pid tid cpu ip addr data_src latency "
                                   "instruction_latency")
 
@@ -51,7 +51,16 @@ class Player:
         return Access(role, pid, tid, self._sites[index % SITES], array + WORD_BYTES * index,
                       latency, latency + self._extra if self._extra else 0,
                       int(source["data_src"], 16), source["op"], source["level"],
-                      source["tlb"], source["snoop"], int(source["locked"]))
+                      source["tlb"], source["snoop"], int(source["locked"]),
+                      f"site_{index % SITES}", f"read_by_{role}")
+
+    def sampled_steps(self, role, steps, period, threshold, op="load"):
+        """One in PERIOD of the accesses that an event counts, when the role makes STEPS
+        accesses one by one (option --steps)."""
+        accesses = (self._access(role, *self.roles[role], i % ACCESSES) for i in range(steps))
+        counted = [access for access in accesses if access.op == op and
+                   (access.instruction_latency or access.latency) > threshold]
+        return counted[period - 1::period]
 
 
 class Journal:

@@ -29,17 +29,30 @@ static ssize_t script_write(struct file *file, const char __user *bytes, size_t 
         return error ? error : size;
 }
 
+static int step_open(struct inode *inode, struct file *file)
+{
+        file->private_data = kzalloc(sizeof(struct stepper), GFP_KERNEL);
+        return file->private_data ? 0 : -ENOMEM;
+}
+
+static int step_release(struct inode *inode, struct file *file)
+{
+        kfree(file->private_data);
+        return 0;
+}
+
 static ssize_t step_write(struct file *file, const char __user *bytes, size_t size,
                           loff_t *position)
 {
         struct published_access access;
+        int error;
 
         if (size != sizeof(access))
                 return -EINVAL;
         if (copy_from_user(&access, bytes, sizeof(access)))
                 return -EFAULT;
-        events_step(&access);
-        return size;
+        error = events_step(file->private_data, &access);
+        return error ? error : size;
 }
 
 /* Forgets all scripts and what they did, before the next scenario. */
@@ -52,7 +65,11 @@ static ssize_t forget_write(struct file *file, const char __user *bytes, size_t 
 }
 
 static const struct proc_ops script_proc_ops = {.proc_write = script_write};
-static const struct proc_ops step_proc_ops = {.proc_write = step_write};
+static const struct proc_ops step_proc_ops = {
+    .proc_open = step_open,
+    .proc_write = step_write,
+    .proc_release = step_release,
+};
 static const struct proc_ops forget_proc_ops = {.proc_write = forget_write};
 
 int control_open(void)

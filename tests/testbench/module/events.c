@@ -22,6 +22,8 @@ u64 event_config(const struct perf_event *event)
 {
         const struct perf_event_attr *attr = &event->attr;
 
+        if (event_is_ibs(event))
+                return EVENT_IBS_OP;
         if (attr->type != PERF_TYPE_HARDWARE)
                 return attr->config;
         return attr->config == PERF_COUNT_HW_CPU_CYCLES ? EVENT_CYCLES
@@ -37,6 +39,8 @@ bool event_samples_accesses(const struct perf_event *event)
 {
         u16 code = event_code(event);
 
+        if (event_is_ibs(event))
+                return true;
         return event->attr.precise_ip &&
                (code == EVENT_LOAD_LATENCY || code == EVENT_STORE_SAMPLE ||
                 code == EVENT_ALL_STORES);
@@ -75,20 +79,49 @@ static void count_before_switch(void)
             event_count(own->event);
 }
 
-void events_step(const struct published_access *access)
+u64 event_id(const struct perf_event *event)
 {
-        struct pt_regs *regs = task_pt_regs(current);
-        struct scripted_event *own, *next;
-        unsigned long flags;
-
-        local_irq_save(flags);
-        list_for_each_entry_safe(own, next, this_cpu_ptr(&running_events),
-                                 running) if (event_samples_accesses(own->event))
-            sampling_step(own->event, access, regs);
-        local_irq_restore(flags);
+        return event->parent ? event->parent->id : event->id;
 }
 
-static void event_start(struct perf_event *event, int flags)
+static u64 *steps_of(struct stepper *stepper, u64 id)
+{
+        int i;
+
+        for (i = 0; i < stepper->counts; i++)
+                if (stepper->count[i].event_id == id)
+                        return &stepper->count[i].steps;
+        if (i == ARRAY_SIZE(stepper->count))
+                return NULL;
+        stepper->count[stepper->counts++].event_id = id;
+        return &stepper->count[i].steps;
+}
+
+int events_step(struct stepper *stepper, const struct published_access *access)
+{
+        const struct pt_regs *regs = task_pt_regs(current);
+        struct scripted_event *own, *next;
+        unsigned long flags;
+        int error = 0;
+
+        local_irq_save(flags);
+        list_for_each_entry_safe(own, next, this_cpu_ptr(&running_events), running)
+        {
+                u64 *steps;
+
+                if (!event_samples_accesses(own->event))
+                        continue;
+                steps = steps_of(stepper, event_id(own->event));
+                if (steps)
+                        sampling_step(own->event, steps, access, regs);
+                else
+                        error = -E2BIG;
+        }
+        local_irq_restore(flags);
+        return error;
+}
+
+void event_start(struct perf_event *event, int flags)
 {
         struct scripted_event *own = scripted(event);
 
@@ -102,7 +135,7 @@ static void event_start(struct perf_event *event, int flags)
         perf_event_update_userpage(event);
 }
 
-static void event_stop(struct perf_event *event, int flags)
+void event_stop(struct perf_event *event, int flags)
 {
         if (event->hw.state & PERF_HES_STOPPED)
                 return;
@@ -113,7 +146,7 @@ static void event_stop(struct perf_event *event, int flags)
         event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
-static int event_add(struct perf_event *event, int flags)
+int event_add(struct perf_event *event, int flags)
 {
         if (needs_general_counter(event)) {
                 if (__this_cpu_read(counters_used) >= general_counters)
@@ -126,7 +159,7 @@ static int event_add(struct perf_event *event, int flags)
         return 0;
 }
 
-static void event_del(struct perf_event *event, int flags)
+void event_del(struct perf_event *event, int flags)
 {
         event_stop(event, PERF_EF_UPDATE);
         if (needs_general_counter(event))
@@ -134,7 +167,7 @@ static void event_del(struct perf_event *event, int flags)
         perf_event_update_userpage(event);
 }
 
-static void event_read(struct perf_event *event)
+void event_read(struct perf_event *event)
 {
         if (!(event->hw.state & PERF_HES_STOPPED))
                 event_count(event);
@@ -243,17 +276,10 @@ static void event_destroy(struct perf_event *event)
         kfree(event->pmu_private);
 }
 
-static int event_init(struct perf_event *event)
+int event_prepare(struct perf_event *event)
 {
-        struct scripted_event *own;
-        int error;
+        struct scripted_event *own = kzalloc(sizeof(*own), GFP_KERNEL);
 
-        if (!is_ours(event))
-                return -ENOENT;
-        error = check_event(event);
-        if (error)
-                return error;
-        own = kzalloc(sizeof(*own), GFP_KERNEL);
         if (!own)
                 return -ENOMEM;
         own->event = event;
@@ -261,6 +287,13 @@ static int event_init(struct perf_event *event)
         event->destroy = event_destroy;
         sampling_init(own);
         return 0;
+}
+
+static int event_init(struct perf_event *event)
+{
+        int error = is_ours(event) ? check_event(event) : -ENOENT;
+
+        return error ? error : event_prepare(event);
 }
 
 int events_open(void)

@@ -14,7 +14,7 @@ enum { ENTRIES_MAX = 65536 };
 
 struct entry {
         u64 time_ns;
-        u64 event_id; /* of the event that was opened, not of those inherited from it */
+        u64 event_id;
         pid_t process;
         pid_t thread;
         u32 cpu;
@@ -50,7 +50,7 @@ void journal_sample(struct perf_event *event, const struct published_access *acc
                 return;
         entries[index] = (struct entry){
             .time_ns = ktime_get_ns(),
-            .event_id = event->parent ? event->parent->id : event->id,
+            .event_id = event_id(event),
             .process = current->tgid,
             .thread = current->pid,
             .cpu = raw_smp_processor_id(),

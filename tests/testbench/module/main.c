@@ -29,14 +29,6 @@ char *pmu_name = "icelake";
 module_param(pmu_name, charp, 0444);
 MODULE_PARM_DESC(pmu_name, "text of caps/pmu_name");
 
-static bool aliases = true;
-module_param(aliases, bool, 0444);
-MODULE_PARM_DESC(aliases, "show the mem-loads and mem-stores aliases");
-
-static bool capabilities = true;
-module_param(capabilities, bool, 0444);
-MODULE_PARM_DESC(capabilities, "show caps/");
-
 static int __init scripted_pmu_init(void)
 {
         int error = kernel_symbols_find();
@@ -55,11 +47,16 @@ static int __init scripted_pmu_init(void)
         error = imc_open();
         if (error)
                 goto close_events;
-        scripted_pmu.attr_groups = sysfs_groups(aliases, capabilities);
-        error = perf_pmu_register(&scripted_pmu, "cpu", PERF_TYPE_RAW);
+        error = ibs_open();
         if (error)
                 goto close_imc;
+        scripted_pmu.attr_groups = sysfs_groups();
+        error = perf_pmu_register(&scripted_pmu, "cpu", PERF_TYPE_RAW);
+        if (error)
+                goto close_ibs;
         return 0;
+close_ibs:
+        ibs_close();
 close_imc:
         imc_close();
 close_events:

@@ -38,6 +38,8 @@ static bool event_wants(const struct perf_event *event,
         union perf_mem_data_src source = {.val = access->data_src};
         bool loads = event_code(event) == EVENT_LOAD_LATENCY;
 
+        if (event_is_ibs(event))
+                return ibs_wants(event, access);
         return source.mem_op == (loads ? PERF_MEM_OP_LOAD : PERF_MEM_OP_STORE) &&
                threshold_lets_pass(event, access);
 }
@@ -46,12 +48,13 @@ static void fill_access(struct perf_event *event, struct perf_sample_data *data,
                         const struct published_access *access)
 {
         u64 weight = event->attr.sample_type & PERF_SAMPLE_WEIGHT_TYPE;
+        u32 latency = event_is_ibs(event) ? ibs_latency(access) : access->latency;
 
         data->data_src.val = access->data_src;
-        data->weight.full = access->latency;
+        data->weight.full = latency;
         if (weight & PERF_SAMPLE_WEIGHT_STRUCT) {
                 data->weight.full = 0;
-                data->weight.var1_dw = access->latency;
+                data->weight.var1_dw = latency;
                 data->weight.var2_w = access->instruction_latency;
         }
         data->sample_flags |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | weight;
@@ -77,20 +80,16 @@ static void make_sample(struct perf_event *event, const struct published_access 
                 regs.flags |= PERF_EFLAGS_EXACT;
         if (kernel_overflow(event, &data, &regs)) {
                 journal_throttled();
-                scripted_pmu.stop(event, 0); /* perf starts it again at its next tick */
+                event_stop(event, 0); /* perf starts it again at its next tick */
         }
 }
 
-void sampling_step(struct perf_event *event, const struct published_access *access,
-                   const struct pt_regs *regs)
+void sampling_step(struct perf_event *event, u64 *steps,
+                   const struct published_access *access, const struct pt_regs *regs)
 {
-        struct scripted_event *own = event->pmu_private;
-
-        if (!event_wants(event, access))
+        if (!event_wants(event, access) || ++*steps < event->hw.sample_period)
                 return;
-        if (++own->steps < event->hw.sample_period)
-                return;
-        own->steps = 0;
+        *steps = 0;
         make_sample(event, access, regs);
 }
 

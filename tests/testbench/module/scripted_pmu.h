@@ -17,6 +17,7 @@ enum {
         EVENT_STORE_SAMPLE = 0x02cd, /* from Ice Lake's successors on */
         EVENT_ALL_STORES = 0x82d0,   /* mem-stores before */
         EVENT_LOAD_LATENCY_AUX = 0x8203,
+        EVENT_IBS_OP = 0xffff, /* our name for what ibs_op counts */
 };
 
 /* One memory access, as a program publishes it in its own memory. */
@@ -72,34 +73,62 @@ struct scripted_event { /* perf_event.pmu_private */
         struct perf_event *event;
         struct list_head running; /* on this CPU's list of running events */
         u64 counted_to_ns;
-        u64 steps; /* since the last sample */
         struct hrtimer timer;
 };
 extern struct pmu scripted_pmu;
 int events_open(void);
 void events_close(void);
+/* Of each PMU that samples accesses. */
+int event_prepare(struct perf_event *event);
+int event_add(struct perf_event *event, int flags);
+void event_del(struct perf_event *event, int flags);
+void event_start(struct perf_event *event, int flags);
+void event_stop(struct perf_event *event, int flags);
+void event_read(struct perf_event *event);
 /* As it would stand in attr.config, also of the kernel's generic events. */
 u64 event_config(const struct perf_event *event);
 u16 event_code(const struct perf_event *event); /* its lowest 16 bits */
 bool event_samples_accesses(const struct perf_event *event);
 void event_count(struct perf_event *event);
-/* The access that the current thread makes now, at its system call. */
-void events_step(const struct published_access *access);
+/* The number of the event that was opened, not of those inherited from it. */
+u64 event_id(const struct perf_event *event);
+
+/* Who makes accesses one by one, and how many of them each event has counted since its
+ * last sample. The kernel exchanges the inherited events of two threads when it switches
+ * from one to the other, so that the count cannot be kept in the event. */
+struct stepper {
+        int counts;
+        struct {
+                u64 event_id;
+                u64 steps;
+        } count[8];
+};
+/* STEPPER's access, which the current thread makes now, at its system call. */
+int events_step(struct stepper *stepper, const struct published_access *access);
 
 /* sampling.c */
 void sampling_init(struct scripted_event *own);
 void sampling_start(struct perf_event *event);
 void sampling_stop(struct perf_event *event);
-/* REGS are the current thread's. Interrupts are off. */
-void sampling_step(struct perf_event *event, const struct published_access *access,
-                   const struct pt_regs *regs);
+/* STEPS: accesses counted since the last sample. REGS are the current thread's.
+ * Interrupts are off. */
+void sampling_step(struct perf_event *event, u64 *steps,
+                   const struct published_access *access, const struct pt_regs *regs);
 
-/* imc.c */
+/* ibs.c: the PMU ibs_op of AMD's CPUs, if asked for. */
+int ibs_open(void);
+void ibs_close(void);
+bool event_is_ibs(const struct perf_event *event);
+bool ibs_wants(const struct perf_event *event, const struct published_access *access);
+/* The latency that it tells of an access. */
+u32 ibs_latency(const struct published_access *access);
+
+/* imc.c: the PMU uncore_imc_0, if asked for. */
 int imc_open(void);
 void imc_close(void);
 
 /* sysfs.c: the layout of the kernel's own Intel PMU. */
-const struct attribute_group **sysfs_groups(bool aliases, bool capabilities);
+const struct attribute_group **sysfs_groups(void);
 extern char *pmu_name;
 
 #endif

@@ -90,14 +90,12 @@ static const struct attribute_group capability_group = {
 };
 static const struct attribute_group other_group = {.attrs = other_attributes};
 
-static const struct attribute_group *groups[5] = {
-    &other_group,
-    &format_group,
-    &event_group,
+static const struct attribute_group *groups[] = {
+    &other_group, &format_group, &event_group, &capability_group, NULL,
 };
 
 /* CPUs with the auxiliary event also sample stores with their latency. */
-static void show_aliases(void)
+const struct attribute_group **sysfs_groups(void)
 {
         struct attribute **end = event_attributes + 2;
 
@@ -108,13 +106,5 @@ static void show_aliases(void)
         } else {
                 *end++ = &event_mem_stores.attr.attr;
         }
-}
-
-const struct attribute_group **sysfs_groups(bool aliases, bool capabilities)
-{
-        if (aliases)
-                show_aliases();
-        if (capabilities)
-                groups[3] = &capability_group;
         return groups;
 }

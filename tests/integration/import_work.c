@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What import.py records: threads that touch pages and compute, each a few calls deep,
+ * then the same in forked children, of which one goes on by exec. */
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { THREADS = 3, CHILDREN = 2, PAGES = 150, PAGE_BYTES = 4096, ROUNDS = 8000000 };
+
+static volatile unsigned long sum;
+
+__attribute__((noinline)) static void compute(unsigned long rounds)
+{
+        for (unsigned long i = 0; i < rounds; i++)
+                sum += i * i;
+}
+
+__attribute__((noinline)) static void touch(char *pages)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                pages[i * PAGE_BYTES] = 1;
+        sum++; /* no tail call */
+}
+
+__attribute__((noinline)) static void *work(void *unused)
+{
+        (void)unused;
+        char *pages = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages == MAP_FAILED)
+                return NULL;
+        touch(pages);
+        compute(ROUNDS);
+        munmap(pages, PAGES * PAGE_BYTES);
+        return NULL;
+}
+
+static void run_children(char *program)
+{
+        for (int i = 0; i < CHILDREN; i++) {
+                if (fork() != 0)
+                        continue;
+                work(NULL);
+                if (i == 0)
+                        execl(program, program, "once", (char *)NULL);
+                _exit(0);
+        }
+        while (wait(NULL) > 0)
+                ;
+}
+
+int main(int argc, char **argv)
+{
+        pthread_t threads[THREADS];
+        for (int i = 0; i < THREADS; i++)
+                if (pthread_create(&threads[i], NULL, work, NULL) != 0)
+                        return 1;
+        for (int i = 0; i < THREADS; i++)
+                pthread_join(threads[i], NULL);
+        if (argc == 1)
+                run_children(argv[0]);
+        return 0;
+}
