@@ -79,9 +79,9 @@ static void json_row(struct render *render, const struct cell *cells)
         for (size_t i = 0; i < render->count; i++) {
                 if (i)
                         fputs(", ", render->out);
-                json_string(render->out, render->names[i], strlen(render->names[i]));
+                render_json_text(render->out, render->names[i], strlen(render->names[i]));
                 fputs(": ", render->out);
-                json_cell(render->out, &cells[i]);
+                render_json_cell(render->out, &cells[i]);
         }
         putc('}', render->out);
 }

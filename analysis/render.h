@@ -47,10 +47,10 @@ int render_row(struct render *render, const struct cell *cells);
 void render_end(struct render *render);
 
 /* Writes BYTES as a JSON string; what is not UTF-8 becomes U+FFFD. */
-void json_string(FILE *out, const char *bytes, size_t length);
+void render_json_text(FILE *out, const char *bytes, size_t length);
 
 /* Writes a cell as a JSON value: blobs as hexadecimal strings. */
-void json_cell(FILE *out, const struct cell *cell);
+void render_json_cell(FILE *out, const struct cell *cell);
 
 /* ---- one file a format: render.c calls these ------------------------------- */
 

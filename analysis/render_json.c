@@ -17,7 +17,7 @@ static void json_character(FILE *out, const char *character, size_t length)
                 fwrite(character, 1, length, out);
 }
 
-void json_string(FILE *out, const char *bytes, size_t length)
+void render_json_text(FILE *out, const char *bytes, size_t length)
 {
         putc('"', out);
         for (size_t i = 0; i < length;) {
@@ -31,7 +31,7 @@ void json_string(FILE *out, const char *bytes, size_t length)
         putc('"', out);
 }
 
-void json_cell(FILE *out, const struct cell *cell)
+void render_json_cell(FILE *out, const struct cell *cell)
 {
         switch (cell->type) {
         case CELL_NULL:
@@ -44,7 +44,7 @@ void json_cell(FILE *out, const struct cell *cell)
                 fprintf(out, isfinite(cell->real) ? "%.15g" : "null", cell->real);
                 break;
         case CELL_TEXT:
-                json_string(out, cell->bytes, cell->length);
+                render_json_text(out, cell->bytes, cell->length);
                 break;
         case CELL_BLOB:
                 putc('"', out);

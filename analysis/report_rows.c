@@ -115,9 +115,9 @@ static int json_run(struct db *db, FILE *out, struct diag *diag)
                 struct cell key = cell_of_column(rows, 0),
                             value = cell_of_column(rows, 1);
                 fputs(separator, out);
-                json_string(out, key.bytes, key.length);
+                render_json_text(out, key.bytes, key.length);
                 fputs(": ", out);
-                json_cell(out, &value);
+                render_json_cell(out, &value);
                 separator = ",\n ";
                 code = 0;
         }
@@ -132,9 +132,9 @@ int report_json(struct db *db, const struct report_options *options,
         struct cell source = text_cell(summary->source);
         struct cell numbers = text_cell(summary->numbers);
         fputs("{\"source\": ", out);
-        json_cell(out, &source);
+        render_json_cell(out, &source);
         fputs(", \"numbers\": ", out);
-        json_cell(out, &numbers);
+        render_json_cell(out, &numbers);
         fprintf(out, ", \"cut_off\": %s,\n", summary->cut_off ? "true" : "false");
         int code = json_run(db, out, diag);
         if (!code)
