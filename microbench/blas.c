@@ -21,7 +21,8 @@ static int map_ones(struct kernel_share *share, uint64_t elements, struct diag *
 static void flush(struct kernel_share *share)
 {
         const char *base = share->buffer.addr;
-        for (uint64_t i = 0; i < share->buffer.bytes; i += KERNEL_LINE_BYTES)
+        uint64_t bytes = share->buffer.bytes;
+        for (uint64_t i = 0; i < bytes; i += KERNEL_LINE_BYTES)
                 _mm_clflush(base + i);
         _mm_mfence();
 }

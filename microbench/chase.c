@@ -88,7 +88,7 @@ static int prepare(struct kernel_share *share, struct diag *diag)
         return rc;
 }
 
-static void *chase_plain(void *position, uint64_t steps)
+KERNEL_LOOP static void *chase_plain(void *position, uint64_t steps)
 {
         __asm__ volatile("1:\n\t"
                          "mov (%[p]), %[p]\n\t"
@@ -100,7 +100,8 @@ static void *chase_plain(void *position, uint64_t steps)
         return position;
 }
 
-static void *chase_dependent(void *position, uint64_t steps, uint64_t multiplications)
+KERNEL_LOOP static void *chase_dependent(void *position, uint64_t steps,
+                                         uint64_t multiplications)
 {
         uint64_t entry = multiplications;
         __asm__ volatile(
@@ -115,7 +116,8 @@ static void *chase_dependent(void *position, uint64_t steps, uint64_t multiplica
         return position;
 }
 
-static void *chase_independent(void *position, uint64_t steps, uint64_t multiplications)
+KERNEL_LOOP static void *chase_independent(void *position, uint64_t steps,
+                                           uint64_t multiplications)
 {
         uint64_t entry = multiplications, product;
         __asm__ volatile(
@@ -130,10 +132,9 @@ static void *chase_independent(void *position, uint64_t steps, uint64_t multipli
         return position;
 }
 
-static void run(struct kernel_share *share, uint64_t passes)
+void chase_steps(struct kernel_share *share, uint64_t steps)
 {
         const struct kernel_parameters *parameters = share->parameters;
-        uint64_t steps = elements_of(parameters) * passes;
         if (parameters->dependent_multiplications)
                 share->position = chase_dependent(share->position, steps,
                                                   parameters->dependent_multiplications);
@@ -142,6 +143,11 @@ static void run(struct kernel_share *share, uint64_t passes)
                     share->position, steps, parameters->independent_multiplications);
         else
                 share->position = chase_plain(share->position, steps);
+}
+
+static void run(struct kernel_share *share, uint64_t passes)
+{
+        chase_steps(share, elements_of(share->parameters) * passes);
 }
 
 static void count(const struct kernel_parameters *parameters,

@@ -298,7 +298,7 @@ static int measure_long_enough(struct bench_options *options, const struct cpu_l
         if (!fixed)
                 parameters->passes = 1;
         for (;;) {
-                int rc = measure(options->kernel, parameters, cpus, measurement, diag);
+                int rc = measure(options->kernel, parameters, cpus, measurement, 1, diag);
                 if (rc < 0 || fixed || measurement->seconds >= AIM_SECONDS / 2 ||
                     parameters->passes >= PASSES_MAX)
                         return rc;

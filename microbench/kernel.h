@@ -13,6 +13,10 @@
 
 enum { KERNEL_LINE_BYTES = 64 };
 
+/* A kernel's loop stands by itself in the machine code, where it can be checked and where
+ * a profile names it. */
+#define KERNEL_LOOP __attribute__((noinline))
+
 /* The parameters a kernel has besides threads and passes, as bits of kernel.takes. */
 enum {
         TAKES_SIZE = 1 << 0,
@@ -97,6 +101,9 @@ static inline uint64_t kernel_part_bytes(const struct kernel_parameters *paramet
 {
         return parameters->size_bytes / parameters->threads;
 }
+
+/* STEPS loads of the chase, from where the last ones ended. */
+void chase_steps(struct kernel_share *share, uint64_t steps);
 
 extern const struct kernel kernel_chase, kernel_tlb;
 extern const struct kernel kernel_memread;

@@ -47,7 +47,7 @@ void cpu_list_free(struct cpu_list *list)
         *list = (struct cpu_list){0};
 }
 
-static int pin(int cpu, struct diag *diag)
+int cpu_pin(int cpu, struct diag *diag)
 {
         cpu_set_t *set = CPU_ALLOC(cpu + 1);
         size_t size = CPU_ALLOC_SIZE(cpu + 1);
@@ -70,6 +70,7 @@ enum team_state { TEAM_GATHERS, TEAM_RUNS, TEAM_FAILED };
 struct team {
         const struct kernel *kernel;
         const struct kernel_parameters *parameters;
+        size_t rounds;
         pthread_barrier_t barrier; /* of all members */
         pthread_mutex_t mutex;     /* of what follows */
         pthread_cond_t changed;
@@ -78,13 +79,17 @@ struct team {
         struct diag *diag;
 };
 
+struct round {
+        double seconds; /* sums over the timed passes */
+        uint64_t tsc_ticks;
+};
+
 struct member {
         struct team *team;
         struct kernel_share share;
         int cpu; /* -1: any */
         pthread_t thread;
-        double seconds; /* sums over the timed passes */
-        uint64_t tsc_ticks;
+        struct round *rounds;
         int64_t huge_bytes;
 };
 
@@ -128,30 +133,37 @@ static bool team_failed(struct team *team)
 }
 
 /* All members begin at the same time. */
-static void run_timed(struct member *member, uint64_t passes)
+static void run_timed(struct member *member, uint64_t passes, struct round *round)
 {
         const struct kernel *kernel = member->team->kernel;
         pthread_barrier_wait(&member->team->barrier);
         double seconds = clock_seconds();
         uint64_t tsc = clock_tsc();
         kernel->run(&member->share, passes);
-        member->tsc_ticks += clock_tsc() - tsc;
-        member->seconds += clock_seconds() - seconds;
+        round->tsc_ticks += clock_tsc() - tsc;
+        round->seconds += clock_seconds() - seconds;
 }
 
-static void run_all(struct member *member)
+static void run_round(struct member *member, struct round *round)
 {
         const struct kernel *kernel = member->team->kernel;
         uint64_t passes = member->team->parameters->passes;
         if (!kernel->flush) {
-                kernel->run(&member->share, 1);
-                run_timed(member, passes);
+                run_timed(member, passes, round);
                 return;
         }
         for (; passes > 0; passes--) {
                 kernel->flush(&member->share);
-                run_timed(member, 1);
+                run_timed(member, 1, round);
         }
+}
+
+static void run_all(struct member *member)
+{
+        if (!member->team->kernel->flush)
+                member->team->kernel->run(&member->share, 1);
+        for (size_t i = 0; i < member->team->rounds; i++)
+                run_round(member, &member->rounds[i]);
 }
 
 static void *member_main(void *argument)
@@ -161,7 +173,7 @@ static void *member_main(void *argument)
         struct diag diag;
         if (team_wait(team) == TEAM_FAILED)
                 return NULL;
-        int rc = member->cpu < 0 ? 0 : pin(member->cpu, &diag);
+        int rc = member->cpu < 0 ? 0 : cpu_pin(member->cpu, &diag);
         if (rc == 0)
                 rc = team->kernel->prepare(&member->share, &diag);
         if (rc < 0)
@@ -196,19 +208,23 @@ static void run_members(struct team *team, struct member *members, uint32_t coun
                 pthread_join(members[i].thread, NULL);
 }
 
-static void summarise(const struct member *members, uint32_t count,
-                      struct measurement *measurement)
+/* A round takes as long as its slowest member. */
+static void summarise(const struct team *team, const struct member *members,
+                      struct measurement *rounds)
 {
-        for (uint32_t i = 0; i < count; i++) {
-                const struct member *member = &members[i];
-                if (member->seconds > measurement->seconds)
-                        measurement->seconds = member->seconds;
-                if ((double)member->tsc_ticks > measurement->tsc_ticks)
-                        measurement->tsc_ticks = (double)member->tsc_ticks;
-                if (member->huge_bytes < 0 || measurement->huge_bytes < 0)
-                        measurement->huge_bytes = -1;
-                else
-                        measurement->huge_bytes += member->huge_bytes;
+        for (uint32_t m = 0; m < team->parameters->threads; m++) {
+                for (size_t i = 0; i < team->rounds; i++) {
+                        const struct round *round = &members[m].rounds[i];
+                        int64_t *huge_bytes = &rounds[i].huge_bytes;
+                        if (round->seconds > rounds[i].seconds) {
+                                rounds[i].seconds = round->seconds;
+                                rounds[i].tsc_ticks = (double)round->tsc_ticks;
+                        }
+                        if (members[m].huge_bytes < 0 || *huge_bytes < 0)
+                                *huge_bytes = -1;
+                        else
+                                *huge_bytes += members[m].huge_bytes;
+                }
         }
 }
 
@@ -221,9 +237,11 @@ static int check(const struct kernel *kernel, const struct kernel_parameters *pa
 }
 
 static int measure_members(struct team *team, struct member *members,
-                           const struct cpu_list *cpus, struct measurement *measurement)
+                           const struct cpu_list *cpus, struct round *times,
+                           struct measurement *rounds)
 {
         uint32_t threads = team->parameters->threads;
+        bool pinned = threads <= cpus->count;
         void *common = NULL;
         if (team->kernel->common_bytes) {
                 common = aligned_alloc(KERNEL_LINE_BYTES, team->kernel->common_bytes);
@@ -231,44 +249,49 @@ static int measure_members(struct team *team, struct member *members,
                         return diag_set(team->diag, -ENOMEM, "out of memory");
                 memset(common, 0, team->kernel->common_bytes);
         }
-        measurement->pinned = threads <= cpus->count;
         for (uint32_t i = 0; i < threads; i++)
                 members[i] = (struct member){
                     .team = team,
-                    .cpu = measurement->pinned ? cpus->cpus[i] : -1,
+                    .cpu = pinned ? cpus->cpus[i] : -1,
+                    .rounds = times + i * team->rounds,
                     .share = {.parameters = team->parameters,
                               .thread = i,
                               .common = common},
                 };
+        for (size_t i = 0; i < team->rounds; i++)
+                rounds[i] = (struct measurement){.pinned = pinned};
         run_members(team, members, threads);
         free(common);
         if (team->rc == 0)
-                summarise(members, threads, measurement);
+                summarise(team, members, rounds);
         return team->rc;
 }
 
 int measure(const struct kernel *kernel, const struct kernel_parameters *parameters,
-            const struct cpu_list *cpus, struct measurement *measurement,
+            const struct cpu_list *cpus, struct measurement *rounds, size_t count,
             struct diag *diag)
 {
-        *measurement = (struct measurement){0};
         int rc = check(kernel, parameters, diag);
         if (rc < 0)
                 return rc;
-        struct team team = {.kernel = kernel, .parameters = parameters, .diag = diag};
+        struct team team = {
+            .kernel = kernel, .parameters = parameters, .rounds = count, .diag = diag};
         struct member *members = calloc(parameters->threads, sizeof(*members));
+        struct round *times = calloc(parameters->threads * count, sizeof(*times));
         int error = pthread_barrier_init(&team.barrier, NULL, parameters->threads);
-        if (!members || error) {
+        if (!members || !times || error) {
                 free(members);
+                free(times);
                 return diag_set(diag, -ENOMEM, "no memory for %u threads",
                                 parameters->threads);
         }
         pthread_mutex_init(&team.mutex, NULL);
         pthread_cond_init(&team.changed, NULL);
-        rc = measure_members(&team, members, cpus, measurement);
+        rc = measure_members(&team, members, cpus, times, rounds);
         pthread_cond_destroy(&team.changed);
         pthread_mutex_destroy(&team.mutex);
         pthread_barrier_destroy(&team.barrier);
+        free(times);
         free(members);
         return rc;
 }

@@ -19,6 +19,9 @@ struct cpu_list {
 int cpu_list_read(struct cpu_list *list, struct diag *diag);
 void cpu_list_free(struct cpu_list *list);
 
+/* Binds the calling thread to CPU. */
+int cpu_pin(int cpu, struct diag *diag);
+
 struct measurement {
         double seconds;     /* CLOCK_MONOTONIC_RAW, of all passes */
         double tsc_ticks;   /* the same by the time stamp counter */
@@ -26,11 +29,12 @@ struct measurement {
         int64_t huge_bytes; /* of the data, on huge pages; -1: unknown */
 };
 
-/* Runs one untimed pass, then PARAMETERS->passes timed ones, which begin at the same time
- * in all threads. CPUS: those to use, one thread each. -EINVAL when the parameters do
- * not suit the kernel, -ENOMEM and others when the data cannot be had. */
+/* Runs one untimed pass, then COUNT rounds of PARAMETERS->passes timed ones, which begin
+ * at the same time in all threads, and puts the time of each into ROUNDS. CPUS: those to
+ * use, one thread each. -EINVAL when the parameters do not suit the kernel, -ENOMEM and
+ * others when the data cannot be had. */
 int measure(const struct kernel *kernel, const struct kernel_parameters *parameters,
-            const struct cpu_list *cpus, struct measurement *measurement,
+            const struct cpu_list *cpus, struct measurement *rounds, size_t count,
             struct diag *diag);
 
 #endif

@@ -42,7 +42,8 @@ static int prepare(struct kernel_share *share, struct diag *diag)
         "mov (%[r],%[a],2), %[x]\n\t"                                                    \
         "mov (%[r],%[a3]), %[x]\n\t"
 
-static void read_records(const char *record, uint64_t array_bytes, uint64_t records)
+KERNEL_LOOP static void read_records(const char *record, uint64_t array_bytes,
+                                     uint64_t records)
 {
         uint64_t word;
         __asm__ volatile("1:\n\t" READ_RECORD "add $64, %[r]\n\t"
@@ -53,8 +54,8 @@ static void read_records(const char *record, uint64_t array_bytes, uint64_t reco
                          : "memory", "cc");
 }
 
-static void read_records_delayed(const char *record, uint64_t array_bytes,
-                                 uint64_t records, uint64_t delay_nops)
+KERNEL_LOOP static void read_records_delayed(const char *record, uint64_t array_bytes,
+                                             uint64_t records, uint64_t delay_nops)
 {
         uint64_t word, entry = delay_nops;
         __asm__ volatile(

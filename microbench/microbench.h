@@ -4,5 +4,6 @@
 #define MEMLAG_MICROBENCH_H
 
 int cmd_bench(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
 
 #endif

@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"query", cmd_query, "Run SQL on a recording, or a query from the library"},
     {"doctor", cmd_doctor, "Tell what this machine can record with, and what is missing"},
     {"bench", cmd_bench, "Run a kernel with known behaviour and take its time"},
+    {"calibrate", cmd_calibrate, "Measure this machine's memory for later runs"},
     {NULL, NULL, NULL},
 };
 

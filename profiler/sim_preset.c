@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "calibration.h"
 #include "paths.h"
 
 #define PRESET_SUFFIX    ".conf"
@@ -320,6 +321,24 @@ static int no_such_preset(const char *name, struct diag *diag)
         return rc;
 }
 
+/* The preset that `memlag calibrate` made of this machine. */
+static int load_host(struct sim_preset *preset, struct diag *diag)
+{
+        struct machine_identity identity;
+        machine_identity(&identity);
+        char *file = calibration_path(&identity, PRESET_SUFFIX, diag);
+        if (!file)
+                return -ENOENT;
+        int rc = access(file, F_OK) == 0
+                     ? load_file(file, preset, diag)
+                     : diag_set(diag, -ENOENT,
+                                "there is no calibration of this machine; make one with "
+                                "'memlag calibrate'");
+        free(file);
+        strcpy(preset->name, SIM_PRESET_HOST);
+        return rc;
+}
+
 int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *diag)
 {
         *preset = (struct sim_preset){0};
@@ -328,6 +347,8 @@ int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *di
         if (strchr(name, '/') ||
             (length > suffix && strcmp(name + length - suffix, PRESET_SUFFIX) == 0))
                 return load_file(name, preset, diag);
+        if (strcmp(name, SIM_PRESET_HOST) == 0)
+                return load_host(preset, diag);
 
         char *relative = NULL;
         if (asprintf(&relative, "presets/%s%s", name, PRESET_SUFFIX) < 0)
@@ -343,7 +364,10 @@ int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *di
 
 int sim_preset_list(FILE *out, struct diag *diag)
 {
-        return write_names(out, "\n", diag);
+        int rc = write_names(out, "\n", diag);
+        if (rc == 0)
+                fputs(SIM_PRESET_HOST "\n", out);
+        return rc;
 }
 
 /* ---- settings and checks --------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "simpmu/protocol.h"
 
 #define SIM_PRESET_DEFAULT "skylake-sp"
+#define SIM_PRESET_HOST    "host" /* this machine, by its calibration */
 
 #define SIM_PRESET_COUNT_ONE(field, key, unit, minimum, maximum) +1
 enum { SIM_PARAMETER_COUNT = 0 SIMPMU_PARAMETERS(SIM_PRESET_COUNT_ONE) };
@@ -61,7 +62,7 @@ double sim_preset_value(const struct sim_preset *preset, size_t parameter);
 /* A table of all keys with their values, units and ranges. */
 void sim_preset_print(const struct sim_preset *preset, FILE *out);
 
-/* The names of the installed presets, one a line. */
+/* The names of the installed presets and of this machine's, one a line. */
 int sim_preset_list(FILE *out, struct diag *diag);
 
 #endif

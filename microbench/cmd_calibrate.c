@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* memlag calibrate: measures this machine, keeps the result for later runs, and shows it.
+ * What is measured, and how, is the survey's. */
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calibration.h"
+#include "clock.h"
+#include "command.h"
+#include "conditions.h"
+#include "host_preset.h"
+#include "microbench.h"
+#include "picture.h"
+#include "survey.h"
+
+static const char name[] = "calibrate";
+
+/* More than this makes the result doubtful. */
+static const double ERROR_LIMIT = 0.05;
+
+enum key { KEY_QUICK = 256, KEY_SHOW, KEY_EXPORT, KEY_PICTURE };
+
+struct calibrate_options {
+        bool quick;
+        bool show;
+        bool json;
+        const char *picture;
+};
+
+static const struct argp_option option_table[] = {
+    {"quick", KEY_QUICK, NULL, 0, "Fewer points and rounds: half a minute at most", 0},
+    {"show", KEY_SHOW, NULL, 0, "Show the stored calibration, measure nothing", 0},
+    {"export", KEY_EXPORT, "FORMAT", 0,
+     "Print the stored calibration as FORMAT: json; measure nothing", 0},
+    {"picture", KEY_PICTURE, "FILE", 0, "Draw both curves into FILE, as SVG", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+        struct calibrate_options *options = state->input;
+        switch (key) {
+        case KEY_QUICK:
+                options->quick = true;
+                return 0;
+        case KEY_SHOW:
+                options->show = true;
+                return 0;
+        case KEY_EXPORT:
+                if (strcmp(text, "json") != 0)
+                        argp_error(state, "--export: '%s' is not json", text);
+                options->json = true;
+                return 0;
+        case KEY_PICTURE:
+                options->picture = text;
+                return 0;
+        case ARGP_KEY_END:
+                if (options->quick && (options->show || options->json))
+                        argp_error(state, "--quick measures, --show and --export do not");
+                return 0;
+        case ARGP_KEY_ARG:
+                argp_error(state, "'%s' is not an option", text);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* ---- measuring -----------------------------------------------------------------------
+ */
+
+static json_t *machine_json(const struct machine_identity *identity)
+{
+        return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:b}", "key",
+                         identity->key, "vendor", identity->vendor, "cpu", identity->cpu,
+                         "family", (int)identity->family, "model", (int)identity->model,
+                         "stepping", (int)identity->stepping, "cpus", (int)identity->cpus,
+                         "memory_bytes", (json_int_t)identity->memory_bytes, "virtual",
+                         identity->is_virtual);
+}
+
+typedef json_t *survey_part(struct survey *survey, struct diag *diag);
+
+/* Puts each part's findings into DOCUMENT. */
+static int measure_parts(struct survey *survey, json_t *document, struct diag *diag)
+{
+        static const struct {
+                const char *key;
+                survey_part *measure;
+        } parts[] = {
+            {"clocks", survey_clocks}, {"caches", survey_caches},
+            {"tlb", survey_tlb},       {"memory", survey_memory},
+            {"core", survey_core},     {"bandwidth", survey_bandwidth},
+            {"loaded", survey_loaded},
+        };
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+                json_t *found = parts[i].measure(survey, diag);
+                if (!found)
+                        return -EIO;
+                json_object_set_new(document, parts[i].key, found);
+        }
+        return 0;
+}
+
+static void set_noise(const struct survey *survey, json_t *document, double seconds)
+{
+        json_t *conditions = json_object_get(document, "conditions");
+        if (survey->worst_error > ERROR_LIMIT)
+                conditions_add(conditions, "noisy",
+                               "the worst confidence interval is %.0f %% of its value on "
+                               "either side; repeat when the machine is quiet",
+                               100 * survey->worst_error);
+        json_object_set_new(document, "noise",
+                            json_pack("{s:f, s:I, s:I, s:f}", "worst_error",
+                                      survey->worst_error, "rounds",
+                                      (json_int_t)survey->rounds, "disturbed_rounds",
+                                      (json_int_t)survey->disturbed, "seconds", seconds));
+}
+
+static int measure_machine(const struct calibrate_options *options,
+                           const struct machine_identity *identity, json_t *document,
+                           struct diag *diag)
+{
+        struct survey survey = {
+            .memory_bytes = conditions_memory_bytes(),
+            .round_seconds = options->quick ? 0.0005 : 0.001,
+            .rounds_min = options->quick ? 9 : 15,
+            .rounds_max = options->quick ? 40 : 150,
+            .error_aim = options->quick ? 0.02 : 0.01,
+            .quick = options->quick,
+            .progress = isatty(STDERR_FILENO),
+        };
+        char start[sizeof("2000-01-01T00:00:00Z")];
+        struct tm utc;
+        time_t now = time(NULL);
+        double begin = clock_seconds();
+        int rc = cpu_list_read(&survey.cpus, diag);
+        if (rc < 0)
+                return rc;
+        strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+        json_object_set_new(document, "format", json_integer(CALIBRATION_FORMAT));
+        json_object_set_new(document, "made", json_string(start));
+        json_object_set_new(document, "memlag_version", json_string(MEMLAG_VERSION));
+        json_object_set_new(document, "quick", json_boolean(options->quick));
+        json_object_set_new(document, "machine", machine_json(identity));
+        json_object_set_new(document, "conditions", conditions_find(survey.cpus.count));
+        rc = cpu_pin(survey.cpus.cpus[0], diag);
+        if (rc == 0)
+                rc = measure_parts(&survey, document, diag);
+        set_noise(&survey, document, clock_seconds() - begin);
+        if (survey.progress)
+                fputs("\r\033[K", stderr);
+        cpu_list_free(&survey.cpus);
+        return rc;
+}
+
+static int keep(const struct machine_identity *identity, const json_t *document,
+                struct diag *diag)
+{
+        char *path = calibration_path(identity, ".json", diag);
+        char *preset_path = calibration_path(identity, ".conf", diag);
+        char *text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+        char *preset = host_preset(document);
+        int rc = -ENOMEM;
+        if (path && preset_path) {
+                if (!text || !preset)
+                        diag_set(diag, rc, "out of memory");
+                else
+                        rc = calibration_write(path, text, diag);
+                if (rc == 0)
+                        rc = calibration_write(preset_path, preset, diag);
+        }
+        if (rc == 0)
+                fprintf(stderr, "memlag %s: wrote %s\n", name, path);
+        free(preset);
+        free(text);
+        free(preset_path);
+        free(path);
+        return rc;
+}
+
+/* ---- showing
+ * ---------------------------------------------------------------------------- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+        const char *text = json_string_value(json_object_get(object, key));
+        return text ? text : "";
+}
+
+static void show_levels(const json_t *document)
+{
+        const json_t *levels =
+            json_object_get(json_object_get(document, "caches"), "levels");
+        size_t index;
+        json_t *level;
+        printf("%-8s %14s %14s %10s %10s\n", "cache", "measured KiB", "reported KiB",
+               "ns", "cycles");
+        json_array_foreach(levels, index, level) printf(
+            "L%-7.0f %14.0f %14.0f %10.2f %10.1f\n", calibration_number(level, "level"),
+            calibration_number(level, "size_bytes") / 1024,
+            calibration_number(level, "reported_bytes") / 1024,
+            calibration_number(level, "latency_ns"),
+            calibration_number(level, "latency_cycles"));
+        json_array_foreach(json_object_get(document, "memory"), index, level) printf(
+            "node %-3.0f %14s %14s %10.2f %10.1f\n", calibration_number(level, "node"),
+            "-", "-", calibration_number(level, "latency_ns"),
+            calibration_number(level, "latency_cycles"));
+}
+
+static void show_bandwidth(const json_t *document)
+{
+        const json_t *bandwidth = json_object_get(document, "bandwidth");
+        size_t index;
+        json_t *point;
+        printf("\n%-8s %14s %14s %14s\n", "threads", "read GB/s", "write GB/s",
+               "triad GB/s");
+        json_array_foreach(json_object_get(bandwidth, "threads"), index, point) printf(
+            "%-8.0f %14.1f %14.1f %14.1f\n", calibration_number(point, "threads"),
+            calibration_number(point, "read_gbs"), calibration_number(point, "write_gbs"),
+            calibration_number(point, "triad_gbs"));
+        double saturating = calibration_number(bandwidth, "saturating_threads");
+        if (saturating > 0)
+                printf("Saturated with %.0f thread%s.\n", saturating,
+                       saturating == 1 ? "" : "s");
+        else
+                printf("Not saturated: each more thread still adds bandwidth.\n");
+}
+
+static void show_loaded(const json_t *document)
+{
+        const json_t *loaded = json_object_get(document, "loaded");
+        size_t index;
+        json_t *point;
+        if (json_array_size(json_object_get(loaded, "curve")) == 0)
+                return;
+        printf("\n%-8s %14s %14s\n", "delay", "GB/s", "ns beside it");
+        json_array_foreach(json_object_get(loaded, "curve"), index, point) printf(
+            "%-8.0f %14.2f %14.1f\n", calibration_number(point, "delay_nops"),
+            calibration_number(point, "gbs"), calibration_number(point, "latency_ns"));
+        double knee = calibration_number(loaded, "knee_gbs");
+        if (isnan(knee))
+                printf("The latency never grew by a quarter: no knee.\n");
+        else
+                printf("The latency has grown by a quarter at %.1f GB/s.\n", knee);
+}
+
+static void show(const json_t *document)
+{
+        const json_t *machine = json_object_get(document, "machine");
+        size_t index;
+        json_t *condition;
+        printf("%s, %.0f CPUs%s; measured %s%s\n", text_of(machine, "cpu"),
+               calibration_number(machine, "cpus"),
+               json_is_true(json_object_get(machine, "virtual")) ? ", virtual" : "",
+               text_of(document, "made"),
+               json_is_true(json_object_get(document, "quick")) ? " (quick)" : "");
+        printf("core %.3f GHz, TSC %.3f GHz; worst error %.1f %%\n",
+               calibration_number(document, "clocks.core_ghz"),
+               calibration_number(document, "clocks.tsc_ghz"),
+               100 * calibration_number(document, "noise.worst_error"));
+        json_array_foreach(json_object_get(document, "conditions"), index, condition)
+            printf("note: %s: %s\n", text_of(condition, "condition"),
+                   text_of(condition, "meaning"));
+        putchar('\n');
+        show_levels(document);
+        printf("TLB      first level %.0f pages, second %.0f; a walk adds %.1f ns\n",
+               calibration_number(document, "tlb.first_pages"),
+               calibration_number(document, "tlb.second_pages"),
+               calibration_number(document, "tlb.walk_ns"));
+        show_bandwidth(document);
+        show_loaded(document);
+}
+
+static int draw(const json_t *document, const char *path, struct diag *diag)
+{
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        if (out)
+                picture_write(document, out);
+        int rc = out && fclose(out) == 0 ? calibration_write(path, text, diag)
+                                         : diag_set(diag, -ENOMEM, "out of memory");
+        free(text);
+        return rc;
+}
+
+static int print(const struct calibrate_options *options, const json_t *document,
+                 struct diag *diag)
+{
+        if (options->json) {
+                json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+                putchar('\n');
+        } else {
+                show(document);
+        }
+        if (fflush(stdout) != 0)
+                return diag_set(diag, -errno, "cannot write the result: %s",
+                                strerror(errno));
+        return options->picture ? draw(document, options->picture, diag) : 0;
+}
+
+int cmd_calibrate(int argc, char **argv)
+{
+        static const struct argp argp = {
+            .options = option_table,
+            .parser = parse_option,
+            .doc = "Measure this machine's memory and keep the result for later runs.",
+        };
+        static char full_name[] = "memlag calibrate";
+        struct calibrate_options options = {0};
+        struct machine_identity identity;
+        struct diag diag;
+        json_t *document = NULL;
+        int rc;
+        argv[0] = full_name;
+        argp_err_exit_status = EXIT_USAGE;
+        argp_parse(&argp, argc, argv, 0, NULL, &options);
+        machine_identity(&identity);
+        if (options.show || options.json) {
+                rc = calibration_load(&document, &diag);
+        } else {
+                document = json_object();
+                rc = document ? measure_machine(&options, &identity, document, &diag)
+                              : diag_set(&diag, -ENOMEM, "out of memory");
+                if (rc == 0)
+                        rc = keep(&identity, document, &diag);
+        }
+        if (rc == 0)
+                rc = print(&options, document, &diag);
+        if (rc < 0)
+                diag_print(name, &diag);
+        json_decref(document);
+        return rc < 0 ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a machine's structure out of measured curves. */
+#include "curve.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* From one size to the next, a quarter of an octave further: more than this is a rise. */
+static const double RISE = 1.08;
+/* What tells one level from the one before. */
+static const double STEP = 1.4;
+/* Points that are within this of a level's latency speak for it; it needs so many. */
+static const double NEAR = 1.1;
+static const size_t POINTS_MIN = 3;
+
+/* The lowest latency from INDEX on. */
+static double floor_ns(const struct latency_point *points, size_t count, size_t index)
+{
+        double lowest = points[index].ns;
+        for (size_t i = index + 1; i < count; i++)
+                lowest = fmin(lowest, points[i].ns);
+        return lowest;
+}
+
+/* The end of the flat stretch that begins at FIRST. */
+static size_t flat_until(const struct latency_point *points, size_t count, size_t first)
+{
+        double last = floor_ns(points, count, first);
+        size_t i = first + 1;
+        for (; i < count; i++) {
+                double ns = floor_ns(points, count, i);
+                if (ns > last * RISE)
+                        break;
+                last = ns;
+        }
+        return i;
+}
+
+/* Whether a flat stretch is one of the measured points and not only of their floor. */
+static bool supported(const struct latency_point *points, size_t first, size_t end,
+                      double ns)
+{
+        size_t near = 0;
+        for (size_t i = first; i < end; i++)
+                near += points[i].ns <= ns * NEAR && points[i].ns >= ns / NEAR;
+        return near >= POINTS_MIN;
+}
+
+size_t curve_plateaus(const struct latency_point *points, size_t count,
+                      struct plateau *plateaus, size_t maximum)
+{
+        size_t found = 0;
+        for (size_t i = 0; i < count && found < maximum;) {
+                size_t end = flat_until(points, count, i);
+                /* Its beginning still has hits in the level before. */
+                double ns = floor_ns(points, count, i + (end - i) * 3 / 4);
+                bool long_enough = supported(points, i, end, ns) || end == count;
+                bool slower = found == 0 || ns > plateaus[found - 1].ns * STEP;
+                if (long_enough && slower)
+                        plateaus[found++] =
+                            (struct plateau){points[end - 1].size_bytes, ns};
+                else if (long_enough)
+                        plateaus[found - 1].capacity_bytes = points[end - 1].size_bytes;
+                i = end;
+        }
+        return found;
+}
+
+static int by_bandwidth(const void *a, const void *b)
+{
+        const struct load_point *x = a, *y = b;
+        return (x->gbs > y->gbs) - (x->gbs < y->gbs);
+}
+
+double curve_knee_gbs(struct load_point *points, size_t count, double idle_ns,
+                      double factor)
+{
+        double limit = idle_ns * factor;
+        qsort(points, count, sizeof(*points), by_bandwidth);
+        /* Noise may lift a single point, so the knee is behind the last one below. */
+        size_t above = count;
+        while (above > 0 && points[above - 1].ns > limit)
+                above--;
+        if (above == count)
+                return NAN;
+        if (above == 0)
+                return points[0].gbs;
+        const struct load_point *low = &points[above - 1], *high = &points[above];
+        double part = (limit - low->ns) / (high->ns - low->ns);
+        return low->gbs + part * (high->gbs - low->gbs);
+}
+
+unsigned curve_saturating_threads(const double *gbs, size_t count)
+{
+        double greatest = 0;
+        for (size_t i = 0; i < count; i++)
+                greatest = fmax(greatest, gbs[i]);
+        if (count < 2 || gbs[count - 1] - gbs[count - 2] > gbs[0] / 2)
+                return 0;
+        for (size_t i = 0; i < count; i++)
+                if (gbs[i] >= 0.95 * greatest)
+                        return (unsigned)i + 1;
+        return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a machine's structure out of measured curves: the caches out of latency over
+ * size, the knee out of latency under load. Pure functions. */
+#ifndef MEMLAG_CURVE_H
+#define MEMLAG_CURVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct latency_point {
+        uint64_t size_bytes;
+        double ns;
+};
+
+/* A range of sizes with about the same latency: a level of the memory. */
+struct plateau {
+        uint64_t capacity_bytes; /* the largest size that has it */
+        double ns;
+};
+
+/* The plateaus of the COUNT points, sizes ascending, from the fastest to the slowest, at
+ * most MAXIMUM; returns how many there are. Latency does not fall with size, so a point
+ * that lies above a later one is noise. The last plateau's capacity is the last size. */
+size_t curve_plateaus(const struct latency_point *points, size_t count,
+                      struct plateau *plateaus, size_t maximum);
+
+struct load_point {
+        double gbs; /* of all that is moved */
+        double ns;  /* of a chase beside it */
+};
+
+/* The bandwidth at which the latency has grown by FACTOR over IDLE_NS, between the points
+ * where it does (sorted by this function, by bandwidth); NAN when it never does. */
+double curve_knee_gbs(struct load_point *points, size_t count, double idle_ns,
+                      double factor);
+
+/* One bandwidth for each number of threads, 1 and up. The fewest that reach 95 % of the
+ * greatest; 0 when adding the last one still gave more than half of what one thread has,
+ * so that nothing is saturated. */
+unsigned curve_saturating_threads(const double *gbs, size_t count);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What a series of timings says. */
+#include "estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double QUANTILE = 0.25;
+static const double TAIL = 0.025; /* on each side of 95 % */
+
+static int compare(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+        return (x > y) - (x < y);
+}
+
+/* The probability that exactly K of N values lie below the quantile. */
+static double binomial(size_t n, size_t k)
+{
+        double log_ways =
+            lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
+        return exp(log_ways + (double)k * log(QUANTILE) +
+                   (double)(n - k) * log(1 - QUANTILE));
+}
+
+struct estimate estimate_of(double *values, size_t count)
+{
+        size_t low = 0, high = count - 1;
+        double below = 0;
+        qsort(values, count, sizeof(*values), compare);
+        /* The quantile lies above values[k] when at least k + 1 of them lie below it. */
+        for (size_t k = 0; k < count; k++) {
+                below += binomial(count, k);
+                if (below <= TAIL)
+                        low = k;
+                if (below >= 1 - TAIL) {
+                        high = k;
+                        break;
+                }
+        }
+        return (struct estimate){
+            .value = values[(size_t)(QUANTILE * (double)(count - 1) + 0.5)],
+            .low = values[low],
+            .high = values[high],
+            .rounds = count,
+        };
+}
+
+double estimate_error(const struct estimate *estimate)
+{
+        return (estimate->high - estimate->low) / 2 / estimate->value;
+}

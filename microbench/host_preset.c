@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated CPU that is like this machine. */
+#include "host_preset.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibration.h"
+
+enum { LINE_BYTES = 64 };
+
+struct level {
+        double bytes, cycles;
+        unsigned ways;
+};
+
+/* Of a cache of the core's own the system's size counts. The last one is shared, also
+ * with other machines on the same processor, so that what was measured may be less. */
+static double bytes_of(const json_t *level, bool shared)
+{
+        double reported = calibration_number(level, "reported_bytes");
+        double measured = calibration_number(level, "size_bytes");
+        if (!(reported > 0))
+                return measured;
+        return shared ? fmin(reported, measured) : reported;
+}
+
+static struct level level_of(const json_t *calibration, size_t index, bool shared,
+                             struct level otherwise)
+{
+        const json_t *level = json_array_get(
+            json_object_get(json_object_get(calibration, "caches"), "levels"), index);
+        if (!level)
+                return otherwise;
+        double ways = calibration_number(level, "reported_ways");
+        struct level found = {
+            .bytes = bytes_of(level, shared),
+            .cycles = fmax(1, round(calibration_number(level, "latency_cycles"))),
+            .ways = ways >= 1 && ways <= 32 ? (unsigned)ways : otherwise.ways,
+        };
+        double set_bytes = LINE_BYTES * (double)found.ways;
+        found.bytes = fmax(1, round(found.bytes / set_bytes)) * set_bytes;
+        return found;
+}
+
+static void print_level(FILE *out, const char *key, const struct level *level)
+{
+        fprintf(out, "%s.size_bytes = %.0f\n%s.ways = %u\n%s.latency_cycles = %.0f\n",
+                key, level->bytes, key, level->ways, key, level->cycles);
+}
+
+/* ENTRIES in sets of WAYS. */
+static double whole_sets(double entries, double ways)
+{
+        return fmax(1, round(entries / ways)) * ways;
+}
+
+char *host_preset(const json_t *calibration)
+{
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        if (!out)
+                return NULL;
+        struct level l1 = level_of(calibration, 0, false, (struct level){32768, 4, 8});
+        struct level l2 =
+            level_of(calibration, 1, false, (struct level){1 << 20, 14, 16});
+        struct level l3 =
+            level_of(calibration, 2, true, (struct level){32 << 20, 50, 16});
+        l2.cycles = fmax(l2.cycles, l1.cycles + 1);
+        l3.cycles = fmax(l3.cycles, l2.cycles + 1);
+        double first = calibration_number(calibration, "tlb.first_pages");
+        double second = calibration_number(calibration, "tlb.second_pages");
+        fprintf(out, "# This machine, by 'memlag calibrate'. Sizes are those that the "
+                     "system reports, where it does;\n"
+                     "# of the last cache what was found, if that is less. Lines marked "
+                     "'assumed' are not measured.\n");
+        fprintf(out, "core.count = %.0f\n",
+                calibration_number(calibration, "machine.cpus"));
+        fprintf(out, "core.clock_mhz = %.0f\n",
+                1000 * calibration_number(calibration, "clocks.core_ghz"));
+        fprintf(out, "core.issue_width = %.0f\n",
+                calibration_number(calibration, "core.issue_width"));
+        fprintf(out, "core.rob_entries = 256 # assumed\n");
+        fprintf(out, "core.lfb_entries = %.0f\n",
+                calibration_number(calibration, "core.outstanding_misses"));
+        fprintf(out, "core.store_buffer_entries = 64 # assumed\n");
+        print_level(out, "l1d", &l1);
+        print_level(out, "l2", &l2);
+        print_level(out, "l3", &l3);
+        fprintf(out, "dtlb.entries = %.0f\ndtlb.ways = 4 # assumed\n",
+                whole_sets(first > 0 ? first : 64, 4));
+        fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",
+                whole_sets(fmax(second, first + 8), 8));
+        fprintf(out, "stlb.latency_cycles = %.0f\n",
+                fmax(0, round(calibration_number(calibration, "tlb.second_cycles"))));
+        fprintf(out, "page_walk.latency_cycles = %.0f\n",
+                fmax(0, round(calibration_number(calibration, "tlb.walk_cycles"))));
+        fprintf(out, "dram.latency_ns = %.1f\n",
+                calibration_number(calibration, "memory.0.latency_ns"));
+        fprintf(out, "dram.bandwidth_gbs = %.2f\n",
+                calibration_number(calibration, "bandwidth.peak_read_gbs"));
+        if (fclose(out) == 0)
+                return text;
+        free(text);
+        return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated CPU that is like this machine, from its calibration. */
+#ifndef MEMLAG_HOST_PRESET_H
+#define MEMLAG_HOST_PRESET_H
+
+#include <jansson.h>
+
+/* The text of a preset (profiler/simpmu/presets); the caller frees it. NULL: no memory.
+ * What a calibration cannot tell has the figure of a present server core, and the text
+ * says so. */
+char *host_preset(const json_t *calibration);
+
+#endif

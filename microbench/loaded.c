@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The latency of memory, alone and under load. */
+#include "loaded.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "clock.h"
+
+/* ---- the chase --------------------------------------------------------------------- */
+
+int chase_open(uint64_t size_bytes, uint32_t stride_bytes, enum buffer_pages pages,
+               int node, struct chase *chase, struct diag *diag)
+{
+        *chase = (struct chase){.parameters = {.size_bytes = size_bytes,
+                                               .passes = 1,
+                                               .threads = 1,
+                                               .stride_bytes = stride_bytes,
+                                               .pages = pages,
+                                               .node = node}};
+        int rc = kernel_chase.check(&chase->parameters, diag);
+        if (rc < 0)
+                return rc;
+        chase->share.parameters = &chase->parameters;
+        rc = kernel_chase.prepare(&chase->share, diag);
+        if (rc < 0) {
+                buffer_unmap(&chase->share.buffer);
+                return rc;
+        }
+        kernel_chase.run(&chase->share, 1);
+        return 0;
+}
+
+void chase_close(struct chase *chase)
+{
+        buffer_unmap(&chase->share.buffer);
+}
+
+static long switches(void)
+{
+        struct rusage usage;
+        getrusage(RUSAGE_THREAD, &usage);
+        return usage.ru_nivcsw;
+}
+
+struct chase_time chase_time(struct chase *chase, uint64_t steps)
+{
+        long before = switches();
+        double seconds = clock_seconds();
+        uint64_t tsc = clock_tsc();
+        chase_steps(&chase->share, steps);
+        uint64_t ticks = clock_tsc() - tsc;
+        seconds = clock_seconds() - seconds;
+        return (struct chase_time){.ns = seconds * 1e9 / (double)steps,
+                                   .tsc_ticks = (double)ticks / (double)steps,
+                                   .disturbed = switches() != before};
+}
+
+/* ---- the load
+ * --------------------------------------------------------------------------- */
+
+struct loader {
+        struct load *load;
+        struct kernel_share share;
+        pthread_t thread;
+        int cpu;
+        double seconds; /* from the end of the first pass to that of the last */
+        uint64_t passes;
+};
+
+struct load {
+        const struct kernel *kernel;
+        struct kernel_parameters parameters;
+        struct loader *loaders;
+        uint32_t started;
+        atomic_bool stop;
+        pthread_mutex_t mutex; /* of what follows */
+        pthread_cond_t changed;
+        uint32_t ready; /* loaders that have run once, or have failed */
+        int rc;
+        struct diag diag;
+};
+
+static void loader_ready(struct loader *loader, int rc, const struct diag *diag)
+{
+        struct load *load = loader->load;
+        pthread_mutex_lock(&load->mutex);
+        load->ready++;
+        if (rc < 0 && load->rc == 0) {
+                load->rc = rc;
+                load->diag = *diag;
+        }
+        pthread_cond_signal(&load->changed);
+        pthread_mutex_unlock(&load->mutex);
+}
+
+static void *loader_main(void *argument)
+{
+        struct loader *loader = argument;
+        const struct kernel *kernel = loader->load->kernel;
+        struct diag diag;
+        int rc = cpu_pin(loader->cpu, &diag);
+        if (rc == 0)
+                rc = kernel->prepare(&loader->share, &diag);
+        if (rc == 0)
+                kernel->run(&loader->share, 1);
+        loader_ready(loader, rc, &diag);
+        double begin = clock_seconds();
+        while (rc == 0 && !atomic_load(&loader->load->stop)) {
+                kernel->run(&loader->share, 1);
+                loader->passes++;
+                loader->seconds = clock_seconds() - begin;
+        }
+        buffer_unmap(&loader->share.buffer);
+        return NULL;
+}
+
+static void start_loaders(struct load *load, const int *cpus)
+{
+        for (uint32_t i = 0; i < load->parameters.threads && load->rc == 0; i++) {
+                struct loader *loader = &load->loaders[i];
+                *loader = (struct loader){
+                    .load = load,
+                    .cpu = cpus[i],
+                    .share = {.parameters = &load->parameters, .thread = i}};
+                int error = pthread_create(&loader->thread, NULL, loader_main, loader);
+                if (error) {
+                        pthread_mutex_lock(&load->mutex);
+                        load->rc = diag_set(&load->diag, -error,
+                                            "cannot start a thread: %s", strerror(error));
+                        pthread_mutex_unlock(&load->mutex);
+                        return;
+                }
+                load->started++;
+        }
+}
+
+static int wait_until_ready(struct load *load)
+{
+        pthread_mutex_lock(&load->mutex);
+        while (load->ready < load->started)
+                pthread_cond_wait(&load->changed, &load->mutex);
+        int rc = load->rc;
+        pthread_mutex_unlock(&load->mutex);
+        return rc;
+}
+
+int load_start(const struct kernel *kernel, const struct kernel_parameters *parameters,
+               const int *cpus, struct load **load, struct diag *diag)
+{
+        int rc = kernel->check ? kernel->check(parameters, diag) : 0;
+        if (rc < 0)
+                return rc;
+        struct load *new = calloc(1, sizeof(*new));
+        if (new)
+                new->loaders = calloc(parameters->threads, sizeof(*new->loaders));
+        if (!new || !new->loaders) {
+                free(new);
+                return diag_set(diag, -ENOMEM, "no memory for %u threads",
+                                parameters->threads);
+        }
+        new->kernel = kernel;
+        new->parameters = *parameters;
+        pthread_mutex_init(&new->mutex, NULL);
+        pthread_cond_init(&new->changed, NULL);
+        start_loaders(new, cpus);
+        rc = wait_until_ready(new);
+        if (rc < 0) {
+                *diag = new->diag;
+                load_stop(new);
+                return rc;
+        }
+        *load = new;
+        return 0;
+}
+
+double load_stop(struct load *load)
+{
+        struct kernel_counts counts;
+        double gbs = 0;
+        load->kernel->count(&load->parameters, &counts);
+        double pass_bytes = (double)counts.bytes / load->parameters.threads;
+        atomic_store(&load->stop, true);
+        for (uint32_t i = 0; i < load->started; i++) {
+                struct loader *loader = &load->loaders[i];
+                pthread_join(loader->thread, NULL);
+                if (loader->seconds > 0)
+                        gbs +=
+                            pass_bytes * (double)loader->passes * 1e-9 / loader->seconds;
+        }
+        pthread_cond_destroy(&load->changed);
+        pthread_mutex_destroy(&load->mutex);
+        free(load->loaders);
+        free(load);
+        return gbs;
+}

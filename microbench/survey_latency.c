@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a survey that are about latency: clocks, caches, TLB, memory. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "curve.h"
+#include "survey.h"
+
+enum { POINTS_PER_OCTAVE = 4, SMALL_PAGE_BYTES = 4096, PLATEAUS_MAX = 8 };
+
+static json_t *no_memory(struct diag *diag)
+{
+        diag_set(diag, -ENOMEM, "out of memory");
+        return NULL;
+}
+
+/* ---- clocks --------------------------------------------------------------------------
+ */
+
+/* COUNT additions, each of which needs the one before: a cycle each on every x86-64. */
+static void add_in_chain(uint64_t count)
+{
+        uint64_t sum = 0;
+        __asm__ volatile("1:\n\t"
+                         ".rept 100\n\t"
+                         "add $1, %[sum]\n\t"
+                         ".endr\n\t"
+                         "dec %[n]\n\t"
+                         "jnz 1b"
+                         : [sum] "+r"(sum), [n] "+r"(count)
+                         :
+                         : "cc");
+}
+
+json_t *survey_clocks(struct survey *survey, struct diag *diag)
+{
+        enum { ROUNDS = 64, REPEATS = 20000 };
+        double core_ns[ROUNDS], tsc_ns[ROUNDS];
+        survey_progress(survey, "clocks");
+        for (size_t i = 0; i < ROUNDS; i++) {
+                double seconds = clock_seconds();
+                uint64_t tsc = clock_tsc();
+                add_in_chain(REPEATS);
+                uint64_t ticks = clock_tsc() - tsc;
+                seconds = clock_seconds() - seconds;
+                core_ns[i] = seconds * 1e9 / (REPEATS * 100.0);
+                tsc_ns[i] = seconds * 1e9 / (double)ticks;
+        }
+        struct estimate core = estimate_of(core_ns, ROUNDS);
+        struct estimate tsc = estimate_of(tsc_ns, ROUNDS);
+        survey->core_ghz = 1 / core.value;
+        json_t *clocks =
+            json_pack("{s:f, s:f, s:f}", "tsc_ghz", 1 / tsc.value, "core_ghz",
+                      survey->core_ghz, "error", estimate_error(&core));
+        return clocks ? clocks : no_memory(diag);
+}
+
+/* ---- caches
+ * ---------------------------------------------------------------------------- */
+
+static json_t *point_json(const char *key, uint64_t value,
+                          const struct estimate *estimate)
+{
+        return json_pack("{s:I, s:f, s:f}", key, (json_int_t)value, "ns", estimate->value,
+                         "error", estimate_error(estimate));
+}
+
+static uint64_t size_of_point(size_t index)
+{
+        double size = 4096 * exp2((double)index / POINTS_PER_OCTAVE);
+        return (uint64_t)(size / 512 + 0.5) * 512;
+}
+
+/* Fills POINTS, with room for all sizes, and the JSON list CURVE. */
+static int measure_sizes(struct survey *survey, struct latency_point *points,
+                         size_t count, json_t *curve, struct diag *diag)
+{
+        for (size_t i = 0; i < count; i++) {
+                struct chase chase;
+                uint64_t size = size_of_point(i);
+                survey_progress(survey, "latency of %llu KiB",
+                                (unsigned long long)(size >> 10));
+                int rc =
+                    chase_open(size, KERNEL_LINE_BYTES, PAGES_HUGE, -1, &chase, diag);
+                if (rc < 0)
+                        return rc;
+                struct estimate estimate = survey_chase(survey, &chase);
+                chase_close(&chase);
+                points[i] = (struct latency_point){size, estimate.value};
+                if (json_array_append_new(curve,
+                                          point_json("size_bytes", size, &estimate)) != 0)
+                        return diag_set(diag, -ENOMEM, "out of memory");
+        }
+        return 0;
+}
+
+/* The levels are the plateaus without the last, which is memory. */
+static json_t *levels_json(const struct survey *survey,
+                           const struct latency_point *points, size_t count)
+{
+        struct plateau plateaus[PLATEAUS_MAX];
+        size_t found = curve_plateaus(points, count, plateaus, PLATEAUS_MAX);
+        json_t *levels = json_array();
+        for (size_t i = 0; levels && i + 1 < found; i++) {
+                unsigned level = (unsigned)i + 1;
+                json_array_append_new(
+                    levels,
+                    json_pack("{s:i, s:I, s:I, s:i, s:f, s:f}", "level", level,
+                              "size_bytes", (json_int_t)plateaus[i].capacity_bytes,
+                              "reported_bytes", (json_int_t)reported_cache_bytes(level),
+                              "reported_ways", (int)reported_cache_ways(level),
+                              "latency_ns", plateaus[i].ns, "latency_cycles",
+                              plateaus[i].ns * survey->core_ghz));
+        }
+        return levels;
+}
+
+json_t *survey_caches(struct survey *survey, struct diag *diag)
+{
+        size_t count = 1;
+        while (size_of_point(count) <= survey_memory_size(survey))
+                count++;
+        struct latency_point *points = calloc(count, sizeof(*points));
+        json_t *curve = json_array();
+        int rc = points && curve ? measure_sizes(survey, points, count, curve, diag)
+                                 : diag_set(diag, -ENOMEM, "out of memory");
+        json_t *caches = NULL;
+        if (rc == 0) {
+                caches = json_pack("{s:O, s:o}", "curve", curve, "levels",
+                                   levels_json(survey, points, count));
+                if (!caches)
+                        no_memory(diag);
+        }
+        json_decref(curve);
+        free(points);
+        return caches;
+}
+
+/* ---- TLB
+ * -------------------------------------------------------------------------------- */
+
+/* What the step to another page adds to the latency of as many lines side by side. */
+static int measure_pages(struct survey *survey, uint64_t pages, struct estimate *estimate,
+                         struct diag *diag)
+{
+        struct chase apart, together;
+        int rc = chase_open(pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES),
+                            SMALL_PAGE_BYTES + KERNEL_LINE_BYTES, PAGES_SMALL, -1, &apart,
+                            diag);
+        if (rc < 0)
+                return rc;
+        rc = chase_open(pages * KERNEL_LINE_BYTES, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
+                        &together, diag);
+        if (rc == 0) {
+                *estimate = survey_chase(survey, &apart);
+                double lines_ns = survey_chase(survey, &together).value;
+                chase_close(&together);
+                estimate->value -= lines_ns;
+        }
+        chase_close(&apart);
+        return rc;
+}
+
+/* The cost of the second level: half way, in octaves, between both reaches. */
+static double second_ns(const struct latency_point *points, size_t count,
+                        json_int_t first, json_int_t second)
+{
+        double middle = sqrt((double)first * (double)second);
+        size_t i = 0;
+        while (i + 1 < count && (double)points[i].size_bytes < middle)
+                i++;
+        return fmax(0, points[i].ns);
+}
+
+/* The largest number of pages whose cost is below LIMIT_NS, with all smaller ones. */
+static json_int_t reach(const struct latency_point *points, size_t count, double limit_ns)
+{
+        json_int_t pages = 0;
+        for (size_t i = 0; i < count && points[i].ns <= limit_ns; i++)
+                pages = (json_int_t)points[i].size_bytes;
+        return pages;
+}
+
+json_t *survey_tlb(struct survey *survey, struct diag *diag)
+{
+        enum { FIRST = 16, OCTAVES = 9, COUNT = 2 * OCTAVES + 1 };
+        struct latency_point points[COUNT];
+        json_t *curve = json_array();
+        for (size_t i = 0; i < COUNT; i++) {
+                struct estimate estimate = {0};
+                uint64_t pages = (uint64_t)(FIRST * exp2((double)i / 2) + 0.5);
+                survey_progress(survey, "TLB with %llu pages", (unsigned long long)pages);
+                if (measure_pages(survey, pages, &estimate, diag) < 0) {
+                        json_decref(curve);
+                        return NULL;
+                }
+                points[i] = (struct latency_point){pages, estimate.value};
+                json_array_append_new(curve,
+                                      json_pack("{s:I, s:f}", "pages", (json_int_t)pages,
+                                                "added_ns", estimate.value));
+        }
+        /* A hit in the first level is free; one in the second costs a few cycles, less
+         * than half of what a walk does. */
+        double walk_ns = points[COUNT - 1].ns, cycle_ns = 1 / survey->core_ghz;
+        json_int_t first = reach(points, COUNT, cycle_ns);
+        json_int_t second = reach(points, COUNT, fmax(walk_ns / 2, 4 * cycle_ns));
+        double hit_ns = second_ns(points, COUNT, first, second);
+        json_t *tlb = json_pack("{s:o, s:I, s:I, s:f, s:f, s:f}", "curve", curve,
+                                "first_pages", first, "second_pages", second,
+                                "second_cycles", hit_ns * survey->core_ghz, "walk_ns",
+                                walk_ns, "walk_cycles", walk_ns * survey->core_ghz);
+        return tlb ? tlb : no_memory(diag);
+}
+
+/* ---- memory
+ * ------------------------------------------------------------------------------ */
+
+static int nodes_of_machine(void)
+{
+        char path[64];
+        int nodes = 0;
+        do
+                snprintf(path, sizeof(path), "/sys/devices/system/node/node%d", nodes);
+        while (access(path, F_OK) == 0 && ++nodes < 1024);
+        return nodes ? nodes : 1;
+}
+
+json_t *survey_memory(struct survey *survey, struct diag *diag)
+{
+        int nodes = nodes_of_machine();
+        json_t *list = json_array();
+        survey->idle_ns = NAN;
+        for (int node = 0; node < nodes; node++) {
+                struct chase chase;
+                survey_progress(survey, "latency of memory on node %d", node);
+                if (chase_open(survey_memory_size(survey), KERNEL_LINE_BYTES, PAGES_HUGE,
+                               nodes > 1 ? node : -1, &chase, diag) < 0) {
+                        json_decref(list);
+                        return NULL;
+                }
+                struct estimate estimate = survey_chase(survey, &chase);
+                int64_t huge = buffer_huge_bytes(&chase.share.buffer);
+                chase_close(&chase);
+                survey->idle_ns = fmin(survey->idle_ns, estimate.value);
+                json_array_append_new(
+                    list, json_pack("{s:i, s:f, s:f, s:f, s:f, s:b}", "node", node,
+                                    "latency_ns", estimate.value, "latency_cycles",
+                                    estimate.value * survey->core_ghz, "error",
+                                    estimate_error(&estimate), "size_bytes",
+                                    (double)survey_memory_size(survey), "huge_pages",
+                                    huge > (int64_t)survey_memory_size(survey) / 2));
+        }
+        return list;
+}
+
+/* ---- the core
+ * ------------------------------------------------------------------------------ */
+
+/* COUNT times a hundred instructions that hardly depend on each other. No two NOPs side
+ * by side, which some cores take as one. */
+static void run_independent(uint64_t count)
+{
+        __asm__ volatile("1:\n\t"
+                         ".rept 10\n\t"
+                         "add $1, %%rax\n\t"
+                         "nop\n\t"
+                         "add $1, %%rcx\n\t"
+                         "nop\n\t"
+                         "add $1, %%rdx\n\t"
+                         "nop\n\t"
+                         "add $1, %%r8\n\t"
+                         "nop\n\t"
+                         "add $1, %%r9\n\t"
+                         "nop\n\t"
+                         ".endr\n\t"
+                         "dec %[n]\n\t"
+                         "jnz 1b"
+                         : [n] "+r"(count)
+                         :
+                         : "rax", "rcx", "rdx", "r8", "r9", "cc");
+}
+
+static double instructions_per_cycle(const struct survey *survey)
+{
+        enum { ROUNDS = 64, REPEATS = 5000 };
+        double ns[ROUNDS];
+        for (size_t i = 0; i < ROUNDS; i++) {
+                double seconds = clock_seconds();
+                run_independent(REPEATS);
+                ns[i] = (clock_seconds() - seconds) * 1e9 / (REPEATS * 102.0);
+        }
+        return 1 / (estimate_of(ns, ROUNDS).value * survey->core_ghz);
+}
+
+json_t *survey_core(struct survey *survey, struct diag *diag)
+{
+        enum { ROUNDS = 9 };
+        struct kernel_parameters parameters = kernel_gather.defaults;
+        struct measurement rounds[ROUNDS];
+        struct kernel_counts counts;
+        double ns[ROUNDS];
+        parameters.size_bytes = survey_memory_size(survey);
+        parameters.threads = 1;
+        parameters.passes = 1;
+        parameters.node = -1;
+        survey_progress(survey, "the core");
+        if (measure(&kernel_gather, &parameters, &survey->cpus, rounds, ROUNDS, diag) < 0)
+                return NULL;
+        kernel_gather.count(&parameters, &counts);
+        for (size_t i = 0; i < ROUNDS; i++)
+                ns[i] = rounds[i].seconds * 1e9 / (double)counts.accesses;
+        double gather_ns = estimate_of(ns, ROUNDS).value;
+        double misses = fmin(32, fmax(1, round(survey->idle_ns / gather_ns)));
+        double width = fmin(16, fmax(1, round(instructions_per_cycle(survey))));
+        json_t *core = json_pack("{s:f, s:f, s:f}", "issue_width", width,
+                                 "outstanding_misses", misses, "gather_ns", gather_ns);
+        return core ? core : no_memory(diag);
+}

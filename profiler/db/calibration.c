@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a machine's calibration lies, and how it is read and written. */
+#include "calibration.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- identity --------------------------------------------------------------------- */
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash(uint64_t state, const void *bytes, size_t count)
+{
+        for (const unsigned char *byte = bytes; count > 0; byte++, count--)
+                state = (state ^ *byte) * UINT64_C(0x100000001b3);
+        return state;
+}
+
+static void read_cpu(struct machine_identity *identity)
+{
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        __get_cpuid(0, &a, &b, &c, &d);
+        memcpy(identity->vendor, &b, 4);
+        memcpy(identity->vendor + 4, &d, 4);
+        memcpy(identity->vendor + 8, &c, 4);
+        __get_cpuid(1, &a, &b, &c, &d);
+        identity->stepping = a & 15;
+        identity->model = (a >> 4 & 15) | (a >> 12 & 0xf0);
+        identity->family = a >> 8 & 15;
+        if (identity->family == 15)
+                identity->family += a >> 20 & 255;
+        identity->is_virtual = c >> 31 & 1;
+        for (unsigned i = 0; i < 3; i++) {
+                unsigned text[4] = {0};
+                __get_cpuid(0x80000002 + i, &text[0], &text[1], &text[2], &text[3]);
+                memcpy(identity->cpu + 16 * i, text, sizeof(text));
+        }
+        size_t length = strlen(identity->cpu);
+        while (length > 0 && identity->cpu[length - 1] == ' ')
+                identity->cpu[--length] = '\0';
+}
+
+void machine_identity(struct machine_identity *identity)
+{
+        *identity = (struct machine_identity){0};
+        read_cpu(identity);
+        identity->cpus = (unsigned)sysconf(_SC_NPROCESSORS_CONF);
+        identity->memory_bytes =
+            (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+        uint64_t gib = (identity->memory_bytes + (1 << 29)) >> 30;
+        char id[64] = "";
+        FILE *file = fopen("/etc/machine-id", "re");
+        if (file) {
+                if (!fgets(id, sizeof(id), file))
+                        id[0] = '\0';
+                fclose(file);
+        }
+        uint64_t state = hash(UINT64_C(0xcbf29ce484222325), id, strlen(id));
+        state = hash(state, identity->cpu, strlen(identity->cpu));
+        state = hash(state, &identity->cpus, sizeof(identity->cpus));
+        state = hash(state, &gib, sizeof(gib));
+        snprintf(identity->key, sizeof(identity->key), "%.12s-%u-%u-%u-%016llx",
+                 identity->vendor, identity->family, identity->model, identity->stepping,
+                 (unsigned long long)state);
+}
+
+/* ---- files ------------------------------------------------------------------------- */
+
+char *calibration_path(const struct machine_identity *identity, const char *suffix,
+                       struct diag *diag)
+{
+        const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+        char *path = NULL;
+        int length = -1;
+        if (data && data[0] == '/')
+                length = asprintf(&path, "%s/memlag/%s%s", data, identity->key, suffix);
+        else if (home && home[0] == '/')
+                length = asprintf(&path, "%s/.local/share/memlag/%s%s", home,
+                                  identity->key, suffix);
+        else
+                diag_set(diag, -ENOENT,
+                         "there is no place for a calibration: neither XDG_DATA_HOME nor "
+                         "HOME is set");
+        return length < 0 ? NULL : path;
+}
+
+static int make_directories(const char *path, struct diag *diag)
+{
+        char *copy = strdup(path);
+        if (!copy)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        int rc = 0;
+        for (char *at = strchr(copy + 1, '/'); at && rc == 0; at = strchr(at + 1, '/')) {
+                *at = '\0';
+                if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+                        rc = diag_set(diag, -errno, "cannot make the directory %s: %s",
+                                      copy, strerror(errno));
+                *at = '/';
+        }
+        free(copy);
+        return rc;
+}
+
+static int write_all(int fd, const char *text)
+{
+        size_t left = strlen(text);
+        while (left > 0) {
+                ssize_t done = write(fd, text, left);
+                if (done < 0 && errno != EINTR)
+                        return -errno;
+                if (done > 0) {
+                        text += done;
+                        left -= (size_t)done;
+                }
+        }
+        return 0;
+}
+
+int calibration_write(const char *path, const char *text, struct diag *diag)
+{
+        char *fresh = NULL;
+        int rc = make_directories(path, diag);
+        if (rc < 0)
+                return rc;
+        if (asprintf(&fresh, "%s.XXXXXX", path) < 0)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        int fd = mkostemp(fresh, O_CLOEXEC);
+        if (fd < 0) {
+                rc = -errno;
+        } else {
+                rc = write_all(fd, text);
+                if (close(fd) != 0 && rc == 0)
+                        rc = -errno;
+                if (rc == 0 && rename(fresh, path) != 0)
+                        rc = -errno;
+                if (rc < 0)
+                        unlink(fresh);
+        }
+        free(fresh);
+        return rc == 0 ? 0
+                       : diag_set(diag, rc, "cannot write %s: %s", path, strerror(-rc));
+}
+
+static int load(const char *path, json_t **document, struct diag *diag)
+{
+        json_error_t error;
+        json_t *root;
+        FILE *file = fopen(path, "re");
+        if (!file)
+                return diag_set(diag, -errno,
+                                "there is no calibration of this machine (%s: %s); make "
+                                "one with 'memlag calibrate'",
+                                path, strerror(errno));
+        root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+        fclose(file);
+        if (!root)
+                return diag_set(diag, -EBADMSG,
+                                "%s, line %d: %s; make it anew with 'memlag calibrate'",
+                                path, error.line, error.text);
+        double format = calibration_number(root, "format");
+        if (format != CALIBRATION_FORMAT) {
+                json_decref(root);
+                return diag_set(diag, -EBADMSG,
+                                "%s: format %g is not the format %d of this memlag; make "
+                                "it anew with 'memlag calibrate'",
+                                path, format, CALIBRATION_FORMAT);
+        }
+        *document = root;
+        return 0;
+}
+
+int calibration_load(json_t **document, struct diag *diag)
+{
+        struct machine_identity identity;
+        machine_identity(&identity);
+        char *path = calibration_path(&identity, ".json", diag);
+        if (!path)
+                return -ENOENT;
+        int rc = load(path, document, diag);
+        free(path);
+        return rc;
+}
+
+double calibration_number(const json_t *document, const char *path)
+{
+        while (document && *path) {
+                size_t length = strcspn(path, ".");
+                if (json_is_array(document)) {
+                        document = json_array_get(document, strtoul(path, NULL, 10));
+                } else {
+                        char key[64];
+                        if (length >= sizeof(key))
+                                return NAN;
+                        memcpy(key, path, length);
+                        key[length] = '\0';
+                        document = json_object_get(document, key);
+                }
+                path += length + (path[length] == '.');
+        }
+        return json_is_number(document) ? json_number_value(document) : NAN;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* The arithmetic of calibration on curves whose structure is known, and the kernels' data
+ * and counts on sizes that can be counted by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "curve.h"
+#include "estimate.h"
+#include "kernel.h"
+#include "measure.h"
+
+/* ---- estimates ------------------------------------------------------------------- */
+
+static void lower_quartile_ignores_noise(void **state)
+{
+        (void)state;
+        double values[40];
+        for (size_t i = 0; i < 40; i++)
+                values[i] =
+                    i % 2 ? 10 + (double)i : 10; /* half of the rounds disturbed */
+        struct estimate estimate = estimate_of(values, 40);
+        assert_true(estimate.value == 10);
+        assert_true(estimate.low == 10 && estimate.high == 10);
+        assert_true(estimate_error(&estimate) == 0);
+}
+
+static void interval_holds_the_quartile_95_times_of_100(void **state)
+{
+        (void)state;
+        enum { TRIALS = 4000, ROUNDS = 30 };
+        size_t inside = 0;
+        srand48(1);
+        for (size_t t = 0; t < TRIALS; t++) {
+                double values[ROUNDS];
+                for (size_t i = 0; i < ROUNDS; i++)
+                        values[i] = drand48(); /* its lower quartile is 0.25 */
+                struct estimate estimate = estimate_of(values, ROUNDS);
+                inside += estimate.low <= 0.25 && estimate.high >= 0.25;
+        }
+        /* Order statistics are whole, so the interval is wider than asked, never less. */
+        assert_true(inside > 0.945 * TRIALS);
+        assert_true(inside < 0.995 * TRIALS);
+}
+
+static void one_round_is_its_own_estimate(void **state)
+{
+        (void)state;
+        double value = 3;
+        struct estimate estimate = estimate_of(&value, 1);
+        assert_true(estimate.value == 3 && estimate.low == 3 && estimate.high == 3);
+}
+
+/* ---- curves ------------------------------------------------------------------------ */
+
+/* Quarter octaves from 4 KiB; a random chase hits a cache with capacity / size. */
+static size_t make_curve(struct latency_point *points, const double *capacities,
+                         const double *latencies, size_t levels)
+{
+        size_t count = 0;
+        for (double size = 4096; size <= 268435456.0; size *= exp2(0.25)) {
+                double ns = latencies[levels];
+                for (size_t l = levels; l-- > 0;) {
+                        double hits = fmin(1, capacities[l] / size);
+                        ns = hits * latencies[l] + (1 - hits) * ns;
+                }
+                points[count++] = (struct latency_point){(uint64_t)(size + 0.5), ns};
+        }
+        return count;
+}
+
+static void three_caches_are_found(void **state)
+{
+        (void)state;
+        /* M17's machine: 4, 12 and 53 cycles of 2.5 GHz, and memory. */
+        const double capacities[] = {32768, 262144, 31457280};
+        const double latencies[] = {1.6, 4.8, 21.2, 96};
+        struct latency_point points[80];
+        struct plateau plateaus[8];
+        size_t count = make_curve(points, capacities, latencies, 3);
+        assert_int_equal(curve_plateaus(points, count, plateaus, 8), 4);
+        for (size_t i = 0; i < 3; i++) {
+                double capacity = (double)plateaus[i].capacity_bytes;
+                assert_true(capacity > 0.8 * capacities[i]);
+                assert_true(capacity < 1.2 * capacities[i]);
+                assert_true(fabs(plateaus[i].ns / latencies[i] - 1) < 0.12);
+        }
+        assert_true(plateaus[3].ns > 0.85 * latencies[3]);
+}
+
+static void noise_makes_no_levels(void **state)
+{
+        (void)state;
+        const double capacities[] = {32768, 1048576};
+        const double latencies[] = {1.1, 3.8, 110};
+        struct latency_point points[80];
+        struct plateau plateaus[8];
+        size_t count = make_curve(points, capacities, latencies, 2);
+        srand48(2);
+        for (size_t i = 0; i < count; i += 5) /* noise only adds */
+                points[i].ns *= 1 + drand48();
+        assert_int_equal(curve_plateaus(points, count, plateaus, 8), 3);
+        assert_true(fabs(plateaus[0].ns / 1.1 - 1) < 0.10);
+        assert_true(fabs(plateaus[1].ns / 3.8 - 1) < 0.15);
+}
+
+static void knee_lies_where_latency_grew_by_a_quarter(void **state)
+{
+        (void)state;
+        /* A single queue: idle / (1 - load / peak) has grown by 1.25 at a fifth of the
+         * peak. */
+        struct load_point points[10];
+        for (size_t i = 0; i < 10; i++) {
+                double gbs = 50.0 - 5.0 * (double)i - 1;
+                points[i] = (struct load_point){gbs, 80 / (1 - gbs / 50)};
+        }
+        double knee = curve_knee_gbs(points, 10, 80, 1.25);
+        assert_true(fabs(knee - 10) < 0.5);
+        assert_true(isnan(curve_knee_gbs(points, 2, 80, 1.25))); /* 4 and 9 GB/s */
+}
+
+static void saturation_needs_a_flat_end(void **state)
+{
+        (void)state;
+        const double saturates[] = {10, 20, 29, 30, 30}, grows[] = {10, 20, 30, 39};
+        assert_int_equal(curve_saturating_threads(saturates, 5), 3);
+        assert_int_equal(curve_saturating_threads(grows, 4), 0);
+        assert_int_equal(curve_saturating_threads(grows, 1), 0);
+}
+
+/* ---- kernels -------------------------------------------------------------------------
+ */
+
+static struct kernel_parameters parameters_of(const struct kernel *kernel)
+{
+        struct kernel_parameters parameters = kernel->defaults;
+        if (parameters.threads == 0)
+                parameters.threads = 1;
+        parameters.node = -1;
+        parameters.passes = 1;
+        return parameters;
+}
+
+/* Follows the chain: every element once, then the first again; returns how many. */
+static size_t walk_chain(struct kernel_parameters *parameters, size_t *sequential_steps)
+{
+        struct kernel_share share = {.parameters = parameters};
+        struct diag diag;
+        assert_int_equal(kernel_chase.prepare(&share, &diag), 0);
+        size_t elements = parameters->size_bytes / parameters->stride_bytes, steps = 0;
+        char *seen = calloc(elements, 1), *at = share.position;
+        *sequential_steps = 0;
+        do {
+                size_t element =
+                    (size_t)(at - (char *)share.buffer.addr) / parameters->stride_bytes;
+                assert_true(element < elements && !seen[element]);
+                seen[element] = 1;
+                char *next = *(void **)at;
+                *sequential_steps += next == at + parameters->stride_bytes;
+                at = next;
+                steps++;
+        } while (at != share.position);
+        free(seen);
+        buffer_unmap(&share.buffer);
+        return steps;
+}
+
+static void chase_visits_every_element_once(void **state)
+{
+        (void)state;
+        size_t sequential_steps;
+        struct kernel_parameters parameters = parameters_of(&kernel_chase);
+        parameters.size_bytes = 1 << 20;
+        assert_int_equal(walk_chain(&parameters, &sequential_steps), (1 << 20) / 64);
+        assert_true(sequential_steps < 100); /* random: about one */
+        parameters.sequential = true;
+        assert_int_equal(walk_chain(&parameters, &sequential_steps), (1 << 20) / 64);
+        assert_int_equal(sequential_steps, (1 << 20) / 64 - 1);
+        parameters.sequential = false;
+        parameters.block_bytes = 4096;
+        parameters.stride_bytes = 128;
+        assert_int_equal(walk_chain(&parameters, &sequential_steps), (1 << 20) / 128);
+}
+
+static void a_pass_of_the_chase_ends_where_it_began(void **state)
+{
+        (void)state;
+        struct kernel_parameters parameters = parameters_of(&kernel_chase);
+        struct kernel_share share = {.parameters = &parameters};
+        struct diag diag;
+        parameters.size_bytes = 64 * 1000;
+        for (int variant = 0; variant < 3; variant++) {
+                parameters.independent_multiplications = variant == 1 ? 24 : 0;
+                parameters.dependent_multiplications = variant == 2 ? 24 : 0;
+                assert_int_equal(kernel_chase.prepare(&share, &diag), 0);
+                void *begin = share.position;
+                kernel_chase.run(&share, 3);
+                assert_ptr_equal(share.position, begin);
+                chase_steps(&share, 1);
+                assert_ptr_equal(share.position, *(void **)begin);
+                buffer_unmap(&share.buffer);
+        }
+}
+
+/* The papers' formulas, with numbers. */
+static void counts_follow_the_papers(void **state)
+{
+        (void)state;
+        struct kernel_counts counts;
+        struct kernel_parameters parameters = parameters_of(&kernel_triad);
+        parameters.size_bytes = 3 * 8 * 6400; /* three arrays of 6400 */
+        kernel_triad.count(&parameters, &counts);
+        assert_int_equal(counts.lines_read, 3 * 800);
+        assert_int_equal(counts.lines_written, 800);
+        assert_int_equal(counts.flops, 2 * 6400);
+
+        parameters = parameters_of(&kernel_ddot);
+        parameters.size_bytes = 16 * 4096; /* N = 4096 */
+        kernel_ddot.count(&parameters, &counts);
+        assert_int_equal(counts.flops, 2 * 4096);
+        assert_int_equal(counts.lines_read, 16 * 4096 / 64);
+
+        parameters = parameters_of(&kernel_dgemv);
+        parameters.size_bytes = 8 * (512 * 512 + 2 * 512); /* N = 512 */
+        kernel_dgemv.count(&parameters, &counts);
+        assert_int_equal(counts.flops, 2 * 512 * 512);
+        assert_int_equal(counts.lines_read, 8 * (512 * 512 + 2 * 512) / 64);
+
+        parameters = parameters_of(&kernel_dgemm);
+        parameters.size_bytes = 24 * 64 * 64; /* N = 64 */
+        kernel_dgemm.count(&parameters, &counts);
+        assert_int_equal(counts.flops, 2 * 64 * 64 * 64);
+        assert_int_equal(counts.lines_read, 8 * 3 * 64 * 64 / 64);
+
+        parameters = parameters_of(&kernel_memread);
+        parameters.size_bytes = 4 * 64 * 1000;
+        kernel_memread.count(&parameters, &counts);
+        assert_int_equal(counts.loads, 4000);
+        assert_int_equal(counts.lines_read, 4000);
+}
+
+/* Every kernel, small, on two threads. */
+static void every_kernel_runs(void **state)
+{
+        (void)state;
+        struct cpu_list cpus;
+        struct diag diag;
+        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
+        for (size_t i = 0; kernels[i]; i++) {
+                struct kernel_parameters parameters = parameters_of(kernels[i]);
+                struct measurement rounds[2];
+                if (kernels[i]->takes & TAKES_SIZE)
+                        parameters.size_bytes = 200000;
+                parameters.threads = 2;
+                int rc = measure(kernels[i], &parameters, &cpus, rounds, 2, &diag);
+                if (rc != 0)
+                        fail_msg("%s: %s", kernels[i]->name, diag.text);
+                assert_true(rounds[0].seconds > 0 && rounds[1].seconds > 0);
+                assert_true(rounds[0].tsc_ticks > 0);
+        }
+        cpu_list_free(&cpus);
+}
+
+static void sharing_adds_are_all_done(void **state)
+{
+        (void)state;
+        uint64_t line[8] __attribute__((aligned(64))) = {0};
+        struct kernel_parameters parameters = parameters_of(&kernel_false_sharing);
+        struct kernel_share share = {
+            .parameters = &parameters, .thread = 1, .common = line};
+        kernel_false_sharing.run(&share, 2);
+        kernel_true_sharing.run(&share, 1);
+        assert_int_equal(line[1], 2000);
+        assert_int_equal(line[0], 1000);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+        (void)state;
+        struct cpu_list cpus;
+        struct measurement round;
+        struct diag diag;
+        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
+        struct kernel_parameters parameters = parameters_of(&kernel_chase);
+        parameters.size_bytes = 64;
+        assert_int_equal(measure(&kernel_chase, &parameters, &cpus, &round, 1, &diag),
+                         -EINVAL);
+        parameters = parameters_of(&kernel_chase);
+        parameters.stride_bytes = 1 << 12;
+        parameters.size_bytes = UINT64_MAX / 2;
+        assert_true(measure(&kernel_chase, &parameters, &cpus, &round, 1, &diag) < 0);
+        parameters = parameters_of(&kernel_load);
+        parameters.width_bits = 96;
+        assert_int_equal(measure(&kernel_load, &parameters, &cpus, &round, 1, &diag),
+                         -EINVAL);
+        assert_non_null(strstr(diag.text, "96 bits"));
+        cpu_list_free(&cpus);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(lower_quartile_ignores_noise),
+            cmocka_unit_test(interval_holds_the_quartile_95_times_of_100),
+            cmocka_unit_test(one_round_is_its_own_estimate),
+            cmocka_unit_test(three_caches_are_found),
+            cmocka_unit_test(noise_makes_no_levels),
+            cmocka_unit_test(knee_lies_where_latency_grew_by_a_quarter),
+            cmocka_unit_test(saturation_needs_a_flat_end),
+            cmocka_unit_test(chase_visits_every_element_once),
+            cmocka_unit_test(a_pass_of_the_chase_ends_where_it_began),
+            cmocka_unit_test(counts_follow_the_papers),
+            cmocka_unit_test(every_kernel_runs),
+            cmocka_unit_test(sharing_adds_are_all_done),
+            cmocka_unit_test(what_cannot_be_is_refused),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
