@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes records out of a simulated process's ring, and checks them. */
+/* Takes records out of a process's ring, and checks them. */
 #include "sim_ring.h"
 
 #include <errno.h>
@@ -39,7 +39,11 @@ static int next_start(const struct sim_ring *ring, struct record_start *start,
                 *fault = "the ring's head makes no sense";
                 return -EPROTO;
         }
-        memcpy(start, ring_bytes(ring) + position, sizeof(*start));
+        uint64_t word = __atomic_load_n((const uint64_t *)(ring_bytes(ring) + position),
+                                        __ATOMIC_ACQUIRE);
+        memcpy(start, &word, sizeof(*start));
+        if (ring->many_producers && start->size_bytes == 0)
+                return 0;
         if (start->size_bytes < sizeof(*start) || start->size_bytes % 8 != 0 ||
             start->size_bytes > available ||
             start->size_bytes > SIMPMU_RING_BYTES - position)
@@ -74,14 +78,31 @@ void sim_ring_pop(struct sim_ring *ring, const void *buffer)
         ring->tail += record->size_bytes;
 }
 
+/* Makes what was read from FROM on look as if nothing had been written there. */
+static void clear(struct sim_ring *ring, uint64_t from)
+{
+        char *bytes = (char *)ring->slice + SIMPMU_SLICE_HEADER_BYTES;
+        uint64_t length = ring->tail - from;
+        uint64_t position = from % SIMPMU_RING_BYTES;
+        uint64_t to_end = SIMPMU_RING_BYTES - position;
+        if (length > SIMPMU_RING_BYTES)
+                length = SIMPMU_RING_BYTES; /* the slice's tail is hostile, too */
+        memset(bytes + position, 0, length < to_end ? length : to_end);
+        if (length > to_end)
+                memset(bytes, 0, length - to_end);
+}
+
 void sim_ring_release(struct sim_ring *ring)
 {
         struct simpmu_slice *slice = ring->slice;
-        if (slice->tail == ring->tail)
+        uint64_t before = slice->tail;
+        if (before == ring->tail)
                 return;
+        if (ring->many_producers)
+                clear(ring, before);
         /* Pairs with the producer, which says that it waits before it looks again. */
         __atomic_store_n(&slice->tail, ring->tail, __ATOMIC_SEQ_CST);
-        if (!__atomic_load_n(&slice->producer_waits, __ATOMIC_SEQ_CST))
+        if (!__atomic_exchange_n(&slice->producer_waits, 0, __ATOMIC_SEQ_CST))
                 return;
         __atomic_add_fetch(&slice->space_futex, 1, __ATOMIC_SEQ_CST);
         syscall(SYS_futex, &slice->space_futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -122,6 +143,9 @@ static size_t least_size(uint16_t type)
             [SIMPMU_FREE] = sizeof(struct simpmu_free),
             [SIMPMU_TRACKER] = sizeof(struct simpmu_record),
             [SIMPMU_UNHANDLED] = sizeof(struct simpmu_unhandled),
+            [SIMPMU_STACK] = sizeof(struct simpmu_stack),
+            [SIMPMU_ALLOC_AT] = sizeof(struct simpmu_alloc_at),
+            [SIMPMU_RANGE_FREE] = sizeof(struct simpmu_range_free),
             [SIMPMU_END] = sizeof(struct simpmu_record),
         };
         return type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
@@ -184,6 +208,16 @@ const char *sim_record_fault(const struct simpmu_record *record, size_t size)
                 return sample_fault((const struct simpmu_sample *)record, size);
         case SIMPMU_ALLOC:
                 return alloc_fault((const struct simpmu_alloc *)record, size);
+        case SIMPMU_STACK:
+                return has_frames(size, offsetof(struct simpmu_stack, frames),
+                                  ((const struct simpmu_stack *)record)->depth)
+                           ? NULL
+                           : "a stack that does not fit";
+        case SIMPMU_ALLOC_AT:
+                return ((const struct simpmu_alloc_at *)record)->function <
+                               HEAP_FUNCTION_COUNT
+                           ? NULL
+                           : "an allocation by an unknown function";
         case SIMPMU_COUNTERS:
                 return counters_fault((const struct simpmu_counters *)record);
         case SIMPMU_UNHANDLED:

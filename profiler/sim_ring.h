@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The consumer's end of one simulated process's ring. What is in the ring is
+/* The consumer's end of one process's ring (simpmu/protocol.h). What is in the ring is
  * hostile: each record is copied before it is looked at, and one that breaks the
  * protocol is an error, never a crash. Knows nothing of what records mean to a
  * database. */
@@ -18,11 +18,12 @@
 struct sim_ring {
         struct simpmu_slice *slice; /* the mapped slice, ring included */
         uint64_t tail;              /* how far records were taken */
+        bool many_producers;        /* of a target that runs as it is: see protocol.h */
 };
 
 /* Copies the next record to BUFFER (of SIM_RECORD_MAX_BYTES, 8-byte aligned) and
- * leaves it in the ring. 1: there is one; 0: the ring is empty; -EPROTO: what is
- * there is no valid record, and *FAULT says why. */
+ * leaves it in the ring. 1: there is one; 0: the ring is empty, or the next record is
+ * being written; -EPROTO: what is there is no valid record, and *FAULT says why. */
 int sim_ring_peek(struct sim_ring *ring, void *buffer, const char **fault);
 
 /* Takes the record that the last sim_ring_peek copied to BUFFER. */

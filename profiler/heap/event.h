@@ -2,7 +2,8 @@
 /* What the heap tracker tells: one event for each block that begins or ends.
  * Inside the simulated PMU the tracker hands events over by client request, so
  * that they get the model's time and the engine's call stack, in order with the
- * samples. Only layout and names; nothing here needs a C library. */
+ * samples. In a target that runs as it is they go through shared memory (channel.h).
+ * Only layout and names; nothing here needs a C library. */
 #ifndef MEMLAG_HEAP_EVENT_H
 #define MEMLAG_HEAP_EVENT_H
 
@@ -45,5 +46,10 @@ enum heap_request {
          * end. A source that sees mappings end by itself may ignore it. */
         HEAP_REQUEST_UNMAP = 3
 };
+
+/* The environment variable that tells the tracker of a target that runs as it is where
+ * memlag is: "PID:FILE:BELL", its process and two of its descriptors there, the memory
+ * file (simpmu/protocol.h) and a pipe to ring. */
+#define CHANNEL_VARIABLE "MEMLAG_HEAP"
 
 #endif

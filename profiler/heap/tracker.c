@@ -20,7 +20,10 @@
 #include <unwind.h>
 #include <valgrind/valgrind.h>
 
+#include "channel.h"
+#include "environment.h"
 #include "event.h"
+#include "unwinder.h"
 
 #define EXPORT __attribute__((visibility("default")))
 /* Kept in the exported function, so that the engine has one frame to leave out. */
@@ -32,14 +35,15 @@
 extern char __ehdr_start[] __attribute__((visibility("hidden")));
 extern char etext[] __attribute__((visibility("hidden")));
 
-static bool inside_simulation;
+/* Who is told; nobody when the tracker was loaded by somebody else. */
+static enum { NOBODY, ENGINE, MEMLAG } listener;
 
 /* Calls of tracked functions that this thread is in. */
 static __thread unsigned depth;
 
 INLINE bool enter(void)
 {
-        return depth++ == 0 && inside_simulation;
+        return depth++ == 0 && listener != NOBODY;
 }
 
 INLINE void leave(void)
@@ -47,26 +51,38 @@ INLINE void leave(void)
         depth--;
 }
 
-INLINE void tell(enum heap_request request, uintptr_t first, uintptr_t second,
-                 uintptr_t third)
+INLINE void request(enum heap_request request, uintptr_t first, uintptr_t second,
+                    uintptr_t third)
 {
         VALGRIND_DO_CLIENT_REQUEST_STMT(VG_USERREQ_TOOL_BASE('M', 'L') + request, first,
                                         second, third, 0, 0);
 }
 
+/* These are called between enter and leave: what a signal's handler does meanwhile is
+ * not told, and cannot come into the middle of a record. */
 INLINE void tell_alloc(enum heap_function function, const void *block, size_t size_bytes)
 {
-        tell(HEAP_REQUEST_ALLOC, function, (uintptr_t)block, size_bytes);
+        if (listener == ENGINE)
+                request(HEAP_REQUEST_ALLOC, function, (uintptr_t)block, size_bytes);
+        else
+                channel_alloc(function, (uintptr_t)block, size_bytes,
+                              __builtin_frame_address(0));
 }
 
 INLINE void tell_free(const void *block)
 {
-        tell(HEAP_REQUEST_FREE, (uintptr_t)block, 0, 0);
+        if (listener == ENGINE)
+                request(HEAP_REQUEST_FREE, (uintptr_t)block, 0, 0);
+        else
+                channel_free((uintptr_t)block);
 }
 
 INLINE void tell_unmap(const void *start, size_t length_bytes)
 {
-        tell(HEAP_REQUEST_UNMAP, (uintptr_t)start, length_bytes, 0);
+        if (listener == ENGINE)
+                request(HEAP_REQUEST_UNMAP, (uintptr_t)start, length_bytes, 0);
+        else
+                channel_unmap((uintptr_t)start, length_bytes);
 }
 
 /* ---- the real functions ---------------------------------------------------------- */
@@ -88,7 +104,8 @@ INLINE void tell_unmap(const void *start, size_t length_bytes)
         X(munmap, int, (void *, size_t))                                                 \
         X(mremap, void *, (void *, size_t, size_t, int, ...))                            \
         X(brk, int, (void *))                                                            \
-        X(sbrk, void *, (intptr_t))
+        X(sbrk, void *, (intptr_t))                                                      \
+        X(dlclose, int, (void *))
 
 /* X(mangled, function, parameters, arguments): C++'s operators new. SIZE is always the
  * first parameter; the last one stands for a std::nothrow_t const & or is not there. */
@@ -158,9 +175,10 @@ __attribute__((noinline, cold)) static void find_real_functions(void)
         started = true;
         enter(); /* what the look-up allocates is not the target's */
         int saved_errno = errno;
-        inside_simulation = VALGRIND_DO_CLIENT_REQUEST_EXPR(
-            0, VG_USERREQ_TOOL_BASE('M', 'L') + HEAP_REQUEST_TRACKER, __ehdr_start,
-            etext - __ehdr_start, 0, 0, 0);
+        if (VALGRIND_DO_CLIENT_REQUEST_EXPR(
+                0, VG_USERREQ_TOOL_BASE('M', 'L') + HEAP_REQUEST_TRACKER, __ehdr_start,
+                etext - __ehdr_start, 0, 0, 0))
+                listener = ENGINE;
 #define FIND_C(name, result, parameters) find_next((void **)&real.name, #name);
 #define FIND_NEW(mangled, function, parameters, arguments)                               \
         find_next((void **)&real.mangled, #mangled);
@@ -256,9 +274,9 @@ EXPORT void *malloc(size_t size)
                 return early_alloc(size);
         bool outermost = enter();
         void *block = real.malloc(size);
-        leave();
         if (outermost && block)
                 tell_alloc(HEAP_MALLOC, block, size);
+        leave();
         return block;
 }
 
@@ -269,9 +287,9 @@ EXPORT void *calloc(size_t count, size_t size)
                 return early_alloc(count * size); /* never used before: zero */
         bool outermost = enter();
         void *block = real.calloc(count, size);
-        leave();
         if (outermost && block)
                 tell_alloc(HEAP_CALLOC, block, count * size);
+        leave();
         return block;
 }
 
@@ -315,9 +333,9 @@ EXPORT void *realloc(void *old, size_t size)
         bool outermost = enter();
         bool old_told = outermost && tell_resize(old, size);
         void *block = real.realloc(old, size);
-        leave();
         if (outermost)
                 tell_resized(HEAP_REALLOC, old, old_told, block, size);
+        leave();
         return block;
 }
 
@@ -332,9 +350,9 @@ EXPORT void *reallocarray(void *old, size_t count, size_t size)
         bool outermost = enter();
         bool old_told = outermost && tell_resize(old, product);
         void *block = real.reallocarray(old, count, size);
-        leave();
         if (outermost)
                 tell_resized(HEAP_REALLOCARRAY, old, old_told, block, product);
+        leave();
         return block;
 }
 
@@ -343,9 +361,9 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
         start();
         bool outermost = enter();
         void *block = real.aligned_alloc(align, size);
-        leave();
         if (outermost && block)
                 tell_alloc(HEAP_ALIGNED_ALLOC, block, size);
+        leave();
         return block;
 }
 
@@ -354,9 +372,9 @@ EXPORT void *memalign(size_t align, size_t size)
         start();
         bool outermost = enter();
         void *block = real.memalign(align, size);
-        leave();
         if (outermost && block)
                 tell_alloc(HEAP_MEMALIGN, block, size);
+        leave();
         return block;
 }
 
@@ -365,9 +383,9 @@ EXPORT int posix_memalign(void **block, size_t align, size_t size)
         start();
         bool outermost = enter();
         int code = real.posix_memalign(block, align, size);
-        leave();
         if (outermost && code == 0 && *block)
                 tell_alloc(HEAP_POSIX_MEMALIGN, *block, size);
+        leave();
         return code;
 }
 
@@ -376,9 +394,9 @@ EXPORT void *valloc(size_t size)
         start();
         bool outermost = enter();
         void *block = real.valloc(size);
-        leave();
         if (outermost && block)
                 tell_alloc(HEAP_VALLOC, block, size);
+        leave();
         return block;
 }
 
@@ -387,9 +405,9 @@ EXPORT void *pvalloc(size_t size)
         start();
         bool outermost = enter();
         void *block = real.pvalloc(size);
-        leave();
         if (outermost && block)
                 tell_alloc(HEAP_PVALLOC, block, size);
+        leave();
         return block;
 }
 
@@ -443,9 +461,9 @@ _Unwind_Reason_Code memlag_leave_by_exception(int version, _Unwind_Action action
                                       __builtin_return_address(0));                      \
                 bool outermost = enter();                                                \
                 void *block = real.mangled arguments;                                    \
-                leave();                                                                 \
                 if (outermost && block)                                                  \
                         tell_alloc(HEAP_##function, block, size);                        \
+                leave();                                                                 \
                 return block;                                                            \
         }
 NEW_OPERATORS(DEFINE_NEW)
@@ -478,13 +496,13 @@ EXPORT void *mmap(void *addr, size_t length, int protection, int flags, int fd,
         start();
         bool outermost = enter();
         void *start_addr = real.mmap(addr, length, protection, flags, fd, offset);
-        leave();
         if (outermost && start_addr != MAP_FAILED) {
                 if (flags & MAP_FIXED)
                         tell_unmap(start_addr, length);
                 if (flags & MAP_ANONYMOUS)
                         tell_alloc(HEAP_MMAP, start_addr, length);
         }
+        leave();
         return start_addr;
 }
 
@@ -516,12 +534,12 @@ EXPORT void *mremap(void *old, size_t old_length, size_t length, int flags, ...)
         }
         bool outermost = enter();
         void *start_addr = real.mremap(old, old_length, length, flags, wanted);
-        leave();
         if (outermost && start_addr != MAP_FAILED) {
                 if (old_length > 0 && !(flags & MREMAP_DONTUNMAP))
                         tell_unmap(old, old_length);
                 tell_alloc(HEAP_MREMAP, start_addr, length);
         }
+        leave();
         return start_addr;
 }
 
@@ -539,9 +557,9 @@ EXPORT int brk(void *addr)
         bool outermost = enter();
         void *old = real.sbrk(0);
         int code = real.brk(addr);
-        leave();
         if (outermost && code == 0)
                 tell_break(HEAP_BRK, old, addr);
+        leave();
         return code;
 }
 
@@ -550,51 +568,20 @@ EXPORT void *sbrk(intptr_t increment)
         start();
         bool outermost = enter();
         char *old = real.sbrk(increment);
-        leave();
         if (outermost && old != (char *)-1)
                 tell_break(HEAP_SBRK, old, old + increment);
+        leave();
         return old;
 }
 
-/* ---- the target's environment
- * ----------------------------------------------------------------- */
+/* ---- loaded code, and the start ---------------------------------------------------- */
 
-static const char own_file[] = "/vgpreload_memlag-amd64-linux.so";
-
-/* What follows "NAME=" in ENTRY, or NULL when it is another variable. */
-static char *value_of(char *entry, const char *name)
+EXPORT int dlclose(void *handle)
 {
-        size_t length = strlen(name);
-        return strncmp(entry, name, length) == 0 && entry[length] == '='
-                   ? entry + length + 1
-                   : NULL;
-}
-
-/* The end of the entries that the engine put in front of LD_PRELOAD: its own and, last,
- * ours; NULL when they are not there. */
-static char *end_of_own_entries(char *value)
-{
-        char *own = strstr(value, own_file);
-        char *end = own ? own + strlen(own_file) : NULL;
-        return end && (*end == ':' || *end == '\0') ? end : NULL;
-}
-
-/* Removes what was added to start the engine, in place: the variables that it added
- * go, and LD_PRELOAD gets back what the user had in it. The engine adds all of it
- * again for each program that the target executes. */
-static void restore_environment(char **environment)
-{
-        char **kept = environment;
-        for (char **entry = environment; *entry; entry++) {
-                char *preload = value_of(*entry, "LD_PRELOAD");
-                char *end = preload ? end_of_own_entries(preload) : NULL;
-                if (end && *end == ':')
-                        memmove(preload, end + 1, strlen(end + 1) + 1);
-                bool added = (end && *end == '\0') || value_of(*entry, "VALGRIND_LIB");
-                if (!added)
-                        *kept++ = *entry;
-        }
-        *kept = NULL;
+        start();
+        int code = real.dlclose(handle);
+        unwind_forget();
+        return code;
 }
 
 /* Linked to run before any other constructor, which may read the environment. */
@@ -603,6 +590,11 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
         (void)argc;
         (void)argv;
         start();
-        if (inside_simulation)
-                restore_environment(environment);
+        const char *channel = environment_channel(environment);
+        if (listener == NOBODY && channel && channel_open(channel)) {
+                environment_follow(environment);
+                listener = MEMLAG;
+        }
+        if (listener != NOBODY || channel)
+                environment_restore(environment);
 }

@@ -92,7 +92,7 @@ struct simpmu_slice {
         uint64_t head __attribute__((aligned(64))); /* atomic, producer */
         uint64_t tail __attribute__((aligned(64))); /* atomic, consumer */
         uint32_t space_futex;    /* changed and woken by the consumer when it made room */
-        uint32_t producer_waits; /* atomic: 1 while the producer waits for room */
+        uint32_t producer_waits; /* atomic: 1 while a producer waits for room */
 };
 
 enum simpmu_record_type {
@@ -109,6 +109,9 @@ enum simpmu_record_type {
         SIMPMU_FREE,
         SIMPMU_TRACKER,   /* the heap tracker has been loaded */
         SIMPMU_UNHANDLED, /* an instruction that the engine cannot run was reached */
+        SIMPMU_STACK,     /* these three: of a target that runs as it is, see below */
+        SIMPMU_ALLOC_AT,
+        SIMPMU_RANGE_FREE,
         SIMPMU_END        /* last record: exit, fatal signal or exec */
 };
 
@@ -251,6 +254,39 @@ struct simpmu_unhandled {
         uint8_t bytes[16];
         uint32_t length;
         uint32_t reserved;
+};
+
+/* ---- a target that runs as it is ----
+ *
+ * The heap tracker uses the same file in a process that is not simulated, of which it
+ * tells blocks only. Its threads write at once: each takes room by moving HEAD on, and
+ * stores the first 8 bytes of its record (size_bytes, type, flags) last; until then they
+ * are 0, as the consumer leaves all that it has read. Times are CLOCK_MONOTONIC. Nobody
+ * holds locks or sets now_ns; the first record is a SIMPMU_PROCESS. */
+
+/* A call stack, told before the first allocation with it. */
+struct simpmu_stack {
+        struct simpmu_record header;
+        uint64_t hash; /* what SIMPMU_ALLOC_AT calls it, in this slice */
+        uint32_t depth;
+        uint32_t reserved;
+        uint64_t frames[]; /* as in simpmu_alloc */
+};
+
+struct simpmu_alloc_at {
+        struct simpmu_record header;
+        uint64_t addr;
+        uint64_t size_bytes;
+        uint64_t stack; /* 0: none */
+        uint32_t function;
+        uint32_t reserved;
+};
+
+/* Every block, or part of one, in the range ends. */
+struct simpmu_range_free {
+        struct simpmu_record header;
+        uint64_t start;
+        uint64_t length_bytes;
 };
 
 /* flags of SIMPMU_END; NATIVE comes with EXECED: the new program cannot be simulated

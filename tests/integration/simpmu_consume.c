@@ -123,8 +123,9 @@ static void print_counters(const struct simpmu_counters *counters)
 static void print_record(uint64_t number, const struct simpmu_record *record)
 {
         static const char *const types[] = {
-            "PAD",    "PROCESS",  "FORK",  "THREAD", "THREAD_EXIT", "MAP",       "UNMAP",
-            "SAMPLE", "COUNTERS", "ALLOC", "FREE",   "TRACKER",     "UNHANDLED", "END"};
+            "PAD",       "PROCESS", "FORK",     "THREAD",     "THREAD_EXIT", "MAP",
+            "UNMAP",     "SAMPLE",  "COUNTERS", "ALLOC",      "FREE",        "TRACKER",
+            "UNHANDLED", "STACK",   "ALLOC_AT", "RANGE_FREE", "END"};
         static const char *const levels[] = {"L1", "LFB", "L2", "L3", "DRAM"};
         const void *any = record;
 

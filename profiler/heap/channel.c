@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* The producer's side of the ring that all threads of a process write to. The target is
+ * sacred: whatever goes wrong here ends the telling, not the program. */
+#include "channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../simpmu/slice.h"
+#include "unwinder.h"
+
+/* memlag is told once the ring is this full. */
+#define BELL_BYTES (SIMPMU_RING_BYTES / 4)
+/* How long to wait for room before asking whether memlag still lives. */
+#define WAIT_NS          100000000
+#define STACK_FRAMES_MAX 256u
+/* Stacks that memlag has been told of; beyond these they are told with each block. */
+#define STACKS_TOLD  (1u << 17) /* a power of two */
+#define STACK_PROBES 8
+
+/* What a fork must not leave to the child: the kernel zeroes it there. */
+struct own {
+        uint32_t image; /* 0: none yet, 1: one is being begun, 2: it is there */
+        uint64_t stacks[STACKS_TOLD]; /* hashes */
+};
+
+static struct own *own;
+static struct simpmu_control *control;
+static struct simpmu_slice *slice; /* atomic; NULL: nothing is told */
+static struct stat file_status;
+static char file_path[64];
+static char bell_path[64];
+
+static __thread struct {
+        uint32_t tid;
+        const struct simpmu_slice *slice; /* in which it has this tid */
+} self;
+
+/* ---- without cancellation points, and without malloc
+ * ------------------------------------
+ */
+
+static long open_file(const char *path)
+{
+        return syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
+}
+
+static void close_file(long fd)
+{
+        syscall(SYS_close, fd);
+}
+
+static void *map(long fd, uint64_t offset, size_t bytes)
+{
+        int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+        long address =
+            syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, offset);
+        return address == -1 ? NULL : (void *)address;
+}
+
+/* Opens the memory file; -1 when it is not there any more, as after memlag's end. */
+static long open_memory(void)
+{
+        struct stat status;
+        long fd = open_file(file_path);
+        if (fd < 0)
+                return -1;
+        if (syscall(SYS_newfstatat, fd, "", &status, AT_EMPTY_PATH) == 0 &&
+            (file_status.st_ino == 0 || (status.st_ino == file_status.st_ino &&
+                                         status.st_dev == file_status.st_dev))) {
+                file_status = status;
+                return fd;
+        }
+        close_file(fd);
+        return -1;
+}
+
+static bool memlag_is_gone(void)
+{
+        if (__atomic_load_n(&control->stop, __ATOMIC_ACQUIRE) != 0)
+                return true;
+        long fd = open_memory();
+        if (fd < 0)
+                return errno != EMFILE && errno != ENFILE;
+        close_file(fd);
+        return false;
+}
+
+static void ring_bell(void)
+{
+        long fd = open_file(bell_path); /* for reading too: then it raises no SIGPIPE */
+        if (fd < 0)
+                return;
+        syscall(SYS_write, fd, "", 1);
+        close_file(fd);
+}
+
+/* ---- the ring
+ * ----------------------------------------------------------------------------
+ */
+
+static void *stop_telling(void)
+{
+        /* It stays mapped: other threads may be writing to it. */
+        __atomic_store_n(&slice, NULL, __ATOMIC_RELEASE);
+        return NULL;
+}
+
+static bool has_room(const struct simpmu_slice *ring, uint64_t head, uint64_t bytes)
+{
+        return head + bytes - __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST) <=
+               SIMPMU_RING_BYTES;
+}
+
+/* False when nobody will make room. */
+static bool wait_for_room(struct simpmu_slice *ring, uint64_t bytes)
+{
+        const struct timespec limit = {.tv_nsec = WAIT_NS};
+        for (;;) {
+                uint32_t seen = __atomic_load_n(&ring->space_futex, __ATOMIC_ACQUIRE);
+                __atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
+                uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+                if (has_room(ring, head, bytes))
+                        return true;
+                if (memlag_is_gone())
+                        return false;
+                ring_bell();
+                syscall(SYS_futex, &ring->space_futex, FUTEX_WAIT, seen, &limit, NULL, 0);
+        }
+}
+
+/* Makes the record at PLACE count. */
+static void commit(void *place, uint64_t size_bytes, enum simpmu_record_type type)
+{
+        __atomic_store_n((uint64_t *)place, size_bytes | (uint64_t)type << 32,
+                         __ATOMIC_RELEASE);
+}
+
+/* The place for a record of SIZE_BYTES, a multiple of 8; NULL: nothing is told any more.
+ */
+static void *reserve(struct simpmu_slice *ring, uint64_t size_bytes)
+{
+        char *bytes = (char *)ring + SIMPMU_SLICE_HEADER_BYTES;
+        uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+        uint64_t padding;
+        for (;;) {
+                uint64_t to_end = SIMPMU_RING_BYTES - head % SIMPMU_RING_BYTES;
+                padding = size_bytes <= to_end ? 0 : to_end;
+                if (has_room(ring, head, padding + size_bytes)) {
+                        if (__atomic_compare_exchange_n(
+                                &ring->head, &head, head + padding + size_bytes, true,
+                                __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                                break;
+                        continue;
+                }
+                if (!wait_for_room(ring, padding + size_bytes))
+                        return stop_telling();
+                head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+        }
+        if (padding)
+                commit(bytes + head % SIMPMU_RING_BYTES, padding, SIMPMU_PAD);
+        uint64_t used = head - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
+        if (used < BELL_BYTES && used + padding + size_bytes >= BELL_BYTES)
+                ring_bell();
+        return bytes + (head + padding) % SIMPMU_RING_BYTES;
+}
+
+/* ---- images
+ * ------------------------------------------------------------------------------
+ */
+
+/* As memlag sees it, whose /proc this is. */
+static uint32_t own_pid(void)
+{
+        char text[32] = "";
+        syscall(SYS_readlinkat, AT_FDCWD, "/proc/self", text, sizeof(text) - 1);
+        uint32_t pid = 0;
+        for (const char *digit = text; *digit >= '0' && *digit <= '9'; digit++)
+                pid = pid * 10 + (uint32_t)(*digit - '0');
+        return pid;
+}
+
+static uint64_t now_ns(void)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t own_tid(const struct simpmu_slice *ring)
+{
+        if (self.slice != ring) {
+                self.tid = (uint32_t)syscall(SYS_gettid);
+                self.slice = ring;
+        }
+        return self.tid;
+}
+
+static void fill_header(struct simpmu_record *header, const struct simpmu_slice *ring)
+{
+        header->tid = own_tid(ring);
+        header->reserved = 0;
+        header->time_ns = now_ns();
+}
+
+static void tell_process(struct simpmu_slice *ring)
+{
+        /* The name, which perf knows, is empty. */
+        const uint64_t bytes = sizeof(struct simpmu_process) + 8;
+        struct simpmu_process *record = reserve(ring, bytes);
+        if (!record)
+                return;
+        fill_header(&record->header, ring);
+        record->pid = own_pid();
+        record->origin = 0;
+        memset(record->executable, 0, 8);
+        commit(record, bytes, SIMPMU_PROCESS);
+}
+
+static struct simpmu_slice *begin_image(void)
+{
+        long fd = open_memory();
+        if (fd < 0)
+                return NULL;
+        uint64_t number =
+            __atomic_fetch_add(&control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+        struct simpmu_slice *ring = NULL;
+        uint64_t offset = slice_offset(number);
+        if (offset + SIMPMU_SLICE_BYTES <= (uint64_t)file_status.st_size)
+                ring = map(fd, offset, SIMPMU_SLICE_BYTES);
+        close_file(fd);
+        if (!ring)
+                return NULL;
+        tell_process(ring);
+        __atomic_store_n(&ring->magic, SIMPMU_MAGIC, __ATOMIC_RELEASE);
+        return ring;
+}
+
+/* The ring of this process; NULL: nothing is told. A fork's child begins its own with
+ * the first thing that it has to tell. */
+static struct simpmu_slice *current_ring(void)
+{
+        if (__builtin_expect(__atomic_load_n(&own->image, __ATOMIC_ACQUIRE) == 2, 1))
+                return __atomic_load_n(&slice, __ATOMIC_ACQUIRE);
+        uint32_t none = 0;
+        if (!__atomic_compare_exchange_n(&own->image, &none, 1, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+                return NULL; /* another thread is just doing it */
+        struct simpmu_slice *before = slice;
+        int saved_errno = errno;
+        slice = begin_image();
+        if (before)
+                syscall(SYS_munmap, before, SIMPMU_SLICE_BYTES);
+        errno = saved_errno;
+        __atomic_store_n(&own->image, 2, __ATOMIC_RELEASE);
+        return slice;
+}
+
+/* ---- stacks
+ * --------------------------------------------------------------------------------
+ */
+
+static uint64_t hash_of(const uint64_t *frames, size_t depth)
+{
+        uint64_t hash = depth;
+        for (size_t i = 0; i < depth; i++) {
+                hash = (hash ^ frames[i]) * UINT64_C(0x9e3779b97f4a7c15);
+                hash ^= hash >> 32;
+        }
+        return hash ? hash : 1;
+}
+
+/* The place of HASH among the stacks told, or an empty one for it; NULL: there is no
+ * more room near it. */
+static uint64_t *place_of(uint64_t hash)
+{
+        for (uint64_t i = 0; i < STACK_PROBES; i++) {
+                uint64_t *place = &own->stacks[(hash + i) & (STACKS_TOLD - 1)];
+                uint64_t there = __atomic_load_n(place, __ATOMIC_RELAXED);
+                if (there == hash || there == 0)
+                        return place;
+        }
+        return NULL;
+}
+
+static bool tell_stack(struct simpmu_slice *ring, uint64_t hash, const uint64_t *frames,
+                       uint32_t depth)
+{
+        uint64_t bytes = sizeof(struct simpmu_stack) + depth * sizeof(*frames);
+        struct simpmu_stack *record = reserve(ring, bytes);
+        if (!record)
+                return false;
+        fill_header(&record->header, ring);
+        record->hash = hash;
+        record->depth = depth;
+        record->reserved = 0;
+        memcpy(record->frames, frames, depth * sizeof(*frames));
+        commit(record, bytes, SIMPMU_STACK);
+        return true;
+}
+
+/* The hash of the stack above the tracked function with FRAME, told before it is used.
+ * Two threads may tell of the same one. */
+static uint64_t stack_above(struct simpmu_slice *ring, const void *frame)
+{
+        uint64_t frames[STACK_FRAMES_MAX];
+        uint32_t limit = control->stack_frames;
+        if (limit == 0)
+                return 0;
+        const uintptr_t *words = frame; /* the caller's frame pointer, return address */
+        struct unwind_frame caller = {
+            .pc = words[1], .sp = (uintptr_t)(words + 2), .bp = words[0]};
+        uint32_t depth = (uint32_t)unwind(
+            caller, frames, limit < STACK_FRAMES_MAX ? limit : STACK_FRAMES_MAX);
+        uint64_t hash = hash_of(frames, depth);
+        uint64_t *place = place_of(hash);
+        if (place && __atomic_load_n(place, __ATOMIC_RELAXED) == hash)
+                return hash;
+        if (tell_stack(ring, hash, frames, depth) && place)
+                __atomic_store_n(place, hash, __ATOMIC_RELEASE);
+        return hash;
+}
+
+/* ---- what is told
+ * ----------------------------------------------------------------------------
+ */
+
+void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_bytes,
+                   const void *frame)
+{
+        struct simpmu_slice *ring = current_ring();
+        if (!ring)
+                return;
+        int saved_errno = errno;
+        uint64_t stack = stack_above(ring, frame);
+        struct simpmu_alloc_at *record = reserve(ring, sizeof(*record));
+        if (record) {
+                fill_header(&record->header, ring);
+                record->addr = addr;
+                record->size_bytes = size_bytes;
+                record->stack = stack;
+                record->function = function;
+                record->reserved = 0;
+                commit(record, sizeof(*record), SIMPMU_ALLOC_AT);
+        }
+        errno = saved_errno;
+}
+
+void channel_free(uintptr_t addr)
+{
+        struct simpmu_slice *ring = current_ring();
+        if (!ring)
+                return;
+        int saved_errno = errno;
+        struct simpmu_free *record = reserve(ring, sizeof(*record));
+        if (record) {
+                fill_header(&record->header, ring);
+                record->addr = addr;
+                commit(record, sizeof(*record), SIMPMU_FREE);
+        }
+        errno = saved_errno;
+}
+
+void channel_unmap(uintptr_t start, size_t length_bytes)
+{
+        struct simpmu_slice *ring = current_ring();
+        if (!ring)
+                return;
+        int saved_errno = errno;
+        struct simpmu_range_free *record = reserve(ring, sizeof(*record));
+        if (record) {
+                fill_header(&record->header, ring);
+                record->start = start;
+                record->length_bytes = length_bytes;
+                commit(record, sizeof(*record), SIMPMU_RANGE_FREE);
+        }
+        errno = saved_errno;
+}
+
+/* ---- the start
+ * --------------------------------------------------------------------------------
+ */
+
+/* Reads digits up to END (':' or '\0') into *NUMBER; NULL: there are none. */
+static const char *read_digits(const char *text, char end, uint32_t *number)
+{
+        uint64_t value = 0;
+        const char *at = text;
+        while (*at >= '0' && *at <= '9' && value <= INT32_MAX)
+                value = value * 10 + (uint64_t)(*at++ - '0');
+        *number = (uint32_t)value;
+        return at > text && *at == end && value <= INT32_MAX ? at + 1 : NULL;
+}
+
+static bool read_value(const char *value)
+{
+        uint32_t pid, file, bell;
+        const char *at = read_digits(value, ':', &pid);
+        at = at ? read_digits(at, ':', &file) : NULL;
+        if (!at || !read_digits(at, '\0', &bell))
+                return false;
+        snprintf(file_path, sizeof(file_path), "/proc/%u/fd/%u", pid, file);
+        snprintf(bell_path, sizeof(bell_path), "/proc/%u/fd/%u", pid, bell);
+        return true;
+}
+
+static bool open_control(void)
+{
+        long fd = open_memory();
+        if (fd < 0)
+                return false;
+        if ((uint64_t)file_status.st_size >= SIMPMU_CONTROL_BYTES)
+                control = map(fd, 0, SIMPMU_CONTROL_BYTES);
+        close_file(fd);
+        return control && control->magic == SIMPMU_MAGIC &&
+               control->version == SIMPMU_VERSION && !control->stop && !control->no_heap;
+}
+
+bool channel_open(const char *value)
+{
+        int saved_errno = errno;
+        bool opened = read_value(value) && open_control();
+        if (opened) {
+                own = map(-1, 0, sizeof(*own));
+                opened = own &&
+                         syscall(SYS_madvise, own, sizeof(*own), MADV_WIPEONFORK) == 0 &&
+                         current_ring();
+        }
+        errno = saved_errno;
+        return opened;
+}

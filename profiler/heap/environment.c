@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Removes variables, and stands in for the functions that execute programs. These run
+ * also in the child of a vfork, on its parent's memory: they change nothing but their
+ * own stack. */
+#include "environment.h"
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "event.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static const char own_file[] = "/vgpreload_memlag-amd64-linux.so";
+
+/* ---- what was added ---------------------------------------------------------------- */
+
+/* What follows "NAME=" in ENTRY, or NULL when it is another variable. */
+static char *value_of(char *entry, const char *name)
+{
+        size_t length = strlen(name);
+        return strncmp(entry, name, length) == 0 && entry[length] == '='
+                   ? entry + length + 1
+                   : NULL;
+}
+
+/* The end of the entries that were put in front of LD_PRELOAD: the engine's own and,
+ * last, ours; NULL when they are not there. */
+static char *end_of_own_entries(char *value)
+{
+        char *own = strstr(value, own_file);
+        char *end = own ? own + strlen(own_file) : NULL;
+        return end && (*end == ':' || *end == '\0') ? end : NULL;
+}
+
+const char *environment_channel(char **environment)
+{
+        for (char **entry = environment; *entry; entry++) {
+                const char *value = value_of(*entry, CHANNEL_VARIABLE);
+                if (value)
+                        return value;
+        }
+        return NULL;
+}
+
+/* The variables that were added go, and LD_PRELOAD gets back what the user had in it. */
+void environment_restore(char **environment)
+{
+        char **kept = environment;
+        for (char **entry = environment; *entry; entry++) {
+                char *preload = value_of(*entry, "LD_PRELOAD");
+                char *end = preload ? end_of_own_entries(preload) : NULL;
+                if (end && *end == ':')
+                        memmove(preload, end + 1, strlen(end + 1) + 1);
+                bool added = (end && *end == '\0') || value_of(*entry, "VALGRIND_LIB") ||
+                             value_of(*entry, CHANNEL_VARIABLE);
+                if (!added)
+                        *kept++ = *entry;
+        }
+        *kept = NULL;
+}
+
+/* ---- what executed programs get -------------------------------------------------------
+ */
+
+/* Longer ones are not followed. */
+#define VALUE_BYTES     4096
+#define VARIABLES_LIMIT 16384
+
+static const char preload_name[] = "LD_PRELOAD=";
+static char preload[VALUE_BYTES]; /* "LD_PRELOAD=" and our entries; empty: not followed */
+static char channel[64];          /* the variable, whole */
+
+/* X(name, parameters): the functions that do the work. */
+#define EXECUTORS(X)                                                                     \
+        X(execve, (const char *, char *const[], char *const[]))                          \
+        X(execvpe, (const char *, char *const[], char *const[]))                         \
+        X(fexecve, (int, char *const[], char *const[]))                                  \
+        X(posix_spawn, (pid_t *, const char *, const posix_spawn_file_actions_t *,       \
+                        const posix_spawnattr_t *, char *const[], char *const[]))        \
+        X(posix_spawnp, (pid_t *, const char *, const posix_spawn_file_actions_t *,      \
+                         const posix_spawnattr_t *, char *const[], char *const[]))
+
+static struct {
+#define POINTER(name, parameters) int(*name) parameters;
+        EXECUTORS(POINTER)
+#undef POINTER
+} real;
+
+/* A child of vfork must not look them up. Nobody executes anything before the
+ * constructors have run. */
+__attribute__((constructor)) static void find_executors(void)
+{
+#define FIND(name, parameters) *(void **)&real.name = dlsym(RTLD_NEXT, #name);
+        EXECUTORS(FIND)
+#undef FIND
+}
+
+void environment_follow(char **environment)
+{
+        for (char **entry = environment; *entry; entry++) {
+                char *value = value_of(*entry, "LD_PRELOAD");
+                const char *end = value ? end_of_own_entries(value) : NULL;
+                size_t length = end ? (size_t)(end - *entry) : 0;
+                if (length > 0 && length < sizeof(preload))
+                        memcpy(preload, *entry, length);
+                if (value_of(*entry, CHANNEL_VARIABLE) &&
+                    strlen(*entry) < sizeof(channel))
+                        strcpy(channel, *entry);
+        }
+        if (!*channel)
+                *preload = '\0';
+}
+
+static size_t count(char *const strings[])
+{
+        size_t total = 0;
+        while (strings && strings[total])
+                total++;
+        return total;
+}
+
+/* The user's LD_PRELOAD; NULL: there is none. */
+static const char *users_preload(char *const variables[])
+{
+        for (char *const *variable = variables; variable && *variable; variable++)
+                if (strncmp(*variable, preload_name, strlen(preload_name)) == 0)
+                        return *variable + strlen(preload_name);
+        return NULL;
+}
+
+/* The room that followed() needs for VARIABLES; 0: they are to be passed on as they
+ * are. */
+static size_t followed_bytes(char *const variables[])
+{
+        size_t variable_count = count(variables);
+        const char *users = users_preload(variables);
+        size_t value_bytes = users ? strlen(users) : 0;
+        if (!*preload || variable_count > VARIABLES_LIMIT || value_bytes > VALUE_BYTES)
+                return 0;
+        return (variable_count + 3) * sizeof(char *) + strlen(preload) + value_bytes + 2;
+}
+
+/* VARIABLES with ours, in ROOM. */
+static char **followed(char *const variables[], void *room)
+{
+        char **all = room;
+        char *text = (char *)(all + count(variables) + 3);
+        const char *users = users_preload(variables);
+        strcpy(text, preload);
+        if (users)
+                strcat(strcat(text, ":"), users);
+        char **end = all;
+        bool placed = false; /* where the user has it, else last */
+        for (char *const *variable = variables; variable && *variable; variable++) {
+                bool is_preload =
+                    strncmp(*variable, preload_name, strlen(preload_name)) == 0;
+                *end++ = is_preload ? text : *variable;
+                placed |= is_preload;
+        }
+        if (!placed)
+                *end++ = text;
+        *end++ = channel;
+        *end = NULL;
+        return all;
+}
+
+/* VARIABLES for a program that is executed, on the stack of the function that uses it. */
+#define FOLLOWED(variables)                                                              \
+        (followed_bytes(variables) == 0                                                  \
+             ? (char *const *)(variables)                                                \
+             : followed((variables), alloca(followed_bytes(variables))))
+
+EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
+{
+        return real.execve(path, arguments, FOLLOWED(variables));
+}
+
+EXPORT int execv(const char *path, char *const arguments[])
+{
+        return real.execve(path, arguments, FOLLOWED(environ));
+}
+
+EXPORT int execvpe(const char *file, char *const arguments[], char *const variables[])
+{
+        return real.execvpe(file, arguments, FOLLOWED(variables));
+}
+
+EXPORT int execvp(const char *file, char *const arguments[])
+{
+        return real.execvpe(file, arguments, FOLLOWED(environ));
+}
+
+EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
+{
+        return real.fexecve(fd, arguments, FOLLOWED(variables));
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path,
+                       const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const arguments[],
+                       char *const variables[])
+{
+        return real.posix_spawn(pid, path, actions, attributes, arguments,
+                                FOLLOWED(variables));
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file,
+                        const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *attributes, char *const arguments[],
+                        char *const variables[])
+{
+        return real.posix_spawnp(pid, file, actions, attributes, arguments,
+                                 FOLLOWED(variables));
+}
+
+/* ---- arguments one by one -------------------------------------------------------------
+ */
+
+/* Copies the arguments after FIRST up to NULL; returns how many there are, with FIRST. */
+static size_t collect(const char *first, va_list *rest, const char **arguments)
+{
+        size_t total = 0;
+        for (const char *argument = first; argument;
+             argument = va_arg(*rest, const char *)) {
+                if (arguments)
+                        arguments[total] = argument;
+                total++;
+        }
+        if (arguments)
+                arguments[total] = NULL;
+        return total;
+}
+
+/* Makes ARGUMENTS an array of FIRST and what follows it, and leaves REST after the NULL.
+ */
+#define COLLECT(first, rest, arguments)                                                  \
+        va_list counted;                                                                 \
+        va_start(rest, first);                                                           \
+        va_copy(counted, rest);                                                          \
+        const char **arguments =                                                         \
+            alloca((collect(first, &counted, NULL) + 1) * sizeof(*arguments));           \
+        va_end(counted);                                                                 \
+        collect(first, &rest, arguments)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+        va_list rest;
+        COLLECT(first, rest, arguments);
+        va_end(rest);
+        return execv(path, (char *const *)arguments);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+        va_list rest;
+        COLLECT(first, rest, arguments);
+        va_end(rest);
+        return execvp(file, (char *const *)arguments);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+        va_list rest;
+        COLLECT(first, rest, arguments);
+        char *const *variables = va_arg(rest, char *const *);
+        va_end(rest);
+        return execve(path, (char *const *)arguments, variables);
+}

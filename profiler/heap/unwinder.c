@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks up the stack with rules out of .eh_frame (LSB, "Exception Frames"; DWARF 4,
+ * section 6.4; System V ABI for AMD64, section 3.6.2 for the register numbers). */
+#include "unwinder.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { REGISTER_BP = 6, REGISTER_SP = 7, REGISTER_RETURN = 16 };
+
+/* ---- reading, within bounds ------------------------------------------------------- */
+
+struct bytes {
+        const uint8_t *at;
+        const uint8_t *end;
+        bool overrun;
+};
+
+static uint64_t read_fixed(struct bytes *bytes, size_t size)
+{
+        uint64_t value = 0;
+        if ((size_t)(bytes->end - bytes->at) < size) {
+                bytes->overrun = true;
+                bytes->at = bytes->end;
+                return 0;
+        }
+        memcpy(&value, bytes->at, size);
+        bytes->at += size;
+        return value;
+}
+
+static uint64_t read_leb(struct bytes *bytes, bool is_signed)
+{
+        uint64_t value = 0;
+        unsigned shift = 0;
+        uint8_t byte;
+        do {
+                byte = (uint8_t)read_fixed(bytes, 1);
+                if (shift < 64)
+                        value |= (uint64_t)(byte & 0x7f) << shift;
+                shift += 7;
+        } while (byte & 0x80);
+        if (is_signed && (byte & 0x40) && shift < 64)
+                value |= -(UINT64_C(1) << shift);
+        return value;
+}
+
+static uint64_t read_uleb(struct bytes *bytes)
+{
+        return read_leb(bytes, false);
+}
+
+static int64_t read_sleb(struct bytes *bytes)
+{
+        return (int64_t)read_leb(bytes, true);
+}
+
+static void skip(struct bytes *bytes, uint64_t size)
+{
+        uint64_t left = (uint64_t)(bytes->end - bytes->at);
+        bytes->overrun |= size > left;
+        bytes->at += size < left ? size : left;
+}
+
+/* What DW_EH_PE_... says of a pointer: its format, and what it is relative to. */
+enum {
+        POINTER_FORMAT = 0x0f,
+        POINTER_RELATION = 0x70,
+        POINTER_TO_PC = 0x10,
+        POINTER_DATA_RELATIVE_32 = 0x3b
+};
+
+static uint64_t read_format(struct bytes *bytes, uint8_t encoding)
+{
+        switch (encoding & POINTER_FORMAT) {
+        case 0x00:
+        case 0x04:
+        case 0x0c:
+                return read_fixed(bytes, 8);
+        case 0x02:
+                return read_fixed(bytes, 2);
+        case 0x03:
+                return read_fixed(bytes, 4);
+        case 0x0a:
+                return (uint64_t)(int16_t)read_fixed(bytes, 2);
+        case 0x0b:
+                return (uint64_t)(int32_t)read_fixed(bytes, 4);
+        default:
+                bytes->overrun = true;
+                return 0;
+        }
+}
+
+static uint64_t read_pointer(struct bytes *bytes, uint8_t encoding)
+{
+        uint64_t here = (uintptr_t)bytes->at;
+        uint64_t value = read_format(bytes, encoding);
+        if ((encoding & POINTER_RELATION) == POINTER_TO_PC)
+                return here + value;
+        bytes->overrun |= (encoding & POINTER_RELATION) != 0;
+        return value;
+}
+
+/* ---- a function's entry -------------------------------------------------------------
+ */
+
+struct entry {
+        uint64_t function; /* where it begins */
+        uint64_t length_bytes;
+        uint64_t code_align;
+        int64_t data_align;
+        struct bytes
+            common; /* instructions of the common part, then the function's own */
+        struct bytes own;
+        bool of_signal;
+        uint8_t pointer_encoding;
+};
+
+/* The contents of the entry at ADDRESS, after its length. */
+static struct bytes entry_at(uint64_t address, const uint8_t *start, const uint8_t *end)
+{
+        struct bytes bytes = {start, end, true};
+        if (address < (uintptr_t)start || address >= (uintptr_t)end)
+                return bytes;
+        bytes = (struct bytes){start + (address - (uintptr_t)start), end, false};
+        uint64_t length = read_fixed(&bytes, 4);
+        bytes.overrun |= length > (uint64_t)(end - bytes.at); /* or 64-bit: 0xffffffff */
+        if (!bytes.overrun)
+                bytes.end = bytes.at + length;
+        return bytes;
+}
+
+/* What the letters of a common entry's augmentation stand for. */
+static void read_augmentation(struct entry *entry, struct bytes *bytes,
+                              const char *letter)
+{
+        if (*letter != 'z') {
+                bytes->overrun |= *letter != '\0';
+                return;
+        }
+        struct bytes data = *bytes;
+        uint64_t length = read_uleb(&data);
+        *bytes = data;
+        skip(bytes, length);
+        for (letter++; *letter && !data.overrun; letter++) {
+                if (*letter == 'R')
+                        entry->pointer_encoding = (uint8_t)read_fixed(&data, 1);
+                else if (*letter == 'P')
+                        (void)read_format(&data, (uint8_t)read_fixed(&data, 1));
+                else if (*letter == 'L')
+                        (void)read_fixed(&data, 1);
+                else if (*letter == 'S')
+                        entry->of_signal = true;
+                else
+                        return; /* what follows is not known; all that counts came */
+        }
+        bytes->overrun |= data.overrun;
+}
+
+static bool read_common(struct entry *entry, struct bytes bytes)
+{
+        if (read_fixed(&bytes, 4) != 0)
+                return false; /* it is no common entry */
+        uint8_t version = (uint8_t)read_fixed(&bytes, 1);
+        const char *letters = (const char *)bytes.at;
+        while (read_fixed(&bytes, 1) != 0)
+                ;
+        if (bytes.overrun || (version != 1 && version != 3))
+                return false;
+        entry->code_align = read_uleb(&bytes);
+        entry->data_align = read_sleb(&bytes);
+        uint64_t return_register =
+            version == 1 ? read_fixed(&bytes, 1) : read_uleb(&bytes);
+        read_augmentation(entry, &bytes, letters);
+        entry->common = bytes;
+        return !bytes.overrun && return_register == REGISTER_RETURN;
+}
+
+static bool read_entry(struct entry *entry, uint64_t address, const uint8_t *start,
+                       const uint8_t *end)
+{
+        *entry = (struct entry){0};
+        struct bytes bytes = entry_at(address, start, end);
+        uint64_t here = (uintptr_t)bytes.at;
+        uint64_t distance = read_fixed(&bytes, 4);
+        if (bytes.overrun || distance == 0 ||
+            !read_common(entry, entry_at(here - distance, start, end)))
+                return false;
+        entry->function = read_pointer(&bytes, entry->pointer_encoding);
+        entry->length_bytes = read_format(&bytes, entry->pointer_encoding);
+        skip(&bytes, read_uleb(&bytes)); /* with 'z', without which nothing is made */
+        entry->own = bytes;
+        return !bytes.overrun;
+}
+
+/* The address of the entry for PC in the header's table, which is sorted; 0: none. */
+static uint64_t search_table(uintptr_t pc, const uint8_t *header, const uint8_t *end)
+{
+        struct bytes bytes = {header, end, false};
+        uint8_t version = (uint8_t)read_fixed(&bytes, 1);
+        uint8_t frame_encoding = (uint8_t)read_fixed(&bytes, 1);
+        uint8_t count_encoding = (uint8_t)read_fixed(&bytes, 1);
+        uint8_t table_encoding = (uint8_t)read_fixed(&bytes, 1);
+        (void)read_pointer(&bytes, frame_encoding);
+        uint64_t count = read_pointer(&bytes, count_encoding);
+        enum { ROW_BYTES = 8 };
+        if (bytes.overrun || version != 1 || table_encoding != POINTER_DATA_RELATIVE_32 ||
+            count > (uint64_t)(end - bytes.at) / ROW_BYTES)
+                return 0;
+        int32_t row[2];
+        int64_t wanted = (int64_t)(pc - (uintptr_t)header);
+        uint64_t low = 0;
+        uint64_t high = count;
+        while (low < high) { /* the first row after PC */
+                uint64_t middle = low + (high - low) / 2;
+                memcpy(row, bytes.at + middle * ROW_BYTES, sizeof(row));
+                if (row[0] <= wanted)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        if (low == 0)
+                return 0;
+        memcpy(row, bytes.at + (low - 1) * ROW_BYTES, sizeof(row));
+        return (uintptr_t)header + (uint64_t)(int64_t)row[1];
+}
+
+/* ---- instructions ---------------------------------------------------------------------
+ */
+
+struct state {
+        struct unwind_rule rule;
+        bool no_caller;
+};
+
+enum { STATES_REMEMBERED = 8 };
+
+struct machine {
+        struct state state;
+        struct state initial; /* after the common part */
+        struct state remembered[STATES_REMEMBERED];
+        unsigned depth;
+        uint64_t location;
+        uint64_t pc;
+        bool failed;
+};
+
+static void set_cfa(struct machine *machine, uint64_t base_register, int64_t offset)
+{
+        struct unwind_rule *rule = &machine->state.rule;
+        rule->cfa_base = base_register == REGISTER_SP   ? UNWIND_CFA_FROM_SP
+                         : base_register == REGISTER_BP ? UNWIND_CFA_FROM_BP
+                                                        : UNWIND_STOP;
+        rule->cfa_offset = offset;
+        machine->failed |= offset != rule->cfa_offset;
+}
+
+static void set_saved(struct machine *machine, uint64_t number, int64_t offset)
+{
+        struct unwind_rule *rule = &machine->state.rule;
+        if (number == REGISTER_BP) {
+                rule->bp_place = UNWIND_BP_NEAR_CFA;
+                rule->bp_offset = offset;
+                machine->failed |= offset != rule->bp_offset;
+        } else if (number == REGISTER_RETURN) {
+                machine->failed |= offset != -8;
+        }
+}
+
+/* A register is where no rule of ours reaches. */
+static void set_lost(struct machine *machine, uint64_t number)
+{
+        if (number == REGISTER_BP)
+                machine->state.rule.bp_place = UNWIND_BP_LOST;
+        else if (number == REGISTER_RETURN)
+                machine->state.no_caller = true;
+}
+
+static void set_initial(struct machine *machine, uint64_t number)
+{
+        if (number == REGISTER_BP) {
+                machine->state.rule.bp_place = machine->initial.rule.bp_place;
+                machine->state.rule.bp_offset = machine->initial.rule.bp_offset;
+        } else if (number == REGISTER_RETURN) {
+                machine->state.no_caller = machine->initial.no_caller;
+        }
+}
+
+/* The expression "bp + offset", then with the word there when MEMORY is set; false: it is
+ * another. */
+static bool read_bp_expression(struct bytes bytes, bool memory, int64_t *offset)
+{
+        enum { OP_BREG6 = 0x76, OP_DEREF = 0x06 };
+        if (read_fixed(&bytes, 1) != OP_BREG6)
+                return false;
+        *offset = read_sleb(&bytes);
+        if (memory && read_fixed(&bytes, 1) != OP_DEREF)
+                return false;
+        return !bytes.overrun && bytes.at == bytes.end;
+}
+
+static struct bytes read_block(struct bytes *bytes)
+{
+        uint64_t length = read_uleb(bytes);
+        struct bytes block = *bytes;
+        skip(bytes, length);
+        block.end = bytes->at;
+        return block;
+}
+
+static void set_cfa_expression(struct machine *machine, struct bytes block)
+{
+        int64_t offset = 0;
+        bool known = read_bp_expression(block, true, &offset);
+        set_cfa(machine, UINT64_MAX, offset);
+        if (known)
+                machine->state.rule.cfa_base = UNWIND_CFA_IN_MEMORY;
+}
+
+static void set_expression(struct machine *machine, uint64_t number, struct bytes block)
+{
+        int64_t offset = 0;
+        set_lost(machine, number);
+        if (number != REGISTER_BP || !read_bp_expression(block, false, &offset))
+                return;
+        set_saved(machine, number, offset);
+        machine->state.rule.bp_place = UNWIND_BP_NEAR_BP;
+}
+
+static void remember(struct machine *machine)
+{
+        if (machine->depth == STATES_REMEMBERED)
+                machine->failed = true;
+        else
+                machine->remembered[machine->depth++] = machine->state;
+}
+
+static void restore(struct machine *machine)
+{
+        if (machine->depth == 0)
+                machine->failed = true;
+        else
+                machine->state = machine->remembered[--machine->depth];
+}
+
+/* Instructions whose operand is not in the opcode, by their numbers in DWARF. */
+static void run_extended(struct machine *machine, const struct entry *entry,
+                         uint8_t opcode, struct bytes *bytes)
+{
+        struct unwind_rule *rule = &machine->state.rule;
+        uint64_t number;
+        switch (opcode) {
+        case 0x00: /* nop */
+                return;
+        case 0x01: /* set_loc */
+                machine->location = read_pointer(bytes, entry->pointer_encoding);
+                return;
+        case 0x02: /* advance_loc1, 2, 4 */
+                machine->location += read_fixed(bytes, 1) * entry->code_align;
+                return;
+        case 0x03:
+                machine->location += read_fixed(bytes, 2) * entry->code_align;
+                return;
+        case 0x04:
+                machine->location += read_fixed(bytes, 4) * entry->code_align;
+                return;
+        case 0x05: /* offset_extended */
+                number = read_uleb(bytes);
+                set_saved(machine, number, (int64_t)read_uleb(bytes) * entry->data_align);
+                return;
+        case 0x06: /* restore_extended */
+                set_initial(machine, read_uleb(bytes));
+                return;
+        case 0x07: /* undefined */
+                set_lost(machine, read_uleb(bytes));
+                return;
+        case 0x08: /* same_value */
+                if (read_uleb(bytes) == REGISTER_BP)
+                        rule->bp_place = UNWIND_BP_SAME;
+                return;
+        case 0x09: /* register */
+                set_lost(machine, read_uleb(bytes));
+                (void)read_uleb(bytes);
+                return;
+        case 0x0a:
+                remember(machine);
+                return;
+        case 0x0b:
+                restore(machine);
+                return;
+        case 0x0c: /* def_cfa */
+                number = read_uleb(bytes);
+                set_cfa(machine, number, (int64_t)read_uleb(bytes));
+                return;
+        case 0x0d: /* def_cfa_register */
+                set_cfa(machine, read_uleb(bytes), rule->cfa_offset);
+                return;
+        case 0x0e: /* def_cfa_offset */
+                rule->cfa_offset = (int64_t)read_uleb(bytes);
+                return;
+        case 0x0f: /* def_cfa_expression */
+                set_cfa_expression(machine, read_block(bytes));
+                return;
+        case 0x10: /* expression */
+                number = read_uleb(bytes);
+                set_expression(machine, number, read_block(bytes));
+                return;
+        case 0x11: /* offset_extended_sf */
+                number = read_uleb(bytes);
+                set_saved(machine, number, read_sleb(bytes) * entry->data_align);
+                return;
+        case 0x12: /* def_cfa_sf */
+                number = read_uleb(bytes);
+                set_cfa(machine, number, read_sleb(bytes) * entry->data_align);
+                return;
+        case 0x13: /* def_cfa_offset_sf */
+                rule->cfa_offset = read_sleb(bytes) * entry->data_align;
+                return;
+        case 0x14: /* val_offset */
+                set_lost(machine, read_uleb(bytes));
+                (void)read_uleb(bytes);
+                return;
+        case 0x15: /* val_offset_sf */
+                set_lost(machine, read_uleb(bytes));
+                (void)read_sleb(bytes);
+                return;
+        case 0x16: /* val_expression */
+                set_lost(machine, read_uleb(bytes));
+                (void)read_block(bytes);
+                return;
+        case 0x2e: /* GNU_args_size */
+                (void)read_uleb(bytes);
+                return;
+        default:
+                machine->failed = true;
+        }
+}
+
+/* Runs INSTRUCTIONS up to the machine's pc. */
+static void run(struct machine *machine, const struct entry *entry,
+                struct bytes instructions)
+{
+        struct bytes *bytes = &instructions;
+        while (bytes->at < bytes->end && !machine->failed) {
+                uint8_t byte = (uint8_t)read_fixed(bytes, 1);
+                uint8_t operand = byte & 0x3f;
+                switch (byte >> 6) {
+                case 1: /* advance_loc */
+                        machine->location += operand * entry->code_align;
+                        break;
+                case 2: /* offset */
+                        set_saved(machine, operand,
+                                  (int64_t)read_uleb(bytes) * entry->data_align);
+                        break;
+                case 3: /* restore */
+                        set_initial(machine, operand);
+                        break;
+                default:
+                        run_extended(machine, entry, byte, bytes);
+                }
+                machine->failed |= bytes->overrun;
+                if (machine->location > machine->pc)
+                        return;
+        }
+}
+
+struct unwind_rule unwind_rule_find(uintptr_t pc, const void *header, const void *start,
+                                    const void *end)
+{
+        const struct unwind_rule stop = {.cfa_base = UNWIND_STOP};
+        struct entry entry;
+        if ((uintptr_t)header < (uintptr_t)start || (uintptr_t)header >= (uintptr_t)end)
+                return stop;
+        uint64_t address = search_table(pc, header, end);
+        if (address == 0 || !read_entry(&entry, address, start, end) || entry.of_signal ||
+            pc - entry.function >= entry.length_bytes)
+                return stop;
+        struct machine machine = {.location = entry.function, .pc = pc};
+        run(&machine, &entry, entry.common);
+        machine.initial = machine.state;
+        run(&machine, &entry, entry.own);
+        return machine.failed || machine.state.no_caller ? stop : machine.state.rule;
+}
+
+/* ---- what is remembered
+ * -----------------------------------------------------------------
+ */
+
+/* Shared by all threads without a lock: a row's words may be of different writers, and
+ * count only when both are of the same, which their exclusive or shows. */
+#define ROWS 8192u /* a power of two */
+
+static struct row {
+        uint64_t check; /* pc ^ rule ^ generation */
+        uint64_t rule;
+} rows[ROWS];
+static uint64_t generation = 1; /* so that a row of zeros is of nothing */
+
+void unwind_forget(void)
+{
+        __atomic_fetch_add(&generation, UINT64_C(1) << 48, __ATOMIC_RELAXED);
+}
+
+static struct unwind_rule rule_of_object(uintptr_t pc, bool *known)
+{
+        struct dl_find_object object;
+        *known = _dl_find_object((void *)pc, &object) == 0;
+        if (!*known)
+                return (struct unwind_rule){.cfa_base = UNWIND_STOP};
+        return unwind_rule_find(pc, object.dlfo_eh_frame, object.dlfo_map_start,
+                                object.dlfo_map_end);
+}
+
+static struct unwind_rule rule_at(uintptr_t pc)
+{
+        union {
+                struct unwind_rule rule;
+                uint64_t word;
+        } found;
+        _Static_assert(sizeof(found.rule) == sizeof(found.word), "a rule is one word");
+        uint64_t key = pc ^ __atomic_load_n(&generation, __ATOMIC_RELAXED);
+        struct row *row = &rows[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 51 & (ROWS - 1)];
+        found.word = __atomic_load_n(&row->rule, __ATOMIC_RELAXED);
+        if ((__atomic_load_n(&row->check, __ATOMIC_RELAXED) ^ found.word) == key)
+                return found.rule;
+        bool known;
+        found.rule = rule_of_object(pc, &known);
+        if (known) { /* else it may be code of an object to be loaded */
+                __atomic_store_n(&row->rule, found.word, __ATOMIC_RELAXED);
+                __atomic_store_n(&row->check, key ^ found.word, __ATOMIC_RELAXED);
+        }
+        return found.rule;
+}
+
+/* ---- the walk -------------------------------------------------------------------------
+ */
+
+extern void *__libc_stack_end;
+
+/* Where the stack that SP is on ends, as far as that can be told at no cost: the first
+ * thread's is known, others end at their control block, and of one that the program
+ * made itself only this much is read. */
+static uintptr_t stack_end(uintptr_t sp)
+{
+        const uintptr_t plausible_bytes = UINT64_C(1) << 30;
+        const uintptr_t own_stack_bytes = UINT64_C(1) << 20;
+        uintptr_t ends[] = {(uintptr_t)__libc_stack_end,
+                            (uintptr_t)__builtin_thread_pointer()};
+        for (int i = 0; i < 2; i++)
+                if (ends[i] > sp && ends[i] - sp < plausible_bytes)
+                        return ends[i];
+        return sp + own_stack_bytes;
+}
+
+struct stack {
+        uintptr_t low; /* below it nothing is of this walk any more */
+        uintptr_t end;
+};
+
+static bool read_word(const struct stack *stack, uintptr_t address, uintptr_t *word)
+{
+        if (address < stack->low || address > stack->end - sizeof(*word) ||
+            address % sizeof(*word) != 0)
+                return false;
+        *word = *(const uintptr_t *)address;
+        return true;
+}
+
+/* From a frame to its caller's; false: there is none. */
+static bool step(struct unwind_frame *frame, struct stack *stack)
+{
+        struct unwind_rule rule = rule_at(frame->pc - 1); /* the call, not what follows */
+        uintptr_t cfa = frame->sp + (uintptr_t)rule.cfa_offset;
+        if (rule.cfa_base == UNWIND_STOP)
+                return false;
+        if (rule.cfa_base != UNWIND_CFA_FROM_SP)
+                cfa = frame->bp + (uintptr_t)rule.cfa_offset;
+        if (rule.cfa_base == UNWIND_CFA_IN_MEMORY && !read_word(stack, cfa, &cfa))
+                return false;
+        uintptr_t bp = 0;
+        if (rule.bp_place == UNWIND_BP_SAME)
+                bp = frame->bp;
+        else if (rule.bp_place == UNWIND_BP_NEAR_CFA)
+                (void)read_word(stack, cfa + (uintptr_t)rule.bp_offset, &bp);
+        else if (rule.bp_place == UNWIND_BP_NEAR_BP)
+                (void)read_word(stack, frame->bp + (uintptr_t)rule.bp_offset, &bp);
+        if (cfa <= frame->sp || !read_word(stack, cfa - sizeof(uintptr_t), &frame->pc))
+                return false;
+        frame->sp = cfa;
+        frame->bp = bp;
+        stack->low = cfa;
+        return frame->pc != 0;
+}
+
+size_t unwind(struct unwind_frame first, uint64_t *frames, size_t limit)
+{
+        struct unwind_frame frame = first;
+        struct stack stack = {frame.sp, stack_end(frame.sp)};
+        size_t count = 0;
+        while (count < limit) {
+                frames[count++] = frame.pc;
+                if (!step(&frame, &stack))
+                        break;
+        }
+        return count;
+}

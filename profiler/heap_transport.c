@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes the heap tracker's records out of the rings of a target that runs as it is. */
+#include "heap_transport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "heap/event.h"
+#include "intern.h"
+#include "paths.h"
+#include "sim_memory.h"
+#include "sim_ring.h"
+
+#define TRACKER_DIRECTORY "valgrind"
+#define TRACKER_NAME      "vgpreload_memlag-amd64-linux.so"
+
+/* Deeper stacks are cut off at the outer end. */
+#define STACK_FRAMES 128
+/* How many bytes are taken before the producers are told. */
+#define RELEASE_BYTES (SIMPMU_RING_BYTES / 16)
+/* A thread that ends in the middle of a record leaves it so; the others wait for room in
+ * vain. After this time nothing more is expected from it. */
+#define STUCK_NS INT64_C(2000000000)
+
+/* Image number k lies in slice k. */
+struct image {
+        struct sim_ring ring; /* slice NULL: it has ended */
+        uint32_t pid;         /* 0: nothing was told yet */
+        bool damaged;
+        int64_t stuck_since_ns; /* 0: not stuck */
+};
+
+struct stack {
+        uint32_t depth;
+        uint64_t frames[];
+};
+
+struct heap_transport {
+        struct sim_memory memory;
+        int bell[2];
+        int tracker_dir; /* -1: its path can be said in LD_PRELOAD */
+        char *tracker;   /* its path */
+        char *variable;  /* "LD_PRELOAD=...", as the target gets it */
+        char *channel;   /* CHANNEL_VARIABLE, likewise */
+        char **environment;
+        struct image *images;
+        size_t image_count, image_capacity;
+        size_t *active; /* images that have not ended, in order */
+        size_t active_count, active_capacity;
+        struct context_intern *latest;      /* (0, pid) → its latest image + 1 */
+        struct context_intern *stack_index; /* (image, hash) → index + 1 */
+        struct stack **stacks;
+        size_t stack_count, stack_capacity;
+        uint64_t damaged;
+        void *record; /* the one in hand */
+};
+
+static int no_memory(struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "out of memory");
+}
+
+/* Room for one more element of SIZE bytes in *ARRAY; false: no memory. */
+static bool grow(void *array, size_t count, size_t *capacity, size_t size)
+{
+        void **place = array;
+        if (count < *capacity)
+                return true;
+        size_t more = *capacity * 2 + 16;
+        void *larger = reallocarray(*place, more, size);
+        if (!larger)
+                return false;
+        *place = larger;
+        *capacity = more;
+        return true;
+}
+
+/* ---- opening and closing ----------------------------------------------------------- */
+
+static int open_channel(struct heap_transport *transport, struct diag *diag)
+{
+        int rc = sim_memory_open(&transport->memory, diag);
+        if (rc < 0)
+                return rc;
+        if (pipe2(transport->bell, O_CLOEXEC | O_NONBLOCK) != 0)
+                return diag_set(diag, -errno, "cannot make a pipe: %s", strerror(errno));
+        if (asprintf(&transport->channel, CHANNEL_VARIABLE "=%d:%d:%d", (int)getpid(),
+                     transport->memory.fd, transport->bell[1]) < 0) {
+                transport->channel = NULL;
+                return no_memory(diag);
+        }
+        return 0;
+}
+
+/* The tracker's path as LD_PRELOAD can say it: the dynamic linker splits that at spaces
+ * and colons, and then finds it through a descriptor of ours. The caller frees it. */
+static char *tracker_path(struct heap_transport *transport, struct diag *diag)
+{
+        char *directory = path_libexec(TRACKER_DIRECTORY, diag);
+        if (!directory)
+                return NULL;
+        char *path = NULL;
+        int length;
+        if (!strpbrk(directory, " \t\n:")) {
+                length = asprintf(&path, "%s/%s", directory, TRACKER_NAME);
+        } else {
+                transport->tracker_dir =
+                    open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+                length = asprintf(&path, "/proc/%d/fd/%d/%s", (int)getpid(),
+                                  transport->tracker_dir, TRACKER_NAME);
+        }
+        free(directory);
+        if (length < 0) {
+                no_memory(diag);
+                return NULL;
+        }
+        if (access(path, R_OK) == 0)
+                return path;
+        diag_set(diag, -errno,
+                 "a part of memlag is missing: %s: %s; install memlag again", path,
+                 strerror(errno));
+        free(path);
+        return NULL;
+}
+
+static int open_parts(struct heap_transport *transport, struct diag *diag)
+{
+        int rc = open_channel(transport, diag);
+        if (rc < 0)
+                return rc;
+        transport->latest = context_intern_new();
+        transport->stack_index = context_intern_new();
+        transport->record = malloc(SIM_RECORD_MAX_BYTES);
+        if (!transport->latest || !transport->stack_index || !transport->record)
+                return no_memory(diag);
+        char *path = tracker_path(transport, diag);
+        if (!path)
+                return -ENOENT;
+        transport->tracker = path;
+        return 0;
+}
+
+int heap_transport_open(bool call_graph, struct heap_transport **result,
+                        struct diag *diag)
+{
+        struct heap_transport *transport = calloc(1, sizeof(*transport));
+        if (!transport)
+                return no_memory(diag);
+        transport->memory.fd = -1;
+        transport->bell[0] = transport->bell[1] = transport->tracker_dir = -1;
+        int rc = open_parts(transport, diag);
+        if (rc < 0) {
+                heap_transport_close(transport);
+                return rc;
+        }
+        struct simpmu_control *control = transport->memory.control;
+        control->stack_frames = call_graph ? STACK_FRAMES : 0;
+        control->version = SIMPMU_VERSION;
+        control->magic = SIMPMU_MAGIC;
+        *result = transport;
+        return 0;
+}
+
+void heap_transport_close(struct heap_transport *transport)
+{
+        if (!transport)
+                return;
+        if (transport->memory.control)
+                __atomic_store_n(&transport->memory.control->stop, 1, __ATOMIC_SEQ_CST);
+        for (size_t i = 0; i < transport->active_count; i++) {
+                struct sim_ring *ring = &transport->images[transport->active[i]].ring;
+                sim_ring_discard(ring);
+                sim_memory_unmap(ring->slice);
+        }
+        sim_memory_close(&transport->memory);
+        for (int i = 0; i < 2; i++)
+                if (transport->bell[i] >= 0)
+                        close(transport->bell[i]);
+        if (transport->tracker_dir >= 0)
+                close(transport->tracker_dir);
+        for (size_t i = 0; i < transport->stack_count; i++)
+                free(transport->stacks[i]);
+        context_intern_free(transport->latest);
+        context_intern_free(transport->stack_index);
+        free(transport->tracker);
+        free(transport->channel);
+        free(transport->variable);
+        free(transport->environment);
+        free(transport->images);
+        free(transport->active);
+        free(transport->stacks);
+        free(transport->record);
+        free(transport);
+}
+
+int heap_transport_environment(struct heap_transport *transport, char *const *environment,
+                               char ***result, struct diag *diag)
+{
+        static const char name[] = "LD_PRELOAD=";
+        const char *users = NULL;
+        size_t count = 0;
+        for (; environment[count]; count++)
+                if (strncmp(environment[count], name, strlen(name)) == 0)
+                        users = environment[count] + strlen(name);
+        char **all = calloc(count + 3, sizeof(*all));
+        /* Also an empty value of the user's comes back as it was. */
+        if (!all || asprintf(&transport->variable, "%s%s%s%s", name, transport->tracker,
+                             users ? ":" : "", users ? users : "") < 0) {
+                free(all);
+                transport->variable = NULL;
+                return no_memory(diag);
+        }
+        /* In the user's order. */
+        char **end = all;
+        for (size_t i = 0; i < count; i++)
+                *end++ = strncmp(environment[i], name, strlen(name)) == 0
+                             ? transport->variable
+                             : environment[i];
+        if (!users)
+                *end++ = transport->variable;
+        *end = transport->channel;
+        transport->environment = all;
+        *result = all;
+        return 0;
+}
+
+int heap_transport_poll_fd(const struct heap_transport *transport)
+{
+        return transport->bell[0];
+}
+
+/* ---- images
+ * ---------------------------------------------------------------------------- */
+
+static int discover(struct heap_transport *transport, struct diag *diag)
+{
+        uint64_t claimed =
+            __atomic_load_n(&transport->memory.control->slices_claimed, __ATOMIC_ACQUIRE);
+        if (claimed > transport->memory.capacity)
+                claimed = transport->memory.capacity;
+        while (transport->image_count < claimed) {
+                if (!grow(&transport->images, transport->image_count,
+                          &transport->image_capacity, sizeof(*transport->images)) ||
+                    !grow(&transport->active, transport->active_count,
+                          &transport->active_capacity, sizeof(*transport->active)))
+                        return no_memory(diag);
+                struct image image = {.ring.many_producers = true};
+                image.ring.slice =
+                    sim_memory_map(&transport->memory, transport->image_count, diag);
+                if (!image.ring.slice)
+                        return -ENOMEM;
+                transport->active[transport->active_count++] = transport->image_count;
+                transport->images[transport->image_count++] = image;
+        }
+        return 0;
+}
+
+static void retire(struct heap_transport *transport, size_t number)
+{
+        struct image *image = &transport->images[number];
+        sim_memory_unmap(image->ring.slice);
+        image->ring.slice = NULL;
+        sim_memory_drop_ring(&transport->memory, number);
+        sim_memory_drop_header(&transport->memory, number);
+}
+
+/* Whether nothing more can come: the process has ended or become another program. */
+static bool has_ended(const struct heap_transport *transport, size_t number)
+{
+        const struct image *image = &transport->images[number];
+        if (image->pid == 0)
+                return false;
+        if (context_intern_find(transport->latest, 0, image->pid) != (int64_t)number + 1)
+                return true;
+        return kill((pid_t)image->pid, 0) != 0 && errno == ESRCH;
+}
+
+static void forget_ended(struct heap_transport *transport)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < transport->active_count; i++)
+                if (transport->images[transport->active[i]].ring.slice)
+                        transport->active[kept++] = transport->active[i];
+        transport->active_count = kept;
+}
+
+static void give_up(struct heap_transport *transport, struct image *image)
+{
+        if (!image->damaged)
+                transport->damaged++;
+        image->damaged = true;
+        sim_ring_discard(&image->ring);
+}
+
+/* Whether a record that was begun keeps all others waiting. */
+static bool is_stuck(struct image *image)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+        if (!__atomic_load_n(&image->ring.slice->producer_waits, __ATOMIC_SEQ_CST)) {
+                image->stuck_since_ns = 0;
+                return false;
+        }
+        if (image->stuck_since_ns == 0)
+                image->stuck_since_ns = now_ns;
+        return now_ns - image->stuck_since_ns > STUCK_NS;
+}
+
+/* ---- records
+ * ------------------------------------------------------------------------------
+ */
+
+static int keep_stack(struct heap_transport *transport, size_t number,
+                      const struct simpmu_stack *record, struct diag *diag)
+{
+        struct context_node *node =
+            context_intern_place(transport->stack_index, number, record->hash);
+        if (!node)
+                return no_memory(diag);
+        if (node->id)
+                return 0;
+        size_t bytes = record->depth * sizeof(record->frames[0]);
+        struct stack *stack = malloc(sizeof(*stack) + bytes);
+        if (!stack || !grow(&transport->stacks, transport->stack_count,
+                            &transport->stack_capacity, sizeof(stack))) {
+                free(stack);
+                return no_memory(diag);
+        }
+        stack->depth = record->depth;
+        memcpy(stack->frames, record->frames, bytes);
+        transport->stacks[transport->stack_count++] = stack;
+        node->id = (int64_t)transport->stack_count;
+        return 0;
+}
+
+static void fill_alloc(const struct heap_transport *transport, size_t number,
+                       const struct simpmu_alloc_at *alloc, struct heap_event *event)
+{
+        static const char *const functions[HEAP_FUNCTION_COUNT] = {
+#define FUNCTION(symbol, name) name,
+            HEAP_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        };
+        event->kind = HEAP_EVENT_ALLOC;
+        event->function = functions[alloc->function];
+        event->addr = alloc->addr;
+        event->size_bytes = alloc->size_bytes;
+        int64_t index = alloc->stack ? context_intern_find(transport->stack_index, number,
+                                                           alloc->stack)
+                                     : 0;
+        if (!index)
+                return;
+        event->depth = transport->stacks[index - 1]->depth;
+        event->frames = transport->stacks[index - 1]->frames;
+}
+
+/* The image's first record. */
+static int begin(struct heap_transport *transport, size_t number,
+                 const struct simpmu_process *process, struct diag *diag)
+{
+        struct image *image = &transport->images[number];
+        struct context_node *latest =
+            context_intern_place(transport->latest, 0, process->pid);
+        if (!latest)
+                return no_memory(diag);
+        latest->id = (int64_t)number + 1;
+        image->pid = process->pid;
+        return 0;
+}
+
+/* The record in hand as an event. 1: it is one; 0: it is none; negative: no memory. */
+static int read_event(struct heap_transport *transport, size_t number,
+                      struct heap_event *event, struct diag *diag)
+{
+        const struct simpmu_record *record = transport->record;
+        struct image *image = &transport->images[number];
+        int rc;
+        *event = (struct heap_event){.time_ns = record->time_ns, .tid = record->tid};
+        if ((record->type == SIMPMU_PROCESS) != (image->pid == 0)) {
+                give_up(transport, image);
+                return 0;
+        }
+        switch (record->type) {
+        case SIMPMU_PROCESS:
+                rc = begin(transport, number, transport->record, diag);
+                event->kind = HEAP_EVENT_PROCESS;
+                break;
+        case SIMPMU_STACK:
+                return keep_stack(transport, number, transport->record, diag);
+        case SIMPMU_ALLOC_AT:
+                fill_alloc(transport, number, transport->record, event);
+                rc = 0;
+                break;
+        case SIMPMU_FREE:
+                event->kind = HEAP_EVENT_FREE;
+                event->addr = ((const struct simpmu_free *)record)->addr;
+                rc = 0;
+                break;
+        case SIMPMU_RANGE_FREE:
+                event->kind = HEAP_EVENT_UNMAP;
+                event->addr = ((const struct simpmu_range_free *)record)->start;
+                event->size_bytes =
+                    ((const struct simpmu_range_free *)record)->length_bytes;
+                rc = 0;
+                break;
+        default:
+                give_up(transport, image);
+                return 0;
+        }
+        event->pid = image->pid;
+        return rc < 0 ? rc : 1;
+}
+
+static int take_records(struct heap_transport *transport, size_t number,
+                        heap_event_handler handler, void *context, struct diag *diag)
+{
+        struct image *image = &transport->images[number];
+        uint64_t released = image->ring.tail;
+        const char *fault;
+        int found, rc = 0;
+        while (rc == 0 && !image->damaged &&
+               (found = sim_ring_peek(&image->ring, transport->record, &fault)) != 0) {
+                struct heap_event event;
+                if (found < 0) {
+                        give_up(transport, image);
+                        break;
+                }
+                sim_ring_pop(&image->ring, transport->record);
+                rc = read_event(transport, number, &event, diag);
+                if (rc > 0)
+                        rc = handler(context, &event);
+                if (image->ring.tail - released >= RELEASE_BYTES) {
+                        sim_ring_release(&image->ring);
+                        released = image->ring.tail;
+                }
+        }
+        sim_ring_release(&image->ring);
+        return rc;
+}
+
+int heap_transport_drain(struct heap_transport *transport, heap_event_handler handler,
+                         void *context, struct diag *diag)
+{
+        char rings[512];
+        while (read(transport->bell[0], rings, sizeof(rings)) > 0)
+                ;
+        int rc = discover(transport, diag);
+        for (size_t i = 0; rc == 0 && i < transport->active_count; i++) {
+                size_t number = transport->active[i];
+                struct image *image = &transport->images[number];
+                /* Looked at before the ring: what it holds then is all. */
+                bool ended = has_ended(transport, number);
+                rc = take_records(transport, number, handler, context, diag);
+                if (image->damaged || is_stuck(image))
+                        give_up(transport, image);
+                if (ended)
+                        retire(transport, number);
+        }
+        forget_ended(transport);
+        return rc;
+}
+
+int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,
+                       const struct heap_event *event, struct diag *diag)
+{
+        uint64_t frames[STACK_FRAMES];
+        size_t depth = event->depth < STACK_FRAMES ? event->depth : STACK_FRAMES;
+        switch (event->kind) {
+        case HEAP_EVENT_ALLOC:
+                if (depth)
+                        memcpy(frames, event->frames, depth * sizeof(frames[0]));
+                /* A leaf of the calling-context tree is an instruction, not what follows
+                 * it: the last byte of the call stands for the call. */
+                if (depth)
+                        frames[0]--;
+                return sink_allocation(sink, time_ns, image, event->tid, event->function,
+                                       event->addr, event->size_bytes, frames, depth,
+                                       diag);
+        case HEAP_EVENT_FREE:
+                return sink_free(sink, time_ns, image, event->addr, diag);
+        case HEAP_EVENT_UNMAP:
+                return sink_unmapping(sink, time_ns, image, event->addr,
+                                      event->size_bytes, diag);
+        default:
+                return 0;
+        }
+}
+
+struct heap_transport_losses heap_transport_losses(const struct heap_transport *transport)
+{
+        uint64_t claimed =
+            __atomic_load_n(&transport->memory.control->slices_claimed, __ATOMIC_RELAXED);
+        uint64_t capacity = transport->memory.capacity;
+        return (struct heap_transport_losses){
+            .damaged = transport->damaged,
+            .beyond_capacity = claimed > capacity ? claimed - capacity : 0};
+}

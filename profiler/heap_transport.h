@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The heap of a target that runs as it is, on the processor: has the tracker loaded into
+ * it and into the programs that it executes, and takes what the tracker tells out of
+ * shared memory. For sources that have samples from elsewhere, and learn of processes
+ * and mappings there. Knows rings, and neither perf nor the database. */
+#ifndef MEMLAG_HEAP_TRANSPORT_H
+#define MEMLAG_HEAP_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+#include "source.h"
+
+struct heap_transport;
+
+/* CALL_GRAPH: allocations have their call stacks. */
+int heap_transport_open(bool call_graph, struct heap_transport **transport,
+                        struct diag *diag);
+/* The target's processes tell nothing more, and none of them waits. NULL is allowed. */
+void heap_transport_close(struct heap_transport *transport);
+
+/* ENVIRONMENT with what has the tracker loaded: a NULL-terminated array for execve, which
+ * is the transport's. The tracker removes that again before the target sees it. */
+int heap_transport_environment(struct heap_transport *transport, char *const *environment,
+                               char ***result, struct diag *diag);
+
+/* Polls readable when a process is about to wait for room. */
+int heap_transport_poll_fd(const struct heap_transport *transport);
+
+enum heap_event_kind {
+        HEAP_EVENT_PROCESS, /* the tracker is in a new image of process pid */
+        HEAP_EVENT_ALLOC,   /* a block begins */
+        HEAP_EVENT_FREE,    /* the block at addr ends */
+        HEAP_EVENT_UNMAP    /* [addr, addr + size_bytes) is unmapped: all in it ends */
+};
+
+/* May be copied: what it points to lives as long as the transport. */
+struct heap_event {
+        uint64_t time_ns; /* CLOCK_MONOTONIC */
+        enum heap_event_kind kind;
+        uint32_t pid; /* as memlag's /proc numbers it */
+        uint32_t tid; /* as the process sees it */
+        uint32_t depth;
+        const char *function; /* of ALLOC, static */
+        uint64_t addr;
+        uint64_t size_bytes;
+        const uint64_t *frames; /* return addresses, innermost first */
+};
+
+/* Anything but 0 ends the drain, which returns it. */
+typedef int (*heap_event_handler)(void *context, const struct heap_event *event);
+
+/* Hands over all that has been told so far: of each process in the order in which it
+ * happened, and one process after the other. A time may lie up to some microseconds
+ * before that of an event before it, by another thread. */
+int heap_transport_drain(struct heap_transport *transport, heap_event_handler handler,
+                         void *context, struct diag *diag);
+
+/* Says an ALLOC, FREE or UNMAP to the sink. */
+int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,
+                       const struct heap_event *event, struct diag *diag);
+
+/* What is missing: processes whose records made no sense, and those for which there was
+ * no room. */
+struct heap_transport_losses {
+        uint64_t damaged;
+        uint64_t beyond_capacity;
+};
+struct heap_transport_losses
+heap_transport_losses(const struct heap_transport *transport);
+
+#endif

@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The heap tracker in programs that run as they are: they behave as they do alone, and
+# memlag hears what they say that they did, from every process and thread.
+set -eu
+
+fail()
+{
+        echo "heap_native: $*" >&2
+        exit 1
+}
+
+src=$SOURCE_DIR/tests/integration/heap
+consume=$BINARY_DIR/bin/heap_consume
+: "${CXX:=c++}"
+"$CC" -D_GNU_SOURCE -O2 -fno-builtin -o calls "$src/calls.c" -pthread
+"$CXX" -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -o operators "$src/operators.cc"
+"$CXX" -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -shared -fPIC -o plugin.so "$src/plugin.cc"
+"$CC" -O2 -o host "$src/host.c"
+
+# same STATUS COMMAND...: alone and tracked; the events go to `events`
+same()
+{
+        wanted=$1
+        shift
+        status=0
+        "$@" >alone.out 2>alone.err 8>/dev/null || status=$?
+        [ "$status" -eq "$wanted" ] || fail "$*: status $status alone"
+        status=0
+        "$consume" events "$@" >out 2>err 8>said || status=$?
+        [ "$status" -eq "$wanted" ] || fail "$*: status $status, not $wanted: $(cat err)"
+        cmp alone.out out || fail "$*: another output"
+        cmp alone.err err || fail "$*: another error output"
+}
+
+# What the program said that it did is told, in that order, and at most OTHERS beside: what
+# libraries do before the start, an exception's own memory, the loading of a library.
+# said_is_in_events PROGRAM OTHERS
+said_is_in_events()
+{
+        grep -v ' process$' events | cut -d ' ' -f 3- >told
+        [ -s said ] || fail "$1 said nothing"
+        diff said told >difference || true
+        ! grep '^<' difference || fail "$1: what was said was not told"
+        [ "$(grep -c '^>' difference)" -le "$2" ] || fail "$1: told too much: $(cat difference)"
+}
+
+same 42 ./calls
+said_is_in_events calls 4
+same 43 ./operators
+said_is_in_events operators 4
+same 44 ./host "$PWD/plugin.so"
+said_is_in_events host 60
+
+# Each block of each thread, in an order in which none begins before the one that was at
+# its address has ended.
+cat >threads.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+enum { THREADS = 8, BLOCKS = 50000, KEPT = 64 };
+static void *run(void *seed)
+{
+        void *kept[KEPT] = {0};
+        unsigned state = (unsigned)(size_t)seed;
+        for (int i = 0; i < BLOCKS; i++) {
+                state = state * 1664525 + 1013904223;
+                void **place = &kept[state >> 26];
+                free(*place);
+                *place = malloc(1000 + (state >> 8) % 100);
+        }
+        for (int i = 0; i < KEPT; i++)
+                free(kept[i]);
+        return NULL;
+}
+int main(void)
+{
+        pthread_t threads[THREADS];
+        for (size_t i = 0; i < THREADS; i++)
+                pthread_create(&threads[i], NULL, run, (void *)(i + 1));
+        for (int i = 0; i < THREADS; i++)
+                pthread_join(threads[i], NULL);
+        return 0;
+}
+END
+"$CC" -O1 -g -pthread -o threads threads.c
+same 0 ./threads
+python3 - <<'END' || fail "threads: blocks missing or out of order"
+import sys
+live, begun, ended = set(), 0, 0
+for line in open("events"):
+    words = line.split()
+    if words[2] == "alloc" and 1000 <= int(words[5], 16) < 1100:
+        if words[4] in live:
+            sys.exit("the block at " + words[4] + " begins twice")
+        live.add(words[4])
+        begun += 1
+    elif words[2] == "free" and words[3] in live:
+        live.remove(words[3])
+        ended += 1
+sys.exit((begun, ended, len(live)) != (400000, 400000, 0))
+END
+
+# The environment is the user's own, also in programs that the target executes in any
+# of these ways, and each of them is tracked.
+cat >executes.c <<'END'
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+int main(void)
+{
+        char *argv[] = {"env", NULL};
+        char *own[] = {"B=3", "LD_PRELOAD=", NULL};
+        pid_t pid;
+        for (int way = 0; way < 10; way++) {
+                fflush(stdout);
+                if (way == 8)
+                        posix_spawn(&pid, "/usr/bin/env", NULL, NULL, argv, own);
+                else if (way == 9)
+                        posix_spawnp(&pid, "env", NULL, NULL, argv, environ);
+                else if ((pid = way % 2 ? vfork() : fork()) == 0) {
+                        switch (way) {
+                        case 0: execve("/usr/bin/env", argv, own); break;
+                        case 1: execv("/usr/bin/env", argv); break;
+                        case 2: execvp("env", argv); break;
+                        case 3: execvpe("env", argv, own); break;
+                        case 4: execl("/usr/bin/env", "env", "C=1", NULL); break;
+                        case 5: execlp("env", "env", "C=1", "D=2", NULL); break;
+                        case 6: execle("/usr/bin/env", "env", NULL, own); break;
+                        case 7: execlp("env", "env", NULL); break;
+                        }
+                        _exit(1);
+                }
+                waitpid(pid, NULL, 0);
+        }
+        return 0;
+}
+END
+"$CC" -D_GNU_SOURCE -O1 -Wno-clobbered -o executes executes.c
+same 0 env -i A=1 PATH="$PATH" LD_PRELOAD= Z=2 ./executes
+# env itself, the program that it becomes, four children of fork, which call malloc or
+# not, and ten programs.
+programs=$(grep -c ' process$' events)
+[ "$programs" -ge 12 ] || fail "executes: $programs images"
+same 0 sh -c 'echo "$LD_PRELOAD" ${MEMLAG_HEAP-none}; ls -l /proc/self/fd | wc -l; echo $(seq 3)'
+
+# What is gone, or forbidden, keeps nobody from running.
+MEMLAG_HEAP=1:2:3 LD_PRELOAD=$BINARY_DIR/libexec/memlag/valgrind/vgpreload_memlag-amd64-linux.so \
+        env >out 2>err || fail "without memlag: $(cat err)"
+! grep -q 'MEMLAG_HEAP\|vgpreload' out || fail "without memlag: $(cat out)"
+[ ! -s err ] || fail "without memlag: $(cat err)"
+
+# A killed memlag: the target goes on.
+"$consume" events ./threads &
+consumer=$!
+target=$(until cat /proc/$consumer/task/$consumer/children | grep . 2>/dev/null; do :; done)
+kill -STOP $consumer
+sleep 0.2
+kill -KILL $consumer
+wait $consumer || true
+for i in $(seq 100); do
+        kill -0 $target 2>/dev/null || break
+        sleep 0.1
+done
+! kill -0 $target 2>/dev/null || fail "a target waits for a memlag that was killed"
