@@ -14,7 +14,7 @@
 
 #include "target.h"
 
-enum { INPUT_MAX = 16384, INPUTS_BETWEEN_CLOCKS = 256, MUTATIONS_MAX = 8 };
+enum { INPUT_MAX = 32768, INPUTS_BETWEEN_CLOCKS = 256, MUTATIONS_MAX = 8 };
 
 static const char kept_name[] = "fuzz-input";
 
