@@ -337,7 +337,82 @@ def pipes(program):
             fail(f"perf record {options} into memlag import: {query('SELECT * FROM run_info')}")
 
 
+# ---- damage ---------------------------------------------------------------------------------
+
+
+def refuse(path, reason, *options):
+    """One line with the offset, and no database."""
+    pathlib.Path(DATABASE).unlink(missing_ok=True)
+    result = import_recording(path, *options, status=1)
+    lines = result.stderr.splitlines()
+    if len(lines) != 1 or reason not in lines[0] or not re.search(r"offset \d+", lines[0]):
+        fail(f"{path}: {lines} does not say '{reason}' and an offset in one line")
+    if result.stdout or os.path.exists(DATABASE):
+        fail(f"{path}: something was printed or made")
+
+
+def damaged_recordings():
+    """Of the fuzz target's inputs, whose contents tests/fuzz/make_perf_data.py tells."""
+    corpus = SOURCE / "tests/fuzz/corpus/perf_data"
+    whole = (corpus / "pipe").read_bytes()
+    import_recording(corpus / "pipe")
+    samples = run_info("samples")
+    sample_bytes, round_bytes = 64, 8
+    sample_at = len(whole) - round_bytes - 5 * sample_bytes
+    if run_info("cpu") != "A CPU" or run_info("start") != "2001-09-09T01:46:39Z":
+        fail(f"facts of {corpus}/pipe: {query('SELECT * FROM run_info')}")
+    for name, damage, reason in (
+        ("size", lambda b: b[: sample_at + 6] + b"\4\0" + b[sample_at + 8 :], "has 4 bytes"),
+        ("fields", lambda b: b[: sample_at + 6] + b"\x38\0" + b[sample_at + 8 :], "fields"),
+        ("cut", lambda b: b[: sample_at + 20], "ends inside of a record"),
+    ):
+        path = pathlib.Path("damaged.data")
+        path.write_bytes(damage(whole))
+        refuse(path, reason)
+        refuse(path, f"offset {sample_at}")
+        result = import_recording(path, "--partial")
+        if f"offset {sample_at}" not in result.stderr or len(result.stderr.splitlines()) != 2:
+            fail(f"{name}: {result.stderr}")
+        if run_info("samples") != samples - 5 or run_info("state") != "interrupted":
+            fail(f"{name}: {run_info('samples')} samples kept of {samples - 5}")
+    path.write_bytes(b"\x32ELIFREP" + bytes(96))
+    refuse(path, "byte order")
+    refuse(path, "byte order", "--partial")
+    path.write_bytes(b"Not a recording, but long enough for one.")
+    refuse(path, "PERFILE2")
+    path.write_bytes(b"")
+    refuse(path, "not a recording")
+    whole = (corpus / "file").read_bytes()
+    for end, reason in ((600, "cut off"), (len(whole) // 2, "should be there")):
+        path.write_bytes(whole[:end])
+        refuse(path, reason)
+        import_recording(path, "--partial")
+    if run_info("samples") != samples:
+        fail(f"{path}: {run_info('samples')} samples where only features are cut off")
+    missing = run([MEMLAG, "import", "-o", DATABASE, "no-such-file"])
+    if missing.returncode != 1 or "no-such-file: No such file" not in missing.stderr:
+        fail(f"a missing file: {missing.stderr}")
+
+
+def command_line():
+    for arguments in ([], ["a", "b"], ["--no-such-option", "a"], ["--interval=x", "a"]):
+        result = run([MEMLAG, "import", *arguments])
+        if result.returncode != 2 or result.stdout:
+            fail(f"{arguments}: status {result.returncode}, {result.stderr}")
+    if "Usage: memlag import" not in run([MEMLAG, "import", "--help"]).stdout:
+        fail("no help")
+    recording = SOURCE / "tests/fuzz/corpus/perf_data/pipe"
+    kept = pathlib.Path("kept")
+    kept.write_text("mine")
+    for options in ([], ["--force"]):
+        result = run([MEMLAG, "import", *options, "-o", kept, recording])
+        if result.returncode != 1 or kept.read_text() != "mine":
+            fail(f"a file that is no database, {options}: {result.stderr}")
+
+
 def main():
+    command_line()
+    damaged_recordings()
     has_perf = shutil.which("perf") is not None
     if not has_perf:
         print("SKIPPED: perf is not installed: nothing to compare with")
