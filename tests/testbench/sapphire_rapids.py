@@ -8,10 +8,26 @@ import bench
 from case import PERF_THRESHOLD, ROLES, MachineCase
 from recording import perf_script_samples
 
+# Which of the eight counters events can be on (Intel's list of this CPU's core events,
+# field Counter); those that are not here can be on all.
+CONSTRAINTS = "constraints=" + ",".join(f"{code:x}:{counters:x}" for code, counters in {
+    0x01cd: 0xfe,  # MEM_TRANS_RETIRED.LOAD_LATENCY
+    0x02cd: 0x01,  # MEM_TRANS_RETIRED.STORE_SAMPLE
+    0x8203: 0x0f,  # LD_BLOCKS.STORE_FORWARD
+    0x81d0: 0x0f,  # MEM_INST_RETIRED.ALL_LOADS
+    0x0148: 0x0f,  # L1D_PEND_MISS.PENDING
+    0x0248: 0x0f,  # L1D_PEND_MISS.FB_FULL
+    0x08d1: 0x0f,  # MEM_LOAD_RETIRED.L1_MISS
+    0x40d1: 0x0f,  # MEM_LOAD_RETIRED.FB_HIT
+    0xfd43: 0x0f,  # MEM_LOAD_COMPLETED.L1_MISS_ANY
+    0x0347: 0x0f,  # MEMORY_ACTIVITY.STALLS_L1D_MISS
+}.items())
+
 
 class SapphireRapids(MachineCase):
     machine = bench.Machine("sapphire_rapids", family=6, model=143, stepping=8,
-                            pmu="aux=1 pmu_name=sapphire_rapids")
+                            pmu="aux=1 pmu_name=sapphire_rapids "
+                            "imc_reads_per_ms=100000 imc_writes_per_ms=50000 " + CONSTRAINTS)
 
     def test_doctor_without_a_pmu(self):
         found = self.findings("doctor-without-pmu.json")

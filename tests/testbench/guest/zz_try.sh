@@ -1,8 +1,10 @@
 . /bench/scenario.sh
 load_pmu
-echo -1 >/proc/sys/kernel/perf_event_paranoid
-scenario imc
-run stat perf stat -x, -a -e uncore_imc_0/cas_count_read/ -e uncore_imc_0/cas_count_write/ sleep 0.1
-run bad perf stat -x, -e uncore_imc_0/cas_count_read/ sleep 0.1
-run list perf list
-run doctor memlag doctor
+echo 2 >/proc/sys/kernel/perf_event_paranoid
+scenario clock
+up() { cat /proc/uptime; }
+up
+run record memlag record --source clock -o record.db -- /bench/player --ms 100 /bench/sources.csv /bench/phases.txt
+up
+run script memlag doctor
+up

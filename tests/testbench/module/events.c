@@ -10,7 +10,8 @@
 
 #include "scripted_pmu.h"
 
-static DEFINE_PER_CPU(int, counters_used);
+enum { GROUP_MAX = 32 };
+
 static DEFINE_PER_CPU(struct list_head, running_events);
 
 static struct scripted_event *scripted(const struct perf_event *event)
@@ -46,13 +47,9 @@ bool event_samples_accesses(const struct perf_event *event)
                 code == EVENT_ALL_STORES);
 }
 
-/* Cycles and instructions have counters of their own. */
-static bool needs_general_counter(const struct perf_event *event)
+static bool has_counter(const struct perf_event *event)
 {
-        u16 code = event_code(event);
-
-        return event->pmu == &scripted_pmu && code != EVENT_CYCLES &&
-               code != EVENT_INSTRUCTIONS;
+        return event->pmu == &scripted_pmu;
 }
 
 void event_count(struct perf_event *event)
@@ -148,11 +145,8 @@ void event_stop(struct perf_event *event, int flags)
 
 int event_add(struct perf_event *event, int flags)
 {
-        if (needs_general_counter(event)) {
-                if (__this_cpu_read(counters_used) >= general_counters)
-                        return -EAGAIN;
-                __this_cpu_inc(counters_used);
-        }
+        if (has_counter(event) && !counters_take(event_code(event)))
+                return -EAGAIN;
         event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
         if (flags & PERF_EF_START)
                 event_start(event, PERF_EF_RELOAD);
@@ -162,8 +156,8 @@ int event_add(struct perf_event *event, int flags)
 void event_del(struct perf_event *event, int flags)
 {
         event_stop(event, PERF_EF_UPDATE);
-        if (needs_general_counter(event))
-                __this_cpu_dec(counters_used);
+        if (has_counter(event))
+                counters_give_back(event_code(event));
         perf_event_update_userpage(event);
 }
 
@@ -231,14 +225,22 @@ static int check_aux(const struct perf_event *event)
 static int check_group_fits(const struct perf_event *event)
 {
         const struct perf_event *leader = event->group_leader, *sibling;
-        int needed = needs_general_counter(event);
+        u16 codes[GROUP_MAX];
+        int count = 0;
 
+        codes[count++] = event_code(event);
         if (leader != event) {
-                needed += needs_general_counter(leader);
-                for_each_sibling_event(sibling, leader) needed +=
-                    needs_general_counter(sibling);
+                if (has_counter(leader))
+                        codes[count++] = event_code(leader);
+                for_each_sibling_event(sibling, leader)
+                {
+                        if (count == GROUP_MAX)
+                                return -EINVAL;
+                        if (has_counter(sibling))
+                                codes[count++] = event_code(sibling);
+                }
         }
-        return needed > general_counters ? -EINVAL : 0;
+        return counters_fit(codes, count) ? 0 : -EINVAL;
 }
 
 static int check_sample_type(const struct perf_event *event)

@@ -13,10 +13,6 @@ bool knows_weight_struct = true;
 module_param_named(weight_struct, knows_weight_struct, bool, 0644);
 MODULE_PARM_DESC(weight_struct, "accept PERF_SAMPLE_WEIGHT_STRUCT, as kernels from 5.12");
 
-int general_counters = 8;
-module_param_named(counters, general_counters, int, 0644);
-MODULE_PARM_DESC(counters, "counters of each CPU beside the fixed ones");
-
 int max_precise = 3;
 module_param(max_precise, int, 0644);
 MODULE_PARM_DESC(max_precise, "highest precise_ip; 0 is a CPU without PEBS");
@@ -33,6 +29,9 @@ static int __init scripted_pmu_init(void)
 {
         int error = kernel_symbols_find();
 
+        if (error)
+                return error;
+        error = counters_open();
         if (error)
                 return error;
         error = journal_open();

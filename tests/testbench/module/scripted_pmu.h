@@ -32,7 +32,6 @@ struct published_access {
 /* main.c: the properties of the PMU that a machine's CPU decides. */
 extern bool load_latency_needs_aux;
 extern bool knows_weight_struct;
-extern int general_counters;
 extern int max_precise;
 extern uint sampling_floor_ns;
 
@@ -105,6 +104,12 @@ struct stepper {
 };
 /* STEPPER's access, which the current thread makes now, at its system call. */
 int events_step(struct stepper *stepper, const struct published_access *access);
+
+/* counters.c: events by their codes. */
+int counters_open(void);
+bool counters_take(u16 code); /* of this CPU, with interrupts off */
+void counters_give_back(u16 code);
+bool counters_fit(const u16 *codes, int count); /* with nothing beside them */
 
 /* sampling.c */
 void sampling_init(struct scripted_event *own);
