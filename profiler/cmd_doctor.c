@@ -63,18 +63,31 @@ static int try_perf_event(void)
         return 0;
 }
 
-static void try_machine(struct machine_trial *trial, struct diag *sim_diag)
+/* Why OPS cannot record with its defaults, in DIAG; NULL: it can. */
+static const char *try_source(const struct source_ops *ops, struct diag *diag)
 {
-        const struct source_options defaults = {0};
+        struct source_options defaults = {.ldlat_cycles = 30};
+        if (ops->set_defaults)
+                ops->set_defaults(&defaults);
+        return ops->probe(&defaults, diag) < 0 ? diag->text : NULL;
+}
+
+struct problems {
+        struct diag sim, pebs, ibs;
+};
+
+static void try_machine(struct machine_trial *trial, struct problems *problems)
+{
         struct rlimit limit = {0};
         getrlimit(RLIMIT_MEMLOCK, &limit);
         *trial = (struct machine_trial){
             .perf_event_error = try_perf_event(),
             .debuginfod_urls = getenv("DEBUGINFOD_URLS"),
             .memlock_bytes = limit.rlim_cur,
+            .sim_problem = try_source(&source_sim, &problems->sim),
+            .pebs_problem = try_source(&source_pebs, &problems->pebs),
+            .ibs_problem = try_source(&source_ibs, &problems->ibs),
         };
-        if (source_sim.probe(&defaults, sim_diag) < 0)
-                trial->sim_problem = sim_diag->text;
 }
 
 /* ---- output ----------------------------------------------------------------------- */
@@ -142,10 +155,11 @@ int cmd_doctor(int argc, char **argv)
 
         struct machine machine;
         struct machine_trial trial;
-        struct diag sim_diag;
+        struct problems problems;
         struct finding findings[FINDINGS_MAX];
         machine_read("", &machine);
-        try_machine(&trial, &sim_diag);
+        machine_ask_cpu(&machine);
+        try_machine(&trial, &problems);
         size_t count = machine_findings(&machine, &trial, findings);
         if (json)
                 print_json(findings, count);
@@ -156,5 +170,6 @@ int cmd_doctor(int argc, char **argv)
                 diag_printf(name, "cannot write the findings: %s", strerror(errno));
                 return EXIT_FAILED;
         }
-        return trial.sim_problem ? EXIT_FAILED : EXIT_OK;
+        return trial.sim_problem && trial.pebs_problem && trial.ibs_problem ? EXIT_FAILED
+                                                                            : EXIT_OK;
 }

@@ -25,6 +25,7 @@ enum key {
         KEY_DURATION,
         KEY_LDLAT,
         KEY_CALL_GRAPH,
+        KEY_STORES,
         KEY_NO_HEAP,
         KEY_SIM_CPU,
         KEY_SIM_SET,
@@ -36,8 +37,8 @@ static const struct argp_option option_table[] = {
      0},
     {"force", KEY_FORCE, NULL, 0, "Replace FILE when it is a memlag database already", 0},
     {"source", KEY_SOURCE, "SOURCE", 0,
-     "Where samples come from: auto (default), sim, the simulated PMU, or clock, timer "
-     "samples",
+     "Where samples come from: auto (default), pebs (Intel CPUs), ibs (AMD CPUs), sim, "
+     "the simulated PMU, or clock, timer samples",
      0},
     {"pid", 'p', "PID", 0, "Record the process PID, with all that it starts", 0},
     {"all-cpus", 'a', NULL, 0, "Record whatever runs on any CPU", 0},
@@ -50,15 +51,16 @@ static const struct argp_option option_table[] = {
     {"interval", KEY_INTERVAL, "MS", 0,
      "Read the counters every MS milliseconds of the run's time (default 10)", 0},
     {"period", KEY_PERIOD, "N", 0,
-     "Sample one of N loads on the average that reach the latency threshold (sim: 499 "
-     "by default)",
+     "Sample one of N loads on the average that reach the latency threshold (by default "
+     "sim: 499, pebs: 4001, of all operations on ibs: 250000)",
      0},
     {"freq", KEY_FREQ, "HZ", 0,
      "Sample each CPU HZ times a second (clock: 4000 by default)", 0},
     {"ldlat", KEY_LDLAT, "CYCLES", 0,
      "Only loads of at least CYCLES are sampled (default 30)", 0},
     {"call-graph", KEY_CALL_GRAPH, "MODE", 0,
-     "Call stacks of samples and allocations: auto (default) or none", 0},
+     "Call stacks of samples and allocations: auto (default), fp or none", 0},
+    {"stores", KEY_STORES, NULL, 0, "Sample stores too (pebs)", 0},
     {"no-heap", KEY_NO_HEAP, NULL, 0, "Do not follow heap allocations", 0},
     {NULL, 0, NULL, 0, "Simulated PMU:", 1},
     {"sim-cpu", KEY_SIM_CPU, "PRESET", 0,
@@ -136,10 +138,18 @@ static void set_pages(struct record_options *options, struct argp_state *state,
 static void set_call_graph(struct record_options *options, struct argp_state *state,
                            const char *mode)
 {
-        if (strcmp(mode, "auto") != 0 && strcmp(mode, "none") != 0)
-                argp_error(state, "--call-graph: '%s' is neither auto nor none", mode);
-        options->source.call_graph =
-            strcmp(mode, "auto") == 0 ? CALL_GRAPH_AUTO : CALL_GRAPH_NONE;
+        static const struct {
+                const char *name;
+                enum call_graph mode;
+        } modes[] = {{"auto", CALL_GRAPH_AUTO},
+                     {"fp", CALL_GRAPH_FRAME_POINTERS},
+                     {"none", CALL_GRAPH_NONE}};
+        for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+                if (strcmp(modes[i].name, mode) == 0) {
+                        options->source.call_graph = modes[i].mode;
+                        return;
+                }
+        argp_error(state, "--call-graph: '%s' is none of auto, fp and none", mode);
 }
 
 static void set_cpu(struct record_options *options, const char *cpu)
@@ -208,6 +218,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_CALL_GRAPH:
                 set_call_graph(options, state, text);
+                return 0;
+        case KEY_STORES:
+                options->source.stores = true;
                 return 0;
         case KEY_NO_HEAP:
                 options->source.heap = false;

@@ -112,6 +112,8 @@ enum call_graph {
 struct source_options {
         uint64_t interval_ns;
         uint64_t period_loads;
+        uint64_t
+            period_stores; /* with STORES, where they are not sampled with the loads */
         uint64_t frequency_hz; /* samples a second of each CPU; 0: by the period */
         uint32_t ldlat_cycles;
         enum call_graph call_graph;
@@ -132,8 +134,9 @@ struct source_ops {
         enum numbers numbers;
         /* One line: what a sample of this source is. */
         const char *meaning;
-        bool latency; /* its samples have latencies, from a threshold on */
+        bool latency;         /* its samples have latencies, from a threshold on */
         bool only_on_request; /* never what `--source auto` means */
+        bool stores;          /* --stores is possible */
         /* Fills in how often to sample, where the user has not said. */
         void (*set_defaults)(struct source_options *options);
         /* 0, or a negative errno value with the reason and the remedy in DIAG. */
@@ -156,6 +159,8 @@ struct source_ops {
         void (*close)(struct source *source);
 };
 
+extern const struct source_ops source_pebs;
+extern const struct source_ops source_ibs;
 extern const struct source_ops source_sim;
 extern const struct source_ops source_clock;
 

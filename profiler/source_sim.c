@@ -231,15 +231,13 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
         const char *const fixed[] = {
             "--tool=memlag",
             "--command-line-only=yes", /* not $VALGRIND_OPTS, not .valgrindrc */
-            "--trace-children=yes",
-            "--vgdb=no",
+            "--trace-children=yes", "--vgdb=no",
             /* At once; each costs some kilobytes of every process. */
             "--max-threads=4000",
             /* Otherwise loads whose value is not used would be optimised away. */
             "--vex-iropt-register-updates=allregs-at-mem-access",
             /* Blocks that follow jumps translate cold code several times. */
-            "--vex-guest-chase=no",
-            "-q",
+            "--vex-guest-chase=no", "-q",
             "--image=00000000000000000000", /* none before; the digits are written to */
         };
         enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWNED = FIXED + 5 };

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct source_ops *const sources[] = {&source_sim, &source_clock};
+static const struct source_ops *const sources[] = {&source_pebs, &source_ibs, &source_sim,
+                                                   &source_clock};
 enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
 
 const struct source_ops *sources_find(const char *name)
@@ -24,6 +25,12 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
                     diag, -EINVAL,
                     "source %s can only run a command itself: it knows no -p, "
                     "-a and -C; see memlag doctor for sources that do",
+                    ops->name);
+        if (options->stores && !ops->stores)
+                return diag_set(
+                    diag, -EINVAL,
+                    "source %s samples no stores of their own; record without "
+                    "--stores",
                     ops->name);
         return ops->probe(options, diag);
 }

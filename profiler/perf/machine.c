@@ -279,6 +279,9 @@ void machine_read(const char *root, struct machine *machine)
         read_ibs(root, machine);
         read_imcs(root, machine);
         read_rights(root, machine);
+        int64_t base_khz =
+            read_number(root, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency");
+        machine->base_mhz = base_khz > 0 ? (double)base_khz / 1000 : 0;
         machine->nmi_watchdog = read_number(root, "/proc/sys/kernel/nmi_watchdog") == 1;
         machine->container = is_there(root, "/.dockerenv") ||
                              is_there(root, "/run/.containerenv") ||
@@ -303,4 +306,6 @@ void machine_ask_cpu(struct machine *machine)
         if (strcmp(machine->vendor, "GenuineIntel") == 0 && machine->pmu_count == 1 &&
             __get_cpuid(0xa, &eax, &ebx, &ecx, &edx))
                 machine->counters = eax >> 8 & 0xff;
+        if (machine->base_mhz == 0 && __get_cpuid(0x16, &eax, &ebx, &ecx, &edx))
+                machine->base_mhz = eax & 0xffff;
 }

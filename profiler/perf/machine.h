@@ -74,6 +74,7 @@ struct machine {
         /* General counters of each CPU, as the CPU tells; 0: it does not. */
         unsigned counters;
         bool nmi_watchdog; /* it keeps one of them */
+        double base_mhz;   /* the clock without turbo; 0: not told */
         int64_t perf_event_paranoid;
         int64_t perf_event_mlock_kb;
         int64_t kptr_restrict;
@@ -87,7 +88,8 @@ struct machine {
 void machine_read(const char *root, struct machine *machine);
 void machine_free(struct machine *machine);
 
-/* Asks the CPU that runs this for what no file tells (CPUID leaf 0xA, SDM vol. 2). */
+/* Asks the CPU that runs this for what no file tells (CPUID leaves 0xA and 0x16, SDM
+ * vol. 2). */
 void machine_ask_cpu(struct machine *machine);
 
 #endif

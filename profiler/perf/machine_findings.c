@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "plan_pebs.h"
+
 #define BIT_SYS_ADMIN 21
 #define BIT_IPC_LOCK  14
 #define BIT_PERFMON   38
-
-#define NOT_USED_YET "this version of memlag does not record with it yet"
 
 struct list {
         struct finding *findings;
@@ -33,6 +33,16 @@ static struct finding *add(struct list *list, const char *topic,
 #define SAY(finding, ...) snprintf((finding)->text, sizeof((finding)->text), __VA_ARGS__)
 #define REMEDY(finding, ...)                                                             \
         snprintf((finding)->remedy, sizeof((finding)->remedy), __VA_ARGS__)
+
+/* A source's problem: what is so; what to do. */
+static void say_problem(struct finding *finding, const char *problem)
+{
+        const char *remedy = strstr(problem, "; ");
+        SAY(finding, "%.*s", remedy ? (int)(remedy - problem) : (int)strlen(problem),
+            problem);
+        if (remedy)
+                REMEDY(finding, "%s", remedy + 2);
+}
 
 static bool has_capability(const struct machine *machine, int bit)
 {
@@ -98,13 +108,14 @@ static void about_pebs_on(struct list *list, const struct machine_pmu *pmu)
         bool works = pmu->mem_loads.known && pmu->max_precise > 0 && pmu->ldlat.known;
         struct finding *finding = add(list, "pebs", works ? FINDING_OK : FINDING_MISSING);
         if (works)
-                SAY(finding, "'%s' samples loads by latency (ldlat)%s; " NOT_USED_YET,
-                    pmu->name, pmu->mem_stores.known ? " and stores" : "");
+                SAY(finding, "'%s' samples loads by latency (ldlat)%s", pmu->name,
+                    pmu->mem_stores.known ? ", and stores" : "");
         else if (pmu->max_precise == 0)
                 SAY(finding, "'%s' has no precise events (max_precise is 0)", pmu->name);
         else
                 SAY(finding, "'%s' has no %s", pmu->name,
-                    pmu->mem_loads.known ? "latency threshold (ldlat)" : "event mem-loads");
+                    pmu->mem_loads.known ? "latency threshold (ldlat)"
+                                         : "event mem-loads");
         if (!works)
                 REMEDY(finding, "on a virtual machine ask for a host that passes on PEBS "
                                 "(Ice Lake or later); else update the kernel");
@@ -115,7 +126,8 @@ static void about_pebs_on(struct list *list, const struct machine_pmu *pmu)
         }
 }
 
-static void about_pebs(struct list *list, const struct machine *machine)
+static void about_pebs(struct list *list, const struct machine *machine,
+                       const char *problem)
 {
         if (!is_intel(machine)) {
                 SAY(add(list, "pebs", FINDING_NOTE), "only Intel CPUs have it");
@@ -123,21 +135,69 @@ static void about_pebs(struct list *list, const struct machine *machine)
         }
         if (machine->pmu_count == 0)
                 SAY(add(list, "pebs", FINDING_MISSING), "needs the core PMU");
-        for (size_t i = 0; i < machine->pmu_count; i++)
+        else if (problem)
+                say_problem(add(list, "pebs", FINDING_MISSING), problem);
+        for (size_t i = 0; !problem && i < machine->pmu_count; i++)
                 about_pebs_on(list, &machine->pmus[i]);
 }
 
-static void about_ibs(struct list *list, const struct machine *machine)
+/* The counters that PLAN has beside the samples. */
+static void say_counters(struct finding *finding, const struct plan *plan)
+{
+        size_t groups = 0;
+        bool lmrl = false;
+        for (size_t i = 0; i < plan->group_count; i++) {
+                const struct plan_group *group = &plan->groups[i];
+                groups += group->events[0].use == PLAN_COUNTER && !group->system_wide;
+                for (size_t j = 0; j < group->count; j++)
+                        lmrl |=
+                            group->events[j].name &&
+                            strcmp(group->events[j].name, "l1d_pend_miss.pending") == 0;
+        }
+        if (!lmrl)
+                finding->status = FINDING_MISSING;
+        SAY(finding, "%s beside the samples, in %zu group%s%s",
+            lmrl
+                ? "LMRL and stalls are counted"
+                : "cycles and instructions are counted, and no LMRL: memlag's table does "
+                  "not know this CPU, or it has too few counters;",
+            groups, groups == 1 ? "" : "s",
+            plan->counters_rotate ? " that take turns: counts are estimates" : "");
+}
+
+/* What is counted on Intel's CPUs; elsewhere there are cycles and instructions. */
+static void about_counters(struct list *list, const struct machine *machine)
+{
+        static const struct plan_options options = {
+            .period = 1, .ldlat_cycles = 30, .counters = true};
+        static const struct pebs_limits limits = {.precise_ip = 3, .weight_struct = true};
+        struct plan plan;
+        if (is_intel(machine) &&
+            plan_pebs(machine, &options, &limits, &plan, NULL) == 0) {
+                say_counters(add(list, "counters", FINDING_OK), &plan);
+                plan_free(&plan);
+        }
+        if (machine->pmu_count && machine->nmi_watchdog) {
+                struct finding *finding = add(list, "watchdog", FINDING_NOTE);
+                SAY(finding, "the NMI watchdog keeps one of each CPU's counters");
+                REMEDY(finding, "sysctl kernel.nmi_watchdog=0 frees it");
+        }
+}
+
+static void about_ibs(struct list *list, const struct machine *machine,
+                      const char *problem)
 {
         if (!is_amd(machine)) {
                 SAY(add(list, "ibs", FINDING_NOTE), "only AMD CPUs have it");
                 return;
         }
-        struct finding *finding =
-            add(list, "ibs", machine->ibs_op ? FINDING_OK : FINDING_MISSING);
-        if (machine->ibs_op) {
-                SAY(finding, "PMU 'ibs_op'%s; " NOT_USED_YET,
-                    machine->ibs.ldlat.known ? " with a latency threshold (ldlat)" : "");
+        bool works = machine->ibs_op && !problem;
+        struct finding *finding = add(list, "ibs", works ? FINDING_OK : FINDING_MISSING);
+        if (works) {
+                SAY(finding, "PMU 'ibs_op' samples operations%s",
+                    machine->ibs.ldlat.known ? ", loads by latency (ldlat)" : "");
+        } else if (machine->ibs_op) {
+                say_problem(finding, problem);
         } else if (machine->ibs_flag) {
                 SAY(finding, "the CPU has IBS, but the kernel has no PMU 'ibs_op'");
                 REMEDY(finding, "look for 'IBS' in the kernel's log (dmesg); it needs "
@@ -169,8 +229,7 @@ static void about_imc(struct list *list, const struct machine *machine)
                     machine->imc_count);
                 REMEDY(finding, "sysctl kernel.perf_event_paranoid=0, or CAP_PERFMON");
         } else {
-                SAY(finding, "%zu memory controller PMUs; " NOT_USED_YET,
-                    machine->imc_count);
+                SAY(finding, "%zu memory controller PMUs", machine->imc_count);
         }
 }
 
@@ -287,6 +346,15 @@ static void about_debug_info(struct list *list, const struct machine *machine,
         }
 }
 
+static void about_clock(struct list *list, int error)
+{
+        struct finding *finding =
+            add(list, "clock", error ? FINDING_MISSING : FINDING_OK);
+        SAY(finding, error ? "timer samples need perf events"
+                           : "timer samples (--source clock) tell where time is spent, "
+                             "without latencies");
+}
+
 static void about_sim(struct list *list, const char *problem)
 {
         struct finding *finding =
@@ -307,8 +375,9 @@ size_t machine_findings(const struct machine *machine, const struct machine_tria
         struct list list = {.findings = findings};
         about_cpu(&list, machine);
         about_core_pmu(&list, machine);
-        about_pebs(&list, machine);
-        about_ibs(&list, machine);
+        about_pebs(&list, machine, trial->pebs_problem);
+        about_counters(&list, machine);
+        about_ibs(&list, machine, trial->ibs_problem);
         about_imc(&list, machine);
         about_perf_event(&list, machine, trial->perf_event_error);
         about_paranoid(&list, machine);
@@ -316,6 +385,7 @@ size_t machine_findings(const struct machine *machine, const struct machine_tria
         about_kernel_addresses(&list, machine);
         about_container(&list, machine);
         about_debug_info(&list, machine, trial->debuginfod_urls);
+        about_clock(&list, trial->perf_event_error);
         about_sim(&list, trial->sim_problem);
         return list.count;
 }

@@ -24,12 +24,15 @@ struct finding {
 /* How it went to do what cannot be read from a file. */
 struct machine_trial {
         int perf_event_error;    /* errno of opening a timer event on ourselves, or 0 */
-        const char *sim_problem; /* why the simulated PMU does not work, or NULL */
+        /* Why a source does not work, as its probe says it; NULL: it does. */
+        const char *sim_problem;
+        const char *pebs_problem;
+        const char *ibs_problem;
         const char *debuginfod_urls; /* the environment's, or NULL */
         uint64_t memlock_bytes;      /* RLIMIT_MEMLOCK */
 };
 
-enum { FINDINGS_MAX = 32 };
+enum { FINDINGS_MAX = 40 };
 
 /* Writes at most FINDINGS_MAX findings, always in the same order; their number. */
 size_t machine_findings(const struct machine *machine, const struct machine_trial *trial,

@@ -73,6 +73,7 @@ struct plan {
 /* What the user asks for. */
 struct plan_options {
         uint64_t period;       /* events from sample to sample; 0: by frequency */
+        uint64_t store_period; /* the same of stores; 0: by frequency */
         uint64_t frequency_hz; /* samples a second that the kernel should aim at */
         uint32_t ldlat_cycles;
         bool stores; /* sample them too */

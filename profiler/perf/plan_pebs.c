@@ -232,8 +232,10 @@ static int plan_stores(struct core *core, const struct plan_options *options,
         struct plan_group *group = add_group(plan, core->pmu->cpus, core->pmu->cpu_count);
         if (!group)
                 return diag_set(diag, -ENOMEM, "no memory");
+        struct plan_options of_stores = *options;
+        of_stores.period = options->store_period;
         struct perf_event_attr attr =
-            attributes_of_samples(core->pmu->type, 0, options, limits->weight_struct);
+            attributes_of_samples(core->pmu->type, 0, &of_stores, limits->weight_struct);
         set_code(&attr, &code);
         attr.precise_ip = precise_ip(core, limits) & 3;
         add_event(group, PLAN_STORES, &attr);

@@ -122,7 +122,7 @@ refused 2 "no command given"
 refused 2 "unrecognized option" --nonsense -- true
 refused 2 "'0' is not a number" --period 0 -- true
 refused 2 "not a whole number" --ldlat 30.5 -- true
-refused 2 "there is no source 'pebs'" --source pebs -- true
+refused 2 "there is no source 'nosuch'" --source nosuch -- true
 refused 1 "no preset 'nosuch'; there are: .*skylake-sp" --sim-cpu nosuch -- true
 refused 1 "did you mean 'dram.bandwidth_gbs'" --sim-set dram.bandwith_gbs=1 -- true
 refused 1 "out of range" --sim-set core.count=0 -- true

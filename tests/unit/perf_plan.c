@@ -91,7 +91,7 @@ static struct machine alder_lake(void)
 }
 
 static const struct plan_options usual = {
-    .period = 1000, .ldlat_cycles = 30, .counters = true};
+    .period = 1000, .store_period = 50000, .ldlat_cycles = 30, .counters = true};
 static const struct pebs_limits no_limits = {.precise_ip = 3, .weight_struct = true};
 
 static struct plan plan;
@@ -279,6 +279,8 @@ static void stores(void **state)
         CHECK_GROUP(1, 0x82d0);
         assert_int_equal(plan.groups[1].events[0].use, PLAN_STORES);
         assert_int_equal(plan.groups[1].events[0].attr.config1, 0); /* no threshold */
+        assert_int_equal(plan.groups[0].events[0].attr.sample_period, 1000);
+        assert_int_equal(plan.groups[1].events[0].attr.sample_period, 50000);
         assert_int_equal(plan.groups[1].events[0].attr.precise_ip, 3);
 
         machine = sapphire_rapids();

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Translates options, and tells of a plan in the words of the database. */
+#include "source_hardware.h"
+
+#include <errno.h>
+
+#include "perf/pfm.h"
+
+enum { STACK_BYTES = 8192 }; /* of each sample, for unwinding */
+
+void source_hardware_read(struct machine *machine)
+{
+        machine_read("", machine);
+        machine_ask_cpu(machine);
+        machine_ask_pfm(machine);
+}
+
+struct plan_options source_hardware_wishes(const struct source_options *options)
+{
+        struct plan_options wishes = {
+            .period = options->frequency_hz ? 0 : options->period_loads,
+            .store_period = options->frequency_hz ? 0 : options->period_stores,
+            .frequency_hz = options->frequency_hz,
+            .ldlat_cycles = options->ldlat_cycles,
+            .stores = options->stores,
+            .stack_bytes = STACK_BYTES,
+            .counters = true,
+        };
+        /* Any stack costs an interrupt for each sample: only when it is asked for. */
+        if (options->call_graph == CALL_GRAPH_FRAME_POINTERS)
+                wishes.stack = PLAN_STACK_FRAME_POINTERS;
+        else if (options->call_graph == CALL_GRAPH_DWARF)
+                wishes.stack = PLAN_STACK_COPY;
+        return wishes;
+}
+
+static size_t counter_groups(const struct plan *plan)
+{
+        size_t groups = 0;
+        for (size_t i = 0; i < plan->group_count; i++)
+                groups += plan->groups[i].events[0].use == PLAN_COUNTER &&
+                          !plan->groups[i].system_wide;
+        return groups;
+}
+
+static int tell_counters(struct sink *sink, const struct plan *plan, struct diag *diag)
+{
+        if (plan->left_out_count && sink_loss(sink, "counters without a place on the CPU",
+                                              plan->left_out_count, "counters") < 0)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        return sink_machine(
+            sink, "counter_groups", (double)counter_groups(plan), "groups",
+            plan->samples_rotate
+                ? "they and the samples take turns on the CPU: counts are "
+                  "estimates, and fewer loads are sampled"
+            : plan->counters_rotate ? "they take turns on the CPU: counts are estimates"
+                                    : "all are on the CPU all the time",
+            diag);
+}
+
+static void note_costs(const struct plan *plan)
+{
+        for (size_t i = 0; i < plan->group_count; i++) {
+                const struct plan_group *group = &plan->groups[i];
+                const struct perf_event_attr *attr =
+                    &group->events[group->count - 1].attr;
+                const char *obstacle =
+                    attr->precise_ip ? plan_large_pebs_obstacle(attr) : NULL;
+                if (!obstacle)
+                        continue;
+                diag_printf("record",
+                            "each sample interrupts the program, since %s; without that "
+                            "the CPU collects many (large PEBS)",
+                            obstacle);
+                return;
+        }
+}
+
+int source_hardware_tell(struct sink *sink, const struct machine *machine,
+                         const struct plan *plan, struct diag *diag)
+{
+        note_costs(plan);
+        int code = tell_counters(sink, plan, diag);
+        if (!code && machine->base_mhz > 0)
+                code = sink_machine(sink, "clock_mhz", machine->base_mhz, "MHz",
+                                    "the CPU's base frequency", diag);
+        return code;
+}

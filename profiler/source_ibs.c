@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The source for AMD CPUs: operations that the hardware samples (IBS op), of which loads
+ * that missed L1 have a latency. Chooses the events; the session does the rest. */
+#include "perf/plan_try.h"
+#include "source_hardware.h"
+#include "source_perf.h"
+
+/* Operations between two samples; some 15000 samples a second of a busy core. A multiple
+ * of 16, as the hardware wants it; it varies the period by itself. */
+enum { PERIOD_OPERATIONS = 250000 };
+
+static void ibs_set_defaults(struct source_options *options)
+{
+        if (!options->frequency_hz && !options->period_loads)
+                options->period_loads = PERIOD_OPERATIONS;
+}
+
+/* plan_free and machine_free in any case. */
+static int make_plan(const struct source_options *options, struct machine *machine,
+                     struct plan *plan, struct diag *diag)
+{
+        struct plan_options wishes = source_hardware_wishes(options);
+        source_hardware_read(machine);
+        return plan_try_ibs(machine, &wishes, plan, diag);
+}
+
+static int ibs_probe(const struct source_options *options, struct diag *diag)
+{
+        struct machine machine;
+        struct plan plan;
+        int code = make_plan(options, &machine, &plan, diag);
+        plan_free(&plan);
+        machine_free(&machine);
+        return code;
+}
+
+static int ibs_open(const struct source_options *options, struct sink *sink,
+                    struct source **source, struct diag *diag)
+{
+        struct source_perf_setup setup = {.instruction_latency = false};
+        struct machine machine;
+        int code = make_plan(options, &machine, &setup.plan, diag);
+        if (!code)
+                code = source_hardware_tell(sink, &machine, &setup.plan, diag);
+        machine_free(&machine);
+        if (code)
+                plan_free(&setup.plan);
+        return code ? code : source_perf_open(options, sink, &setup, source, diag);
+}
+
+const struct source_ops source_ibs = {
+    .name = "ibs",
+    .numbers = NUMBERS_MEASURED,
+    .meaning = "operations sampled by the CPU (IBS); loads that missed L1 have a latency",
+    .latency = true,
+    .set_defaults = ibs_set_defaults,
+    .probe = ibs_probe,
+    .open = ibs_open,
+    .start = source_perf_start,
+    .attach = source_perf_attach,
+    .poll_fd = source_perf_poll_fd,
+    .drain = source_perf_drain,
+    .stop = source_perf_stop,
+    .close = source_perf_close,
+};

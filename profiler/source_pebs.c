@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The source for Intel CPUs: loads that the hardware samples by their latency (PEBS), and
+ * counters beside them. Chooses the events; the session does the rest. */
+#include "perf/plan_try.h"
+#include "source_hardware.h"
+#include "source_perf.h"
+
+/* Both are primes, so that no loop of the program keeps step with them. Stores are not
+ * chosen by latency, and so there are many more. */
+enum { PERIOD_LOADS = 4001, PERIOD_STORES = 200003 };
+
+static void pebs_set_defaults(struct source_options *options)
+{
+        if (options->frequency_hz)
+                return;
+        options->period_stores =
+            options->period_loads ? options->period_loads : PERIOD_STORES;
+        if (!options->period_loads)
+                options->period_loads = PERIOD_LOADS;
+}
+
+/* plan_free and machine_free in any case. */
+static int make_plan(const struct source_options *options, struct machine *machine,
+                     struct plan *plan, struct diag *diag)
+{
+        struct plan_options wishes = source_hardware_wishes(options);
+        source_hardware_read(machine);
+        return plan_try_pebs(machine, &wishes, plan, diag);
+}
+
+static int pebs_probe(const struct source_options *options, struct diag *diag)
+{
+        struct machine machine;
+        struct plan plan;
+        int code = make_plan(options, &machine, &plan, diag);
+        plan_free(&plan);
+        machine_free(&machine);
+        return code;
+}
+
+static int pebs_open(const struct source_options *options, struct sink *sink,
+                     struct source **source, struct diag *diag)
+{
+        struct source_perf_setup setup = {.instruction_latency = true};
+        struct machine machine;
+        int code = make_plan(options, &machine, &setup.plan, diag);
+        if (!code)
+                code = source_hardware_tell(sink, &machine, &setup.plan, diag);
+        machine_free(&machine);
+        if (code)
+                plan_free(&setup.plan);
+        return code ? code : source_perf_open(options, sink, &setup, source, diag);
+}
+
+const struct source_ops source_pebs = {
+    .name = "pebs",
+    .numbers = NUMBERS_MEASURED,
+    .meaning = "loads sampled by the CPU with their latency and level (PEBS)",
+    .latency = true,
+    .stores = true,
+    .set_defaults = pebs_set_defaults,
+    .probe = pebs_probe,
+    .open = pebs_open,
+    .start = source_perf_start,
+    .attach = source_perf_attach,
+    .poll_fd = source_perf_poll_fd,
+    .drain = source_perf_drain,
+    .stop = source_perf_stop,
+    .close = source_perf_close,
+};
