@@ -9,6 +9,7 @@ DROP VIEW IF EXISTS interval_view;
 DROP VIEW IF EXISTS line_view;
 DROP VIEW IF EXISTS object_view;
 DROP VIEW IF EXISTS line_object_view;
+DROP VIEW IF EXISTS phase_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -102,3 +103,27 @@ FROM line_object_finding AS f
 JOIN line_finding AS l USING (line_id)
 LEFT JOIN data_object AS o USING (object_id)
 ORDER BY f.samples * f.mean_latency_cycles DESC, f.samples DESC, f.line_id, f.object_id;
+
+-- Neighbouring intervals with the same bound, joined: for tools that change clock or
+-- placement by phase. Means are over time; a time in which nothing was counted parts
+-- phases.
+CREATE VIEW phase_view (
+        start_ns, end_ns, bound, intervals, contended_intervals, lmrl_cycles, read_gbs,
+        write_gbs, bandwidth_use_ratio) AS
+WITH step AS (
+        SELECT *, end_ns - start_ns AS length_ns,
+               bound IS NOT lag(bound) OVER before
+               OR interval_id <> 1 + lag(interval_id) OVER before AS begins
+        FROM interval
+        WINDOW before AS (ORDER BY interval_id)),
+numbered AS (
+        SELECT *, sum(begins) OVER (ORDER BY interval_id) AS phase FROM step)
+SELECT min(start_ns), max(end_ns), bound, count(*), sum(contended),
+       sum(lmrl_cycles * length_ns) / sum(iif(lmrl_cycles IS NULL, 0, length_ns)),
+       sum(read_gbs * length_ns) / sum(iif(read_gbs IS NULL, 0, length_ns)),
+       sum(write_gbs * length_ns) / sum(iif(write_gbs IS NULL, 0, length_ns)),
+       sum((read_gbs + write_gbs) * length_ns) / sum(iif(read_gbs IS NULL, 0, length_ns))
+               / (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs')
+FROM numbered
+GROUP BY phase
+ORDER BY min(start_ns);

@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "calibrated.h"
 #include "command.h"
 #include "db.h"
 #include "launch.h"
@@ -76,6 +77,8 @@ static int open_database(struct recording *recording, struct diag *diag)
                 rc = writer_open(recording->db, &recording->writer, diag);
         if (rc == 0)
                 rc = sink_open(recording->writer, &recording->sink, diag);
+        if (rc == 0 && recording->ops->numbers == NUMBERS_MEASURED)
+                rc = calibrated_machine(recording->sink, diag);
         return rc;
 }
 

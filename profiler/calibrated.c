@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What the calibration of this machine says, as facts for the recording's analysis. */
+#include "calibrated.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "calibration.h"
+
+static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
+{
+        static const struct {
+                const char *key;
+                const char *path;
+                double factor;
+                const char *unit;
+        } facts[] = {
+            {"clock_mhz", "clocks.core_ghz", 1000, "MHz"},
+            {"cores", "machine.cpus", 1, "cores"},
+            {"l1d_bytes", "caches.levels.0.size_bytes", 1, "bytes"},
+            {"l1d_latency_cycles", "caches.levels.0.latency_cycles", 1, "cycles"},
+            {"l2_bytes", "caches.levels.1.size_bytes", 1, "bytes"},
+            {"l2_latency_cycles", "caches.levels.1.latency_cycles", 1, "cycles"},
+            {"l3_bytes", "caches.levels.2.size_bytes", 1, "bytes"},
+            {"l3_latency_cycles", "caches.levels.2.latency_cycles", 1, "cycles"},
+            {"dram_latency_cycles", "memory.0.latency_cycles", 1, "cycles"},
+            {"dram_bandwidth_gbs", "bandwidth.peak_read_gbs", 1, "GB/s"},
+            {"saturating_cores", "bandwidth.saturating_threads", 1, "cores"},
+        };
+        char origin[64];
+        const char *made = json_string_value(json_object_get(document, "made"));
+        snprintf(origin, sizeof(origin), "calibration of %.20s", made ? made : "?");
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < sizeof(facts) / sizeof(facts[0]); i++) {
+                double value = calibration_number(document, facts[i].path);
+                if (!isnan(value))
+                        rc = sink_machine(sink, facts[i].key, value * facts[i].factor,
+                                          facts[i].unit, origin, diag);
+        }
+        return rc;
+}
+
+int calibrated_machine(struct sink *sink, struct diag *diag)
+{
+        json_t *document;
+        int rc = calibration_load(&document, diag);
+        if (rc < 0)
+                return rc == -EBADMSG ? rc : 0;
+        rc = deliver(sink, document, diag);
+        json_decref(document);
+        return rc;
+}
