@@ -11,11 +11,16 @@
 
 /* A function, or a function inlined into NODE number outer. */
 struct node {
-        uint64_t die_offset;
+        Dwarf_Die die;
         uint32_t outer; /* index + 1; 0: not inlined */
         uint32_t name;
         bool named;
+        bool local; /* of a class inside a function */
 };
+
+/* What the walk passes from an entry to those in it: the innermost function with code,
+ * as node.outer, and whether it is inside a function at all. */
+#define INSIDE_FUNCTION UINT32_C(0x80000000)
 
 struct finder {
         struct dwarf_file *dwarf;
@@ -78,18 +83,20 @@ static int map_units(struct finder *finder)
 
 /* ---- the functions of one unit ------------------------------------------------ */
 
-static int add_function(struct finder *finder, Dwarf_Die *die, uint32_t outer,
-                        uint32_t *value)
+static int add_function(struct finder *finder, Dwarf_Die *die, bool inlined,
+                        uint32_t parent, uint32_t *value)
 {
-        if (finder->node_count >= UINT32_MAX - 1 ||
+        if (finder->node_count >= INSIDE_FUNCTION - 1 ||
             array_reserve(&finder->nodes, &finder->node_capacity, finder->node_count,
                           sizeof(*finder->nodes)) < 0)
                 return -ENOMEM;
         size_t index = finder->node_count++;
 
         finder->nodes[index] =
-            (struct node){.die_offset = dwarf_dieoffset(die), .outer = outer};
-        *value = (uint32_t)index + 1;
+            (struct node){.die = *die,
+                          .outer = inlined ? parent & ~INSIDE_FUNCTION : 0,
+                          .local = !inlined && (parent & INSIDE_FUNCTION)};
+        *value = ((uint32_t)index + 1) | INSIDE_FUNCTION;
         return add_ranges(finder, die, &finder->functions, index);
 }
 
@@ -105,11 +112,13 @@ static int visit_function(void *context, Dwarf_Die *die, uint32_t parent, uint32
 
         switch (dwarf_tag(die)) {
         case DW_TAG_subprogram: /* without code of its own, it may hold a local class's */
-                *value = 0;
-                error = has_code(die) ? add_function(finder, die, 0, value) : 0;
+                *value = INSIDE_FUNCTION;
+                error =
+                    has_code(die) ? add_function(finder, die, false, parent, value) : 0;
                 return error ? error : 1;
         case DW_TAG_inlined_subroutine:
-                error = has_code(die) ? add_function(finder, die, parent, value) : 0;
+                error =
+                    has_code(die) ? add_function(finder, die, true, parent, value) : 0;
                 return error ? error : 1;
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:
@@ -167,17 +176,6 @@ static uint32_t put_file_number(struct finder *finder, uint64_t number)
                    : 0;
 }
 
-static uint32_t node_name(struct finder *finder, struct node *node, Dwarf_Die *die)
-{
-        if (!node->named) {
-                const char *name = die_name(finder->dwarf, die);
-
-                node->name = name ? name_put_linkage(finder->names, name) : 0;
-                node->named = true;
-        }
-        return node->name;
-}
-
 static uint32_t symbol_name(struct finder *finder, uint64_t vaddr)
 {
         const struct symbol *symbol = symbol_table_function(finder->symbols, vaddr);
@@ -185,30 +183,52 @@ static uint32_t symbol_name(struct finder *finder, uint64_t vaddr)
         return symbol ? name_put_symbol(finder->names, symbol->name) : 0;
 }
 
+/* Lambdas and what else is local to a function have no name for linking in their entry,
+ * but one in the symbol table, which says where they belong
+ * ("f()::{lambda()#1}::operator()"). */
+static uint32_t local_name(struct finder *finder, uint64_t vaddr)
+{
+        const struct symbol *symbol = symbol_table_function(finder->symbols, vaddr);
+
+        return symbol && name_mangled(symbol->name)
+                   ? name_put_part(finder->names, symbol->name)
+                   : 0;
+}
+
+static uint32_t node_name(struct finder *finder, struct node *node, uint64_t vaddr)
+{
+        const char *name;
+
+        if (node->named)
+                return node->name;
+        if (node->local && !die_linkage_name(finder->dwarf, &node->die))
+                node->name = local_name(finder, vaddr);
+        if (!node->name && (name = die_name(finder->dwarf, &node->die)) != NULL)
+                node->name = name_put_linkage(finder->names, name);
+        node->named = true;
+        return node->name;
+}
+
 static int add_frame(struct finder *finder, struct code_place *place, uint32_t index)
 {
         struct node *node = &finder->nodes[index];
-        struct code_frame frame = {0};
+        struct code_frame frame = {.function = node_name(finder, node, place->vaddr)};
         uint64_t number;
-        Dwarf_Die die;
 
         if (array_reserve(&finder->frames->items, &finder->frames->capacity,
                           finder->frames->count, sizeof(*finder->frames->items)) < 0)
                 return -ENOMEM;
-        if (dwarf_offdie(finder->dwarf->dwarf, node->die_offset, &die)) {
-                if (!node->outer)
-                        place->function_die = die;
-                frame.function = node_name(finder, node, &die);
-                if (node->outer &&
-                    die_number(finder->dwarf, &die, DW_AT_call_file, &number))
+        if (node->outer) {
+                if (die_number(finder->dwarf, &node->die, DW_AT_call_file, &number))
                         frame.call_file = put_file_number(finder, number);
-                if (node->outer &&
-                    die_number(finder->dwarf, &die, DW_AT_call_line, &number) &&
+                if (die_number(finder->dwarf, &node->die, DW_AT_call_line, &number) &&
                     number <= INT32_MAX)
                         frame.call_line = (uint32_t)number;
+        } else {
+                place->function_die = node->die;
+                if (!frame.function)
+                        frame.function = symbol_name(finder, place->vaddr);
         }
-        if (!frame.function && !node->outer)
-                frame.function = symbol_name(finder, place->vaddr);
         finder->frames->items[finder->frames->count++] = frame;
         place->frame_count++;
         return 0;

@@ -130,24 +130,18 @@ static const char *inherited_string(const struct dwarf_file *file, const Dwarf_D
         return text;
 }
 
-/* A C function's linkage name is one of the names that its author gave the same code
- * ("__GI___libc_malloc"); only a mangled one tells more than the source's name. */
-static bool mangled(const char *name)
+const char *die_linkage_name(const struct dwarf_file *file, Dwarf_Die *die)
 {
-        return name && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+        const char *name = inherited_string(file, die, DW_AT_linkage_name);
+
+        return name ? name : inherited_string(file, die, DW_AT_MIPS_linkage_name);
 }
 
 const char *die_name(const struct dwarf_file *file, Dwarf_Die *die)
 {
-        const char *linkage = inherited_string(file, die, DW_AT_linkage_name);
-        const char *name;
+        const char *name = die_linkage_name(file, die);
 
-        if (!linkage)
-                linkage = inherited_string(file, die, DW_AT_MIPS_linkage_name);
-        if (mangled(linkage))
-                return linkage;
-        name = inherited_string(file, die, DW_AT_name);
-        return name ? name : linkage;
+        return name ? name : inherited_string(file, die, DW_AT_name);
 }
 
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void *context)

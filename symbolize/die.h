@@ -41,8 +41,10 @@ const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned n
 bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Die *target);
 
-/* The mangled name, else the name in the source, of DIE or of what it is an instance
- * of; NULL when it has none. */
+/* The name for linking, else the name in the source, of DIE or of what it is an
+ * instance of; NULL when it has none. A C function has one for linking when its author
+ * gave it another than the source's. */
+const char *die_linkage_name(const struct dwarf_file *file, Dwarf_Die *die);
 const char *die_name(const struct dwarf_file *file, Dwarf_Die *die);
 
 /* Calls ADD for each code range of DIE until it returns non-zero, which is

@@ -16,11 +16,27 @@ uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name)
         return id;
 }
 
-uint32_t name_put_symbol(struct string_pool *names, const char *symbol)
+/* Up to the first of the characters of END. */
+static uint32_t put_up_to(struct string_pool *names, const char *symbol, const char *end)
 {
-        char *name = strndup(symbol, strcspn(symbol, "@"));
+        char *name = strndup(symbol, strcspn(symbol, end));
         uint32_t id = name && *name ? name_put_linkage(names, name) : 0;
 
         free(name);
         return id;
+}
+
+uint32_t name_put_symbol(struct string_pool *names, const char *symbol)
+{
+        return put_up_to(names, symbol, "@");
+}
+
+bool name_mangled(const char *symbol)
+{
+        return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R');
+}
+
+uint32_t name_put_part(struct string_pool *names, const char *symbol)
+{
+        return put_up_to(names, symbol, "@.");
 }

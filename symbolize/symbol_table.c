@@ -69,17 +69,21 @@ static int read_table(struct symbol_table *table, const struct elf_file *file,
                         if (array_reserve(&table->symbols, &table->capacity, table->count,
                                           sizeof(*table->symbols)) < 0)
                                 return -ENOMEM;
-                        table->symbols[table->count++] =
+                        table->symbols[table->count] =
                             (struct symbol){.vaddr = sym.st_value,
                                             .size_bytes = sym.st_size,
                                             .name = name,
                                             .rank = rank_of(&sym, name),
-                                            .function = function};
+                                            .function = function,
+                                            .order = (uint32_t)table->count};
+                        table->count++;
                 }
         }
         return 0;
 }
 
+/* Of symbols for the same thing the one to show comes last: by rank, then the first of
+ * the table. */
 static int compare_symbols(const void *left, const void *right)
 {
         const struct symbol *a = left, *b = right;
@@ -88,7 +92,7 @@ static int compare_symbols(const void *left, const void *right)
                 return a->vaddr < b->vaddr ? -1 : 1;
         if (a->rank != b->rank)
                 return a->rank < b->rank ? -1 : 1;
-        return strcmp(b->name, a->name);
+        return a->order > b->order ? -1 : a->order < b->order;
 }
 
 static int add_sized(struct symbol_table *table)

@@ -12,6 +12,7 @@ struct symbol {
         const char *name;    /* owned by the ELF file it was read from; may be mangled */
         uint8_t rank;        /* of names for the same thing, the higher is shown */
         bool function;
+        uint32_t order; /* in the tables */
 };
 
 struct symbol_table {

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How far memlag's functions, files, lines and inlined calls agree with eu-addr2line and
+with binutils' addr2line.
+
+For each program or library given, random addresses of its code are named by all three.
+Counted are the addresses at which the two references agree with each other, at how many
+of those memlag agrees too, and the kinds of difference, each with an example. The exit
+status is 1 when memlag agrees at fewer than --limit percent of them.
+
+    agreement.py MEMLAG [OPTION...] FILE[=DEBUG-FILE]...
+
+DEBUG-FILE is where the debug information of FILE is; by default FILE itself or, by
+build-id, below /usr/lib/debug.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests/integration"))
+import symbolize_db  # noqa: E402
+
+PLACE = re.compile(r"^(.*?):(\?|\d+)(?::\d+)?(?: \(discriminator \d+\))?$")
+FUNCTION, FILE, LINE = range(3)
+
+
+def executable_sections(path):
+    """(address, bytes) of each section that holds code."""
+    for line in symbolize_db.output("readelf", "-SW", path).splitlines():
+        found = re.match(r"\s*\[\s*\d+\] (\S+)\s+(PROGBITS|NOBITS)\s+([0-9a-f]+) [0-9a-f]+"
+                         r" ([0-9a-f]+) \S+\s+(\S*X\S*) ", line)
+        if found:
+            yield int(found[3], 16), int(found[4], 16)
+
+
+def pick_addresses(path, count, seed):
+    sections = list(executable_sections(path))
+    generator = random.Random(seed)
+    chosen = set()
+    available = sum(size for _, size in sections)
+    while len(chosen) < min(count, available // 2):
+        position = generator.randrange(available)
+        for start, size in sections:
+            if position < size:
+                chosen.add(start + position)
+                break
+            position -= size
+    return sorted(chosen)
+
+
+def debug_file(path):
+    build_id = symbolize_db.build_id(path)
+    if build_id:
+        hexed = build_id.hex()
+        found = f"/usr/lib/debug/.build-id/{hexed[:2]}/{hexed[2:]}.debug"
+        if os.path.exists(found):
+            return found
+    return path
+
+
+def normal(path):
+    """Without "." and empty parts; ".." stays, as memlag leaves it."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return ("/" if path.startswith("/") else "") + "/".join(parts)
+
+
+def chains(text):
+    """For each address its frames (function, file, line), innermost first."""
+    answers = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("0x"):
+            current = answers.setdefault(int(line, 16), [])
+            continue
+        file, number = PLACE.match(next(lines)).groups()
+        function = re.sub(" inlined at .* in .*$", "", line)  # with -i, eu-addr2line adds this
+        function = None if function == "??" else re.sub("@.*", "", function)
+        known = number not in ("?", "0") and file != "??"
+        current.append([function, normal(file) if known else None, int(number) if known else None])
+    return answers
+
+
+def reference(tool, path, addresses):
+    # eu-addr2line ends with 1 where it does not know an address.
+    process = subprocess.run([tool, "-a", "-f", "-i", "-e", path], check=False, text=True,
+                             input="".join(f"{a:#x}\n" for a in addresses), capture_output=True)
+    answers = chains(process.stdout)
+    if len(answers) != len(addresses):
+        sys.exit(f"{tool} answers {len(answers)} of {len(addresses)} addresses: {process.stderr}")
+    return answers
+
+
+def named(memlag, path, addresses, database, options):
+    symbolize_db.make(database, ROOT / "profiler/db/schema.sql", path,
+                      [(address, None) for address in addresses], 0)
+    subprocess.run([memlag, "symbolize", *options, database], check=True)
+    db = sqlite3.connect(database)
+    frames = collections.defaultdict(list)
+    for location, *frame in db.execute("SELECT location_id, function, call_file, call_line"
+                                       " FROM inline_frame ORDER BY location_id, depth"):
+        frames[location].append(frame)
+    answers = {}
+    for location, address, function, file, line in db.execute(
+            "SELECT location_id, address_offset, function, file, line FROM location"):
+        chain = [[function, file, line]]
+        inlined = frames[location]
+        for (_, call_file, call_line), (outer, _, _) in zip(inlined, inlined[1:]):
+            chain.append([outer, call_file, call_line])
+        answers[address] = chain
+    return answers
+
+
+def demangle(*answers):
+    """Replaces linkage names by what c++filt makes of them, as memlag shows them."""
+    names = sorted({frame[FUNCTION] for answer in answers for chain in answer.values()
+                    for frame in chain if frame[FUNCTION] and frame[FUNCTION].startswith("_")})
+    text = symbolize_db.output("c++filt", "-p", "-i", input="".join(name + "\n" for name in names))
+    readable = dict(zip(names, text.splitlines()))
+    for answer in answers:
+        for chain in answer.values():
+            for frame in chain:
+                frame[FUNCTION] = readable.get(frame[FUNCTION], frame[FUNCTION])
+
+
+def difference(one, other):
+    """The first thing in which two chains differ, or None."""
+    if len(one) != len(other):
+        return "number of inlined calls"
+    for depth, (frame, wanted) in enumerate(zip(one, other)):
+        where = "innermost" if depth == 0 else "caller's"
+        for part, name in ((LINE, "line"), (FILE, "file"), (FUNCTION, "function")):
+            if frame[part] != wanted[part]:
+                missing = (" missing in the first" if frame[part] is None else
+                           " missing in the second" if wanted[part] is None else "")
+                return f"{where} {name}{missing}"
+    return None
+
+
+def compare(options, path, debug, directory):
+    addresses = pick_addresses(path, options.count, options.seed)
+    elfutils = reference("eu-addr2line", debug, addresses)
+    binutils = reference("addr2line", debug, addresses)
+    memlag = named(options.memlag, os.path.realpath(path), addresses,
+                   os.path.join(directory, "agreement.db"), options.symbolize)
+    demangle(elfutils, binutils)
+    kinds = collections.defaultdict(list)
+    agreed = 0
+    for address in addresses:
+        eu, bu, ours = elfutils[address], binutils[address], memlag[address]
+        between = difference(eu, bu)
+        if between is None:
+            agreed += 1
+            differs = difference(ours, eu)
+            if differs:
+                kinds["memlag, both references: " + differs].append(address)
+            continue
+        side = ("eu-addr2line" if difference(ours, eu) is None else
+                "addr2line" if difference(ours, bu) is None else "neither")
+        kinds[f"eu-addr2line, addr2line: {between}; memlag agrees with {side}"].append(address)
+    both = agreed - sum(len(found) for kind, found in kinds.items() if kind.startswith("memlag"))
+    rate = 100 * both / agreed if agreed else 0
+    with_eu = sum(difference(memlag[a], elfutils[a]) is None for a in addresses)
+    with_bu = sum(difference(memlag[a], binutils[a]) is None for a in addresses)
+    inlined = sum(len(memlag[a]) > 1 for a in addresses)
+    print(f"{os.path.basename(path)}: {len(addresses)} addresses, {inlined} in inlined calls;"
+          f" the references agree at {agreed}, memlag with both at {both} ({rate:.2f} %);"
+          f" with eu-addr2line at {with_eu}, with addr2line at {with_bu}")
+    for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        print(f"  {len(found):6} {kind}")
+        for address in found[:options.examples]:
+            print(f"         {address:#x}\n           memlag       {memlag[address]}\n"
+                  f"           eu-addr2line {elfutils[address]}\n"
+                  f"           addr2line    {binutils[address]}")
+    return rate >= options.limit and agreed >= len(addresses) / 2
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("memlag")
+    parser.add_argument("files", nargs="+", metavar="FILE[=DEBUG-FILE]")
+    parser.add_argument("--count", type=int, default=20000, help="addresses of each file")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=99.5, help="percent")
+    parser.add_argument("--examples", type=int, default=1, help="of each kind of difference")
+    parser.add_argument("--symbolize", action="append", default=[], metavar="OPTION",
+                        help="an option for memlag symbolize")
+    options = parser.parse_args()
+    good = True
+    for file in options.files:
+        path, _, debug = file.partition("=")
+        with tempfile.TemporaryDirectory() as directory:
+            good &= compare(options, path, debug or debug_file(path), directory)
+    return 0 if good else 1
+
+
+sys.exit(main())
