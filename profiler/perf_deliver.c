@@ -68,6 +68,8 @@ struct throttle {
 
 struct perf_deliver {
         struct sink *sink;
+        perf_deliver_amend amend; /* NULL: samples stay as they are */
+        void *amend_context;
         image_key images; /* begun so far */
         struct process *processes;
         size_t process_count, process_capacity;
@@ -583,6 +585,13 @@ static int tell_kernel_mapping(struct perf_deliver *deliver, struct process *pro
 
 /* ---- counters --------------------------------------------------------------------- */
 
+void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend amend,
+                            void *context)
+{
+        deliver->amend = amend;
+        deliver->amend_context = context;
+}
+
 int perf_deliver_counter(struct perf_deliver *deliver, uint64_t id, const char *name,
                          const char *unit, struct diag *diag)
 {
@@ -801,6 +810,10 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
         };
         set_memory(stream, sample, &event, &row);
         rc = set_frames(deliver, sample, &event, diag);
+        if (rc == 0 && deliver->amend)
+                rc = deliver->amend(deliver->amend_context, sample, &event, diag);
+        if (event.depth && event.frames == deliver->frames)
+                deliver->frames[0] = event.ip;
         if (rc == 0)
                 rc = tell_kernel_mappings(deliver, process, time_ns, &event, record->misc,
                                           diag);

@@ -32,6 +32,13 @@ void perf_deliver_free(struct perf_deliver *deliver);
 int perf_deliver_counter(struct perf_deliver *deliver, uint64_t id, const char *name,
                          const char *unit, struct diag *diag);
 
+/* May change EVENT, which is about to go to the sink; SAMPLE is what it was made of. What
+ * it points to must last until the sink has it. */
+typedef int (*perf_deliver_amend)(void *context, const struct record_sample *sample,
+                                  struct event_sample *event, struct diag *diag);
+void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend amend,
+                            void *context);
+
 /* Hands RECORD on, which record_decode made with STREAM's layout. What is damaged or
  * makes no sense is counted, and no error: an error is the sink's.
  *

@@ -254,7 +254,7 @@ static int64_t time_of_sample(struct sink *sink, struct image *image, int64_t ti
 /* ---- images and threads ------------------------------------------------------ */
 
 /* The live image of KEY, or NULL. */
-static struct image *find_image(struct sink *sink, image_key key)
+static struct image *find_image(const struct sink *sink, image_key key)
 {
         int64_t index = context_intern_find(sink->image_index, 0, key);
         return index ? &sink->images[index - 1] : NULL;
@@ -742,6 +742,7 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                                  .ip = event->ip,
                                  .has_addr = event->has_addr,
                                  .addr = event->addr,
+                                 .stall_ns = event->stall_ns,
                                  .latency_cycles = event->latency_cycles};
         struct thread *thread;
         int rc = thread_of_event(sink, image, event->tid, row.time_ns, &thread, diag);
@@ -827,6 +828,27 @@ int sink_machine(struct sink *sink, const char *key, double value, const char *u
         return writer_machine(sink->writer, key, value, unit, origin, diag);
 }
 
+const char *sink_module_path(const struct sink *sink, int64_t module_id)
+{
+        for (size_t i = 0; i < sink->file_count; i++)
+                if (sink->files[i].module_id == module_id)
+                        return sink->files[i].path;
+        return NULL;
+}
+
+bool sink_place(const struct sink *sink, image_key key, uint64_t addr,
+                struct event_place *place)
+{
+        const struct image *image = find_image(sink, key);
+        const struct mapped *mapped =
+            image ? mapping_set_find(&image->mappings, addr) : NULL;
+        if (!mapped || !mapped->module_id)
+                return false;
+        place->module_id = mapped->module_id;
+        place->file_offset_bytes = addr - mapped->start_addr + mapped->file_offset_bytes;
+        return true;
+}
+
 void sink_unhandled(struct sink *sink, image_key key, uint64_t ip, const uint8_t *bytes,
                     size_t length)
 {
@@ -838,11 +860,9 @@ void sink_unhandled(struct sink *sink, image_key key, uint64_t ip, const uint8_t
         first->ip = ip;
         first->length = length < sizeof(first->bytes) ? length : sizeof(first->bytes);
         memcpy(first->bytes, bytes, first->length);
-        const struct mapped *place = mapping_set_find(&image->mappings, ip);
-        if (!place || !place->module_id)
+        struct event_place place;
+        if (!sink_place(sink, key, ip, &place))
                 return;
-        first->module_offset_bytes = ip - place->start_addr + place->file_offset_bytes;
-        for (size_t i = 0; i < sink->file_count; i++)
-                if (sink->files[i].module_id == place->module_id)
-                        first->module = sink->files[i].path;
+        first->module_offset_bytes = place.file_offset_bytes;
+        first->module = sink_module_path(sink, place.module_id);
 }

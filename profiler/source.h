@@ -48,6 +48,7 @@ struct event_sample {
         uint64_t ip;
         bool has_addr;
         uint64_t addr;
+        int64_t stall_ns;                          /* 0: unknown */
         int64_t latency_cycles;                    /* -1: unknown */
         const struct data_source_row *data_source; /* db.h; NULL: not a memory sample */
         const uint64_t *frames;                    /* innermost first, frames[0] is ip */
@@ -108,6 +109,19 @@ enum call_graph {
         CALL_GRAPH_FRAME_POINTERS,
         CALL_GRAPH_DWARF
 };
+
+/* What is mapped from a file, in the sink's terms. */
+struct event_place {
+        int64_t module_id;
+        uint64_t file_offset_bytes;
+};
+
+/* Where ADDR lies in IMAGE at this moment, by the mappings that the sink was told of;
+ * false: in no file. */
+bool sink_place(const struct sink *sink, image_key image, uint64_t addr,
+                struct event_place *place);
+/* The path of a module; NULL: it is no file. */
+const char *sink_module_path(const struct sink *sink, int64_t module_id);
 
 struct source_options {
         uint64_t interval_ns;

@@ -1,13 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /* The source for any machine, virtual or not: a timer on each CPU samples where the
  * program is, and so where it waits. Knows neither latencies nor levels. */
+#include <asm/perf_regs.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "db.h"
 #include "source_perf.h"
+#include "step_back.h"
 
 #define NS_A_SECOND  UINT64_C(1000000000)
-#define FREQUENCY_HZ 4000
+#define FREQUENCY_HZ 4000 /* when the user does not say */
+
+/* The registers that addresses are made of. */
+#define REGISTERS                                                                        \
+        (((UINT64_C(1) << (PERF_REG_X86_IP + 1)) - 1) | UINT64_C(0xff) << PERF_REG_X86_R8)
+
+/* What is done to a sample: the instruction that the timer reports is the one after that
+ * which waited. */
+struct clock {
+        struct step_back *step_back;
+        struct sink *sink;
+        int64_t period_ns;
+};
+
+/* ---- samples ------------------------------------------------------------------------
+ */
+
+static const struct data_source_row some_load = {
+    .op = "load", .level = "NA", .tlb = "NA", .snoop = "NA"};
+
+static bool read_register(const void *context, unsigned number, uint64_t *value)
+{
+        return record_register(context, number, value);
+}
+
+static int step_back_sample(void *context, const struct record_sample *sample,
+                            struct event_sample *event, struct diag *diag)
+{
+        const struct clock *clock = context;
+        uint64_t waited_ip;
+        const struct instruction *waited =
+            step_back_from(clock->step_back, event->image, event->ip, &waited_ip);
+        event->has_addr = false;
+        if (!waited)
+                return sink_loss(clock->sink, "timer samples on unknown instructions", 1,
+                                 "samples") < 0
+                           ? diag_set(diag, -ENOMEM, "out of memory")
+                           : 0;
+        event->ip = waited_ip;
+        if (!waited->loads)
+                return 0;
+        event->data_source = &some_load;
+        event->stall_ns = clock->period_ns;
+        event->has_addr = sample->user_regs.abi == PERF_SAMPLE_REGS_ABI_64 &&
+                          instruction_address(waited, waited_ip, read_register,
+                                              &sample->user_regs, &event->addr);
+        return 0;
+}
+
+static void clock_free(void *context)
+{
+        struct clock *clock = context;
+        if (clock)
+                step_back_free(clock->step_back);
+        free(clock);
+}
+
+/* ---- the source -----------------------------------------------------------------------
+ */
 
 static void clock_set_defaults(struct source_options *options)
 {
@@ -38,24 +100,48 @@ static int make_plan(const struct source_options *options, struct plan *plan,
                      .config = PERF_COUNT_SW_CPU_CLOCK,
                      .sample_period = NS_A_SECOND / options->frequency_hz,
                      .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                                    PERF_SAMPLE_CPU,
+                                    PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER,
+                     .sample_regs_user = REGISTERS,
                      .exclude_kernel = 1,
                      .exclude_hv = 1}};
         return 0;
 }
 
+static struct clock *clock_new(const struct source_options *options, struct sink *sink)
+{
+        struct clock *clock = calloc(1, sizeof(*clock));
+        if (!clock)
+                return NULL;
+        clock->sink = sink;
+        clock->period_ns = (int64_t)(NS_A_SECOND / options->frequency_hz);
+        clock->step_back = step_back_new(sink);
+        if (clock->step_back)
+                return clock;
+        clock_free(clock);
+        return NULL;
+}
+
 static int clock_open(const struct source_options *options, struct sink *sink,
                       struct source **source, struct diag *diag)
 {
-        struct source_perf_setup setup = {.instruction_latency = false};
-        int rc = make_plan(options, &setup.plan, diag);
-        return rc == 0 ? source_perf_open(options, sink, &setup, source, diag) : rc;
+        struct source_perf_setup setup = {
+            .amend = step_back_sample,
+            .context = clock_new(options, sink),
+            .free_context = clock_free,
+        };
+        int rc = setup.context ? make_plan(options, &setup.plan, diag)
+                               : diag_set(diag, -ENOMEM, "out of memory");
+        if (rc == 0)
+                return source_perf_open(options, sink, &setup, source, diag);
+        clock_free(setup.context);
+        plan_free(&setup.plan);
+        return rc;
 }
 
 const struct source_ops source_clock = {
     .name = "clock",
     .numbers = NUMBERS_MEASURED,
-    .meaning = "timer samples; where time was spent waiting, without latencies",
+    .meaning = "timer samples; measured time at loads, without latencies and levels",
     .only_on_request = true,
     .set_defaults = clock_set_defaults,
     .probe = clock_probe,

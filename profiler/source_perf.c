@@ -19,6 +19,8 @@ struct source {
         struct source_options options;
         struct plan plan;
         bool instruction_latency;
+        void *context; /* of what is done to samples */
+        void (*free_context)(void *context);
         struct sink *sink;
         struct perf_deliver *deliver;
         struct session *session; /* NULL before source_perf_attach */
@@ -40,11 +42,15 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
         struct source *source = calloc(1, sizeof(*source));
         if (!source) {
                 plan_free(&setup->plan);
+                if (setup->context)
+                        setup->free_context(setup->context);
                 return no_memory(diag);
         }
         source->options = *options;
         source->plan = setup->plan;
         source->instruction_latency = setup->instruction_latency;
+        source->context = setup->context;
+        source->free_context = setup->free_context;
         source->sink = sink;
         source->deliver = perf_deliver_new(sink);
         source->stacks_told = context_intern_new();
@@ -52,6 +58,7 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
                 source_perf_close(source);
                 return no_memory(diag);
         }
+        perf_deliver_set_amend(source->deliver, setup->amend, setup->context);
         *result = source;
         return 0;
 }
@@ -63,6 +70,8 @@ void source_perf_close(struct source *source)
         session_close(source->session);
         perf_deliver_free(source->deliver);
         context_intern_free(source->stacks_told);
+        if (source->context)
+                source->free_context(source->context);
         plan_free(&source->plan);
         free(source->streams);
         free(source);

@@ -13,6 +13,10 @@ struct source_perf_setup {
         struct plan plan; /* taken over, also when opening fails */
         /* See struct perf_stream. */
         bool instruction_latency;
+        /* NULL, or what is done to each sample, with a context that is taken over. */
+        perf_deliver_amend amend;
+        void *context;
+        void (*free_context)(void *context);
 };
 
 /* Makes the source; its events are opened by source_perf_attach. */

@@ -145,6 +145,7 @@ struct sample_row {
         uint64_t ip;
         bool has_addr;
         uint64_t addr;
+        int64_t stall_ns;       /* 0: unknown */
         int64_t latency_cycles; /* -1: unknown */
         int64_t data_source_id; /* 0: none */
         int64_t stack_id;       /* 0: none */

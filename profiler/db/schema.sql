@@ -95,7 +95,8 @@ CREATE TABLE sample (
         addr           INTEGER,
         latency_cycles INTEGER,
         data_source_id INTEGER REFERENCES data_source,
-        stack_id       INTEGER REFERENCES stack
+        stack_id       INTEGER REFERENCES stack,
+        stall_ns       INTEGER
 ) STRICT;
 
 CREATE TABLE counter (

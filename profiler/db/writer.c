@@ -40,8 +40,8 @@ enum { ROWS_A_COMMIT = 100000, NS_A_COMMIT = 1000000000 };
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                \
         X(STACK, "INSERT INTO stack (parent_id, process_id, ip) VALUES (?1, ?2, ?3)")    \
         X(SAMPLE, "INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, "              \
-                  "latency_cycles, data_source_id, stack_id) "                           \
-                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                             \
+                  "latency_cycles, data_source_id, stack_id, stall_ns) "                 \
+                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                         \
         X(COUNTER, "INSERT INTO counter (name, unit) VALUES (?1, ?2)")                   \
         X(READING,                                                                       \
           "INSERT INTO reading (start_ns, end_ns, thread_id, counter_id, value) "        \
@@ -500,6 +500,7 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
         bind_if(statement, 6, row->latency_cycles >= 0, row->latency_cycles);
         bind_id(statement, 7, row->data_source_id);
         bind_id(statement, 8, row->stack_id);
+        bind_id(statement, 9, row->stall_ns);
         return end_row(writer, STATEMENT_SAMPLE, NULL, diag);
 }
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoding by Zydis; its names of registers become the kernel's. */
+#include "instruction.h"
+
+#include <Zydis/Zydis.h>
+#include <asm/perf_regs.h>
+
+static const ZydisMachineMode mode = ZYDIS_MACHINE_MODE_LONG_64;
+
+/* The kernel's number of the 64-bit register that REGISTER is, or is a part of. */
+static int number_of(ZydisRegister reg)
+{
+        static const struct {
+                ZydisRegister reg;
+                int number;
+        } numbers[] = {
+            {ZYDIS_REGISTER_RAX, PERF_REG_X86_AX},
+            {ZYDIS_REGISTER_RBX, PERF_REG_X86_BX},
+            {ZYDIS_REGISTER_RCX, PERF_REG_X86_CX},
+            {ZYDIS_REGISTER_RDX, PERF_REG_X86_DX},
+            {ZYDIS_REGISTER_RSI, PERF_REG_X86_SI},
+            {ZYDIS_REGISTER_RDI, PERF_REG_X86_DI},
+            {ZYDIS_REGISTER_RBP, PERF_REG_X86_BP},
+            {ZYDIS_REGISTER_RSP, PERF_REG_X86_SP},
+            {ZYDIS_REGISTER_R8, PERF_REG_X86_R8},
+            {ZYDIS_REGISTER_R9, PERF_REG_X86_R9},
+            {ZYDIS_REGISTER_R10, PERF_REG_X86_R10},
+            {ZYDIS_REGISTER_R11, PERF_REG_X86_R11},
+            {ZYDIS_REGISTER_R12, PERF_REG_X86_R12},
+            {ZYDIS_REGISTER_R13, PERF_REG_X86_R13},
+            {ZYDIS_REGISTER_R14, PERF_REG_X86_R14},
+            {ZYDIS_REGISTER_R15, PERF_REG_X86_R15},
+        };
+        ZydisRegister whole = ZydisRegisterGetLargestEnclosing(mode, reg);
+        for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+                if (numbers[i].reg == whole)
+                        return numbers[i].number;
+        return INSTRUCTION_NO_REGISTER;
+}
+
+/* The first operand that the instruction reads from memory. */
+static const ZydisDecodedOperand *loaded_operand(const ZydisDecodedInstruction *decoded,
+                                                 const ZydisDecodedOperand *operands)
+{
+        for (size_t i = 0; i < decoded->operand_count; i++)
+                if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                    operands[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN &&
+                    operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+                        return &operands[i];
+        return NULL;
+}
+
+static bool writes(const ZydisDecodedInstruction *decoded,
+                   const ZydisDecodedOperand *operands, int number)
+{
+        for (size_t i = 0;
+             number != INSTRUCTION_NO_REGISTER && i < decoded->operand_count; i++)
+                if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+                    number_of(operands[i].reg.value) == number)
+                        return true;
+        return false;
+}
+
+static bool is_prefetch(const ZydisDecodedInstruction *decoded)
+{
+        return decoded->meta.category == ZYDIS_CATEGORY_PREFETCH ||
+               decoded->meta.category == ZYDIS_CATEGORY_WIDENOP;
+}
+
+static bool is_undefined(ZydisMnemonic mnemonic)
+{
+        return mnemonic == ZYDIS_MNEMONIC_UD0 || mnemonic == ZYDIS_MNEMONIC_UD1 ||
+               mnemonic == ZYDIS_MNEMONIC_UD2 || mnemonic == ZYDIS_MNEMONIC_HLT;
+}
+
+static void describe_address(const ZydisDecodedInstruction *decoded,
+                             const ZydisDecodedOperand *operands,
+                             const ZydisDecodedOperand *loaded,
+                             struct instruction *instruction)
+{
+        const ZydisDecodedOperandMem *mem = &loaded->mem;
+        instruction->ip_relative = mem->base == ZYDIS_REGISTER_RIP;
+        instruction->base = number_of(mem->base);
+        instruction->index = number_of(mem->index);
+        instruction->scale = mem->scale;
+        instruction->displacement = mem->disp.has_displacement ? mem->disp.value : 0;
+        bool base_known = mem->base == ZYDIS_REGISTER_NONE || instruction->ip_relative ||
+                          instruction->base != INSTRUCTION_NO_REGISTER;
+        bool index_known = mem->index == ZYDIS_REGISTER_NONE ||
+                           instruction->index != INSTRUCTION_NO_REGISTER;
+        /* The base of FS and GS is not sampled; gathers have many addresses. */
+        bool flat = mem->segment != ZYDIS_REGISTER_FS &&
+                    mem->segment != ZYDIS_REGISTER_GS &&
+                    mem->type == ZYDIS_MEMOP_TYPE_MEM;
+        instruction->address_stays = base_known && index_known && flat &&
+                                     decoded->address_width == 64 &&
+                                     !writes(decoded, operands, instruction->base) &&
+                                     !writes(decoded, operands, instruction->index);
+}
+
+static void describe(const ZydisDecodedInstruction *decoded,
+                     const ZydisDecodedOperand *operands, struct instruction *instruction)
+{
+        const ZydisDecodedOperand *loaded = loaded_operand(decoded, operands);
+        ZydisInstructionCategory category = decoded->meta.category;
+        instruction->continues =
+            category != ZYDIS_CATEGORY_UNCOND_BR && category != ZYDIS_CATEGORY_RET &&
+            category != ZYDIS_CATEGORY_CALL && category != ZYDIS_CATEGORY_INTERRUPT &&
+            !is_undefined(decoded->mnemonic);
+        instruction->base = instruction->index = INSTRUCTION_NO_REGISTER;
+        instruction->loads = loaded && !is_prefetch(decoded);
+        if (instruction->loads)
+                describe_address(decoded, operands, loaded, instruction);
+}
+
+bool instruction_last(const uint8_t *code, size_t length, struct instruction *instruction)
+{
+        ZydisDecoder decoder;
+        ZydisDecodedInstruction decoded;
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        ZydisDecoderInit(&decoder, mode, ZYDIS_STACK_WIDTH_64);
+        *instruction = (struct instruction){0};
+        size_t at = 0;
+        while (at < length) {
+                if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + at, length - at,
+                                                         &decoded, operands)))
+                        return false;
+                instruction->offset = at;
+                at += decoded.length;
+        }
+        if (length == 0)
+                return false;
+        instruction->length = decoded.length;
+        describe(&decoded, operands, instruction);
+        return true;
+}
+
+bool instruction_address(const struct instruction *instruction, uint64_t ip,
+                         instruction_register read_register, const void *context,
+                         uint64_t *address)
+{
+        if (!instruction->loads || !instruction->address_stays)
+                return false;
+        uint64_t base = instruction->ip_relative ? ip + instruction->length : 0;
+        uint64_t index = 0;
+        if (instruction->base != INSTRUCTION_NO_REGISTER &&
+            !read_register(context, (unsigned)instruction->base, &base))
+                return false;
+        if (instruction->index != INSTRUCTION_NO_REGISTER &&
+            !read_register(context, (unsigned)instruction->index, &index))
+                return false;
+        *address =
+            base + index * instruction->scale + (uint64_t)instruction->displacement;
+        return true;
+}

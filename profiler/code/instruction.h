@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What one x86-64 instruction reads of memory. Pure: bytes and registers in. */
+#ifndef MEMLAG_CODE_INSTRUCTION_H
+#define MEMLAG_CODE_INSTRUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { INSTRUCTION_NO_REGISTER = -1 };
+
+struct instruction {
+        size_t offset; /* from the first byte that was decoded */
+        size_t length;
+        bool continues; /* the next one in memory may come after it */
+        bool loads;
+        /* The address that it loads from is base + index * scale + displacement; known
+         * after it has run only if it changed neither register. */
+        bool address_stays;
+        int base; /* PERF_REG_X86_..., or INSTRUCTION_NO_REGISTER */
+        int index;
+        uint8_t scale;
+        int64_t displacement;
+        bool ip_relative; /* to the end of the instruction */
+};
+
+/* Decodes CODE, whose first byte begins an instruction, up to the instruction that ends
+ * with its last byte. False when there is none: the bytes are no code, or an instruction
+ * goes on behind the end. */
+bool instruction_last(const uint8_t *code, size_t length,
+                      struct instruction *instruction);
+
+/* Gives the value of register NUMBER; false: it is not known. */
+typedef bool (*instruction_register)(const void *context, unsigned number,
+                                     uint64_t *value);
+
+/* The address that INSTRUCTION, which stood at IP, has loaded from, by the registers
+ * after it. False when they do not tell. */
+bool instruction_address(const struct instruction *instruction, uint64_t ip,
+                         instruction_register read_register, const void *context,
+                         uint64_t *address);
+
+#endif

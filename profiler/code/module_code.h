@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The code of ELF files, by the place in the file that was mapped: its bytes, and where
+ * instructions are known to begin. Files are hostile and may change meanwhile. */
+#ifndef MEMLAG_CODE_MODULE_CODE_H
+#define MEMLAG_CODE_MODULE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct module_code;
+
+/* Opens PATH; NULL when it is no ELF file for x86-64, cannot be read, or there is no
+ * memory. */
+struct module_code *module_code_open(const char *path);
+void module_code_close(struct module_code *module);
+
+/* The file address (ELF virtual address) of the byte at FILE_OFFSET; false when it is in
+ * no segment that can be executed. */
+bool module_code_address(const struct module_code *module, uint64_t file_offset,
+                         uint64_t *address);
+
+/* The latest place at or before ADDRESS where an instruction is known to begin, as the
+ * file's unwind table (.eh_frame) or its symbols tell; false when there is none. */
+bool module_code_boundary(struct module_code *module, uint64_t address,
+                          uint64_t *boundary);
+
+/* Whether a function is known to begin at ADDRESS. */
+bool module_code_is_entry(struct module_code *module, uint64_t address);
+
+/* Reads LENGTH bytes at ADDRESS; false when they are not all there. */
+bool module_code_read(const struct module_code *module, uint64_t address, void *bytes,
+                      size_t length);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps back one instruction, once for each place in a file. */
+#include "step_back.h"
+
+#include <stdlib.h>
+
+#include "code/module_code.h"
+#include "intern.h"
+
+enum { DECODED_BYTES_MAX = 65536 }; /* from a boundary; further ones are too far */
+
+struct module {
+        struct module_code *code; /* NULL: it cannot be read */
+};
+
+struct place {
+        bool known;
+        struct instruction instruction;
+};
+
+struct step_back {
+        const struct sink *sink;
+        struct context_intern *module_index; /* (0, the sink's id) → index + 1 */
+        struct module *modules;
+        size_t module_count;
+        struct context_intern *place_index; /* (module index, file offset) → index + 1 */
+        struct place *places;
+        size_t place_count, place_capacity;
+        uint8_t *bytes; /* DECODED_BYTES_MAX */
+};
+
+struct step_back *step_back_new(const struct sink *sink)
+{
+        struct step_back *step_back = calloc(1, sizeof(*step_back));
+        if (!step_back)
+                return NULL;
+        step_back->sink = sink;
+        step_back->module_index = context_intern_new();
+        step_back->place_index = context_intern_new();
+        step_back->bytes = malloc(DECODED_BYTES_MAX);
+        if (!step_back->module_index || !step_back->place_index || !step_back->bytes) {
+                step_back_free(step_back);
+                return NULL;
+        }
+        return step_back;
+}
+
+void step_back_free(struct step_back *step_back)
+{
+        if (!step_back)
+                return;
+        for (size_t i = 0; i < step_back->module_count; i++)
+                module_code_close(step_back->modules[i].code);
+        context_intern_free(step_back->module_index);
+        context_intern_free(step_back->place_index);
+        free(step_back->modules);
+        free(step_back->places);
+        free(step_back->bytes);
+        free(step_back);
+}
+
+/* The index of the module that the sink knows as ID; SIZE_MAX: no memory. */
+static size_t find_module(struct step_back *step_back, int64_t id)
+{
+        struct context_node *node =
+            context_intern_place(step_back->module_index, 0, (uint64_t)id);
+        if (!node)
+                return SIZE_MAX;
+        if (node->id)
+                return (size_t)node->id - 1;
+        struct module *all =
+            reallocarray(step_back->modules, step_back->module_count + 1, sizeof(*all));
+        if (!all)
+                return SIZE_MAX;
+        step_back->modules = all;
+        const char *path = sink_module_path(step_back->sink, id);
+        all[step_back->module_count++].code = path ? module_code_open(path) : NULL;
+        node->id = (int64_t)step_back->module_count;
+        return step_back->module_count - 1;
+}
+
+static bool decode(struct step_back *step_back, struct module_code *code,
+                   uint64_t file_offset, struct instruction *instruction)
+{
+        uint64_t address;
+        uint64_t boundary;
+        if (!code || !module_code_address(code, file_offset, &address) || address == 0 ||
+            module_code_is_entry(code, address) ||
+            !module_code_boundary(code, address - 1, &boundary))
+                return false;
+        uint64_t length = address - boundary;
+        return length <= DECODED_BYTES_MAX &&
+               module_code_read(code, boundary, step_back->bytes, length) &&
+               instruction_last(step_back->bytes, length, instruction) &&
+               instruction->continues;
+}
+
+static struct place *find_place(struct step_back *step_back, size_t module,
+                                uint64_t file_offset)
+{
+        struct context_node *node =
+            context_intern_place(step_back->place_index, module, file_offset);
+        if (!node)
+                return NULL;
+        if (node->id)
+                return &step_back->places[node->id - 1];
+        if (step_back->place_count == step_back->place_capacity) {
+                size_t capacity = step_back->place_capacity * 2 + 256;
+                struct place *all =
+                    reallocarray(step_back->places, capacity, sizeof(*all));
+                if (!all)
+                        return NULL;
+                step_back->places = all;
+                step_back->place_capacity = capacity;
+        }
+        struct place *place = &step_back->places[step_back->place_count++];
+        node->id = (int64_t)step_back->place_count;
+        place->known = decode(step_back, step_back->modules[module].code, file_offset,
+                              &place->instruction);
+        return place;
+}
+
+const struct instruction *step_back_from(struct step_back *step_back, image_key image,
+                                         uint64_t ip, uint64_t *waited_ip)
+{
+        struct event_place where;
+        if (!sink_place(step_back->sink, image, ip, &where))
+                return NULL;
+        size_t module = find_module(step_back, where.module_id);
+        if (module == SIZE_MAX)
+                return NULL;
+        const struct place *place =
+            find_place(step_back, module, where.file_offset_bytes);
+        if (!place || !place->known)
+                return NULL;
+        *waited_ip = ip - place->instruction.length;
+        return &place->instruction;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Which instructions load, and from where, on machine code as GNU as assembles it (the
+ * text beside each). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <asm/perf_regs.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "instruction.h"
+
+struct expectation {
+        const char *text;
+        const char *code;
+        size_t length;
+        bool loads;
+        bool tells;
+        uint64_t address;
+};
+
+/* Register number N holds 0x1000 * (N + 1). */
+static bool read_register(const void *context, unsigned number, uint64_t *value)
+{
+        (void)context;
+        *value = UINT64_C(0x1000) * (number + 1);
+        return true;
+}
+
+#define CODE(bytes) bytes, sizeof(bytes) - 1
+#define IP          UINT64_C(0x400000)
+
+static const struct expectation expectations[] = {
+    /* rax is register 0, rbx 1, rcx 2, rdi 5, r8 16 */
+    {"mov (%rbx),%rax", CODE("\x48\x8b\x03"), true, true, 0x2000},
+    {"mov (%rax),%rax", CODE("\x48\x8b\x00"), true, false, 0},
+    {"mov (%rax),%eax", CODE("\x8b\x00"), true, false, 0},
+    {"mov 0x10(%rbx,%rcx,8),%rax", CODE("\x48\x8b\x44\xcb\x10"), true, true,
+     0x2000 + 0x3000 * 8 + 0x10},
+    {"mov -8(%r8),%rcx", CODE("\x49\x8b\x48\xf8"), true, true, 0x11000 - 8},
+    {"mov 0x100(%rip),%rax", CODE("\x48\x8b\x05\x00\x01\x00\x00"), true, true,
+     IP + 7 + 0x100},
+    {"mov %fs:0x28,%rax", CODE("\x64\x48\x8b\x04\x25\x28\x00\x00\x00"), true, false, 0},
+    {"add (%rdi),%rax", CODE("\x48\x03\x07"), true, true, 0x6000},
+    {"add %rax,(%rdi)", CODE("\x48\x01\x07"), true, true, 0x6000},
+    {"mov %rax,(%rdi)", CODE("\x48\x89\x07"), false, false, 0},
+    {"lea (%rdi),%rax", CODE("\x48\x8d\x07"), false, false, 0},
+    {"prefetcht0 (%rdi)", CODE("\x0f\x18\x0f"), false, false, 0},
+    {"nopl (%rax)", CODE("\x0f\x1f\x00"), false, false, 0},
+    {"add %rbx,%rax", CODE("\x48\x01\xd8"), false, false, 0},
+    {"movups (%rdi,%rcx,4),%xmm0", CODE("\x0f\x10\x04\x8f"), true, true,
+     0x6000 + 0x3000 * 4},
+    {"lock xadd %rax,(%rdi)", CODE("\xf0\x48\x0f\xc1\x07"), true, true, 0x6000},
+    {"pop %rbx", CODE("\x5b"), true, false, 0},
+};
+
+static void single_instructions(void **state)
+{
+        (void)state;
+        for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++) {
+                const struct expectation *expected = &expectations[i];
+                struct instruction instruction;
+                uint64_t address = 0;
+                if (!instruction_last((const uint8_t *)expected->code, expected->length,
+                                      &instruction))
+                        fail_msg("%s: not decoded", expected->text);
+                bool tells =
+                    instruction_address(&instruction, IP, read_register, NULL, &address);
+                if (instruction.loads != expected->loads || tells != expected->tells ||
+                    (tells && address != expected->address) ||
+                    instruction.length != expected->length)
+                        fail_msg("%s: loads %d, tells %d, address %llx", expected->text,
+                                 instruction.loads, tells, (unsigned long long)address);
+        }
+}
+
+static void the_last_of_several(void **state)
+{
+        (void)state;
+        struct instruction instruction;
+        /* push %rbp; mov %rsp,%rbp; mov (%rbx),%rax */
+        static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x8b, 0x03};
+        assert_true(instruction_last(code, sizeof(code), &instruction));
+        assert_int_equal(instruction.offset, 4);
+        assert_int_equal(instruction.length, 3);
+        assert_true(instruction.loads && instruction.continues);
+        assert_int_equal(instruction.base, PERF_REG_X86_BX);
+        assert_true(instruction_last(code, 4, &instruction));
+        assert_int_equal(instruction.offset, 1);
+        assert_false(instruction.loads);
+        /* In the middle of an instruction, and nothing at all. */
+        assert_false(instruction_last(code, 6, &instruction));
+        assert_false(instruction_last(code, 0, &instruction));
+}
+
+static void what_does_not_go_on(void **state)
+{
+        (void)state;
+        static const struct {
+                const char *code;
+                size_t length;
+                bool continues;
+        } cases[] = {
+            {CODE("\xc3"), false},     /* ret */
+            {CODE("\xeb\x05"), false}, /* jmp */
+            {CODE("\xff\x27"), false}, /* jmp *(%rdi) */
+            {CODE("\x0f\x0b"), false}, /* ud2 */
+            {CODE("\x75\x05"), true},  /* jne */
+        };
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct instruction instruction;
+                assert_true(instruction_last((const uint8_t *)cases[i].code,
+                                             cases[i].length, &instruction));
+                assert_int_equal(instruction.continues, cases[i].continues);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(single_instructions),
+            cmocka_unit_test(the_last_of_several),
+            cmocka_unit_test(what_does_not_go_on),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
