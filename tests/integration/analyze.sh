@@ -134,7 +134,7 @@ synthetic_database hostile.db
 sqlite3 hostile.db "
         INSERT INTO reading VALUES (5, 5, 1, 1, 1), (6, 9223372036854775807, 1, 1, 1),
                 (-9, 4, 1, 1, 1);
-        INSERT INTO sample VALUES (9001, -5, 77, 0, 0, 0, -3, 99, NULL),
+        INSERT INTO sample (sample_id, time_ns, thread_id, cpu, ip, addr, latency_cycles, data_source_id, stack_id) VALUES (9001, -5, 77, 0, 0, 0, -3, 99, NULL),
                 (9002, 9223372036854775807, 77, 0, 0, NULL, 9223372036854775807, 1, NULL);
         INSERT INTO attribution VALUES (9001, 4711, 4712, -1)"
 "$MEMLAG" analyze hostile.db

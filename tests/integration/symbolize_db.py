@@ -44,7 +44,8 @@ def make(database, schema, path, addresses, base, recorded_id=None):
             db.execute("INSERT INTO mapping VALUES (NULL, 1, 'anon', ?, ?, NULL, NULL, 'rw-',"
                        " NULL, 0, NULL)",
                        (base + vaddr - page + mapped, in_memory + page - mapped))
-    db.executemany("INSERT INTO sample VALUES (NULL, ?, 1, 0, ?, ?, 100, NULL, NULL)",
+    db.executemany("INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, latency_cycles) "
+                   "VALUES (?, 1, 0, ?, ?, 100)",
                    ((i, base + ip, None if data is None else base + data)
                     for i, (ip, data) in enumerate(addresses)))
     db.commit()

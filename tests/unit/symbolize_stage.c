@@ -588,7 +588,9 @@ static void a_hostile_database_does_no_harm(void **state)
             "INSERT INTO allocation VALUES (1, -5, NULL, 'mmap', -1, -1, 3, 9, -9),"
             " (2, -5, NULL, '', 0, 0, 88, 0, 0);"
             "INSERT INTO allocation_total VALUES (88, '%n%s', -1, -1, -1);"
-            "INSERT INTO sample VALUES (1, 0, 50, 0, -1, -1, 0, 1, 1),"
+            "INSERT INTO sample (sample_id, time_ns, thread_id, cpu, ip, addr, "
+            "latency_cycles, data_source_id, stack_id) VALUES (1, 0, 50, 0, -1, -1, 0, "
+            "1, 1),"
             " (2, -9223372036854775808, 9223372036854775807, 0, 0, 0, 0, 1, 3),"
             " (3, 9223372036854775807, 9223372036854775807, 0, -1, -1, 0, 1, 2),"
             " (4, 11, 4242, 0, 7, 7, 0, 1, 4);");
