@@ -81,10 +81,10 @@ INSERT INTO made VALUES
         (4, 7, 400, 0x401010, 500, 4, 1, 1), (0, 3, 100, 0x401020, 210, 4, 2, 2),
         (4, 7, 300, 0x401030, 4, 1, 3, 3), (8, 8, 50, 0x401040, 60, 2, 4, 4),
         (0, 0, 5, 0x401050, 200, 4, 5, NULL), (0, 3, 30, 0x700000, 60, 3, NULL, NULL);
-INSERT INTO sample
-SELECT NULL, m.first * 1000000 + (m.last - m.first + 1) * 1000000 * n.value / m.samples,
+INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, latency_cycles, data_source_id)
+SELECT m.first * 1000000 + (m.last - m.first + 1) * 1000000 * n.value / m.samples,
        1 + n.value % 4, n.value % 4, m.ip, 0x7fff00000000 + 64 * n.value, m.latency,
-       m.data_source_id, NULL
+       m.data_source_id
 FROM made AS m, generate_series(0, m.samples - 1) AS n;
 INSERT INTO attribution
 SELECT s.sample_id, m.location_id, m.object_id, 0 FROM sample AS s JOIN made AS m USING (ip)
