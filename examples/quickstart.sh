@@ -1,18 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # From a fresh Debian 12 machine to a first report: installs the packages that are
-# missing, builds memlag in build/ (below ~/.cache when the path has spaces), records the
-# contention example and prints what memlag found. May be run again.
+# missing, builds memlag in build/, records the contention example and prints what memlag
+# found. May be run again.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build
-case $root in
-*[[:space:]:]*)
-        # The dynamic linker takes no such names for what is loaded into the target.
-        build=${XDG_CACHE_HOME:-$HOME/.cache}/memlag/build-$(printf %s "$root" | cksum | cut -d' ' -f1)
-        ;;
-esac
 log=$build/quickstart.log
 database=$build/contention.db
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The subcommands of memlag: a table, and nothing else. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis.h"
 #include "command.h"
@@ -44,8 +46,20 @@ static void print_help(void)
             "version.\n");
 }
 
+/* A standard descriptor that the user has closed stays closed for the target, and no file
+ * of ours gets its number. */
+static void hold_standard_descriptors(void)
+{
+        int fd;
+        while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
+                ;
+        if (fd >= 0)
+                close(fd);
+}
+
 int main(int argc, char **argv)
 {
+        hold_standard_descriptors();
         if (argc < 2) {
                 fprintf(stderr, "memlag: no command given; see 'memlag --help'\n");
                 return EXIT_USAGE;

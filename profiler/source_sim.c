@@ -19,11 +19,15 @@
 #include "sim_images.h"
 #include "source.h"
 
+#define ENGINE_PLACE "valgrind"
 #define ENGINE_TOOL  "valgrind/memlag-amd64-linux"
 #define HEAP_TRACKER "valgrind/vgpreload_memlag-amd64-linux.so"
 #define LAUNCHER     "valgrind/simpmu-launch"
 
 #define PERIOD_LOADS 499 /* when the user does not say */
+/* Where Valgrind's core looks for its files. */
+#define PLACE_VARIABLE "VALGRIND_LIB="
+
 /* Deeper stacks are cut off at the outer end. */
 #define STACK_FRAMES 128
 /* Valgrind numbers its descriptors above the target's limit, within this many. */
@@ -33,31 +37,30 @@
 #define LOG_KEPT_BYTES  (4u << 20)
 #define LOG_SHOWN_BYTES 400
 
+enum {
+        INHERITED_MEMORY,
+        INHERITED_BELL,
+        INHERITED_LOG,
+        INHERITED_PLACE,
+        INHERITED_COUNT
+};
+
 struct source {
         struct sim_memory memory;
         struct sim_images *images;
         struct sink *sink;
         int bell[2];
         int log;
-        int inherited[3]; /* by the engine: shared memory, bell, log */
+        int place;                      /* the engine's directory */
+        int inherited[INHERITED_COUNT]; /* by the engine: copies of these */
         bool heap;
+        char **envp; /* of the engine; the last string is place_variable */
+        char *place_variable;
         char **argv; /* of the engine; each string is owned up to argv_owned */
         size_t argv_owned;
 };
 
 /* ---- probe and open ---------------------------------------------------------- */
-
-/* The dynamic linker splits LD_PRELOAD at these. */
-static int check_place(const char *path, struct diag *diag)
-{
-        if (!strpbrk(path, " \t:"))
-                return 0;
-        return diag_set(
-            diag, -EINVAL,
-            "memlag is installed in '%s': the simulated PMU does not work in a "
-            "directory with a space or colon in its name; move it",
-            path);
-}
 
 static void sim_set_defaults(struct source_options *options)
 {
@@ -72,10 +75,7 @@ static int sim_probe(const struct source_options *options, struct diag *diag)
                 char *path = path_libexec(parts[i], diag);
                 if (!path)
                         return -ENOENT;
-                int rc = check_place(path, diag);
                 free(path);
-                if (rc < 0)
-                        return rc;
         }
         if (options->frequency_hz)
                 return diag_set(diag, -EINVAL,
@@ -120,6 +120,14 @@ static int open_channels(struct source *source, struct diag *diag)
         if (source->log < 0 || fcntl(source->log, F_SETFL, O_APPEND) != 0)
                 return diag_set(diag, -errno, "cannot make a memory file: %s",
                                 strerror(errno));
+        char *place = path_libexec(ENGINE_PLACE, diag);
+        if (!place)
+                return -ENOENT;
+        source->place = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        free(place);
+        if (source->place < 0)
+                return diag_set(diag, -errno, "cannot open memlag's own directory: %s",
+                                strerror(errno));
         source->images = sim_images_new(&source->memory, source->sink, source->heap);
         return source->images ? 0 : diag_set(diag, -ENOMEM, "out of memory");
 }
@@ -137,8 +145,8 @@ static int sim_open(const struct source_options *options, struct sink *sink,
         source->sink = sink;
         source->heap = options->heap;
         source->memory.fd = -1;
-        source->bell[0] = source->bell[1] = source->log = -1;
-        for (int i = 0; i < 3; i++)
+        source->bell[0] = source->bell[1] = source->log = source->place = -1;
+        for (int i = 0; i < INHERITED_COUNT; i++)
                 source->inherited[i] = -1;
         rc = open_channels(source, diag);
         if (rc == 0)
@@ -159,6 +167,10 @@ static void free_command(struct source *source)
         free(source->argv);
         source->argv = NULL;
         source->argv_owned = 0;
+        free(source->envp);
+        free(source->place_variable);
+        source->envp = NULL;
+        source->place_variable = NULL;
 }
 
 static void sim_close(struct source *source)
@@ -174,7 +186,9 @@ static void sim_close(struct source *source)
                         close(source->bell[i]);
         if (source->log >= 0)
                 close(source->log);
-        for (int i = 0; i < 3; i++)
+        if (source->place >= 0)
+                close(source->place);
+        for (int i = 0; i < INHERITED_COUNT; i++)
                 if (source->inherited[i] >= 0)
                         close(source->inherited[i]);
         free_command(source);
@@ -191,12 +205,15 @@ static int inherited_copy(int fd, struct diag *diag)
         if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
                 return diag_set(diag, -errno, "cannot read the limit on open files: %s",
                                 strerror(errno));
-        struct rlimit raised = limit;
-        raised.rlim_cur = limit.rlim_max - limit.rlim_cur < RESERVED_DESCRIPTORS
-                              ? limit.rlim_max
-                              : limit.rlim_cur + RESERVED_DESCRIPTORS;
+        rlim_t targets =
+            limit.rlim_cur < SIMPMU_FILES_MAX ? limit.rlim_cur : SIMPMU_FILES_MAX;
+        rlim_t top = limit.rlim_max - targets < RESERVED_DESCRIPTORS
+                         ? limit.rlim_max
+                         : targets + RESERVED_DESCRIPTORS;
+        struct rlimit raised = {top > limit.rlim_cur ? top : limit.rlim_cur,
+                                limit.rlim_max};
         setrlimit(RLIMIT_NOFILE, &raised);
-        int copy = fcntl(fd, F_DUPFD, (int)raised.rlim_cur - 4);
+        int copy = fcntl(fd, F_DUPFD, (int)top - INHERITED_COUNT);
         int error = errno;
         setrlimit(RLIMIT_NOFILE, &limit);
         if (copy < 0)
@@ -218,8 +235,11 @@ static size_t count_strings(char *const *strings)
 
 static int build_argv(struct source *source, char **command, struct diag *diag)
 {
-        const int originals[] = {source->memory.fd, source->bell[1], source->log};
-        for (int i = 0; i < 3; i++) {
+        const int originals[INHERITED_COUNT] = {[INHERITED_MEMORY] = source->memory.fd,
+                                                [INHERITED_BELL] = source->bell[1],
+                                                [INHERITED_LOG] = source->log,
+                                                [INHERITED_PLACE] = source->place};
+        for (int i = 0; i < INHERITED_COUNT; i++) {
                 source->inherited[i] = inherited_copy(originals[i], diag);
                 if (source->inherited[i] < 0)
                         return source->inherited[i];
@@ -254,22 +274,47 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
         for (size_t i = 0; i < FIXED; i++)
                 complete &= (argv[1 + i] = strdup(fixed[i])) != NULL;
         complete &= asprintf(&argv[FIXED + 1], "--shared=/proc/self/fd/%d",
-                             source->inherited[0]) > 0;
+                             source->inherited[INHERITED_MEMORY]) > 0;
         complete &= asprintf(&argv[FIXED + 2], "--bell=/proc/self/fd/%d",
-                             source->inherited[1]) > 0;
-        complete &= asprintf(&argv[FIXED + 3], "--log-fd=%d", source->inherited[2]) > 0;
+                             source->inherited[INHERITED_BELL]) > 0;
+        complete &= asprintf(&argv[FIXED + 3], "--log-fd=%d",
+                             source->inherited[INHERITED_LOG]) > 0;
         complete &= (argv[FIXED + 4] = strdup("--")) != NULL;
         memcpy(argv + OWNED, command, count * sizeof(*argv));
         return complete ? 0 : diag_set(diag, -ENOMEM, "out of memory");
 }
 
+/* The engine has the tracker loaded from its own directory through LD_PRELOAD, which
+ * cannot say a space or a colon; so it gets to know that directory by a descriptor. The
+ * target does not see this variable. */
+static int build_envp(struct source *source, char **environment, struct diag *diag)
+{
+        size_t count = count_strings(environment);
+        source->envp = calloc(count + 2, sizeof(*source->envp));
+        if (!source->envp ||
+            asprintf(&source->place_variable, "%s/proc/self/fd/%d", PLACE_VARIABLE,
+                     source->inherited[INHERITED_PLACE]) < 0) {
+                source->place_variable = NULL;
+                return diag_set(diag, -ENOMEM, "out of memory");
+        }
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++)
+                if (strncmp(environment[i], PLACE_VARIABLE, strlen(PLACE_VARIABLE)) != 0)
+                        source->envp[kept++] = environment[i];
+        source->envp[kept] = source->place_variable;
+        return 0;
+}
+
 static int sim_start(struct source *source, char ***argv, char ***envp, struct diag *diag)
 {
-        (void)envp; /* the launcher sets what the engine needs, which the target loses */
         int rc = build_argv(source, *argv, diag);
         if (rc == 0)
-                *argv = source->argv;
-        return rc;
+                rc = build_envp(source, *envp, diag);
+        if (rc < 0)
+                return rc;
+        *argv = source->argv;
+        *envp = source->envp;
+        return 0;
 }
 
 /* ---- draining ------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,6 +134,17 @@ static void run_natively(char **program)
         exit(FALLBACK_STATUS);
 }
 
+static void limit_files(void)
+{
+        struct rlimit files;
+
+        if (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
+            files.rlim_cur < SIMPMU_FILES_MAX + (rlim_t)4096)
+                return;
+        files.rlim_cur = SIMPMU_FILES_MAX;
+        setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /* Sets the variables that Valgrind's core needs: where its files are (beside this
  * program, unless told already) and what to run for exec'd children. */
 static void run_simulated(char **arguments, char **program)
@@ -148,7 +160,8 @@ static void run_simulated(char **arguments, char **program)
         setenv("VALGRIND_LAUNCHER", self, 1);
         slash = strrchr(self, '/');
         *slash = '\0';
-        setenv("VALGRIND_LIB", self, 1);
+        setenv("VALGRIND_LIB", self, 0);
+        limit_files();
         snprintf(tool, sizeof(tool), "%s/%s", self, TOOL_NAME);
         execv(tool, arguments);
         run_natively(program);

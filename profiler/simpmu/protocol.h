@@ -26,6 +26,10 @@
 #define SIMPMU_RING_BYTES         (4u << 20) /* a power of two */
 #define SIMPMU_SLICE_BYTES        (SIMPMU_SLICE_HEADER_BYTES + (uint64_t)SIMPMU_RING_BYTES)
 
+/* The engine keeps its descriptors above the target's limit on open files. The kernel's
+ * table of them must reach that far, so that a higher limit than this is not kept. */
+#define SIMPMU_FILES_MAX (1u << 20)
+
 /* Every parameter of the model: X(field, key, unit, minimum, maximum). Presets
  * and --sim-set name them by key; the struct holds them in the same order. */
 #define SIMPMU_PARAMETERS(X)                                                             \

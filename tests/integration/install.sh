@@ -23,6 +23,9 @@ try()
                 cd "$where"
                 env -i "$prefix/bin/memlag" record -o walk.db -- "$OLDPWD/walk" 200000 200000 \
                         >out 2>err || { cat err >&2; fail "record in $prefix: status $?"; }
+                env -i "$prefix/bin/memlag" query -i walk.db --format csv \
+                        "SELECT count(*) > 0 FROM object_view WHERE object_kind = 'heap'" |
+                        grep -q '^1' || fail "no heap objects in $prefix"
                 grep -q '^value ' out || fail "the target's output is missing: $(cat out)"
                 env -i "$prefix/bin/memlag" report -i walk.db --by line >report ||
                         fail "report in $prefix: status $?"
@@ -61,8 +64,10 @@ if grep -rlF "$BINARY_DIR" "$prefix" >named; then
 fi
 try "$prefix"
 
-mv "$prefix" "$PWD/moved"
-try "$PWD/moved"
+# LD_PRELOAD cannot say such a name.
+mv "$prefix" "$PWD/moved to: here"
+try "$PWD/moved to: here"
+mv "$PWD/moved to: here" "$PWD/moved"
 
 # A packager's staging directory: the prefix is what CMake was configured with.
 DESTDIR="$PWD/staging" cmake --install "$BINARY_DIR" >install.log

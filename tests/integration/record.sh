@@ -91,6 +91,26 @@ diff alone recorded
 PATH=$PWD:$PATH "$MEMLAG" record --force -o inherits.db -- inherits >recorded 2>err
 grep -q '^argument inherits$' recorded || fail "argv[0] is not as typed"
 
+# A standard descriptor that is closed stays so.
+cat >closed.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+        int open_ones = 0;
+        for (int fd = 0; fd < 3; fd++)
+                open_ones |= (fcntl(fd, F_GETFD) >= 0) << fd;
+        return 10 + open_ones;
+}
+END
+"$CC" -O1 -o closed closed.c
+for closed in 11:'>&- 2>&-' 12:'<&- 2>&-' 14:'<&- >&-' 10:'<&- >&- 2>&-'; do
+        status=0
+        eval "\"\$MEMLAG\" record --force -o closed.db -- ./closed ${closed#*:}" || status=$?
+        [ "$status" -eq "${closed%%:*}" ] || fail "${closed#*:}: status $status"
+        [ "$(sqlite3 closed.db 'PRAGMA integrity_check')" = ok ]
+done
+
 # What the user sets for Valgrind itself has no effect.
 VALGRIND_OPTS=--tool=none "$MEMLAG" record -o opts.db -- true 2>err
 [ "$(sqlite3 opts.db 'SELECT count(*) FROM process')" = 1 ]
