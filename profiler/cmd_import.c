@@ -16,7 +16,23 @@
 
 static const char name[] = "import";
 
-enum key { KEY_FORCE = 256, KEY_PARTIAL, KEY_INTERVAL };
+enum key {
+        KEY_FORCE = 256,
+        KEY_PARTIAL,
+        KEY_INTERVAL,
+        KEY_SYMFS,
+        KEY_DEBUGINFO_PATH,
+        KEY_BUILD_ID_DIR,
+        KEY_VMLINUX,
+        KEY_KALLSYMS,
+        KEY_DEBUGINFOD
+};
+
+struct command_line {
+        struct import_options import;
+        char **symbolize; /* arguments for symbolize; NULL-terminated */
+        size_t symbolize_count;
+};
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0, "Write the sample database to FILE (default memlag.db)",
@@ -26,6 +42,16 @@ static const struct argp_option option_table[] = {
      "When the recording is damaged, keep what comes before the damage", 0},
     {"interval", KEY_INTERVAL, "MS", 0,
      "Sum the counters up over MS milliseconds of the recording's time (default 10)", 0},
+    {NULL, 0, NULL, 0, "Names, as memlag symbolize finds them:", 1},
+    {"symfs", KEY_SYMFS, "DIR", 0, "Look for the recording machine's files below DIR", 1},
+    {"debuginfo-path", KEY_DEBUGINFO_PATH, "DIR", 0,
+     "Look for separate debug files below DIR; may be repeated", 1},
+    {"build-id-dir", KEY_BUILD_ID_DIR, "DIR", 0,
+     "Look for files by build-id in DIR, such as ~/.debug; may be repeated", 1},
+    {"vmlinux", KEY_VMLINUX, "FILE", 0, "The file of the recording machine's kernel", 1},
+    {"kallsyms", KEY_KALLSYMS, "FILE", 0, "A copy of its /proc/kallsyms", 1},
+    {"debuginfod", KEY_DEBUGINFOD, NULL, 0,
+     "Ask the servers in DEBUGINFOD_URLS for debug files", 1},
     {0},
 };
 
@@ -39,9 +65,33 @@ static uint64_t read_interval(struct argp_state *state, const char *text)
         return (uint64_t)(value * 1e6);
 }
 
+/* Adds the option to those of symbolize. */
+static error_t hand_on(struct command_line *line, int key, const char *text)
+{
+        const struct argp_option *option = option_table;
+        while (option->key != key)
+                option++;
+        char *argument = NULL;
+        int length = text ? asprintf(&argument, "--%s=%s", option->name, text)
+                          : asprintf(&argument, "--%s", option->name);
+        char **all =
+            reallocarray(line->symbolize, line->symbolize_count + 2, sizeof(char *));
+        if (all)
+                line->symbolize = all;
+        if (length < 0 || !all) {
+                if (length >= 0)
+                        free(argument);
+                return ENOMEM;
+        }
+        all[line->symbolize_count++] = argument;
+        all[line->symbolize_count] = NULL;
+        return 0;
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-        struct import_options *options = state->input;
+        struct command_line *line = state->input;
+        struct import_options *options = &line->import;
         switch (key) {
         case 'o':
                 options->output = text;
@@ -55,6 +105,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         case KEY_INTERVAL:
                 options->interval_ns = read_interval(state, text);
                 return 0;
+        case KEY_SYMFS:
+        case KEY_DEBUGINFO_PATH:
+        case KEY_BUILD_ID_DIR:
+        case KEY_VMLINUX:
+        case KEY_KALLSYMS:
+        case KEY_DEBUGINFOD:
+                return hand_on(line, key, text);
         case ARGP_KEY_ARG:
                 if (options->input)
                         argp_error(state, "one recording at a time: '%s' is too many",
@@ -71,7 +128,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
 }
 
-static int parse(int argc, char **argv, struct import_options *options)
+static int parse(int argc, char **argv, struct command_line *line)
 {
         static const struct argp argp = {
             .options = option_table,
@@ -84,46 +141,74 @@ static int parse(int argc, char **argv, struct import_options *options)
         static char program[] = "memlag import";
         argv[0] = program;
         argp_err_exit_status = EXIT_USAGE;
-        return argp_parse(&argp, argc, argv, 0, NULL, options);
+        return argp_parse(&argp, argc, argv, 0, NULL, line);
+}
+
+static int symbolize(const struct command_line *line)
+{
+        char **argv = calloc(line->symbolize_count + 4, sizeof(char *));
+        int argc = 0;
+        if (!argv) {
+                diag_printf(name, "out of memory");
+                return EXIT_FAILED;
+        }
+        argv[argc++] = (char *)"symbolize";
+        for (size_t i = 0; i < line->symbolize_count; i++)
+                argv[argc++] = line->symbolize[i];
+        argv[argc++] = (char *)"--";
+        argv[argc++] = (char *)line->import.output;
+        int status = command_run("symbolize", argc, argv);
+        free(argv);
+        return status;
 }
 
 /* Names, findings and the short report. */
-static int show(const char *file)
+static int show(const struct command_line *line)
 {
-        static const char *const commands[] = {"symbolize", "analyze", "report"};
-        int status = EXIT_OK;
+        static const char *const commands[] = {"analyze", "report"};
+        int status = symbolize(line);
         for (size_t i = 0; status == EXIT_OK && i < sizeof(commands) / sizeof(*commands);
              i++) {
-                char *argv[] = {(char *)commands[i], (char *)"--", (char *)file, NULL};
+                char *argv[] = {(char *)commands[i], (char *)"--",
+                                (char *)line->import.output, NULL};
                 status = command_run(commands[i], 3, argv);
         }
         return status;
 }
 
-int cmd_import(int argc, char **argv)
+static int import(const struct command_line *line)
 {
-        struct import_options options = {
-            .output = "memlag.db",
-            .interval_ns = INTERVAL_MS_DEFAULT * UINT64_C(1000000),
-        };
+        const struct import_options *options = &line->import;
         struct import_result result;
         struct diag diag;
-        int error = parse(argc, argv, &options);
-        if (error) {
-                diag_printf(name, "cannot read the command line: %s", strerror(error));
-                return EXIT_FAILED;
-        }
-        if (import_run(&options, &result, &diag) < 0) {
+        if (import_run(options, &result, &diag) < 0) {
                 diag_print(name, &diag);
                 return EXIT_FAILED;
         }
         if (result.has_warning)
-                diag_printf(name, "%s: %s; the rest is imported", options.input,
+                diag_printf(name, "%s: %s; the rest is imported", options->input,
                             result.warning.text);
         if (result.damaged)
-                diag_printf(name, "%s: %s; what comes before is imported", options.input,
+                diag_printf(name, "%s: %s; what comes before is imported", options->input,
                             result.damage.text);
-        fprintf(stderr, "memlag %s: wrote %s (%llu samples)\n", name, options.output,
+        fprintf(stderr, "memlag %s: wrote %s (%llu samples)\n", name, options->output,
                 (unsigned long long)result.samples);
-        return show(options.output);
+        return show(line);
+}
+
+int cmd_import(int argc, char **argv)
+{
+        struct command_line line = {
+            .import = {.output = "memlag.db",
+                       .interval_ns = INTERVAL_MS_DEFAULT * UINT64_C(1000000)}};
+        int error = parse(argc, argv, &line);
+        int status = EXIT_FAILED;
+        if (error)
+                diag_printf(name, "cannot read the command line: %s", strerror(error));
+        else
+                status = import(&line);
+        for (size_t i = 0; i < line.symbolize_count; i++)
+                free(line.symbolize[i]);
+        free(line.symbolize);
+        return status;
 }

@@ -9,20 +9,31 @@
 static int open_same(const struct module *module, struct elf_file *file,
                      enum module_state *state)
 {
-        int error = elf_file_open(file, module->path);
+        static const struct module_search at_its_path = {0};
+        const struct module_identity identity = {module->path, module->build_id,
+                                                 module->build_id_bytes};
+        int error = module_file_open(&identity,
+                                     module->files ? module->files : &at_its_path, file);
 
-        if (error) {
-                *state = error == -ENOEXEC ? MODULE_NOT_ELF : MODULE_MISSING;
-                return error == -ENOMEM ? error : 0;
-        }
-        if (module->build_id_bytes > 0 &&
-            (module->build_id_bytes != file->build_id_bytes ||
-             memcmp(module->build_id, file->build_id, file->build_id_bytes) != 0)) {
-                elf_file_close(file);
-                *state = MODULE_CHANGED;
-                return 0;
-        }
-        *state = MODULE_READY;
+        *state = error == 0          ? MODULE_READY
+                 : error == -ENOEXEC ? MODULE_NOT_ELF
+                 : error == -ESTALE  ? MODULE_CHANGED
+                                     : MODULE_MISSING;
+        return error == -ENOMEM ? error : 0;
+}
+
+/* Where the kernel's file has the symbol that perf tells the kernel's place by. */
+static int find_kernel_text(const struct elf_file *file, uint64_t *vaddr)
+{
+        struct symbol_table symbols;
+        int error = symbol_table_read(&symbols, file, NULL);
+
+        if (error)
+                return error;
+        for (size_t i = 0; i < symbols.count; i++)
+                if (strcmp(symbols.symbols[i].name, "_text") == 0)
+                        *vaddr = symbols.symbols[i].vaddr;
+        symbol_table_free(&symbols);
         return 0;
 }
 
@@ -30,11 +41,14 @@ int module_check(struct module *module)
 {
         int error = open_same(module, &module->file, &module->state);
 
+        module->kernel = strcmp(module->path, kernel_module) == 0;
         if (error || module->state != MODULE_READY)
                 return error;
         module->verified = module->build_id_bytes > 0;
+        if (module->kernel)
+                error = find_kernel_text(&module->file, &module->kernel_text);
         elf_file_detach(&module->file);
-        return 0;
+        return error;
 }
 
 /* The debug information of FILE: its own or a separate file's, opened as DEBUG. */

@@ -7,12 +7,14 @@
 #include "code.h"
 #include "data.h"
 #include "debug_file.h"
+#include "module_file.h"
 
 enum module_state {
         MODULE_READY,
         MODULE_MISSING, /* gone or not readable */
         MODULE_NOT_ELF,
-        MODULE_CHANGED /* another build-id than at the time of recording */
+        MODULE_CHANGED, /* another build-id than at the time of recording */
+        MODULE_KALLSYMS /* of the kernel, which a list of its symbols names */
 };
 
 struct module {
@@ -21,11 +23,14 @@ struct module {
         uint8_t *build_id;
         size_t build_id_bytes; /* 0: not recorded */
         enum module_state state;
-        bool verified;        /* its build-id is the recorded one */
-        struct elf_file file; /* detached; only when READY */
+        bool verified;                     /* its build-id is the recorded one */
+        struct elf_file file;              /* detached; only when READY */
+        const struct module_search *files; /* where to look; NULL: only at PATH */
+        bool kernel;
+        uint64_t kernel_text; /* virtual address of _text in its file; only when READY */
 };
 
-/* Compares the file with the record and reads its segments. 0 or -ENOMEM. */
+/* Finds the file, compares it with the record and reads its segments. 0 or -ENOMEM. */
 int module_check(struct module *module);
 
 /* Names CODE and DATA, places of MODULE (READY). 0 or -ENOMEM. */

@@ -329,17 +329,39 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
         return 0;
 }
 
-void raw_find_biases(struct raw *raw)
+/* Mappings of the kernel and its modules lie in the upper half, of 32-bit machines only
+ * the kernel tells. Where perf knows the kernel's _text, it stands as the file offset. */
+static void find_kernel_bias(struct raw_mapping *mapping, struct module *module,
+                             bool kallsyms)
+{
+        uint64_t text =
+            mapping->file_offset_bytes ? mapping->file_offset_bytes : mapping->start;
+
+        if (module->kernel && module->state == MODULE_READY) {
+                mapping->in_image = true;
+                mapping->bias = text - module->kernel_text;
+        } else if (kallsyms) {
+                mapping->in_image = true;
+                module->state = MODULE_KALLSYMS;
+        }
+}
+
+void raw_find_biases(struct raw *raw, bool kallsyms)
 {
         for (size_t i = 0; i < raw->mapping_count; i++) {
                 struct raw_mapping *mapping = &raw->mappings[i];
 
-                if (mapping->module != RAW_NONE &&
-                    raw->modules[mapping->module].state == MODULE_READY)
-                        mapping->in_image =
-                            elf_file_bias(&raw->modules[mapping->module].file,
-                                          mapping->start, mapping->file_offset_bytes,
-                                          mapping->executable, &mapping->bias);
+                if (mapping->module == RAW_NONE)
+                        continue;
+                struct module *module = &raw->modules[mapping->module];
+
+                mapping->kernel = module->kernel || mapping->start >> 63;
+                if (mapping->kernel)
+                        find_kernel_bias(mapping, module, kallsyms);
+                else if (module->state == MODULE_READY)
+                        mapping->in_image = elf_file_bias(
+                            &module->file, mapping->start, mapping->file_offset_bytes,
+                            mapping->executable, &mapping->bias);
         }
 }
 

@@ -36,7 +36,8 @@ struct raw_mapping {
         uint32_t thread;
         enum raw_mapping_kind kind;
         bool executable;
-        bool in_image; /* a segment of a readable program or library */
+        bool kernel;
+        bool in_image; /* a segment of a readable program or library, or the kernel */
         uint64_t bias; /* then: address minus the file's virtual address */
 };
 
@@ -97,8 +98,9 @@ struct raw {
 
 /* Reads everything. On error RAW is still to be freed. */
 int raw_read(struct raw *raw, struct db *db, struct diag *diag);
-/* Finds the biases of the mappings, once the modules are checked. */
-void raw_find_biases(struct raw *raw);
+/* Finds the biases of the mappings, once the modules are checked. KALLSYMS: code of the
+ * kernel that has no file is named by its address. */
+void raw_find_biases(struct raw *raw, bool kallsyms);
 void raw_free(struct raw *raw);
 
 #endif

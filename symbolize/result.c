@@ -221,7 +221,8 @@ static enum missing why_no_line(const struct raw *raw, const struct place *place
                 return MISSING_MODULE;
         if (raw->modules[place->module].state == MODULE_CHANGED)
                 return MISSING_CHANGED;
-        if (raw->modules[place->module].state != MODULE_READY)
+        if (raw->modules[place->module].state != MODULE_READY &&
+            raw->modules[place->module].state != MODULE_KALLSYMS)
                 return MISSING_FILE;
         if (place->code.line)
                 return MISSING_NOTHING;

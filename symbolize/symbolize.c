@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "debuginfod.h"
+#include "kallsyms.h"
 #include "object.h"
 #include "result.h"
 #include "sweep.h"
@@ -18,6 +19,8 @@ struct stage {
         struct objects objects;
         struct string_pool *names;
         struct debug_search search;
+        struct module_search files;
+        struct kallsyms kallsyms;
         struct debuginfod *debuginfod;
 };
 
@@ -29,13 +32,36 @@ struct work {
         size_t *data_first;
 };
 
-static int check_modules(struct raw *raw)
+static int check_modules(struct stage *stage)
 {
+        struct raw *raw = &stage->raw;
         int error = 0;
 
-        for (size_t i = 0; i < raw->module_count && !error; i++)
+        for (size_t i = 0; i < raw->module_count && !error; i++) {
+                raw->modules[i].files = &stage->files;
                 error = module_check(&raw->modules[i]);
-        raw_find_biases(raw);
+        }
+        return error;
+}
+
+/* The kernel's list of symbols: the one given, or the one in perf's cache. */
+static int read_kallsyms(struct stage *stage, const char *path, struct diag *diag)
+{
+        char *cached = NULL;
+        int error = 0;
+
+        for (size_t i = 0; i < stage->raw.module_count && !path; i++) {
+                const struct module *module = &stage->raw.modules[i];
+                const struct module_identity identity = {module->path, module->build_id,
+                                                         module->build_id_bytes};
+
+                if (module->kernel && module->build_id_bytes > 0)
+                        path = cached = module_file_kallsyms(&identity, &stage->files);
+        }
+        if (path)
+                error = kallsyms_read(&stage->kallsyms, path, stage->names, diag);
+        free(cached);
+        raw_find_biases(&stage->raw, stage->kallsyms.count > 0);
         return error;
 }
 
@@ -74,6 +100,12 @@ static void list_work(struct sweep *sweep, size_t module_count, struct work *wor
         move_back(work->data_first, module_count);
 }
 
+static void name_by_kallsyms(struct stage *stage, struct code_place **code, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                code[i]->function = kallsyms_find(&stage->kallsyms, code[i]->vaddr);
+}
+
 static int name_modules(struct stage *stage, const struct work *work)
 {
         int error = 0;
@@ -83,7 +115,9 @@ static int name_modules(struct stage *stage, const struct work *work)
                 size_t code_count = work->code_first[i + 1] - code;
                 size_t data_count = work->data_first[i + 1] - data;
 
-                if (code_count + data_count > 0)
+                if (stage->raw.modules[i].state == MODULE_KALLSYMS)
+                        name_by_kallsyms(stage, work->code + code, code_count);
+                else if (code_count + data_count > 0)
                         error =
                             module_name(&stage->raw.modules[i], &stage->search,
                                         work->code + code, code_count, work->data + data,
@@ -115,10 +149,7 @@ static int name_places(struct stage *stage)
 
 static int find_names(struct stage *stage, struct diag *diag)
 {
-        int error = check_modules(&stage->raw);
-
-        if (!error)
-                error = sweep_run(&stage->sweep, &stage->raw);
+        int error = sweep_run(&stage->sweep, &stage->raw);
         if (!error)
                 error = name_places(stage);
         if (!error)
@@ -143,6 +174,8 @@ static int run(struct stage *stage, struct db *db,
         int error;
 
         stage->search.directories = options->debuginfo_paths;
+        stage->files = (struct module_search){options->symfs, options->build_id_paths,
+                                              options->vmlinux};
         if (options->debuginfod) {
                 error = debuginfod_open(&stage->debuginfod, diag);
                 if (error)
@@ -157,6 +190,10 @@ static int run(struct stage *stage, struct db *db,
         if (error)
                 return error;
         error = raw_read(&stage->raw, db, diag);
+        if (!error && (error = check_modules(stage)))
+                diag_set(diag, error, "out of memory");
+        if (!error)
+                error = read_kallsyms(stage, options->kallsyms, diag);
         if (!error)
                 error = find_names(stage, diag);
         if (!error)
@@ -175,6 +212,7 @@ int symbolize(struct db *db, const struct symbolize_options *options, struct dia
         sweep_free(&stage.sweep);
         raw_free(&stage.raw);
         free(stage.frames.items);
+        kallsyms_free(&stage.kallsyms);
         string_pool_free(stage.names);
         debuginfod_close(stage.debuginfod);
         return error;

@@ -29,7 +29,7 @@ static int add_image(struct timeline *timeline, const struct raw *raw,
 {
         uint64_t low = UINT64_MAX, high = 0;
 
-        if (!mapping->executable || !mapping->in_image)
+        if (!mapping->executable || !mapping->in_image || mapping->kernel)
                 return 0;
         const struct elf_file *file = &raw->modules[mapping->module].file;
 

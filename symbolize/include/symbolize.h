@@ -12,6 +12,15 @@ struct symbolize_options {
         /* Directories of separate debug files, searched before /usr/lib/debug;
          * NULL-terminated, or NULL. */
         const char *const *debuginfo_paths;
+        /* Another machine's files: the directory that was its root, or NULL. */
+        const char *symfs;
+        /* Directories with files by build-id, as perf keeps them in ~/.debug;
+         * NULL-terminated, or NULL. */
+        const char *const *build_id_paths;
+        /* The kernel's file, and a copy of its /proc/kallsyms; each may be NULL. Without
+         * them it has no names, unless they are in build_id_paths. */
+        const char *vmlinux;
+        const char *kallsyms;
         /* Whether to ask the servers in DEBUGINFOD_URLS for debug files that are not
          * here. Nothing is asked otherwise. */
         bool debuginfod;

@@ -318,6 +318,8 @@ def made_here():
         if name == "frame pointers":
             print(f"{name}: {compare_stacks('made.data')} frames as perf")
     pipes(program)
+    files_elsewhere(program)
+    kernel_names()
 
 
 def pipes(program):
@@ -335,6 +337,161 @@ def pipes(program):
         import_recording("-", stdin=recorder.stdout)
         if recorder.wait() != 0 or not run_info("samples"):
             fail(f"perf record {options} into memlag import: {query('SELECT * FROM run_info')}")
+
+
+# ---- the files of another machine -------------------------------------------------------------
+
+
+def named_samples(*options):
+    """Samples by function, of the program's own file and of the kernel."""
+    import_recording("made.data", *options)
+    return (
+        collections.Counter(
+            dict(
+                query(
+                    "SELECT function, count(*) FROM sample_view WHERE module LIKE "
+                    "'%/import_work' AND function IS NOT NULL GROUP BY 1"
+                )
+            )
+        ),
+        collections.Counter(
+            dict(
+                query(
+                    "SELECT function, count(*) FROM sample_view WHERE module LIKE "
+                    "'[kernel%' AND function IS NOT NULL GROUP BY 1"
+                )
+            )
+        ),
+    )
+
+
+def perf_kernel_functions():
+    """Where perf names a function, at the addresses that the kernel's symbols reach."""
+    result = run(["perf", "script", "-i", "made.data", "-G", "-F", "ip,sym,dso"])
+    functions = collections.Counter()
+    for line in result.stdout.splitlines():
+        fields = line.split()
+        if fields[-1] == "([kernel.kallsyms])" and fields[1] != "[unknown]":
+            functions[fields[1]] += 1
+    return functions
+
+
+def files_elsewhere(program):
+    if not record("page faults", ["-e", "page-faults", "-c", "1"], program):
+        return
+    here, _ = named_samples()
+    if not here.get("touch"):
+        fail(f"no samples in the program: {here}")
+    root, cache = pathlib.Path("root"), pathlib.Path("cache")
+    hidden = root / program[1:]
+    hidden.parent.mkdir(parents=True, exist_ok=True)
+    os.rename(program, hidden)
+    nowhere, _ = named_samples()
+    below, _ = named_samples("--symfs=root")
+    if nowhere or below != here:
+        fail(f"--symfs: {nowhere} without, {below} with it, {here} in place")
+    build_id = query("SELECT hex(build_id) FROM module WHERE path LIKE '%/import_work'")
+    build_id = build_id[0][0].lower()
+    for place in ("old", "new"):  # a link to the file; a directory with the file
+        entry = cache / place / ".build-id" / build_id[:2] / build_id[2:]
+        if place == "new":
+            entry.mkdir(parents=True)
+            entry /= "elf"
+        else:
+            entry.parent.mkdir(parents=True)
+        entry.symlink_to(hidden.absolute())
+        cached, _ = named_samples(f"--build-id-dir=cache/{place}", "--build-id-dir=none")
+        if cached != here:
+            fail(f"--build-id-dir: {cached} from the {place} cache, {here} in place")
+    # Another build at the same place is not taken.
+    subprocess.run([os.environ["CC"], "-pthread", "-o", program, SOURCE / "tests/integration/import_work.c"], check=True)
+    other, _ = named_samples()
+    if other or not query("SELECT 1 FROM ledger WHERE kind = 'samples in changed binary'"):
+        fail(f"another build was taken: {other}")
+    # Debug information that is apart from it.
+    stripped = root / "stripped"
+    debug = pathlib.Path("debug/.build-id") / build_id[:2] / f"{build_id[2:]}.debug"
+    debug.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["objcopy", "--only-keep-debug", hidden, debug], check=True)
+    subprocess.run(["objcopy", "--strip-all", hidden, stripped], check=True)
+    os.rename(stripped, hidden)
+    if "touch" in named_samples("--symfs=root")[0]:
+        fail("a stripped program has names")
+    if named_samples("--symfs=root", "--debuginfo-path=debug")[0] != here:
+        fail("--debuginfo-path is not used")
+    shutil.copytree("debug", root / "usr/lib/debug", dirs_exist_ok=True)
+    if named_samples("--symfs=root")[0] != here:
+        fail("debug files below --symfs are not used")
+    os.rename(hidden, program)
+
+
+def kernel_names():
+    """From a copy of kallsyms, from perf's cache, and from a file of the kernel."""
+    theirs = perf_kernel_functions()
+    if not theirs or named_samples()[1]:
+        print("SKIPPED: kernel symbols: perf has no samples with them here")
+        return
+    symbols = pathlib.Path("/proc/kallsyms").read_text()
+    pathlib.Path("symbols").write_text(symbols)
+    _, ours = named_samples("--kallsyms=symbols")
+    # Where several symbols have one address, programs choose differently.
+    different = (theirs - ours) + (ours - theirs)
+    address = collections.defaultdict(set)
+    for line in symbols.splitlines():
+        addr, _, name = line.split()[:3]
+        address[name].add(addr)
+    aliases = {name for name in different if any(address[name] & address[other] for other in different if other != name)}
+    if set(different) - aliases:
+        fail(f"kernel functions: {theirs - ours} of perf, {ours - theirs} of memlag")
+    print(f"{sum(ours.values())} samples in {len(ours)} kernel functions as perf")
+    kernel_file("vmlinux", symbols, set(ours))
+    build_id = query("SELECT hex(build_id) FROM module WHERE path = '[kernel.kallsyms]'")
+    with sqlite3.connect(DATABASE) as connection:  # a file made here has another one
+        connection.execute("UPDATE module SET build_id = NULL WHERE path LIKE '[kernel%'")
+    result = run([MEMLAG, "symbolize", "--vmlinux=vmlinux", DATABASE])
+    by_file = collections.Counter(
+        dict(
+            query(
+                "SELECT function, count(*) FROM sample_view WHERE module LIKE '[kernel%' "
+                "AND function IS NOT NULL GROUP BY 1"
+            )
+        )
+    )
+    if result.returncode or sum(by_file.values()) < 0.9 * sum(ours.values()) or by_file - ours:
+        fail(f"--vmlinux: {by_file} {result.stderr}, --kallsyms: {ours}")
+    entry = pathlib.Path("kernel-cache/.build-id") / build_id[0][0][:2].lower()
+    entry = entry / build_id[0][0][2:].lower()
+    entry.mkdir(parents=True, exist_ok=True)
+    shutil.copy("symbols", entry / "kallsyms")
+    if named_samples("--build-id-dir=kernel-cache")[1] != ours:
+        fail("the kernel's symbols in the cache are not used")
+    pathlib.Path("symbols").write_text("0000000000000000 T _text\n")
+    result = run([MEMLAG, "symbolize", "--kallsyms=symbols", DATABASE])
+    if result.returncode != 1 or "copy /proc/kallsyms as root" not in result.stderr:
+        fail(f"hidden addresses: {result.stderr}")
+
+
+def kernel_file(path, symbols, functions):
+    """An ELF file with these functions, linked 1 MiB below where they ran."""
+    listed = sorted(
+        (int(addr, 16), name)
+        for addr, kind, name, *module in map(str.split, symbols.splitlines())
+        if kind in "tT" and not module
+    )
+    text = next(addr for addr, name in listed if name == "_text")
+    lines = [".text", ".globl _text", "_text:"]
+    for (addr, name), (end, _) in zip(listed, listed[1:]):
+        if name in functions and end > addr > text:
+            functions = functions - {name}  # of several with one name, the first
+            lines += [f".org {addr - text}", f"{name}:", f".type {name}, @function"]
+            lines += [f".size {name}, {end - addr}"]
+    lines += [".skip 4096"]
+    pathlib.Path("vmlinux.s").write_text("\n".join(lines) + "\n")
+    subprocess.run(
+        [os.environ["CC"], "-nostdlib", "-static", "-no-pie", "-Wl,-e,0"]
+        + [f"-Wl,-Ttext=0x{text - (1 << 20):x}", "-o", path, "vmlinux.s"],
+        check=True,
+    )
 
 
 # ---- damage ---------------------------------------------------------------------------------

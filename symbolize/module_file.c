@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* perf's cache: DIR/.build-id/xx/yyyy is the file, or (since perf 4.7) a directory with
+ * the file "elf", and of the kernel "kallsyms". */
+#include "module_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char kernel_module[] = "[kernel.kallsyms]";
+
+static bool is_right(const struct module_identity *identity, const struct elf_file *file)
+{
+        return identity->build_id_bytes == 0 ||
+               (identity->build_id_bytes == file->build_id_bytes &&
+                memcmp(identity->build_id, file->build_id, file->build_id_bytes) == 0);
+}
+
+/* Takes over PATH, which is NULL when there was no memory for it. */
+static int open_right(const struct module_identity *identity, char *path,
+                      struct elf_file *file)
+{
+        if (!path)
+                return -ENOMEM;
+        int error = elf_file_open(file, path);
+
+        free(path);
+        if (error)
+                return error == -ENOMEM || error == -ENOEXEC ? error : -ENOENT;
+        if (is_right(identity, file))
+                return 0;
+        elf_file_close(file);
+        return -ESTALE;
+}
+
+static char *join(const char *directory, const char *path)
+{
+        char *joined;
+
+        return asprintf(&joined, "%s%s", directory, path) < 0 ? NULL : joined;
+}
+
+/* DIRECTORY/.build-id/xx/yyyy and NAME. */
+static char *cached_path(const struct module_identity *identity, const char *directory,
+                         const char *name)
+{
+        char hex[2 * 64 + 1] = "";
+        char *path;
+
+        for (size_t i = 0; i < identity->build_id_bytes && i < 64; i++)
+                snprintf(hex + 2 * i, 3, "%02x", identity->build_id[i]);
+        return asprintf(&path, "%s/.build-id/%.2s/%s%s", directory, hex, hex + 2, name) <
+                       0
+                   ? NULL
+                   : path;
+}
+
+static int open_cached(const struct module_identity *identity,
+                       const struct module_search *search, struct elf_file *file)
+{
+        static const char *const names[] = {"/elf", "/vdso", ""};
+        int error = -ENOENT;
+
+        if (identity->build_id_bytes < 2)
+                return -ENOENT;
+        for (const char *const *at = search->build_id_directories;
+             at && *at && error != 0 && error != -ENOMEM; at++)
+                for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && error != 0 &&
+                                   error != -ENOMEM;
+                     i++)
+                        error = open_right(identity, cached_path(identity, *at, names[i]),
+                                           file);
+        return error == 0 || error == -ENOMEM ? error : -ENOENT;
+}
+
+int module_file_open(const struct module_identity *identity,
+                     const struct module_search *search, struct elf_file *file)
+{
+        bool kernel = strcmp(identity->path, kernel_module) == 0;
+        int error = -ENOENT;
+
+        if (kernel && search->vmlinux)
+                error = open_right(identity, strdup(search->vmlinux), file);
+        else if (!kernel && search->symfs)
+                error = open_right(identity, join(search->symfs, identity->path), file);
+        else if (!kernel)
+                error = open_right(identity, strdup(identity->path), file);
+        if (error == 0 || error == -ENOMEM)
+                return error;
+        int cached = open_cached(identity, search, file);
+
+        return cached == -ENOENT ? error : cached;
+}
+
+char *module_file_kallsyms(const struct module_identity *identity,
+                           const struct module_search *search)
+{
+        char *path = NULL;
+
+        for (const char *const *at = search->build_id_directories; at && *at && !path;
+             at++) {
+                path = cached_path(identity, *at, "/kallsyms");
+                if (path && access(path, R_OK) != 0) {
+                        free(path);
+                        path = NULL;
+                }
+        }
+        return path;
+}
