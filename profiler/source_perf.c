@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heap_transport.h"
 #include "intern.h"
 #include "perf/clock.h"
 #include "perf/cpu_list.h"
@@ -23,7 +24,8 @@ struct source {
         void (*free_context)(void *context);
         struct sink *sink;
         struct perf_deliver *deliver;
-        struct session *session; /* NULL before source_perf_attach */
+        struct session *session;     /* NULL before source_perf_attach */
+        struct heap_transport *heap; /* NULL: allocations are not followed */
         struct perf_stream *streams;
         struct context_intern *stacks_told; /* (0, image) → 1 */
         int64_t start_ns;                   /* CLOCK_MONOTONIC */
@@ -68,6 +70,7 @@ void source_perf_close(struct source *source)
         if (!source)
                 return;
         session_close(source->session);
+        heap_transport_close(source->heap);
         perf_deliver_free(source->deliver);
         context_intern_free(source->stacks_told);
         if (source->context)
@@ -117,6 +120,27 @@ static int take_record(void *context, int64_t time_ns,
         if (rc == 0 && record->kind == RECORD_MMAP && record->mmap.path[0] == '/')
                 rc = tell_stack(source, run_ns, record->mmap.pid, diag);
         return rc;
+}
+
+/* An allocation, which the tracker in the target told of. */
+static int take_heap_event(void *context, int64_t time_ns, const void *bytes, size_t size,
+                           struct diag *diag)
+{
+        struct source *source = context;
+        struct heap_event event;
+        if (size != sizeof(event))
+                return 0;
+        memcpy(&event, bytes, sizeof(event));
+        if (event.kind == HEAP_EVENT_PROCESS)
+                return 0; /* perf's own records tell of it */
+        image_key image = perf_deliver_image(source->deliver, event.pid);
+        if (image == 0)
+                return sink_loss(source->sink, "heap events of unknown processes", 1,
+                                 "events") < 0
+                           ? no_memory(diag)
+                           : 0;
+        return heap_event_deliver(source->sink, run_time(source, time_ns), image, &event,
+                                  diag);
 }
 
 static int take_damage(void *context, uint64_t count, const char *unit, struct diag *diag)
@@ -219,7 +243,7 @@ static int open_session(struct source *source, pid_t target, struct diag *diag)
             .on_exec = !is_system_wide(options) && !options->pid,
             .ring_pages = options->ring_pages,
             .interval_ns = options->interval_ns,
-            .handler = {source, take_record, take_damage, take_counters},
+            .handler = {source, take_record, take_heap_event, take_damage, take_counters},
         };
         int rc = chosen_tasks(options, target, &tasks, &session.task_count, diag);
         if (rc == 0)
@@ -228,6 +252,9 @@ static int open_session(struct source *source, pid_t target, struct diag *diag)
         session.cpus = cpus;
         if (rc == 0)
                 rc = session_open(&session, &source->session, diag);
+        if (rc == 0 && source->heap)
+                rc = session_watch(source->session, heap_transport_poll_fd(source->heap),
+                                   diag);
         free(tasks);
         free(cpus);
         return rc;
@@ -275,11 +302,11 @@ int source_perf_attach(struct source *source, pid_t target, struct diag *diag)
 int source_perf_start(struct source *source, char ***argv, char ***envp,
                       struct diag *diag)
 {
-        (void)source;
-        (void)argv;
-        (void)envp;
-        (void)diag;
-        return 0;
+        if (!*argv || !source->options.heap)
+                return 0;
+        int rc = heap_transport_open(source->options.call_graph != CALL_GRAPH_NONE,
+                                     &source->heap, diag);
+        return rc == 0 ? heap_transport_environment(source->heap, *envp, envp, diag) : rc;
 }
 
 int source_perf_poll_fd(struct source *source)
@@ -287,17 +314,58 @@ int source_perf_poll_fd(struct source *source)
         return session_fd(source->session);
 }
 
+/* What the drain of the heap's events needs to put them between perf's records. */
+struct heap_drain {
+        struct source *source;
+        struct diag *diag;
+};
+
+static int queue_heap_event(void *context, const struct heap_event *event)
+{
+        const struct heap_drain *drain = context;
+        return session_add(drain->source->session, (int64_t)event->time_ns, event,
+                           sizeof(*event), drain->diag);
+}
+
+static int drain_heap(struct source *source, struct diag *diag)
+{
+        struct heap_drain drain = {source, diag};
+        return source->heap
+                   ? heap_transport_drain(source->heap, queue_heap_event, &drain, diag)
+                   : 0;
+}
+
 int source_perf_drain(struct source *source, struct diag *diag)
 {
-        return session_drain(source->session, diag);
+        int rc = drain_heap(source, diag);
+        return rc == 0 ? session_drain(source->session, diag) : rc;
+}
+
+static int note_heap_losses(struct source *source, struct diag *diag)
+{
+        if (!source->heap)
+                return 0;
+        struct heap_transport_losses losses = heap_transport_losses(source->heap);
+        int rc = 0;
+        if (losses.damaged)
+                rc = sink_loss(source->sink, "processes with damaged heap records",
+                               losses.damaged, "processes");
+        if (rc == 0 && losses.beyond_capacity)
+                rc = sink_loss(source->sink, "processes beyond the heap's memory file",
+                               losses.beyond_capacity, "processes");
+        return rc < 0 ? no_memory(diag) : 0;
 }
 
 int source_perf_stop(struct source *source, struct diag *diag)
 {
         uint64_t lost = 0;
-        int rc = session_end(source->session, &lost, diag);
+        int rc = drain_heap(source, diag);
+        if (rc == 0)
+                rc = session_end(source->session, &lost, diag);
         if (rc == 0 && lost &&
             sink_loss(source->sink, "records lost", lost, "records") < 0)
                 rc = no_memory(diag);
+        if (rc == 0)
+                rc = note_heap_losses(source, diag);
         return rc == 0 ? perf_deliver_finish(source->deliver, diag) : rc;
 }

@@ -260,7 +260,7 @@ static int open_ring(struct session *session, int fd, struct ring **ring,
         return rc;
 }
 
-static int watch(struct session *session, int fd, struct diag *diag)
+int session_watch(struct session *session, int fd, struct diag *diag)
 {
         struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
         return epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0
@@ -335,7 +335,7 @@ static int open_tracking(struct session *session, struct cpu *cpu, pid_t task,
         rc = add_stream(session, 0, &attr, NULL, fd, diag);
         if (rc == 0)
                 rc = connect_ring(session, cpu, fd, diag);
-        return rc == 0 ? watch(session, fd, diag) : rc;
+        return rc == 0 ? session_watch(session, fd, diag) : rc;
 }
 
 static bool is_on_cpu(const struct plan_group *group, int cpu)
@@ -487,7 +487,7 @@ static int start_timer(struct session *session, struct diag *diag)
                 return diag_set(diag, -errno,
                                 "cannot start the timer of the counters: %s",
                                 strerror(errno));
-        return watch(session, session->timer_fd, diag);
+        return session_watch(session, session->timer_fd, diag);
 }
 
 /* A descriptor for each event, task and CPU may be more than is usual. The target has
@@ -655,14 +655,16 @@ static int deliver(void *context, uint64_t time, const void *tag, const void *by
         struct session *session = context;
         const struct session_handler *handler = &session->options.handler;
         const struct session_stream *stream = tag;
+        int64_t time_ns = perf_clock_to_monotonic(&session->clock, time);
         struct record record;
+        if (!stream)
+                return handler->added(handler->context, time_ns, bytes, size,
+                                      session->diag);
         if (record_decode(&stream->layout, bytes, size, &record) < 0)
                 return count_damage(session, 1, "records");
         if (record.kind == RECORD_LOST)
                 session->lost_told += record.lost.count;
-        return handler->record(handler->context,
-                               perf_clock_to_monotonic(&session->clock, time), stream,
-                               &record, session->diag);
+        return handler->record(handler->context, time_ns, stream, &record, session->diag);
 }
 
 static int queue_record(struct session *session, const void *bytes, size_t size)
@@ -677,6 +679,15 @@ static int queue_record(struct session *session, const void *bytes, size_t size)
                 return count_damage(session, 1, "records");
         int rc = order_add(session->order, time, stream, bytes, size);
         return rc == -ENOMEM ? no_memory(session->diag) : rc;
+}
+
+int session_add(struct session *session, int64_t time_ns, const void *bytes, size_t size,
+                struct diag *diag)
+{
+        session->diag = diag;
+        int rc = order_add(session->order, (uint64_t)(time_ns - session->clock.offset_ns),
+                           NULL, bytes, size);
+        return rc == -ENOMEM ? no_memory(diag) : rc;
 }
 
 /* Reads at most what fits into the ring at once, so that no ring waits for ever for

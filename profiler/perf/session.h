@@ -33,6 +33,9 @@ struct session_handler {
         void *context;
         int (*record)(void *context, int64_t time_ns, const struct session_stream *stream,
                       const struct record *record, struct diag *diag);
+        /* What session_add was given, in its place between the records. */
+        int (*added)(void *context, int64_t time_ns, const void *bytes, size_t size,
+                     struct diag *diag);
         /* COUNT bytes or records that could not be understood. */
         int (*damaged)(void *context, uint64_t count, const char *unit,
                        struct diag *diag);
@@ -76,6 +79,14 @@ int session_fd(const struct session *session);
 /* Reads what is there: records go to the handler as soon as none that is earlier can
  * come (perf/order.h). */
 int session_drain(struct session *session, struct diag *diag);
+
+/* Puts an event of another origin between the records, by its time: before the drain in
+ * which a round of that origin was read. */
+int session_add(struct session *session, int64_t time_ns, const void *bytes, size_t size,
+                struct diag *diag);
+
+/* Lets the session's descriptor poll readable also when FD does. */
+int session_watch(struct session *session, int fd, struct diag *diag);
 
 /* Ends the counting and hands over all that is left. *LOST: the records that found no
  * room and that no LOST record told of, where the kernel knows (Linux 6.0). */
