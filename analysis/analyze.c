@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
+#include "callers.h"
 #include "facts.h"
 #include "findings.h"
 #include "memlag_views_sql.h"
@@ -30,6 +31,7 @@ struct analysis {
 static int clear(struct db *db, struct diag *diag)
 {
         return db_exec(db,
+                       "DELETE FROM caller_finding;"
                        "DELETE FROM line_object_finding; DELETE FROM object_finding;"
                        "DELETE FROM function_finding; DELETE FROM line_finding;"
                        "DELETE FROM interval; DELETE FROM threshold;"
@@ -188,6 +190,8 @@ static int run(struct analysis *a, struct diag *diag)
                 code = find_intervals(a, diag);
         if (!code)
                 code = find_samples(a, diag);
+        if (!code)
+                code = callers_make(a->db, diag);
         if (!code)
                 code = store_ledger(a, diag);
         if (!code)

@@ -350,10 +350,10 @@ static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
         pairs_sort(&pass->pairs);
         for (size_t i = 0; code == 0 && i < pass->pairs.count; i++) {
                 const struct pair *pair = &pass->pairs.pairs[i];
-                sqlite3_bind_int64(insert, 1, pair->line);
-                if (pair->object)
+                sqlite3_bind_int64(insert, 1, pair->first);
+                if (pair->second)
                         sqlite3_bind_int64(insert, 2,
-                                           pass->grouping.object_id[pair->object - 1]);
+                                           pass->grouping.object_id[pair->second - 1]);
                 else
                         sqlite3_bind_null(insert, 2);
                 sqlite3_bind_int64(insert, 3, pair->tally.samples);

@@ -4,14 +4,14 @@
 
 #include <stdlib.h>
 
-static size_t slot_of(const struct pairs *pairs, uint32_t line, uint32_t object)
+static size_t slot_of(const struct pairs *pairs, uint32_t first, uint32_t second)
 {
-        uint64_t key = (uint64_t)line << 32 | object;
+        uint64_t key = (uint64_t)first << 32 | second;
         /* Fibonacci hashing: the product's high bits depend on all of the key's. */
         size_t slot = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (pairs->slot_count - 1);
         while (pairs->slots[slot]) {
                 const struct pair *pair = &pairs->pairs[pairs->slots[slot] - 1];
-                if (pair->line == line && pair->object == object)
+                if (pair->first == first && pair->second == second)
                         break;
                 slot = (slot + 1) & (pairs->slot_count - 1);
         }
@@ -29,7 +29,7 @@ static int grow_slots(struct pairs *pairs)
         pairs->slots = slots;
         pairs->slot_count = slot_count;
         for (size_t i = 0; i < pairs->count; i++)
-                slots[slot_of(pairs, pairs->pairs[i].line, pairs->pairs[i].object)] =
+                slots[slot_of(pairs, pairs->pairs[i].first, pairs->pairs[i].second)] =
                     (uint32_t)i + 1;
         return 0;
 }
@@ -45,26 +45,33 @@ static int grow_pairs(struct pairs *pairs)
         return 0;
 }
 
-struct tally *pairs_get(struct pairs *pairs, uint32_t line, uint32_t object)
+uint32_t pairs_place(struct pairs *pairs, uint32_t first, uint32_t second)
 {
         if (2 * pairs->count >= pairs->slot_count && grow_slots(pairs))
-                return NULL;
-        size_t slot = slot_of(pairs, line, object);
+                return UINT32_MAX;
+        size_t slot = slot_of(pairs, first, second);
         if (pairs->slots[slot])
-                return &pairs->pairs[pairs->slots[slot] - 1].tally;
-        if (pairs->count == pairs->capacity && grow_pairs(pairs))
-                return NULL;
-        pairs->pairs[pairs->count] = (struct pair){.line = line, .object = object};
+                return pairs->slots[slot] - 1;
+        if (pairs->count == UINT32_MAX - 1 ||
+            (pairs->count == pairs->capacity && grow_pairs(pairs)))
+                return UINT32_MAX;
+        pairs->pairs[pairs->count] = (struct pair){.first = first, .second = second};
         pairs->slots[slot] = (uint32_t)++pairs->count;
-        return &pairs->pairs[pairs->count - 1].tally;
+        return pairs->slots[slot] - 1;
+}
+
+struct tally *pairs_get(struct pairs *pairs, uint32_t first, uint32_t second)
+{
+        uint32_t place = pairs_place(pairs, first, second);
+        return place == UINT32_MAX ? NULL : &pairs->pairs[place].tally;
 }
 
 static int compare_pairs(const void *a, const void *b)
 {
         const struct pair *x = a, *y = b;
-        if (x->line != y->line)
-                return x->line < y->line ? -1 : 1;
-        return (x->object > y->object) - (x->object < y->object);
+        if (x->first != y->first)
+                return x->first < y->first ? -1 : 1;
+        return (x->second > y->second) - (x->second < y->second);
 }
 
 void pairs_sort(struct pairs *pairs)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tally for each pair of line and object that occurs. */
+/* A tally for each pair of numbers that occurs: of line and object, or of a node in the
+ * tree of callers and what it calls. */
 #ifndef MEMLAG_PAIRS_H
 #define MEMLAG_PAIRS_H
 
@@ -9,8 +10,8 @@
 #include "tally.h"
 
 struct pair {
-        uint32_t line;
-        uint32_t object;
+        uint32_t first;
+        uint32_t second;
         struct tally tally;
 };
 
@@ -23,11 +24,13 @@ struct pairs {
         size_t slot_count;
 };
 
-/* The tally of LINE and OBJECT, made when new; NULL without memory. It moves when
- * another is made. */
-struct tally *pairs_get(struct pairs *pairs, uint32_t line, uint32_t object);
+/* The index of the pair in pairs, made when new; UINT32_MAX without memory. */
+uint32_t pairs_place(struct pairs *pairs, uint32_t first, uint32_t second);
 
-/* Orders the pairs by line and object; no pairs_get after it. */
+/* Its tally; NULL without memory. It moves when another is made. */
+struct tally *pairs_get(struct pairs *pairs, uint32_t first, uint32_t second);
+
+/* Orders the pairs by their numbers; no pairs_get after it. */
 void pairs_sort(struct pairs *pairs);
 
 void pairs_free(struct pairs *pairs);

@@ -101,6 +101,31 @@ static const struct report_kind kinds[] = {
                                  "; size: of all blocks that were live at once",
     },
     {
+        .name = "caller",
+        .rows_sql = "SELECT * FROM caller_view WHERE caller_id IN (SELECT caller_id"
+                    " FROM caller_finding ORDER BY latency_share DESC, samples DESC,"
+                    " caller_id LIMIT ?1) ORDER BY caller_id",
+        /* A caller has no smaller share than what it calls: the most important rows
+         * are a tree too. */
+        .table_sql =
+            "SELECT coalesce(printf('%.1f%%', 100 * latency_share), '-') AS latency,"
+            " coalesce(printf('%.1f%%', 100 * self_latency_share), '-') AS self,"
+            " samples, printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"
+            " coalesce(printf('%.0f', mean_latency_cycles), '-') AS mean,"
+            " printf('%*s', 2 * min(depth, 60), '') || coalesce(function, '[' ||" BASE(
+                "module") "|| ']', '[unknown]') AS function "
+                          "FROM caller_finding WHERE caller_id IN (SELECT caller_id FROM"
+                          " caller_finding WHERE ?1 < 0 OR latency_share IS NULL"
+                          " OR latency_share >= 0.005"
+                          " ORDER BY latency_share DESC, samples DESC, caller_id"
+                          " LIMIT ?1) ORDER BY caller_id",
+        .alignment = "rrrrrl",
+        .legend =
+            "latency: share of the latency of all samples, in the function and in what "
+            "it calls; self: in the function itself; DRAM: samples served by DRAM; mean: "
+            "cycles",
+    },
+    {
         .name = "interval",
         .rows_sql = "SELECT * FROM interval_view ORDER BY contended DESC,"
                     " lmrl_cycles DESC, interval_id LIMIT ?1",

@@ -10,6 +10,7 @@ DROP VIEW IF EXISTS line_view;
 DROP VIEW IF EXISTS object_view;
 DROP VIEW IF EXISTS line_object_view;
 DROP VIEW IF EXISTS phase_view;
+DROP VIEW IF EXISTS caller_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -103,6 +104,15 @@ FROM line_object_finding AS f
 JOIN line_finding AS l USING (line_id)
 LEFT JOIN data_object AS o USING (object_id)
 ORDER BY f.samples * f.mean_latency_cycles DESC, f.samples DESC, f.line_id, f.object_id;
+
+CREATE VIEW caller_view (
+        caller_id, parent_id, depth, module, function, samples, self_samples,
+        dram_samples, mean_latency_cycles, latency_share, self_latency_share) AS
+SELECT
+        caller_id, parent_id, depth, module, function, samples, self_samples,
+        dram_samples, mean_latency_cycles, latency_share, self_latency_share
+FROM caller_finding
+ORDER BY caller_id;
 
 -- Neighbouring intervals with the same bound, joined: for tools that change clock or
 -- placement by phase. Means are over time; a time in which nothing was counted parts

@@ -276,3 +276,21 @@ CREATE TABLE line_object_finding (
         mean_latency_cycles  REAL,
         contended_samples    INTEGER NOT NULL
 ) STRICT;
+
+-- The calling-context tree of the memory samples by functions, inlined ones included.
+-- caller_id is the order of reading: a function, then what it calls, the most important
+-- first. samples, dram_samples, mean and share are of the function and all that it
+-- calls on this path; self_* are of the function alone.
+CREATE TABLE caller_finding (
+        caller_id            INTEGER PRIMARY KEY,
+        parent_id            INTEGER REFERENCES caller_finding,
+        depth                INTEGER NOT NULL,
+        module               TEXT,
+        function             TEXT,
+        samples              INTEGER NOT NULL,
+        self_samples         INTEGER NOT NULL,
+        dram_samples         INTEGER NOT NULL,
+        mean_latency_cycles  REAL,
+        latency_share        REAL,
+        self_latency_share   REAL
+) STRICT;

@@ -53,7 +53,7 @@ timeout 10 "$MEMLAG" report >out || fail "a FIFO in place of a source"
 grep -q 'source text not found' out || fail "a missing source is not told"
 
 # ---- every kind, every format ---------------------------------------------------
-for by in line function object interval; do
+for by in line function object caller interval; do
         "$MEMLAG" report --by $by >/dev/null
         "$MEMLAG" report --by $by --format csv >$by.csv
         "$MEMLAG" report --by $by --format json >$by.json

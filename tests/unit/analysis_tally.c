@@ -132,7 +132,7 @@ static void every_pair_has_one_tally(void **state)
         assert_int_equal(pairs.count, 1000);
         pairs_sort(&pairs);
         for (size_t i = 0; i < pairs.count; i++) {
-                assert_int_equal(pairs.pairs[i].line, i);
+                assert_int_equal(pairs.pairs[i].first, i);
                 assert_int_equal(pairs.pairs[i].tally.samples, 3);
         }
         pairs_free(&pairs);

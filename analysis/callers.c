@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/* The stacks of the raw rows are a tree of addresses; this one is of functions, so that
+ * two calls in the same function are one node. Node 0 is above all outermost functions.
+ */
+#include "callers.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "pairs.h"
+#include "statement.h"
+
+enum { NONE = UINT32_MAX };
+
+/* A function at a location: the one of the machine code, or one inlined there. */
+struct frame {
+        int64_t location_id;
+        int64_t depth; /* 0: innermost */
+        uint32_t function;
+};
+
+struct stack {
+        int64_t stack_id;
+        int64_t location_id;
+        uint32_t parent; /* index of an earlier one, or NONE */
+        uint32_t node;   /* of its innermost function; NONE: not asked for */
+        bool needed;
+};
+
+struct sums {
+        int64_t samples;
+        int64_t dram_samples;
+        int64_t latencies;
+        double latency_cycles;
+};
+
+struct callers {
+        struct frame *frames; /* by location, innermost first */
+        size_t frame_count;
+        struct stack *stacks; /* by stack_id */
+        size_t stack_count;
+        uint32_t *function_frame; /* some frame of each function */
+        struct pairs tree;        /* pair I, of parent node and function, is node I + 1 */
+        struct sums *own;         /* of each node */
+        size_t own_capacity;
+};
+
+static int no_memory(struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "no memory for the tree of callers");
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+/* Makes room for one more of COUNT items; the room doubles at powers of two. */
+static int reserve(void **items, size_t count, size_t item_bytes)
+{
+        if (count & (count - 1))
+                return 0;
+        void *grown = reallocarray(*items, count ? 2 * count : 1, item_bytes);
+        if (!grown)
+                return -ENOMEM;
+        *items = grown;
+        return 0;
+}
+
+typedef int take_row(struct callers *callers, sqlite3_stmt *row);
+
+static int each_row(struct db *db, struct callers *callers, const char *sql,
+                    take_row *take, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db, sql, &rows, diag);
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
+                if ((code = take(callers, rows)) < 0)
+                        no_memory(diag);
+        sqlite3_finalize(rows);
+        return code;
+}
+
+/* Functions are the same when their names and modules are. */
+static const char frames_sql[] =
+    "WITH frame AS ("
+    " SELECT location_id, depth, function FROM inline_frame"
+    " UNION ALL SELECT location_id, 0, function FROM location"
+    " WHERE location_id NOT IN (SELECT location_id FROM inline_frame)) "
+    "SELECT f.location_id, f.depth,"
+    " dense_rank() OVER (ORDER BY m.path, f.function) - 1 "
+    "FROM frame AS f JOIN location AS l USING (location_id)"
+    " LEFT JOIN module AS m USING (module_id) ORDER BY f.location_id, f.depth";
+
+static int take_frame(struct callers *callers, sqlite3_stmt *row)
+{
+        void *frames = callers->frames;
+        if (callers->frame_count >= NONE ||
+            reserve(&frames, callers->frame_count, sizeof(*callers->frames)))
+                return -ENOMEM;
+        callers->frames = frames;
+        callers->frames[callers->frame_count++] =
+            (struct frame){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                           (uint32_t)sqlite3_column_int64(row, 2)};
+        return 0;
+}
+
+static int compare_stack(const void *id, const void *stack)
+{
+        int64_t a = *(const int64_t *)id, b = ((const struct stack *)stack)->stack_id;
+        return (a > b) - (a < b);
+}
+
+static struct stack *find_stack(const struct callers *callers, int64_t stack_id)
+{
+        return callers->stack_count
+                   ? bsearch(&stack_id, callers->stacks, callers->stack_count,
+                             sizeof(*callers->stacks), compare_stack)
+                   : NULL;
+}
+
+/* A parent comes before its children; what a damaged file has else is no parent. */
+static int take_stack(struct callers *callers, sqlite3_stmt *row)
+{
+        struct stack *parent = sqlite3_column_type(row, 1) == SQLITE_NULL
+                                   ? NULL
+                                   : find_stack(callers, sqlite3_column_int64(row, 1));
+        uint32_t parent_index = parent ? (uint32_t)(parent - callers->stacks) : NONE;
+        void *stacks = callers->stacks;
+        if (callers->stack_count >= NONE ||
+            reserve(&stacks, callers->stack_count, sizeof(*callers->stacks)))
+                return -ENOMEM;
+        callers->stacks = stacks;
+        callers->stacks[callers->stack_count++] =
+            (struct stack){.stack_id = sqlite3_column_int64(row, 0),
+                           .location_id = sqlite3_column_int64(row, 2),
+                           .parent = parent_index,
+                           .node = NONE};
+        return 0;
+}
+
+static int index_functions(struct callers *callers)
+{
+        callers->function_frame =
+            calloc(callers->frame_count + 1, sizeof(*callers->function_frame));
+        if (!callers->function_frame)
+                return -ENOMEM;
+        for (size_t i = callers->frame_count; i-- > 0;)
+                callers->function_frame[callers->frames[i].function] = (uint32_t)i;
+        return 0;
+}
+
+/* ---- the tree -------------------------------------------------------------- */
+
+static int compare_frame(const void *id, const void *frame)
+{
+        int64_t a = *(const int64_t *)id, b = ((const struct frame *)frame)->location_id;
+        return (a > b) - (a < b);
+}
+
+/* Goes down from NODE through the functions of the location, outermost first, and
+ * makes what is new. NONE without memory. */
+static uint32_t descend(struct callers *callers, uint32_t node, int64_t location_id)
+{
+        const struct frame *found =
+            callers->frame_count
+                ? bsearch(&location_id, callers->frames, callers->frame_count,
+                          sizeof(*found), compare_frame)
+                : NULL;
+        if (!found)
+                return node;
+        size_t first = (size_t)(found - callers->frames), last = first;
+        while (first > 0 && callers->frames[first - 1].location_id == location_id)
+                first--;
+        while (last + 1 < callers->frame_count &&
+               callers->frames[last + 1].location_id == location_id)
+                last++;
+        for (size_t i = last + 1; i-- > first && node != NONE;) {
+                uint32_t place =
+                    pairs_place(&callers->tree, node, callers->frames[i].function);
+                node = place == NONE ? NONE : place + 1;
+        }
+        return node;
+}
+
+static int take_needed(struct callers *callers, sqlite3_stmt *row)
+{
+        struct stack *stack = find_stack(callers, sqlite3_column_int64(row, 0));
+        if (stack)
+                stack->needed = true;
+        return 0;
+}
+
+static int grow_tree(struct callers *callers)
+{
+        for (size_t i = callers->stack_count; i-- > 0;)
+                if (callers->stacks[i].needed && callers->stacks[i].parent != NONE)
+                        callers->stacks[callers->stacks[i].parent].needed = true;
+        for (size_t i = 0; i < callers->stack_count; i++) {
+                struct stack *stack = &callers->stacks[i];
+                if (!stack->needed)
+                        continue;
+                uint32_t above =
+                    stack->parent == NONE ? 0 : callers->stacks[stack->parent].node;
+                stack->node = descend(callers, above, stack->location_id);
+                if (stack->node == NONE)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+#define MEMORY_SAMPLES                                                                   \
+        "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id)"                  \
+        " LEFT JOIN data_source AS d USING (data_source_id) "                            \
+        "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"               \
+        " ELSE d.op <> 'NA' OR d.level <> 'NA' END "
+
+/* A sample without a stack has no callers, only a place. */
+static int take_samples(struct callers *callers, sqlite3_stmt *row)
+{
+        struct stack *stack = sqlite3_column_type(row, 0) == SQLITE_NULL
+                                  ? NULL
+                                  : find_stack(callers, sqlite3_column_int64(row, 0));
+        uint32_t node =
+            stack ? stack->node : descend(callers, 0, sqlite3_column_int64(row, 1));
+        if (node == NONE)
+                return -ENOMEM;
+        if (node >= callers->own_capacity) {
+                size_t capacity = 2 * (callers->tree.count + 1);
+                struct sums *grown = reallocarray(callers->own, capacity, sizeof(*grown));
+                if (!grown)
+                        return -ENOMEM;
+                for (size_t i = callers->own_capacity; i < capacity; i++)
+                        grown[i] = (struct sums){0};
+                callers->own = grown;
+                callers->own_capacity = capacity;
+        }
+        struct sums *own = &callers->own[node];
+        own->samples += sqlite3_column_int64(row, 2);
+        own->dram_samples += sqlite3_column_int64(row, 3);
+        own->latencies += sqlite3_column_int64(row, 4);
+        own->latency_cycles += sqlite3_column_double(row, 5);
+        return 0;
+}
+
+static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
+{
+        int code = each_row(db, callers, frames_sql, take_frame, diag);
+        if (!code && index_functions(callers))
+                code = no_memory(diag);
+        if (!code)
+                code = each_row(db, callers,
+                                "SELECT stack_id, parent_id, location_id FROM stack"
+                                " LEFT JOIN stack_location USING (stack_id)"
+                                " ORDER BY stack_id",
+                                take_stack, diag);
+        if (!code)
+                code = each_row(db, callers,
+                                "SELECT DISTINCT s.stack_id " MEMORY_SAMPLES
+                                "AND s.stack_id IS NOT NULL",
+                                take_needed, diag);
+        if (!code && grow_tree(callers))
+                code = no_memory(diag);
+        if (!code)
+                code = each_row(
+                    db, callers,
+                    "SELECT s.stack_id, iif(s.stack_id IS NULL, a.location_id, NULL) AS "
+                    "place, count(*),"
+                    " sum(coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM')),"
+                    " sum(coalesce(s.latency_cycles, -1) >= 0),"
+                    " total(max(coalesce(s.latency_cycles, 0), 0)) " MEMORY_SAMPLES
+                    "GROUP BY s.stack_id, place ORDER BY s.stack_id, place",
+                    take_samples, diag);
+        return code;
+}
+
+/* ---- writing --------------------------------------------------------------- */
+
+/* A node with what it sums, and where its children are in the list of nodes. */
+struct node {
+        uint32_t number;
+        uint32_t parent;
+        struct sums all; /* its own and those below it */
+};
+
+static void add(struct sums *to, const struct sums *from)
+{
+        to->samples += from->samples;
+        to->dram_samples += from->dram_samples;
+        to->latencies += from->latencies;
+        to->latency_cycles += from->latency_cycles;
+}
+
+/* Children together, the most important first. */
+static int compare_nodes(const void *left, const void *right)
+{
+        const struct node *a = left, *b = right;
+        if (a->parent != b->parent)
+                return a->parent < b->parent ? -1 : 1;
+        if (a->all.latency_cycles != b->all.latency_cycles)
+                return a->all.latency_cycles > b->all.latency_cycles ? -1 : 1;
+        if (a->all.samples != b->all.samples)
+                return a->all.samples > b->all.samples ? -1 : 1;
+        return a->number < b->number ? -1 : a->number > b->number;
+}
+
+struct writing {
+        struct db *db;
+        const struct callers *callers;
+        const struct node *nodes; /* as compare_nodes orders them; node 0 is not there */
+        const uint32_t *first;    /* child of each node, and one more */
+        double latency_cycles;    /* of all samples */
+        sqlite3_stmt *insert;
+        struct diag *diag;
+};
+
+static int write_node(const struct writing *writing, const struct node *node,
+                      int64_t caller_id, int64_t parent_id, int64_t depth)
+{
+        const struct callers *callers = writing->callers;
+        const struct pair *pair = &callers->tree.pairs[node->number - 1];
+        const struct frame *frame =
+            &callers->frames[callers->function_frame[pair->second]];
+        struct sums own = node->number < callers->own_capacity
+                              ? callers->own[node->number]
+                              : (struct sums){0};
+        sqlite3_stmt *insert = writing->insert;
+        sqlite3_bind_int64(insert, 1, caller_id);
+        if (parent_id)
+                sqlite3_bind_int64(insert, 2, parent_id);
+        else
+                sqlite3_bind_null(insert, 2);
+        sqlite3_bind_int64(insert, 3, depth);
+        sqlite3_bind_int64(insert, 4, frame->location_id);
+        sqlite3_bind_int64(insert, 5, frame->depth);
+        sqlite3_bind_int64(insert, 6, node->all.samples);
+        sqlite3_bind_int64(insert, 7, own.samples);
+        sqlite3_bind_int64(insert, 8, node->all.dram_samples);
+        statement_bind_real(insert, 9,
+                            node->all.latency_cycles / (double)node->all.latencies);
+        statement_bind_real(insert, 10,
+                            node->all.latency_cycles / writing->latency_cycles);
+        statement_bind_real(insert, 11, own.latency_cycles / writing->latency_cycles);
+        return statement_run(writing->db, insert, writing->diag);
+}
+
+/* Where the walk is: the next child to write, and the last, at each level. */
+struct step {
+        uint32_t next;
+        uint32_t end;
+        int64_t caller_id;
+};
+
+/* Parents before their children: caller_id is the order in which a tree is read. */
+static int write_tree(const struct writing *writing, size_t node_count)
+{
+        struct step *levels = calloc(node_count + 2, sizeof(*levels));
+        int64_t caller_id = 0;
+        size_t depth = 0;
+        int code = levels ? 0 : no_memory(writing->diag);
+        if (levels)
+                levels[0] = (struct step){writing->first[0], writing->first[1], 0};
+        while (code == 0) {
+                struct step *level = &levels[depth];
+                if (level->next == level->end) {
+                        if (depth-- == 0)
+                                break;
+                        continue;
+                }
+                const struct node *node = &writing->nodes[level->next++];
+                code = write_node(writing, node, ++caller_id, level->caller_id,
+                                  (int64_t)depth);
+                levels[++depth] =
+                    (struct step){writing->first[node->number],
+                                  writing->first[node->number + 1], caller_id};
+        }
+        free(levels);
+        return code;
+}
+
+/* Children have higher numbers than their parents. */
+static void sum_up(const struct callers *callers, struct node *nodes, struct sums *whole)
+{
+        for (size_t i = callers->tree.count; i-- > 0;) {
+                struct node *node = &nodes[i];
+                node->number = (uint32_t)i + 1;
+                node->parent = callers->tree.pairs[i].first;
+                if (node->number < callers->own_capacity)
+                        add(&node->all, &callers->own[node->number]);
+                add(node->parent ? &nodes[node->parent - 1].all : whole, &node->all);
+        }
+        if (callers->own_capacity)
+                add(whole, &callers->own[0]);
+}
+
+static const char insert_sql[] =
+    "INSERT INTO caller_finding SELECT ?1, ?2, ?3, m.path,"
+    " iif(f.location_id IS NULL, l.function, f.function), ?6, ?7, ?8, ?9, ?10, ?11 "
+    "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?4"
+    " LEFT JOIN module AS m USING (module_id)"
+    " LEFT JOIN inline_frame AS f ON f.location_id = ?4 AND f.depth = ?5";
+
+static int store_tree(struct db *db, const struct callers *callers, struct diag *diag)
+{
+        size_t count = callers->tree.count;
+        struct node *nodes = calloc(count + 1, sizeof(*nodes));
+        uint32_t *first = calloc(count + 3, sizeof(*first));
+        struct sums whole = {0};
+        struct writing writing = {
+            .db = db, .callers = callers, .nodes = nodes, .first = first, .diag = diag};
+        int code = nodes && first
+                       ? statement_prepare(db, insert_sql, &writing.insert, diag)
+                       : no_memory(diag);
+        if (!code) {
+                sum_up(callers, nodes, &whole);
+                writing.latency_cycles = whole.latency_cycles;
+                if (count)
+                        qsort(nodes, count, sizeof(*nodes), compare_nodes);
+                for (size_t i = 0; i < count; i++)
+                        first[nodes[i].parent + 1]++;
+                for (size_t i = 0; i <= count; i++)
+                        first[i + 1] += first[i];
+                code = write_tree(&writing, count);
+        }
+        sqlite3_finalize(writing.insert);
+        free(nodes);
+        free(first);
+        return code;
+}
+
+int callers_make(struct db *db, struct diag *diag)
+{
+        struct callers callers = {0};
+        int code = read_tree(db, &callers, diag);
+        if (!code)
+                code = store_tree(db, &callers, diag);
+        free(callers.frames);
+        free(callers.stacks);
+        free(callers.function_frame);
+        free(callers.own);
+        pairs_free(&callers.tree);
+        return code;
+}
