@@ -14,6 +14,8 @@
  * the gate and the intervals of the counters. */
 #include "tool.h"
 
+#include "model/clock_heap.h"
+
 #include "libvex_guest_amd64.h"
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
@@ -28,8 +30,9 @@
  * all threads of a stretch of time (dram.h), so this need not be short. */
 #define GATE_WINDOW_CYCLES 10000u
 /* The wait at the gate is woken by other threads; the time-out is for a thread that
- * has to notice that the process is exiting. */
+ * has to notice that the process is exiting. Where many wait each looks more seldom. */
 #define GATE_WAIT_NS 5000000
+#define GATE_CROWD   32
 /* Woken threads that have not come back after so many time-outs are not waited for. */
 #define WAKE_PATIENCE 4
 
@@ -44,7 +47,6 @@ struct tool_thread {
         struct tool_thread *next_spare;
         UInt lwp; /* Linux thread id */
         Bool runnable;
-        Bool at_gate;
         UInt gate_open; /* futex: 1 once the thread may go on */
         /* The hot state while another thread runs. */
         ULong instructions;
@@ -65,10 +67,13 @@ static UInt alive_count;
 static UInt created_count; /* threads so far: their cores go round */
 static ThreadId running;   /* whose state is in tool_hot; kept while nobody runs */
 static ULong last_clock;   /* of the thread that ran last, once it has exited */
-static UInt at_gate_count;
-static Int woken_count;       /* threads woken by futex and not back yet */
-static Int waking_count;      /* threads inside a futex call that wakes */
-static ULong last_wake_clock; /* of the last thread that woke others */
+static UInt runnable_count;
+static struct clock_heap ready;   /* the runnable threads but the running one */
+static struct clock_heap at_gate; /* those that wait at the gate */
+static UInt at_gate_count;        /* and those that have been woken there */
+static Int woken_count;           /* threads woken by futex and not back yet */
+static Int waking_count;          /* threads inside a futex call that wakes */
+static ULong last_wake_clock;     /* of the last thread that woke others */
 static struct tool_thread *spare_threads;
 static Bool turn_ends_at_gate;
 static UInt *guest_of_turn; /* the guest state of the thread that is to stop */
@@ -160,30 +165,43 @@ static void end_passed_interval(struct tool_thread *thread, ULong now_slots)
 
 /* ---- the gate ---- */
 
-/* The slowest clock of the threads that can run, without TID's; maximum if none. */
-static ULong slowest_other(ThreadId tid)
+/* A thread's clock stands still while it does not run, so that the heap stays right. */
+static void set_runnable(ThreadId tid, Bool runnable)
 {
-        ULong slowest = ~0ULL;
+        struct tool_thread *thread = threads[tid];
 
-        for (UInt i = 0; i < alive_count; i++) {
-                const struct tool_thread *other = threads[alive[i]];
-                if (alive[i] == tid || !other->runnable)
-                        continue;
-                ULong clock = clock_of(other);
-                if (clock < slowest)
-                        slowest = clock;
-        }
-        return slowest;
+        if (thread->runnable == runnable)
+                return;
+        thread->runnable = runnable;
+        runnable_count += runnable ? 1 : -1;
+        if (!runnable)
+                clock_heap_remove(&ready, tid);
+        else if (tid != running)
+                clock_heap_put(&ready, tid, clock_of(thread));
+}
+
+/* CLOCK, or the running thread's if that can run, is slower and is not TID. */
+static ULong slower_of_running(ULong clock, ThreadId tid)
+{
+        if (running == VG_INVALID_THREADID || running == tid ||
+            !threads[running]->runnable)
+                return clock;
+        ULong here = clock_of(threads[running]);
+        return here < clock ? here : clock;
+}
+
+/* The gate when the slowest thread that counts is at SLOWEST; maximum: none is. */
+static ULong gate_at(ULong slowest)
+{
+        if (woken_count > 0 && last_wake_clock < slowest)
+                slowest = last_wake_clock;
+        return slowest == CLOCK_NEVER ? slowest : slowest + gate_window_slots;
 }
 
 /* The clock at which the gate stops thread TID; maximum: never. */
 static ULong gate_clock(ThreadId tid)
 {
-        ULong slowest = slowest_other(tid);
-
-        if (woken_count > 0 && last_wake_clock < slowest)
-                slowest = last_wake_clock;
-        return slowest == ~0ULL ? slowest : slowest + gate_window_slots;
+        return gate_at(slower_of_running(clock_heap_slowest_but(&ready, tid), tid));
 }
 
 static Bool may_go_on(ThreadId tid)
@@ -191,16 +209,18 @@ static Bool may_go_on(ThreadId tid)
         return clock_of(threads[tid]) < gate_clock(tid);
 }
 
+/* For each thread at the gate the slowest of all is as good as the slowest of the
+ * others: only for the slowest itself are they not the same, and it may go on. */
 static void wake_those_in_window(void)
 {
-        if (at_gate_count == 0)
-                return;
-        for (UInt i = 0; i < alive_count; i++) {
-                struct tool_thread *thread = threads[alive[i]];
-                if (!thread->at_gate || !may_go_on(alive[i]))
-                        continue;
-                __atomic_store_n(&thread->gate_open, 1, __ATOMIC_RELEASE);
-                futex_wake_private(&thread->gate_open);
+        ULong gate =
+            gate_at(slower_of_running(clock_heap_slowest(&ready), VG_INVALID_THREADID));
+
+        while (clock_heap_slowest(&at_gate) < gate) {
+                ThreadId tid = at_gate.entries[0].id;
+                clock_heap_remove(&at_gate, tid);
+                __atomic_store_n(&threads[tid]->gate_open, 1, __ATOMIC_RELEASE);
+                futex_wake_private(&threads[tid]->gate_open);
         }
 }
 
@@ -248,34 +268,25 @@ static void wait_at_gate(ThreadId tid)
         Int timeouts = 0;
 
         while (!may_go_on(tid) && !VG_(is_exiting)(tid)) {
-                long result;
+                long result, wait_ns;
 
                 wake_those_in_window();
-                thread->at_gate = True;
-                at_gate_count++;
                 __atomic_store_n(&thread->gate_open, 0, __ATOMIC_RELEASE);
+                clock_heap_put(&at_gate, tid, clock_of(thread));
+                wait_ns = GATE_WAIT_NS * (1 + at_gate_count++ / GATE_CROWD);
                 VG_(release_BigLock)(tid, STATE_YIELDING, "simpmu gate");
-                result = futex_wait_private(&thread->gate_open, 0, GATE_WAIT_NS);
+                result = futex_wait_private(&thread->gate_open, 0, wait_ns);
                 VG_(acquire_BigLock)(tid, "simpmu gate");
-                thread->at_gate = False;
+                clock_heap_remove(&at_gate, tid);
                 at_gate_count--;
                 if (result == TIMED_OUT && ++timeouts == WAKE_PATIENCE)
                         woken_count = 0;
         }
 }
 
-static UInt runnable_count(void)
-{
-        UInt count = 0;
-
-        for (UInt i = 0; i < alive_count; i++)
-                count += threads[alive[i]]->runnable;
-        return count;
-}
-
 static void runnable_changed(void)
 {
-        dram_set_skew(&tool_machine.dram, runnable_count() > 1 ? gate_window_slots : 0);
+        dram_set_skew(&tool_machine.dram, runnable_count > 1 ? gate_window_slots : 0);
         wake_those_in_window();
 }
 
@@ -306,7 +317,7 @@ static void catch_up(ThreadId tid)
 static void come_back(ThreadId tid)
 {
         catch_up(tid);
-        threads[tid]->runnable = True;
+        set_runnable(tid, True);
         runnable_changed();
 }
 
@@ -360,8 +371,12 @@ static void switch_to(ThreadId tid)
 {
         struct tool_thread *next = threads[tid];
 
-        if (running != VG_INVALID_THREADID)
+        if (running != VG_INVALID_THREADID) {
                 save_hot(threads[running]);
+                if (threads[running]->runnable)
+                        clock_heap_put(&ready, running, clock_of(threads[running]));
+        }
+        clock_heap_remove(&ready, tid);
         running = tid;
         tool_thread = &next->sim;
         tool_hot.instructions = next->instructions;
@@ -402,7 +417,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
                 waking_count++;
                 return;
         }
-        threads[tid]->runnable = False;
+        set_runnable(tid, False);
         runnable_changed();
 }
 
@@ -412,7 +427,7 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
         (void)count;
         if (futex_call_waits(number, arguments) && !sr_isError(result)) {
                 note_woken(tid);
-                threads[tid]->runnable = True;
+                set_runnable(tid, True);
                 runnable_changed();
                 return;
         }
@@ -458,7 +473,7 @@ static void on_thread_create(ThreadId parent, ThreadId child)
         reading_begin(threads[child], threads_slots_to_ns(start_slots));
         alive[alive_count++] = child;
         /* From now on others do not run away from it. */
-        threads[child]->runnable = True;
+        set_runnable(child, True);
         runnable_changed();
 }
 
@@ -498,6 +513,8 @@ static void write_exit(ThreadId tid)
 
 static void forget_thread(ThreadId tid)
 {
+        set_runnable(tid, False);
+        clock_heap_remove(&at_gate, tid);
         for (UInt i = 0; i < alive_count; i++) {
                 if (alive[i] == tid)
                         alive[i] = alive[--alive_count];
@@ -530,6 +547,13 @@ void threads_register(void)
         VG_(track_pre_thread_ll_exit)(on_thread_exit);
 }
 
+static void heap_init(struct clock_heap *heap)
+{
+        clock_heap_init(heap, tool_allocate(VG_N_THREADS * sizeof(*heap->entries)),
+                        tool_allocate(VG_N_THREADS * sizeof(*heap->places)),
+                        VG_N_THREADS);
+}
+
 void threads_start(ULong start_ns)
 {
         const ThreadId main_thread = 1;
@@ -540,6 +564,8 @@ void threads_start(ULong start_ns)
         filter_clear(&tool_hot);
         threads = tool_allocate(VG_N_THREADS * sizeof(*threads));
         alive = tool_allocate(VG_N_THREADS * sizeof(*alive));
+        heap_init(&ready);
+        heap_init(&at_gate);
         threads[main_thread] = thread_new(slots_at_ns(start_ns));
         reading_begin(threads[main_thread], start_ns);
         alive[alive_count++] = main_thread;
@@ -552,7 +578,7 @@ void threads_forked(ThreadId tid)
 
         while (alive_count > 1)
                 forget_thread(alive[0] == tid ? alive[1] : alive[0]);
-        thread->runnable = False; /* it is in the fork call */
+        set_runnable(tid, False); /* it is in the fork call */
         at_gate_count = 0;
         woken_count = 0;
         waking_count = 0;
