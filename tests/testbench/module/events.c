@@ -52,12 +52,35 @@ static bool has_counter(const struct perf_event *event)
         return event->pmu == &scripted_pmu;
 }
 
+/* The time for which this CPU's counters count. */
+struct counting_time {
+        u64 stopped_ns; /* when it stands still; 0: it runs */
+        bool stopped_to_read;
+};
+
+static DEFINE_PER_CPU(struct counting_time, counting_time);
+
+static u64 counting_now_ns(void)
+{
+        return this_cpu_read(counting_time.stopped_ns) ?: ktime_get_ns();
+}
+
+static void stop_time(void)
+{
+        this_cpu_write(counting_time.stopped_ns, ktime_get_ns());
+}
+
+static void let_time_run(void)
+{
+        this_cpu_write(counting_time.stopped_ns, 0);
+}
+
 void event_count(struct perf_event *event)
 {
         struct scripted_event *own = scripted(event);
         const struct script *script = script_of_current();
         u64 config = event_config(event);
-        u64 now_ns = ktime_get_ns();
+        u64 now_ns = counting_now_ns();
 
         if (script)
                 local64_add(script_count(script, config, now_ns) -
@@ -66,14 +89,62 @@ void event_count(struct perf_event *event)
         own->counted_to_ns = now_ns;
 }
 
-/* Another task, perhaps with another script, runs next: the events of a whole CPU go on
- * from here. Interrupts are off. */
-static void count_before_switch(void)
+static void count_running(void)
 {
         struct scripted_event *own;
 
         list_for_each_entry(own, this_cpu_ptr(&running_events), running)
             event_count(own->event);
+}
+
+/* Another task, perhaps with another script, runs next: the events of a whole CPU go on
+ * from here, all from the same moment. Interrupts are off. */
+static void count_before_switch(void)
+{
+        stop_time();
+        count_running();
+        let_time_run();
+}
+
+/* While the PMU is disabled, events come and go, and nothing counts. */
+static void disable_counting(struct pmu *pmu)
+{
+        stop_time();
+        count_running();
+}
+
+static void enable_counting(struct pmu *pmu)
+{
+        struct scripted_event *own;
+        u64 now_ns = ktime_get_ns();
+
+        let_time_run();
+        list_for_each_entry(own, this_cpu_ptr(&running_events), running)
+            own->counted_to_ns = now_ns;
+}
+
+/* A group is read as of one moment. */
+static void begin_transaction(struct pmu *pmu, unsigned int kind)
+{
+        bool stops =
+            kind == PERF_PMU_TXN_READ && !this_cpu_read(counting_time.stopped_ns);
+
+        this_cpu_write(counting_time.stopped_to_read, stops);
+        if (stops)
+                stop_time();
+}
+
+static int end_transaction(struct pmu *pmu)
+{
+        if (this_cpu_read(counting_time.stopped_to_read))
+                let_time_run();
+        this_cpu_write(counting_time.stopped_to_read, false);
+        return 0;
+}
+
+static void cancel_transaction(struct pmu *pmu)
+{
+        end_transaction(pmu);
 }
 
 u64 event_id(const struct perf_event *event)
@@ -125,7 +196,7 @@ void event_start(struct perf_event *event, int flags)
         if (!(event->hw.state & PERF_HES_STOPPED))
                 return;
         event->hw.state = 0;
-        own->counted_to_ns = ktime_get_ns();
+        own->counted_to_ns = counting_now_ns();
         list_add_tail(&own->running, this_cpu_ptr(&running_events));
         if (is_sampling_event(event))
                 sampling_start(event);
@@ -314,6 +385,11 @@ void events_close(void)
 struct pmu scripted_pmu = {
     .module = THIS_MODULE,
     .task_ctx_nr = perf_hw_context,
+    .pmu_enable = enable_counting,
+    .pmu_disable = disable_counting,
+    .start_txn = begin_transaction,
+    .commit_txn = end_transaction,
+    .cancel_txn = cancel_transaction,
     .event_init = event_init,
     .add = event_add,
     .del = event_del,
