@@ -32,7 +32,9 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
                     "source %s samples no stores of their own; record without "
                     "--stores",
                     ops->name);
-        return ops->probe(options, diag);
+        struct source_options defaults = *options;
+        ops->set_defaults(&defaults);
+        return ops->probe(&defaults, diag);
 }
 
 const struct source_ops *sources_choose(const struct source_options *options,
