@@ -3,6 +3,7 @@
  * database, and goes on to the short report. The story from options to exit status;
  * what a source, the sink and the launcher do is theirs. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,6 +357,24 @@ static int status_of(const struct recording *recording, bool shown)
         return status == EXIT_OK && !shown ? EXIT_FAILED : status;
 }
 
+/* Removes a database that holds nothing. */
+static void drop_recording(struct recording *recording)
+{
+        bool created = recording->db != NULL;
+        close_recording(recording);
+        if (created)
+                unlink(recording->options->output);
+}
+
+/* A signal from outside, such as Ctrl-C, was faster than the source. */
+static bool ended_before_it_began(struct recording *recording)
+{
+        if (!recording->end.signalled || !launch_ends_program(recording->end.status))
+                return false;
+        drain(recording, false);
+        return sink_images(recording->sink) == 0 && !recording->failed;
+}
+
 static int record(struct recording *recording)
 {
         const struct record_options *options = recording->options;
@@ -363,11 +382,9 @@ static int record(struct recording *recording)
         int rc = start(recording, &diag);
         if (rc < 0) {
                 diag_print(name, &diag);
-                bool created = recording->db != NULL;
-                close_recording(recording);
-                if (created)
-                        unlink(options->output); /* it holds nothing */
-                return EXIT_FAILED;
+                int signal_number = launch_early_signal(recording->launch);
+                drop_recording(recording);
+                return signal_number ? 128 + signal_number : EXIT_FAILED;
         }
         if (follow(recording, &diag) < 0)
                 give_up(recording, &diag);
@@ -376,15 +393,39 @@ static int record(struct recording *recording)
                 diag_print(name, &diag);
                 recording->failed = true;
         }
+        if (ended_before_it_began(recording)) {
+                diag_printf(name,
+                            "SIG%s ended the command before it began; nothing was "
+                            "recorded",
+                            sigabbrev_np(recording->end.status));
+                drop_recording(recording);
+                return 128 + recording->end.status;
+        }
         finish_database(recording);
         explain_unhandled(recording);
         uint64_t samples = sink_samples(recording->sink);
         close_recording(recording);
         if (recording->failed)
                 return status_of(recording, false);
-        fprintf(stderr, "memlag %s: wrote %s (%llu samples)\n", name, options->output,
-                (unsigned long long)samples);
+        diag_printf(name, "wrote %s (%llu samples)", options->output,
+                    (unsigned long long)samples);
         return status_of(recording, show(options->output) == EXIT_OK);
+}
+
+/* What is wrong with --sim-cpu and --sim-set is wrong usage, whatever the source. */
+static int check_model(const struct record_options *options)
+{
+        const struct source_options *source = &options->source;
+        struct diag diag;
+        struct sim_preset preset;
+        if (options->action == RECORD_LIST_PRESETS ||
+            (!source->sim_cpu && !source->sim_set))
+                return EXIT_OK;
+        int rc = sim_preset_build(source->sim_cpu, source->sim_set, &preset, &diag);
+        if (rc == 0)
+                return EXIT_OK;
+        diag_print(name, &diag);
+        return rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int choose_source(const struct record_options *options,
@@ -408,7 +449,9 @@ int cmd_record(int argc, char **argv)
                 return EXIT_FAILED;
         }
         struct recording recording = {.options = &options};
-        if (options.action != RECORD_RUN) {
+        if ((status = check_model(&options)) != EXIT_OK) {
+                /* it has said why */
+        } else if (options.action != RECORD_RUN) {
                 status = print_lists(&options);
         } else if (choose_source(&options, &recording.ops, &diag) < 0) {
                 diag_print(name, &diag);

@@ -30,6 +30,7 @@ struct launch {
         int report; /* where it tells why it could not */
         const char *program;
         pid_t pid; /* 0: none */
+        int early_signal;
         bool ended;
 };
 
@@ -76,6 +77,10 @@ void launch_close(struct launch *launch)
 {
         if (!launch)
                 return;
+        /* Signals that came too late, or too early, must not end memlag now. */
+        struct signalfd_siginfo info;
+        while (read(launch->signal_fd, &info, sizeof(info)) > 0)
+                ;
         close_descriptor(&launch->signal_fd);
         close_descriptor(&launch->end_fd);
         close_descriptor(&launch->report);
@@ -149,8 +154,41 @@ int launch_prepare(struct launch *launch, char *const argv[], char *const envp[]
         return 0;
 }
 
+static bool is_ignored(int signal_number)
+{
+        struct sigaction action;
+        return sigaction(signal_number, NULL, &action) == 0 &&
+               action.sa_handler == SIG_IGN;
+}
+
+bool launch_ends_program(int signal_number)
+{
+        return signal_number == SIGINT || signal_number == SIGTERM ||
+               signal_number == SIGHUP || signal_number == SIGQUIT;
+}
+
+/* A signal that has come and would have ended the target; 0: none. */
+static int early_signal(void)
+{
+        sigset_t pending;
+        sigpending(&pending);
+        for (size_t i = 0; i < COUNT(forwarded_signals); i++) {
+                int number = forwarded_signals[i];
+                if (launch_ends_program(number) && sigismember(&pending, number) &&
+                    !is_ignored(number))
+                        return number;
+        }
+        return 0;
+}
+
 int launch_start(struct launch *launch, struct diag *diag)
 {
+        launch->early_signal = early_signal();
+        if (launch->early_signal)
+                return diag_set(
+                    diag, -EINTR,
+                    "SIG%s came before the command began; nothing was recorded",
+                    sigabbrev_np(launch->early_signal));
         (void)!write(launch->go, "",
                      1); /* SIGPIPE is ignored: it may be killed already */
         close_descriptor(&launch->go);
@@ -188,17 +226,9 @@ static bool reached_target_already(const struct launch *launch,
         return info->ssi_code == SI_KERNEL || (pid_t)info->ssi_pid == launch->pid;
 }
 
-static bool is_ignored(int signal_number)
+int launch_early_signal(const struct launch *launch)
 {
-        struct sigaction action;
-        return sigaction(signal_number, NULL, &action) == 0 &&
-               action.sa_handler == SIG_IGN;
-}
-
-static bool ends_a_program(int signal_number)
-{
-        return signal_number == SIGINT || signal_number == SIGTERM ||
-               signal_number == SIGHUP || signal_number == SIGQUIT;
+        return launch ? launch->early_signal : 0;
 }
 
 bool launch_forward(struct launch *launch)
@@ -207,7 +237,7 @@ bool launch_forward(struct launch *launch)
         bool end = false;
         while (read(launch->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
                 if (launch->pid == 0)
-                        end |= ends_a_program((int)info.ssi_signo);
+                        end |= launch_ends_program((int)info.ssi_signo);
                 else if (!launch->ended && !reached_target_already(launch, &info))
                         kill(launch->pid, (int)info.ssi_signo);
                 /* The shell waits for us, so we stop as the target does. */

@@ -25,8 +25,14 @@ int launch_prepare(struct launch *launch, char *const argv[], char *const envp[]
 /* The waiting process; also the target's later. 0: there is none. */
 pid_t launch_pid(const struct launch *launch);
 
-/* Lets it execute the program. */
+/* Lets it execute the program. -EINTR: a signal that ends programs had come before. */
 int launch_start(struct launch *launch, struct diag *diag);
+
+/* That signal; 0: there was none. NULL is allowed. */
+int launch_early_signal(const struct launch *launch);
+
+/* Whether it asks a program to end: SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
+bool launch_ends_program(int signal_number);
 
 /* Polls readable when a signal came. */
 int launch_signal_fd(const struct launch *launch);

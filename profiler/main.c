@@ -7,6 +7,7 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "diag.h"
 #include "doctor.h"
 #include "microbench.h"
 #include "record.h"
@@ -31,8 +32,9 @@ int command_run(const char *name, int argc, char **argv)
         for (const struct command *c = commands; c->name; c++)
                 if (strcmp(c->name, name) == 0)
                         return c->run(argc, argv);
-        fprintf(stderr, "memlag: '%s' is not a memlag command; see 'memlag --help'\n",
-                name);
+        struct diag diag;
+        diag_set(&diag, 0, "'%s' is not a memlag command; see 'memlag --help'", name);
+        fprintf(stderr, "memlag: %s\n", diag.text);
         return EXIT_USAGE;
 }
 

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +74,21 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
+/* Ends the program. What was typed may hold control characters; the message does not. */
+__attribute__((format(printf, 2, 3))) static void usage_error(struct argp_state *state,
+                                                              const char *format, ...)
+{
+        char *text = NULL;
+        struct diag line;
+        va_list arguments;
+        va_start(arguments, format);
+        if (vasprintf(&text, format, arguments) < 0)
+                text = NULL;
+        va_end(arguments);
+        diag_set(&line, 0, "%s", text ? text : "out of memory");
+        argp_error(state, "%s", line.text);
+}
+
 /* A number in [MINIMUM, MAXIMUM], or ends the program with a message. */
 static double read_number(struct argp_state *state, const char *option, const char *text,
                           double minimum, double maximum)
@@ -80,8 +97,8 @@ static double read_number(struct argp_state *state, const char *option, const ch
         errno = 0;
         double value = strtod(text, &end);
         if (end == text || *end || !isfinite(value) || value < minimum || value > maximum)
-                argp_error(state, "%s: '%s' is not a number from %.10g to %.10g", option,
-                           text, minimum, maximum);
+                usage_error(state, "%s: '%s' is not a number from %.10g to %.10g", option,
+                            text, minimum, maximum);
         return value;
 }
 
@@ -90,7 +107,7 @@ static double read_whole(struct argp_state *state, const char *option, const cha
 {
         double value = read_number(state, option, text, minimum, maximum);
         if (value != floor(value))
-                argp_error(state, "%s: '%s' is not a whole number", option, text);
+                usage_error(state, "%s: '%s' is not a whole number", option, text);
         return value;
 }
 
@@ -107,11 +124,21 @@ static error_t add_setting(struct record_options *options, const char *setting)
         return 0;
 }
 
+/* "-o --" and "-o --force" have no FILE. */
+static void set_output(struct record_options *options, struct argp_state *state,
+                       const char *file)
+{
+        if (*file == '-' || !*file)
+                usage_error(state, "-o: '%s' is no FILE; for a file of that name, ./%s",
+                            file, file);
+        options->output = file;
+}
+
 static void set_source(struct record_options *options, struct argp_state *state,
                        const char *name)
 {
         if (strcmp(name, "auto") != 0 && !sources_find(name))
-                argp_error(state, "--source: there is no source '%s'", name);
+                usage_error(state, "--source: there is no source '%s'", name);
         options->source_name = name;
 }
 
@@ -121,7 +148,7 @@ static void set_cpus(struct record_options *options, struct argp_state *state,
         int *cpus;
         size_t count;
         if (cpu_list_parse(list, &cpus, &count) < 0 || count == 0)
-                argp_error(state, "-C: '%s' is no list of CPUs, such as 0-3,8", list);
+                usage_error(state, "-C: '%s' is no list of CPUs, such as 0-3,8", list);
         free(cpus);
         options->source.cpus = list;
 }
@@ -131,7 +158,7 @@ static void set_pages(struct record_options *options, struct argp_state *state,
 {
         size_t pages = (size_t)read_whole(state, "--mmap-pages", text, 1, 1 << 20);
         if (pages & (pages - 1))
-                argp_error(state, "--mmap-pages: %zu is no power of two", pages);
+                usage_error(state, "--mmap-pages: %zu is no power of two", pages);
         options->source.ring_pages = pages;
 }
 
@@ -149,7 +176,7 @@ static void set_call_graph(struct record_options *options, struct argp_state *st
                         options->source.call_graph = modes[i].mode;
                         return;
                 }
-        argp_error(state, "--call-graph: '%s' is none of auto, fp and none", mode);
+        usage_error(state, "--call-graph: '%s' is none of auto, fp and none", mode);
 }
 
 static void set_cpu(struct record_options *options, const char *cpu)
@@ -164,12 +191,12 @@ static void check_complete(const struct record_options *options, struct argp_sta
         const struct source_options *source = &options->source;
         bool whole = source->system_wide || source->cpus;
         if (options->action == RECORD_RUN && !options->command && !source->pid && !whole)
-                argp_error(state,
-                           "no command given; for example: memlag record -- ls -l");
+                usage_error(state,
+                            "no command given; for example: memlag record -- ls -l");
         if (source->pid && (options->command || whole))
-                argp_error(state, "-p goes neither with a command nor with -a or -C");
+                usage_error(state, "-p goes neither with a command nor with -a or -C");
         if (source->period_loads && source->frequency_hz)
-                argp_error(state, "--period and --freq exclude each other");
+                usage_error(state, "--period and --freq exclude each other");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -177,7 +204,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         struct record_options *options = state->input;
         switch (key) {
         case 'o':
-                options->output = text;
+                set_output(options, state, text);
                 return 0;
         case KEY_FORCE:
                 options->force = true;

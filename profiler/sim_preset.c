@@ -314,7 +314,7 @@ static int no_such_preset(const char *name, struct diag *diag)
         int rc = write_names(list, " ", diag);
         fclose(list);
         if (rc == 0)
-                rc = diag_set(diag, -ENOENT,
+                rc = diag_set(diag, -EINVAL,
                               "no preset '%.60s'; there are: %s(or give a FILE.conf)",
                               name, names);
         free(names);

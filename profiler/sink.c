@@ -180,6 +180,11 @@ uint64_t sink_samples(const struct sink *sink)
         return sink->samples;
 }
 
+size_t sink_images(const struct sink *sink)
+{
+        return sink->image_count;
+}
+
 const struct unhandled_instruction *sink_unhandled_instruction(const struct sink *sink)
 {
         return &sink->unhandled;

@@ -143,10 +143,20 @@ refused 2 "unrecognized option" --nonsense -- true
 refused 2 "'0' is not a number" --period 0 -- true
 refused 2 "not a whole number" --ldlat 30.5 -- true
 refused 2 "there is no source 'nosuch'" --source nosuch -- true
-refused 1 "no preset 'nosuch'; there are: .*skylake-sp" --sim-cpu nosuch -- true
-refused 1 "did you mean 'dram.bandwidth_gbs'" --sim-set dram.bandwith_gbs=1 -- true
-refused 1 "out of range" --sim-set core.count=0 -- true
-refused 1 "divide into sets" --sim-set l2.ways=7 -- true
+refused 2 "no preset 'nosuch'; there are: .*skylake-sp" --sim-cpu nosuch -- true
+refused 2 "did you mean 'dram.bandwidth_gbs'" --sim-set dram.bandwith_gbs=1 -- true
+refused 2 "out of range" --sim-set core.count=0 -- true
+refused 2 "divide into sets" --sim-set l2.ways=7 -- true
+
+refused 2 "'--' is no FILE" -o -- true
+refused 2 "'--force' is no FILE" -o --force -- true
+refused 2 "'a b .db' is not a number" --period "$(printf 'a\nb\033.db')" -- true
+
+# A name with control characters is a name; what is said of it is one line.
+odd=$(printf 'odd\nna\033me.db')
+expect 0 "$MEMLAG" record -o "$odd" -- true
+[ "$(sqlite3 "$odd" 'PRAGMA integrity_check')" = ok ]
+grep -q '^memlag record: wrote odd na me.db (' err || fail "$(cat err)"
 
 # Presets: all that are listed load; a changed copy is a preset, a broken one is told.
 "$MEMLAG" record --sim-cpu help >presets
@@ -160,7 +170,7 @@ done <presets
 "$MEMLAG" record --sim-cpu ./mine.conf -o mine.db -- true 2>err
 [ "$(sqlite3 mine.db "SELECT value FROM run WHERE key = 'sim_preset'")" = mine ]
 sed -i 's/^l2.ways = .*/l2.ways = many/' mine.conf
-refused 1 "mine.conf:[0-9]*: l2.ways: 'many' is not a number" --sim-cpu mine.conf -- true
+refused 2 "mine.conf:[0-9]*: l2.ways: 'many' is not a number" --sim-cpu mine.conf -- true
 
 # ---- the output file ----
 expect 1 "$MEMLAG" record -o exit.db -- true

@@ -100,6 +100,29 @@ python3 terminal.py "$MEMLAG" record -o tty.db -- ./busy >out 2>err || status=$?
 [ "$(ask tty.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
 grep -q 'busy\.c:' out || fail "no report after Ctrl-C: $(cat out)"
 
+# ---- Ctrl-C at any moment of the start: it is said, or the recording is whole ----
+sed 's/if b"ready" in seen and not sent:/if False:/; s/^while True:/import threading\nthreading.Timer(float(sys.argv.pop(1)), os.write, (terminal, b"\\x03")).start()\nwhile True:/; s/^pid, terminal/delay = sys.argv.pop(1)\npid, terminal/; s/float(sys.argv.pop(1))/float(delay)/' terminal.py >early.py
+for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; do
+        rm -f early.db*
+        status=0
+        python3 early.py $delay "$MEMLAG" record -o early.db -- ./busy >out 2>err || status=$?
+        if [ $status -eq 254 ]; then
+                [ ! -e early.db ] || fail "Ctrl-C after $delay s: a database is left"
+                continue # memlag itself had not begun to wait for signals
+        fi
+        [ $status -eq 130 ] || fail "Ctrl-C after $delay s: status $status: $(cat out err)"
+        if [ -e early.db ]; then
+                [ "$(ask early.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
+                        fail "Ctrl-C after $delay s: no whole database: $(cat out)"
+                [ "$(ask early.db 'SELECT count(*) FROM process')" -gt 0 ] ||
+                        fail "Ctrl-C after $delay s: an empty database: $(cat out)"
+        else
+                [ "$(grep -c 'nothing was recorded' out)" -eq 1 ] ||
+                        fail "Ctrl-C after $delay s: nothing is said: $(cat out)"
+                ! grep -q 'failed' out || fail "Ctrl-C after $delay s: $(cat out)"
+        fi
+done
+
 # ---- memlag is killed: the target runs on, the database holds what was written ----
 "$MEMLAG" record -o killed.db -- ./busy 6 >killed.out 2>err &
 memlag=$!

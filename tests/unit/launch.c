@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -104,6 +105,21 @@ static void the_program_waits_to_be_let_go(void **state)
         pid = launch_pid(launch);
         launch_close(launch);
         assert_int_equal(kill(pid, 0), -1); /* it is not there any more */
+}
+
+static void a_signal_before_the_start_keeps_the_target_from_starting(void **state)
+{
+        (void)state;
+        struct launch *launch = opened();
+        char *argv[] = {"/bin/sh", "-c", ">started", NULL};
+        struct diag diag = {""};
+        raise(SIGTERM);
+        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        assert_int_equal(launch_start(launch, &diag), -EINTR);
+        assert_int_equal(launch_early_signal(launch), SIGTERM);
+        assert_non_null(strstr(diag.text, "SIGTERM"));
+        launch_close(launch); /* which does not end this program by that signal */
+        assert_int_equal(access("started", F_OK), -1);
 }
 
 /* What SCRIPT prints; it runs as a plain child, or as a target. */
@@ -233,6 +249,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(the_end_is_told_as_it_was),
             cmocka_unit_test(a_program_that_does_not_start_is_an_error),
+            cmocka_unit_test(a_signal_before_the_start_keeps_the_target_from_starting),
             cmocka_unit_test(the_program_waits_to_be_let_go),
             cmocka_unit_test(mask_and_dispositions_are_those_that_memlag_had),
             cmocka_unit_test(memlag_has_its_signals_back_at_the_end),
