@@ -33,6 +33,7 @@ static int clear(struct db *db, struct diag *diag)
         return db_exec(db,
                        "DELETE FROM caller_finding;"
                        "DELETE FROM line_object_finding; DELETE FROM object_finding;"
+                       "DELETE FROM field_finding;"
                        "DELETE FROM function_finding; DELETE FROM line_finding;"
                        "DELETE FROM interval; DELETE FROM threshold;"
                        "DELETE FROM ledger WHERE stage = 'analysis';",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One pass over the memory samples: each gets its cause, and is added to its
- * line, function, object and pair of line and object. The rules are elsewhere. */
+ * line, function, object, field and what of these belongs together. The rules are
+ * elsewhere. */
 #include "findings.h"
 
 #include <errno.h>
@@ -40,7 +41,9 @@ struct pass {
         struct tally *lines;
         struct tally *functions;
         struct tally *objects; /* by grouping_of_object; 0: no object */
-        struct pairs pairs;    /* of line and object */
+        struct pairs pairs;    /* of line and object; they have no tallies */
+        struct pairs accesses; /* of such a pair's index and a field */
+        struct pairs fields;   /* of 0 and a field */
         struct latency_list latencies;
 };
 
@@ -96,6 +99,8 @@ static void pass_close(struct pass *pass)
 {
         grouping_free(&pass->grouping);
         pairs_free(&pass->pairs);
+        pairs_free(&pass->accesses);
+        pairs_free(&pass->fields);
         free(pass->sources);
         free(pass->lines);
         free(pass->functions);
@@ -178,7 +183,8 @@ static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sa
                                              sample->interval_contended == ANSWER_UNKNOWN;
 }
 
-/* Columns: time_ns, latency_cycles, data_source_id, location_id, object_id. */
+/* Columns: time_ns, latency_cycles, data_source_id, location_id, object_id,
+ * field_id. */
 static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *row,
                                          const struct judged_interval *interval)
 {
@@ -195,6 +201,13 @@ static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *
         };
 }
 
+/* 0: none, or no number that symbolize gives. */
+static uint32_t field_of_row(sqlite3_stmt *row, int column)
+{
+        int64_t id = sqlite3_column_int64(row, column);
+        return id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
+}
+
 static int add_sample(struct pass *pass, sqlite3_stmt *row)
 {
         const struct findings_input *input = pass->input;
@@ -208,12 +221,19 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
                              &function);
         uint32_t object =
             grouping_of_object(&pass->grouping, sqlite3_column_int64(row, 4));
-        struct tally *pair = pairs_get(&pass->pairs, line, object);
-        if (!pair)
+        uint32_t field = field_of_row(row, 5);
+        uint32_t pair = pairs_place(&pass->pairs, line, object);
+        struct tally *access =
+            pair == UINT32_MAX ? NULL : pairs_get(&pass->accesses, pair, field);
+        struct tally *of_field = pairs_get(&pass->fields, 0, field);
+        if (!access || !of_field)
                 return -ENOMEM;
-        struct tally *tallies[] = {&pass->whole, &pass->lines[line],
-                                   &pass->functions[function], &pass->objects[object],
-                                   pair};
+        struct tally *tallies[] = {&pass->whole,
+                                   &pass->lines[line],
+                                   &pass->functions[function],
+                                   &pass->objects[object],
+                                   access,
+                                   of_field};
         for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
                 tally_add(tallies[i], &sample, contended, cause);
         count_gaps(pass->gaps, &sample, interval);
@@ -228,7 +248,7 @@ static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, a.location_id,"
-            " a.object_id "
+            " a.object_id, a.field_id "
             "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id) "
             "LEFT JOIN data_source AS d USING (data_source_id) "
             "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
@@ -342,23 +362,51 @@ static int store_objects(struct db *db, struct pass *pass, struct diag *diag)
         return code;
 }
 
+static int store_fields(struct db *db, struct pass *pass, struct diag *diag)
+{
+        sqlite3_stmt *insert;
+        int code = statement_prepare(db,
+                                     "INSERT INTO field_finding "
+                                     "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10 "
+                                     "WHERE EXISTS (SELECT 1 FROM type_field"
+                                     " WHERE field_id = ?1)",
+                                     &insert, diag);
+        pairs_sort(&pass->fields);
+        for (size_t i = 0; code == 0 && i < pass->fields.count; i++) {
+                const struct pair *field = &pass->fields.pairs[i];
+                if (!field->second)
+                        continue;
+                sqlite3_bind_int64(insert, 1, field->second);
+                bind_finding(insert, &field->tally, NAN, pass);
+                code = statement_run(db, insert, diag);
+        }
+        sqlite3_finalize(insert);
+        return code;
+}
+
 static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
 {
         sqlite3_stmt *insert;
         int code = statement_prepare(
-            db, "INSERT INTO line_object_finding VALUES (?, ?, ?, ?, ?)", &insert, diag);
-        pairs_sort(&pass->pairs);
-        for (size_t i = 0; code == 0 && i < pass->pairs.count; i++) {
-                const struct pair *pair = &pass->pairs.pairs[i];
+            db, "INSERT INTO line_object_finding VALUES (?, ?, ?, ?, ?, ?)", &insert,
+            diag);
+        pairs_sort(&pass->accesses);
+        for (size_t i = 0; code == 0 && i < pass->accesses.count; i++) {
+                const struct pair *access = &pass->accesses.pairs[i];
+                const struct pair *pair = &pass->pairs.pairs[access->first];
                 sqlite3_bind_int64(insert, 1, pair->first);
                 if (pair->second)
                         sqlite3_bind_int64(insert, 2,
                                            pass->grouping.object_id[pair->second - 1]);
                 else
                         sqlite3_bind_null(insert, 2);
-                sqlite3_bind_int64(insert, 3, pair->tally.samples);
-                statement_bind_real(insert, 4, tally_mean_latency(&pair->tally));
-                sqlite3_bind_int64(insert, 5, pair->tally.contended_samples);
+                sqlite3_bind_int64(insert, 3, access->tally.samples);
+                statement_bind_real(insert, 4, tally_mean_latency(&access->tally));
+                sqlite3_bind_int64(insert, 5, access->tally.contended_samples);
+                if (access->second)
+                        sqlite3_bind_int64(insert, 6, access->second);
+                else
+                        sqlite3_bind_null(insert, 6);
                 code = statement_run(db, insert, diag);
         }
         sqlite3_finalize(insert);
@@ -384,6 +432,8 @@ static int store_findings(struct db *db, struct pass *pass, struct diag *diag)
                 code = store_functions(db, pass, function_p95, diag);
         if (!code)
                 code = store_objects(db, pass, diag);
+        if (!code)
+                code = store_fields(db, pass, diag);
         if (!code)
                 code = store_pairs(db, pass, diag);
         free(line_p95);

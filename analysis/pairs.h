@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tally for each pair of numbers that occurs: of line and object, or of a node in the
- * tree of callers and what it calls. */
+/* A tally for each pair of numbers that occurs: of line and object, of such a pair
+ * and a field, or of a node in the tree of callers and what it calls. */
 #ifndef MEMLAG_PAIRS_H
 #define MEMLAG_PAIRS_H
 

@@ -42,6 +42,14 @@
 #define CONTENDED_LEGEND                                                                 \
         "; contended: samples that waited long while DRAM bandwidth was short"
 
+#define NOTABLE_TYPE " HAVING ?1 < 0 OR sum(latency_share) >= 0.001 "
+
+/* The ?1 types with the most latency: each is shown with all of its fields. */
+#define TOP_TYPES(HAVING)                                                                \
+        " (SELECT type_id FROM field_finding JOIN type_field USING (field_id)"           \
+        "  GROUP BY type_id" HAVING " ORDER BY sum(latency_share) DESC,"                 \
+        "  sum(samples) DESC, type_id LIMIT ?1) "
+
 static const struct report_kind kinds[] = {
     {
         .name = "line",
@@ -124,6 +132,31 @@ static const struct report_kind kinds[] = {
             "latency: share of the latency of all samples, in the function and in what "
             "it calls; self: in the function itself; DRAM: samples served by DRAM; mean: "
             "cycles",
+    },
+    {
+        .name = "type",
+        .finding_table = "field_finding",
+        .rows_sql = "SELECT * FROM type_view WHERE type_id IN" TOP_TYPES(""),
+        .table_sql = "SELECT coalesce(printf('%.1f%%', 100 * latency_share), '-')"
+                     " AS latency, coalesce(samples, 0) AS samples,"
+                     " coalesce(printf('%.0f%%', 100.0 * dram_samples / samples), '-')"
+                     " AS DRAM,"
+                     " coalesce(printf('%.0f', mean_latency_cycles), '-') AS mean,"
+                     " coalesce(verdict, '-') AS verdict, t.offset_bytes AS offset,"
+                     " t.size_bytes AS size, t.offset_bytes / 64 AS line,"
+                     " coalesce(d.name, '?') AS type, coalesce(t.name, '') AS field "
+                     "FROM type_field AS t JOIN data_type AS d USING (type_id)"
+                     " LEFT JOIN field_finding AS f USING (field_id) "
+                     "WHERE t.type_id IN" TOP_TYPES(
+                         NOTABLE_TYPE) "ORDER BY sum(latency_share) OVER (PARTITION BY "
+                                       "t.type_id) DESC,"
+                                       " sum(samples) OVER (PARTITION BY t.type_id) "
+                                       "DESC, t.type_id,"
+                                       " t.offset_bytes, t.field_id",
+        .alignment = "rrrrlrrrll",
+        .legend =
+            SAMPLES_LEGEND ": cycles; offset and size: bytes, in layout order; line:"
+                           " of 64 bytes, if the type begins at one",
     },
     {
         .name = "interval",

@@ -11,6 +11,7 @@ DROP VIEW IF EXISTS object_view;
 DROP VIEW IF EXISTS line_object_view;
 DROP VIEW IF EXISTS phase_view;
 DROP VIEW IF EXISTS caller_view;
+DROP VIEW IF EXISTS type_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -93,17 +94,37 @@ SELECT
 FROM object_finding AS f JOIN data_object AS o USING (object_id)
 ORDER BY f.latency_share DESC, f.samples DESC, f.object_id;
 
--- type and field are not resolved yet.
 CREATE VIEW line_object_view (
         file, line, function, object_kind, object, type, field, samples,
         mean_latency_cycles, contended_samples) AS
 SELECT
-        l.file, l.line, l.function, o.kind, o.name, NULL, NULL, f.samples,
+        l.file, l.line, l.function, o.kind, o.name, d.name, t.name, f.samples,
         f.mean_latency_cycles, f.contended_samples
 FROM line_object_finding AS f
 JOIN line_finding AS l USING (line_id)
 LEFT JOIN data_object AS o USING (object_id)
-ORDER BY f.samples * f.mean_latency_cycles DESC, f.samples DESC, f.line_id, f.object_id;
+LEFT JOIN type_field AS t USING (field_id)
+LEFT JOIN data_type AS d USING (type_id)
+ORDER BY f.samples * f.mean_latency_cycles DESC, f.samples DESC, f.line_id, f.object_id,
+        f.field_id;
+
+-- Every field of each type that samples met, in layout order, the type with the most
+-- latency first. cache_line counts from the type's first byte.
+CREATE VIEW type_view (
+        type_id, type, type_size_bytes, field, field_type, offset_bytes, size_bytes, cache_line,
+        samples, dram_samples, mean_latency_cycles, latency_share, contended_samples,
+        verdict) AS
+SELECT
+        t.type_id, d.name, d.size_bytes, t.name, t.type, t.offset_bytes, t.size_bytes,
+        t.offset_bytes / 64, coalesce(f.samples, 0), coalesce(f.dram_samples, 0),
+        f.mean_latency_cycles, f.latency_share, coalesce(f.contended_samples, 0),
+        f.verdict
+FROM type_field AS t
+JOIN data_type AS d USING (type_id)
+LEFT JOIN field_finding AS f USING (field_id)
+ORDER BY sum(f.latency_share) OVER (PARTITION BY t.type_id) DESC,
+        sum(f.samples) OVER (PARTITION BY t.type_id) DESC, t.type_id, t.offset_bytes,
+        t.field_id;
 
 CREATE VIEW caller_view (
         caller_id, parent_id, depth, module, function, samples, self_samples,

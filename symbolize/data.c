@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables come from the symbol table. The debug information is read only for
- * what that cannot tell: the source name of "counter.0", and everything when the
- * file has been stripped of its local symbols. */
+/* Variables come from the symbol table; the debug information tells their types, the
+ * source name of "counter.0", and everything when the file has been stripped of its
+ * local symbols. */
 #include "data.h"
 
 #include <errno.h>
@@ -9,79 +9,33 @@
 #include <string.h>
 
 #include "array.h"
+#include "location.h"
 #include "name.h"
 #include "path.h"
 
-enum { TYPE_CHAIN_LIMIT = 16 };
-
 struct search {
         struct dwarf_file *dwarf;
+        struct type_reader *reader;
         struct string_pool *names;
         struct data_place **wanted; /* in order of vaddr */
         size_t wanted_count;
+        size_t typeless;     /* of these */
         uint64_t *functions; /* entries' offsets; a walk value is index + 1 */
         size_t function_count;
         size_t function_capacity;
 };
 
-/* ---- sizes of types ------------------------------------------------------------ */
-
-static uint64_t array_items(struct dwarf_file *file, Dwarf_Die *array)
-{
-        uint64_t items = 1, number;
-        Dwarf_Die child;
-
-        if (dwarf_child(array, &child) != 0)
-                return 0;
-        for (int i = 0; i < TYPE_CHAIN_LIMIT; i++) {
-                if (dwarf_tag(&child) == DW_TAG_subrange_type) {
-                        if (!die_number(file, &child, DW_AT_count, &number)) {
-                                if (!die_number(file, &child, DW_AT_upper_bound, &number))
-                                        return 0;
-                                number++;
-                        }
-                        if (__builtin_mul_overflow(items, number, &items))
-                                return 0;
-                }
-                if (dwarf_siblingof(&child, &child) != 0)
-                        break;
-        }
-        return items;
-}
-
-/* The size of a variable of DIE's type; 0 when it does not say. */
-static uint64_t type_bytes(struct dwarf_file *file, Dwarf_Die *die)
-{
-        Dwarf_Die type = *die, next;
-        uint64_t items = 1, bytes;
-
-        for (int i = 0; i < TYPE_CHAIN_LIMIT; i++) {
-                if (!die_reference(file, &type, DW_AT_type, &next) &&
-                    !(i == 0 && die_reference(file, &type, DW_AT_specification, &next)))
-                        return 0;
-                type = next;
-                if (die_number(file, &type, DW_AT_byte_size, &bytes))
-                        return __builtin_mul_overflow(items, bytes, &bytes) ? 0 : bytes;
-                if (dwarf_tag(&type) == DW_TAG_array_type &&
-                    __builtin_mul_overflow(items, array_items(file, &type), &items))
-                        return 0;
-        }
-        return 0;
-}
-
 /* ---- variables of the debug information ------------------------------------------ */
 
-/* The fixed address of a variable: its location is the one operation DW_OP_addr. */
 static bool fixed_address(struct dwarf_file *file, Dwarf_Die *die, uint64_t *vaddr)
 {
         Dwarf_Attribute attribute;
-        Dwarf_Block block;
+        struct location location;
 
         if (!die_attribute(file, die, DW_AT_location, &attribute) ||
-            dwarf_formblock(&attribute, &block) != 0 ||
-            block.length != 1 + sizeof(*vaddr) || block.data[0] != DW_OP_addr)
+            !location_fixed(&attribute, &location) || location.kind != LOCATION_ADDRESS)
                 return false;
-        memcpy(vaddr, block.data + 1, sizeof(*vaddr));
+        *vaddr = (uint64_t)location.offset;
         return true;
 }
 
@@ -135,7 +89,9 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
 
         if (i == search->wanted_count)
                 return;
-        uint64_t bytes = type_bytes(search->dwarf, die);
+        uint32_t type = type_of_variable(search->reader, die);
+        uint64_t bytes =
+            type == TYPE_NONE ? 0 : search->reader->types->items[type].size_bytes;
         uint32_t name = 0;
 
         for (; i < search->wanted_count; i++) {
@@ -145,6 +101,12 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
                 if (!exact && place->vaddr - vaddr >= bytes)
                         return;
                 if (place->variable && !exact)
+                        continue;
+                if (place->type == TYPE_NONE && type != TYPE_NONE) {
+                        place->type = type;
+                        search->typeless--;
+                }
+                if (place->named_by_symbol)
                         continue;
                 if (name == 0)
                         name = scoped_name(search, die, function);
@@ -188,7 +150,9 @@ static int search_dwarf(struct search *search)
 {
         int error = 0;
 
-        for (size_t i = 0; i < search->dwarf->unit_count && error != -ENOMEM; i++) {
+        for (size_t i = 0;
+             i < search->dwarf->unit_count && error != -ENOMEM && search->typeless > 0;
+             i++) {
                 Dwarf_Die unit;
 
                 search->function_count = 0;
@@ -197,24 +161,24 @@ static int search_dwarf(struct search *search)
                         error = die_walk(search->dwarf, &unit, visit_variable, search);
         }
         free(search->functions);
-        return error == -ENOMEM ? error : 0;
+        return error == -ENOMEM ? error : search->reader->error;
 }
 
 /* ---- symbols and sections --------------------------------------------------------- */
 
-/* Returns whether the debug information should be asked too. */
-static bool answer_symbol(const struct symbol_table *symbols, struct data_place *place,
+static void answer_symbol(const struct symbol_table *symbols, struct data_place *place,
                           struct string_pool *names)
 {
         const struct symbol *symbol = symbol_table_object(symbols, place->vaddr);
 
         if (!symbol)
-                return !symbols->complete;
+                return;
         place->start = symbol->vaddr;
         place->size_bytes = symbol->size_bytes;
         place->name = name_put_symbol(names, symbol->name);
         place->variable = true;
-        return strchr(symbol->name, '.') != NULL;
+        /* "counter.0" is a static variable of a function that only DWARF tells. */
+        place->named_by_symbol = strchr(symbol->name, '.') == NULL;
 }
 
 static void answer_section(const struct elf_file *file, struct data_place *place,
@@ -248,24 +212,26 @@ static int compare_places(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-int data_find(struct dwarf_file *dwarf, const struct elf_file *file,
+int data_find(struct type_reader *reader, const struct elf_file *file,
               const struct symbol_table *symbols, struct data_place **places,
               size_t count, struct string_pool *names)
 {
-        struct search search = {.dwarf = dwarf, .names = names};
+        struct search search = {.dwarf = reader ? reader->dwarf : NULL,
+                                .reader = reader,
+                                .names = names,
+                                .wanted = places,
+                                .wanted_count = count,
+                                .typeless = count};
         int error = 0;
 
         if (count > 1)
                 qsort(places, count, sizeof(*places), compare_places);
-        search.wanted = malloc((count + 1) * sizeof(*search.wanted));
-        if (!search.wanted)
-                return -ENOMEM;
-        for (size_t i = 0; i < count; i++)
-                if (answer_symbol(symbols, places[i], names))
-                        search.wanted[search.wanted_count++] = places[i];
-        if (dwarf && search.wanted_count > 0)
+        for (size_t i = 0; i < count; i++) {
+                places[i]->type = TYPE_NONE;
+                answer_symbol(symbols, places[i], names);
+        }
+        if (reader && count > 0)
                 error = search_dwarf(&search);
-        free(search.wanted);
         for (size_t i = 0; i < count && !error; i++)
                 if (!places[i]->variable)
                         answer_section(file, places[i], names);

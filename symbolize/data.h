@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "die.h"
+#include "die_type.h"
 #include "string_pool.h"
 #include "symbol_table.h"
 
@@ -15,12 +15,14 @@ struct data_place {
         uint64_t start; /* the variable's (or section's) first address */
         uint64_t size_bytes;
         uint32_t name; /* a variable in a function is "function::variable" */
+        uint32_t type; /* TYPE_NONE: not known */
+        bool named_by_symbol;
         bool variable; /* false: NAME is a section's, or 0 */
 };
 
-/* Answers PLACES, COUNT addresses of FILE, to which SYMBOLS and DWARF (NULL: none)
- * belong; their order changes. 0 or -ENOMEM. */
-int data_find(struct dwarf_file *dwarf, const struct elf_file *file,
+/* Answers PLACES, COUNT addresses of FILE, to which SYMBOLS and the debug information
+ * of READER (NULL: none) belong; their order changes. 0 or -ENOMEM. */
+int data_find(struct type_reader *reader, const struct elf_file *file,
               const struct symbol_table *symbols, struct data_place **places,
               size_t count, struct string_pool *names);
 

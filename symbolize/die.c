@@ -56,7 +56,7 @@ void dwarf_file_close(struct dwarf_file *dwarf)
         *dwarf = (struct dwarf_file){0};
 }
 
-static bool spend(struct dwarf_file *file, uint64_t work)
+bool die_spend(struct dwarf_file *file, uint64_t work)
 {
         if (file->budget < work) {
                 file->budget = 0;
@@ -130,6 +130,21 @@ static const char *inherited_string(const struct dwarf_file *file, const Dwarf_D
         return text;
 }
 
+bool die_inherited_reference(const struct dwarf_file *file, const Dwarf_Die *die,
+                             unsigned name, Dwarf_Die *target)
+{
+        Dwarf_Die at = *die, origin;
+
+        for (int i = 0; i < CHAIN_LIMIT; i++) {
+                if (die_reference(file, &at, name, target))
+                        return true;
+                if (!die_origin(file, &at, &origin))
+                        return false;
+                at = origin;
+        }
+        return false;
+}
+
 const char *die_linkage_name(const struct dwarf_file *file, Dwarf_Die *die)
 {
         const char *name = inherited_string(file, die, DW_AT_linkage_name);
@@ -150,7 +165,7 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void
         ptrdiff_t at = 0;
 
         while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-                int error = spend(file, 1) ? add(context, low, high) : -ENOENT;
+                int error = die_spend(file, 1) ? add(context, low, high) : -ENOENT;
 
                 if (error)
                         return error;
@@ -191,7 +206,7 @@ static bool next_entry(struct dwarf_file *file, struct walk *walk, struct walk_l
                 const char *from = at->die.addr;
                 const char *to = end ? walk->furthest : next.addr;
 
-                if (!spend(file, to > from ? (uint64_t)(to - from) : 1))
+                if (!die_spend(file, to > from ? (uint64_t)(to - from) : 1))
                         return false;
                 if (end == 0) {
                         at->die = next;
@@ -203,10 +218,11 @@ static bool next_entry(struct dwarf_file *file, struct walk *walk, struct walk_l
         }
 }
 
-int die_walk(struct dwarf_file *file, Dwarf_Die *root, die_visit *visit, void *context)
+int die_walk_from(struct dwarf_file *file, Dwarf_Die *root, uint32_t value_at_root,
+                  die_visit *visit, void *context)
 {
         struct walk walk = {0};
-        struct walk_level at = {.parent = 0};
+        struct walk_level at = {.parent = value_at_root};
         Dwarf_Die child;
         int result = 0;
 
@@ -231,4 +247,9 @@ int die_walk(struct dwarf_file *file, Dwarf_Die *root, die_visit *visit, void *c
         } while (result >= 0 && next_entry(file, &walk, &at));
         free(walk.levels);
         return result < 0 ? result : 0;
+}
+
+int die_walk(struct dwarf_file *file, Dwarf_Die *root, die_visit *visit, void *context)
+{
+        return die_walk_from(file, root, 0, visit, context);
 }

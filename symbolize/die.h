@@ -41,6 +41,13 @@ const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned n
 bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Die *target);
 
+/* The same, of DIE or of what it is an instance of. */
+bool die_inherited_reference(const struct dwarf_file *file, const Dwarf_Die *die,
+                             unsigned name, Dwarf_Die *target);
+
+/* Takes WORK (entries, or bytes read) from the budget; false when it is spent. */
+bool die_spend(struct dwarf_file *file, uint64_t work);
+
 /* The name for linking, else the name in the source, of DIE or of what it is an
  * instance of; NULL when it has none. A C function has one for linking when its author
  * gave it another than the source's. */
@@ -59,5 +66,8 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
  * ends the walk. */
 typedef int die_visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value);
 int die_walk(struct dwarf_file *file, Dwarf_Die *root, die_visit *visit, void *context);
+/* The same, with a value at the top. */
+int die_walk_from(struct dwarf_file *file, Dwarf_Die *root, uint32_t value_at_root,
+                  die_visit *visit, void *context);
 
 #endif

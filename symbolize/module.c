@@ -101,9 +101,30 @@ static void close_debug_info(struct debug_info *info)
                 elf_file_close(&info->debug);
 }
 
+static int name_all(const struct elf_file *file, struct dwarf_file *dwarf,
+                    const struct symbol_table *symbols,
+                    const struct module_questions *ask,
+                    const struct module_answers *answers)
+{
+        struct type_reader reader = {0};
+        int error = code_find(dwarf, file, symbols, ask->code, ask->code_count,
+                              answers->names, answers->frames);
+
+        if (dwarf)
+                type_reader_open(&reader, dwarf, answers->types, answers->names);
+        if (!error)
+                error = data_find(dwarf ? &reader : NULL, file, symbols, ask->data,
+                                  ask->data_count, answers->names);
+        if (!error && dwarf)
+                error =
+                    access_find(&reader, file, symbols, ask->accesses, ask->access_count);
+        type_reader_close(&reader);
+        return error;
+}
+
 int module_name(struct module *module, const struct debug_search *search,
-                struct code_place **code, size_t code_count, struct data_place **data,
-                size_t data_count, struct string_pool *names, struct code_frames *frames)
+                const struct module_questions *questions,
+                const struct module_answers *answers)
 {
         struct debug_info info = {0};
         struct symbol_table symbols = {0};
@@ -116,13 +137,9 @@ int module_name(struct module *module, const struct debug_search *search,
         if (!error)
                 error = symbol_table_read(&symbols, &file,
                                           info.has_debug ? &info.debug : NULL);
-        struct dwarf_file *dwarf = info.has_dwarf ? &info.dwarf : NULL;
-
         if (!error)
-                error =
-                    code_find(dwarf, &file, &symbols, code, code_count, names, frames);
-        if (!error)
-                error = data_find(dwarf, &file, &symbols, data, data_count, names);
+                error = name_all(&file, info.has_dwarf ? &info.dwarf : NULL, &symbols,
+                                 questions, answers);
         symbol_table_free(&symbols);
         close_debug_info(&info);
         elf_file_close(&file);

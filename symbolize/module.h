@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_MODULE_H
 #define MEMLAG_SYMBOLIZE_MODULE_H
 
+#include "access.h"
 #include "code.h"
 #include "data.h"
 #include "debug_file.h"
@@ -33,9 +34,26 @@ struct module {
 /* Finds the file, compares it with the record and reads its segments. 0 or -ENOMEM. */
 int module_check(struct module *module);
 
-/* Names CODE and DATA, places of MODULE (READY). 0 or -ENOMEM. */
+/* Places of one module, as lists of pointers whose order may change. */
+struct module_questions {
+        struct code_place **code;
+        size_t code_count;
+        struct data_place **data;
+        size_t data_count;
+        struct access **accesses; /* some of CODE's */
+        size_t access_count;
+};
+
+/* Where the names go. */
+struct module_answers {
+        struct string_pool *names;
+        struct code_frames *frames;
+        struct types *types;
+};
+
+/* Answers QUESTIONS about MODULE (READY). 0 or -ENOMEM. */
 int module_name(struct module *module, const struct debug_search *search,
-                struct code_place **code, size_t code_count, struct data_place **data,
-                size_t data_count, struct string_pool *names, struct code_frames *frames);
+                const struct module_questions *questions,
+                const struct module_answers *answers);
 
 #endif

@@ -5,9 +5,13 @@
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdio.h>
+
+#include "result_type.h"
 
 struct writing {
         const struct result *result;
+        struct type_rows type_rows;
         struct db *db;
         struct diag *diag;
         sqlite3_stmt *statement;
@@ -163,13 +167,53 @@ static int write_objects(struct writing *writing)
         return error;
 }
 
+static int write_types(struct writing *writing)
+{
+        const struct type_rows *rows = &writing->type_rows;
+        const struct types *types = writing->result->types;
+        int error = prepare(writing, "INSERT INTO data_type (type_id, name, size_bytes)"
+                                     " VALUES (?, ?, ?)");
+
+        for (size_t i = 0; i < rows->type_count && !error; i++) {
+                const struct type *type = &types->items[rows->types[i].type];
+
+                bind_int(writing, 1, i + 1);
+                bind_name(writing, 2, type->name);
+                bind_int(writing, 3, type->size_bytes);
+                error = insert(writing);
+        }
+        return error;
+}
+
+static int write_fields(struct writing *writing)
+{
+        const struct type_rows *rows = &writing->type_rows;
+        const struct types *types = writing->result->types;
+        int error = prepare(writing, "INSERT INTO type_field (field_id, type_id, name,"
+                                     " type, offset_bytes, size_bytes)"
+                                     " VALUES (?, ?, ?, ?, ?, ?)");
+
+        for (size_t i = 0; i < rows->field_count && !error; i++) {
+                const struct field *field = &rows->fields[i].field;
+
+                bind_int(writing, 1, i + 1);
+                bind_int(writing, 2, rows->fields[i].type + UINT64_C(1));
+                bind_name(writing, 3, field->name);
+                bind_name(writing, 4, types->items[field->type].name);
+                bind_int(writing, 5, field->offset_bytes);
+                bind_int(writing, 6, field->size_bytes);
+                error = insert(writing);
+        }
+        return error;
+}
+
 static int write_attributions(struct writing *writing)
 {
         const struct raw *raw = writing->result->raw;
         const struct objects *objects = writing->result->objects;
-        int error =
-            prepare(writing, "INSERT INTO attribution (sample_id, location_id,"
-                             " object_id, object_offset_bytes) VALUES (?, ?, ?, ?)");
+        int error = prepare(writing, "INSERT INTO attribution (sample_id, location_id,"
+                                     " object_id, object_offset_bytes, field_id)"
+                                     " VALUES (?, ?, ?, ?, ?)");
 
         for (size_t i = 0; i < raw->sample_count && !error; i++) {
                 sqlite3_bind_int64(writing->statement, 1, raw->samples[i].sample_id);
@@ -179,6 +223,7 @@ static int write_attributions(struct writing *writing)
                         bind_int(writing, 3, objects->sample_objects[i] + UINT64_C(1));
                         bind_int(writing, 4, objects->sample_offsets[i]);
                 }
+                bind_nonzero(writing, 5, writing->type_rows.sample_fields[i]);
                 error = insert(writing);
         }
         return error;
@@ -229,6 +274,26 @@ static enum missing why_no_line(const struct raw *raw, const struct place *place
         return place->code.function ? MISSING_LINE : MISSING_SYMBOL;
 }
 
+/* With the samples of a type the kinds add up to the samples with a data address. */
+static int write_untyped(struct writing *writing)
+{
+        const struct result *result = writing->result;
+        int64_t counts[UNTYPED_COUNT] = {0};
+        int error = 0;
+
+        for (size_t i = 0; i < result->raw->sample_count; i++)
+                counts[result->sample_types->items[i].reason]++;
+        for (int i = UNTYPED_NO_ADDRESS + 1; i < UNTYPED_COUNT && !error; i++) {
+                char kind[80];
+
+                snprintf(kind, sizeof(kind), "samples with no type: %s",
+                         untyped_reason((enum untyped)i));
+                error = db_ledger_set(writing->db, "symbolize", kind, counts[i],
+                                      "samples", writing->diag);
+        }
+        return error;
+}
+
 static int write_ledger(struct writing *writing)
 {
         const struct result *result = writing->result;
@@ -259,10 +324,15 @@ int result_write(const struct result *result, struct db *db, struct diag *diag)
         int error = db_exec(db,
                             "DELETE FROM attribution; DELETE FROM stack_location;"
                             "DELETE FROM inline_frame; DELETE FROM location;"
-                            "DELETE FROM data_object;"
+                            "DELETE FROM data_object; DELETE FROM type_field;"
+                            "DELETE FROM data_type;"
                             "DELETE FROM ledger WHERE stage = 'symbolize'",
                             diag);
 
+        if (!error &&
+            type_rows_make(&writing.type_rows, result->sample_types,
+                           result->raw->sample_count, result->types, result->names) < 0)
+                error = diag_set(diag, -ENOMEM, "out of memory while writing the names");
         if (!error)
                 error = write_locations(&writing);
         if (!error)
@@ -272,7 +342,16 @@ int result_write(const struct result *result, struct db *db, struct diag *diag)
         if (!error)
                 error = write_objects(&writing);
         if (!error)
+                error = write_types(&writing);
+        if (!error)
+                error = write_fields(&writing);
+        if (!error)
                 error = write_attributions(&writing);
         sqlite3_finalize(writing.statement);
-        return error ? error : write_ledger(&writing);
+        if (!error)
+                error = write_ledger(&writing);
+        if (!error)
+                error = write_untyped(&writing);
+        type_rows_free(&writing.type_rows);
+        return error;
 }

@@ -4,13 +4,16 @@
 #define MEMLAG_SYMBOLIZE_RESULT_H
 
 #include "object.h"
+#include "sample_type.h"
 
 struct result {
         const struct raw *raw;
         const struct sweep *sweep;
         const struct code_frames *frames;
         const struct objects *objects;
-        const struct string_pool *names;
+        const struct sample_types *sample_types;
+        const struct types *types;
+        struct string_pool *names; /* fields that no sample met get theirs here */
 };
 
 /* Replaces the rows of this stage, inside the caller's transaction. 0 or a negative

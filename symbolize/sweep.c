@@ -92,8 +92,9 @@ static int find_variable(struct sweep *sweep, const struct timeline *timeline,
                 return -ENOMEM;
         *found = true;
         *target = (struct target){TARGET_VARIABLE, (uint32_t)sweep->variable_count, 0};
-        sweep->variables[sweep->variable_count++] = (struct variable){
-            .data = {.vaddr = addr - image->bias}, .module = image->module};
+        sweep->variables[sweep->variable_count++] =
+            (struct variable){.data = {.vaddr = addr - image->bias, .type = TYPE_NONE},
+                              .module = image->module};
         return 0;
 }
 

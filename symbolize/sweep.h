@@ -12,6 +12,7 @@
  * process's; in a module without segments to go by it is the file offset. */
 struct place {
         struct code_place code;
+        struct access access; /* of a place that samples with an address are at */
         uint32_t module;
         bool mapped;   /* something was mapped there */
         bool in_image; /* code.vaddr is the file's virtual address */

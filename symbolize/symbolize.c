@@ -10,6 +10,7 @@
 #include "kallsyms.h"
 #include "object.h"
 #include "result.h"
+#include "sample_type.h"
 #include "sweep.h"
 
 struct stage {
@@ -17,6 +18,8 @@ struct stage {
         struct sweep sweep;
         struct code_frames frames;
         struct objects objects;
+        struct types types;
+        struct sample_types sample_types;
         struct string_pool *names;
         struct debug_search search;
         struct module_search files;
@@ -24,12 +27,14 @@ struct stage {
         struct debuginfod *debuginfod;
 };
 
-/* The places and variables of one module, as lists of pointers. */
+/* The places, their accesses and the variables of one module, as lists of pointers. */
 struct work {
         struct code_place **code;
         size_t *code_first; /* of each module in CODE; one more at the end */
         struct data_place **data;
         size_t *data_first;
+        struct access **accesses;
+        size_t *access_first;
 };
 
 static int check_modules(struct stage *stage)
@@ -80,24 +85,48 @@ static void move_back(size_t *first, size_t module_count)
         first[0] = 0;
 }
 
+/* Marks the places whose instructions' memory operands are asked about. */
+static void mark_accesses(struct sweep *sweep)
+{
+        for (size_t i = 0; i < sweep->raw->sample_count; i++) {
+                struct place *place = &sweep->places[sweep->sample_places[i]];
+
+                if (sweep->raw->samples[i].has_addr && place->in_image)
+                        place->access.code = &place->code;
+        }
+}
+
 static void list_work(struct sweep *sweep, size_t module_count, struct work *work)
 {
-        for (size_t i = 0; i < sweep->place_count; i++)
-                if (sweep->places[i].in_image)
-                        work->code_first[sweep->places[i].module + 1]++;
+        mark_accesses(sweep);
+        for (size_t i = 0; i < sweep->place_count; i++) {
+                const struct place *place = &sweep->places[i];
+
+                if (place->in_image)
+                        work->code_first[place->module + 1]++;
+                if (place->access.code)
+                        work->access_first[place->module + 1]++;
+        }
         for (size_t i = 0; i < sweep->variable_count; i++)
                 work->data_first[sweep->variables[i].module + 1]++;
         add_up(work->code_first, module_count);
         add_up(work->data_first, module_count);
-        for (size_t i = 0; i < sweep->place_count; i++)
-                if (sweep->places[i].in_image)
-                        work->code[work->code_first[sweep->places[i].module]++] =
-                            &sweep->places[i].code;
+        add_up(work->access_first, module_count);
+        for (size_t i = 0; i < sweep->place_count; i++) {
+                struct place *place = &sweep->places[i];
+
+                if (place->in_image)
+                        work->code[work->code_first[place->module]++] = &place->code;
+                if (place->access.code)
+                        work->accesses[work->access_first[place->module]++] =
+                            &place->access;
+        }
         for (size_t i = 0; i < sweep->variable_count; i++)
                 work->data[work->data_first[sweep->variables[i].module]++] =
                     &sweep->variables[i].data;
         move_back(work->code_first, module_count);
         move_back(work->data_first, module_count);
+        move_back(work->access_first, module_count);
 }
 
 static void name_by_kallsyms(struct stage *stage, struct code_place **code, size_t count)
@@ -108,20 +137,24 @@ static void name_by_kallsyms(struct stage *stage, struct code_place **code, size
 
 static int name_modules(struct stage *stage, const struct work *work)
 {
+        const struct module_answers answers = {stage->names, &stage->frames,
+                                               &stage->types};
         int error = 0;
 
         for (size_t i = 0; i < stage->raw.module_count && !error; i++) {
-                size_t code = work->code_first[i], data = work->data_first[i];
-                size_t code_count = work->code_first[i + 1] - code;
-                size_t data_count = work->data_first[i + 1] - data;
+                const struct module_questions questions = {
+                    .code = work->code + work->code_first[i],
+                    .code_count = work->code_first[i + 1] - work->code_first[i],
+                    .data = work->data + work->data_first[i],
+                    .data_count = work->data_first[i + 1] - work->data_first[i],
+                    .accesses = work->accesses + work->access_first[i],
+                    .access_count = work->access_first[i + 1] - work->access_first[i]};
 
                 if (stage->raw.modules[i].state == MODULE_KALLSYMS)
-                        name_by_kallsyms(stage, work->code + code, code_count);
-                else if (code_count + data_count > 0)
-                        error =
-                            module_name(&stage->raw.modules[i], &stage->search,
-                                        work->code + code, code_count, work->data + data,
-                                        data_count, stage->names, &stage->frames);
+                        name_by_kallsyms(stage, questions.code, questions.code_count);
+                else if (questions.code_count + questions.data_count > 0)
+                        error = module_name(&stage->raw.modules[i], &stage->search,
+                                            &questions, &answers);
         }
         return error;
 }
@@ -133,10 +166,13 @@ static int name_places(struct stage *stage)
             .code = malloc((stage->sweep.place_count + 1) * sizeof(*work.code)),
             .code_first = calloc(modules + 2, sizeof(*work.code_first)),
             .data = malloc((stage->sweep.variable_count + 1) * sizeof(*work.data)),
-            .data_first = calloc(modules + 2, sizeof(*work.data_first))};
+            .data_first = calloc(modules + 2, sizeof(*work.data_first)),
+            .accesses = malloc((stage->sweep.place_count + 1) * sizeof(*work.accesses)),
+            .access_first = calloc(modules + 2, sizeof(*work.access_first))};
         int error = -ENOMEM;
 
-        if (work.code && work.code_first && work.data && work.data_first) {
+        if (work.code && work.code_first && work.data && work.data_first &&
+            work.accesses && work.access_first) {
                 list_work(&stage->sweep, modules, &work);
                 error = name_modules(stage, &work);
         }
@@ -144,6 +180,8 @@ static int name_places(struct stage *stage)
         free(work.code_first);
         free(work.data);
         free(work.data_first);
+        free(work.accesses);
+        free(work.access_first);
         return error;
 }
 
@@ -155,14 +193,18 @@ static int find_names(struct stage *stage, struct diag *diag)
         if (!error)
                 error = objects_make(&stage->objects, &stage->sweep, &stage->frames,
                                      stage->names);
+        if (!error)
+                error = sample_types_find(&stage->sample_types, &stage->sweep,
+                                          &stage->objects, &stage->types, stage->names);
         return error ? diag_set(diag, error, "out of memory while naming the samples")
                      : 0;
 }
 
 static int write_names(struct stage *stage, struct db *db, struct diag *diag)
 {
-        struct result result = {&stage->raw, &stage->sweep, &stage->frames,
-                                &stage->objects, stage->names};
+        struct result result = {&stage->raw,     &stage->sweep,        &stage->frames,
+                                &stage->objects, &stage->sample_types, &stage->types,
+                                stage->names};
         int error = result_write(&result, db, diag);
 
         return error ? error : db_exec(db, "COMMIT", diag);
@@ -208,6 +250,8 @@ int symbolize(struct db *db, const struct symbolize_options *options, struct dia
         struct stage stage = {0};
         int error = run(&stage, db, options, diag);
 
+        sample_types_free(&stage.sample_types);
+        types_free(&stage.types);
         objects_free(&stage.objects);
         sweep_free(&stage.sweep);
         raw_free(&stage.raw);

@@ -191,13 +191,33 @@ CREATE TABLE data_object (
         allocations    INTEGER
 ) STRICT;
 
+-- The types that samples met, each with all of its fields in the order of their
+-- offsets. A field of an array's items stands for all items: its offset is that in
+-- the first. name is NULL where the type has no fields (a number, a pointer), and has
+-- several names, as "a|b", where these share their place.
+CREATE TABLE data_type (
+        type_id    INTEGER PRIMARY KEY,
+        name       TEXT,
+        size_bytes INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE type_field (
+        field_id     INTEGER PRIMARY KEY,
+        type_id      INTEGER NOT NULL REFERENCES data_type,
+        name         TEXT,
+        type         TEXT,
+        offset_bytes INTEGER NOT NULL,
+        size_bytes   INTEGER NOT NULL
+) STRICT;
+
 -- What each sample was resolved to; object_offset_bytes is its place in the
 -- object's block.
 CREATE TABLE attribution (
         sample_id           INTEGER PRIMARY KEY REFERENCES sample,
         location_id         INTEGER REFERENCES location,
         object_id           INTEGER REFERENCES data_object,
-        object_offset_bytes INTEGER
+        object_offset_bytes INTEGER,
+        field_id            INTEGER REFERENCES type_field
 ) STRICT;
 
 -- Findings -------------------------------------------------------------------
@@ -268,13 +288,27 @@ CREATE TABLE object_finding (
         verdict              TEXT NOT NULL
 ) STRICT;
 
--- Which line touched which object; object_id is NULL where none is known.
+CREATE TABLE field_finding (
+        field_id             INTEGER PRIMARY KEY REFERENCES type_field,
+        samples              INTEGER NOT NULL,
+        dram_samples         INTEGER NOT NULL,
+        mean_latency_cycles  REAL,
+        latency_share        REAL,
+        latency_share_low    REAL,
+        latency_share_high   REAL,
+        contended_samples    INTEGER NOT NULL,
+        verdict              TEXT NOT NULL
+) STRICT;
+
+-- Which line touched which field of which object; object_id and field_id are NULL
+-- where they are not known.
 CREATE TABLE line_object_finding (
         line_id              INTEGER NOT NULL REFERENCES line_finding,
         object_id            INTEGER REFERENCES data_object,
         samples              INTEGER NOT NULL,
         mean_latency_cycles  REAL,
-        contended_samples    INTEGER NOT NULL
+        contended_samples    INTEGER NOT NULL,
+        field_id             INTEGER REFERENCES type_field
 ) STRICT;
 
 -- The calling-context tree of the memory samples by functions, inlined ones included.

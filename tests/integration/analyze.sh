@@ -136,7 +136,7 @@ sqlite3 hostile.db "
                 (-9, 4, 1, 1, 1);
         INSERT INTO sample (sample_id, time_ns, thread_id, cpu, ip, addr, latency_cycles, data_source_id, stack_id) VALUES (9001, -5, 77, 0, 0, 0, -3, 99, NULL),
                 (9002, 9223372036854775807, 77, 0, 0, NULL, 9223372036854775807, 1, NULL);
-        INSERT INTO attribution VALUES (9001, 4711, 4712, -1)"
+        INSERT INTO attribution VALUES (9001, 4711, 4712, -1, 4713)"
 "$MEMLAG" analyze hostile.db
 expect "impossible readings" "$(answer hostile.db "
         SELECT value FROM ledger WHERE kind = 'impossible reading times'")" 3

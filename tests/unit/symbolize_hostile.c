@@ -83,6 +83,28 @@ static void write_file(const char *path, const char *contents, size_t bytes)
         assert_int_equal(fclose(file), 0);
 }
 
+static int count_field(void *context, const struct field *field)
+{
+        (void)field;
+        ++*(size_t *)context;
+        return 0;
+}
+
+/* Asks for every field of every type. */
+static void look_at_types(const struct types *types, struct string_pool *names)
+{
+        static const struct type_access access = {.bytes = 8};
+        struct field field;
+        size_t fields = 0;
+
+        for (uint32_t i = 0; i < types->count && i < QUESTIONS; i++) {
+                type_fields(types, names, i, count_field, &fields);
+                for (uint64_t offset = 0; offset < 64; offset += 8)
+                        type_field(types, names, i, offset, &access, &field);
+                type_field(types, names, i, UINT64_MAX, &access, &field);
+        }
+}
+
 /* Names addresses all over the code and data of the file at PATH. */
 static void ask_everything(const char *path)
 {
@@ -91,8 +113,13 @@ static void ask_everything(const char *path)
         struct module module = {.path = (char *)path};
         struct code_place code[QUESTIONS] = {0}, *code_list[QUESTIONS];
         struct data_place data[QUESTIONS] = {0}, *data_list[QUESTIONS];
+        struct access accesses[QUESTIONS] = {0}, *access_list[QUESTIONS];
         struct code_frames frames = {0};
+        struct types types = {0};
         struct string_pool *names = string_pool_new();
+        const struct module_questions questions = {code_list, QUESTIONS,   data_list,
+                                                   QUESTIONS, access_list, QUESTIONS};
+        const struct module_answers answers = {names, &frames, &types};
 
         assert_non_null(names);
         assert_int_equal(module_check(&module), 0);
@@ -101,13 +128,15 @@ static void ask_everything(const char *path)
                 data[i].vaddr = text_start + text_bytes * i / QUESTIONS * 2;
                 code_list[i] = &code[i];
                 data_list[i] = &data[i];
+                accesses[i].code = &code[i];
+                access_list[i] = &accesses[i];
         }
         if (module.state == MODULE_READY) {
                 elf_file_close(&module.file);
-                assert_int_equal(module_name(&module, &search, code_list, QUESTIONS,
-                                             data_list, QUESTIONS, names, &frames),
-                                 0);
+                assert_int_equal(module_name(&module, &search, &questions, &answers), 0);
+                look_at_types(&types, names);
         }
+        types_free(&types);
         free(frames.items);
         string_pool_free(names);
 }
@@ -195,7 +224,10 @@ static void references_in_circles_end(void **state)
         struct module module = {.path = (char *)"/proc/self/exe"};
         struct code_place place = {0}, *list = &place;
         struct code_frames frames = {0};
+        struct types types = {0};
         struct string_pool *names = string_pool_new();
+        const struct module_questions questions = {.code = &list, .code_count = 1};
+        const struct module_answers answers = {names, &frames, &types};
 
         place.vaddr = (uintptr_t)hostile_code;
         if (((const Elf64_Ehdr *)self)->e_type == ET_DYN)
@@ -203,8 +235,7 @@ static void references_in_circles_end(void **state)
         assert_int_equal(module_check(&module), 0);
         assert_int_equal(module.state, MODULE_READY);
         elf_file_close(&module.file);
-        assert_int_equal(module_name(&module, &search, &list, 1, NULL, 0, names, &frames),
-                         0);
+        assert_int_equal(module_name(&module, &search, &questions, &answers), 0);
         /* The hostile entries have no name; the symbol table has. */
         assert_int_equal(place.frame_count, 2);
         assert_string_equal(string_pool_text(names, frames.items[1].function),

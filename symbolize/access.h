@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What the memory operands of a module's sampled instructions point to. */
+#ifndef MEMLAG_SYMBOLIZE_ACCESS_H
+#define MEMLAG_SYMBOLIZE_ACCESS_H
+
+#include "code.h"
+#include "flow.h"
+#include "symbol_table.h"
+
+struct access {
+        const struct code_place *code; /* the question: a place that has been named */
+        bool asked;                    /* FLOW is the answer */
+        struct flow_answer flow;
+};
+
+/* Answers ACCESSES, COUNT places of FILE, where they lie in functions that debug
+ * information describes; their order changes. 0 or -ENOMEM. */
+int access_find(struct type_reader *reader, const struct elf_file *file,
+                const struct symbol_table *symbols, struct access **accesses,
+                size_t count);
+
+#endif

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+/* What a type holds is read with it; what it points to only when asked for, so that a
+ * list does not bring in the whole program. */
+#include "die_type.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "array.h"
+
+enum { CHAIN_LIMIT = 32, DEPTH_LIMIT = 48, MEMBERS_LIMIT = 65536, DIMENSIONS_LIMIT = 16 };
+
+struct type_scope {
+        const void *die;
+        uint32_t name; /* of what is around it; 0: nothing */
+};
+
+void type_reader_open(struct type_reader *reader, struct dwarf_file *dwarf,
+                      struct types *types, struct string_pool *names)
+{
+        *reader = (struct type_reader){.dwarf = dwarf,
+                                       .types = types,
+                                       .names = names,
+                                       .first_type = (uint32_t)types->count};
+}
+
+void type_reader_close(struct type_reader *reader)
+{
+        free(reader->entries);
+        hash_index_free(&reader->entry_index);
+        free(reader->pointer_entries);
+        free(reader->scopes);
+        hash_index_free(&reader->scope_index);
+        *reader = (struct type_reader){0};
+}
+
+/* ---- names
+ * ------------------------------------------------------------------------------ */
+
+static bool same_scope(const void *context, const void *key, uint32_t position)
+{
+        const struct type_reader *reader = context;
+
+        return reader->scopes[position].die == key;
+}
+
+static uint32_t die_hash(const void *addr)
+{
+        return hash_number(0, (uintptr_t)addr);
+}
+
+static int put_scope(struct type_reader *reader, const void *die, uint32_t name)
+{
+        if (reader->scope_count >= UINT32_MAX - 1 ||
+            array_reserve(&reader->scopes, &reader->scope_capacity, reader->scope_count,
+                          sizeof(*reader->scopes)) < 0)
+                return -ENOMEM;
+        reader->scopes[reader->scope_count] = (struct type_scope){die, name};
+        return hash_index_add(&reader->scope_index, die_hash(die),
+                              (uint32_t)reader->scope_count++);
+}
+
+static const struct type_scope *find_scope(const struct type_reader *reader,
+                                           const void *die)
+{
+        uint32_t found =
+            hash_index_find(&reader->scope_index, die_hash(die), same_scope, reader, die);
+
+        return found == HASH_INDEX_NONE ? NULL : &reader->scopes[found];
+}
+
+static uint32_t put_joined(struct string_pool *names, const char *format,
+                           const char *first, const char *second)
+    __attribute__((format(printf, 2, 0)));
+
+static uint32_t put_joined(struct string_pool *names, const char *format,
+                           const char *first, const char *second)
+{
+        char *text = NULL;
+
+        if (asprintf(&text, format, first, second) < 0)
+                return string_pool_put(names, NULL);
+        uint32_t id = string_pool_put(names, text);
+
+        free(text);
+        return id;
+}
+
+static const char *own_name(struct type_reader *reader, Dwarf_Die *die)
+{
+        return die_string(reader->dwarf, die, DW_AT_name);
+}
+
+static int visit_scope(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+{
+        struct type_reader *reader = context;
+        const char *name = own_name(reader, die);
+
+        switch (dwarf_tag(die)) {
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+        case DW_TAG_enumeration_type:
+                if (parent && put_scope(reader, die->addr, parent) < 0)
+                        return -ENOMEM;
+                break;
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+                break;
+        default:
+                return 0;
+        }
+        const char *outer = string_pool_text(reader->names, parent);
+
+        *value = put_joined(reader->names, "%s%s", outer ? outer : "",
+                            name ? name : "(anonymous)");
+        *value = put_joined(reader->names, "%s%s",
+                            string_pool_text(reader->names, *value) ?: "", "::");
+        return 1;
+}
+
+/* Whether the language writes "struct node" where others write "node". */
+static bool tagged_language(struct type_reader *reader, Dwarf_Die *unit)
+{
+        uint64_t language;
+
+        if (!die_number(reader->dwarf, unit, DW_AT_language, &language))
+                return true;
+        return language == DW_LANG_C89 || language == DW_LANG_C ||
+               language == DW_LANG_C99 || language == DW_LANG_C11;
+}
+
+/* What stands before the type's name in the source: "struct " or "outer::". */
+static const char *name_prefix(struct type_reader *reader, Dwarf_Die *die)
+{
+        Dwarf_Die unit;
+
+        if (!dwarf_diecu(die, &unit, NULL, NULL) || tagged_language(reader, &unit)) {
+                switch (dwarf_tag(die)) {
+                case DW_TAG_structure_type:
+                case DW_TAG_class_type:
+                        return "struct ";
+                case DW_TAG_union_type:
+                        return "union ";
+                case DW_TAG_enumeration_type:
+                        return "enum ";
+                default:
+                        return "";
+                }
+        }
+        if (!find_scope(reader, unit.addr)) { /* the unit itself: it has been read */
+                if (put_scope(reader, unit.addr, 0) < 0 ||
+                    die_walk(reader->dwarf, &unit, visit_scope, reader) == -ENOMEM) {
+                        reader->error = -ENOMEM;
+                        return "";
+                }
+        }
+        const struct type_scope *scope = find_scope(reader, die->addr);
+
+        return scope ? string_pool_text(reader->names, scope->name) ?: "" : "";
+}
+
+/* Takes typedefs and qualifiers off DIE. *ALIAS is the typedef next to what is left;
+ * false at the end of a chain that leads nowhere (void). */
+static bool strip(struct type_reader *reader, Dwarf_Die *die, const char **alias)
+{
+        for (int i = 0; i < CHAIN_LIMIT; i++) {
+                Dwarf_Die next;
+
+                switch (dwarf_tag(die)) {
+                case DW_TAG_typedef:
+                        if (alias)
+                                *alias = own_name(reader, die);
+                        break;
+                case DW_TAG_const_type:
+                case DW_TAG_volatile_type:
+                case DW_TAG_restrict_type:
+                case DW_TAG_atomic_type:
+                case DW_TAG_immutable_type:
+                        break;
+                default:
+                        return true;
+                }
+                if (!die_reference(reader->dwarf, die, DW_AT_type, &next))
+                        return false;
+                *die = next;
+        }
+        return false;
+}
+
+static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int depth);
+
+static uint32_t pointer_name(struct type_reader *reader, Dwarf_Die *die, int depth)
+{
+        const char *sign = dwarf_tag(die) == DW_TAG_reference_type          ? "&"
+                           : dwarf_tag(die) == DW_TAG_rvalue_reference_type ? "&&"
+                                                                            : "*";
+        Dwarf_Die pointee;
+        uint32_t name = 0;
+
+        if (die_reference(reader->dwarf, die, DW_AT_type, &pointee))
+                name = spelled_name(reader, pointee, depth + 1);
+        const char *text = string_pool_text(reader->names, name);
+        size_t length = text ? strlen(text) : 0;
+        bool joined = length && (text[length - 1] == '*' || text[length - 1] == '&');
+
+        return put_joined(reader->names, joined ? "%s%s" : "%s %s", text ? text : "void",
+                          sign);
+}
+
+/* As it is written in the source, without qualifiers. */
+static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int depth)
+{
+        const char *alias = NULL;
+
+        if (depth > CHAIN_LIMIT || !strip(reader, &die, &alias))
+                return string_pool_put(reader->names, "void");
+        const char *name = own_name(reader, &die);
+
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_pointer_type:
+        case DW_TAG_reference_type:
+        case DW_TAG_rvalue_reference_type:
+                return pointer_name(reader, &die, depth);
+        case DW_TAG_subroutine_type:
+                return string_pool_put(reader->names, alias ? alias : "(function)");
+        case DW_TAG_array_type: {
+                Dwarf_Die element;
+                uint32_t text = 0;
+
+                if (die_reference(reader->dwarf, &die, DW_AT_type, &element))
+                        text = spelled_name(reader, element, depth + 1);
+                return put_joined(reader->names, "%s%s",
+                                  string_pool_text(reader->names, text) ?: "void", "[]");
+        }
+        default:
+                if (!name && alias)
+                        return string_pool_put(reader->names, alias);
+                return put_joined(reader->names, "%s%s", name_prefix(reader, &die),
+                                  name ? name : "(anonymous)");
+        }
+}
+
+/* ---- members
+ * ------------------------------------------------------------------------------ */
+
+struct members {
+        struct member *items;
+        size_t count;
+        size_t capacity;
+};
+
+/* A constant, or the expression DW_OP_plus_uconst. */
+static bool member_offset(struct type_reader *reader, Dwarf_Die *die, uint64_t *offset)
+{
+        Dwarf_Attribute attribute;
+        Dwarf_Op *operations;
+        size_t count;
+
+        if (die_number(reader->dwarf, die, DW_AT_data_member_location, offset))
+                return true;
+        if (!die_attribute(reader->dwarf, die, DW_AT_data_member_location, &attribute) ||
+            dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1 ||
+            operations[0].atom != DW_OP_plus_uconst)
+                return false;
+        *offset = operations[0].number;
+        return true;
+}
+
+static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member *member)
+{
+        uint64_t size, offset, storage = 0;
+
+        if (!die_number(reader->dwarf, die, DW_AT_bit_size, &size) || size > 128)
+                return false;
+        member->bit_size = (uint32_t)size;
+        if (die_number(reader->dwarf, die, DW_AT_data_bit_offset, &offset)) {
+                member->offset_bytes = offset / 8;
+                member->bit_offset = (uint32_t)(offset % 8);
+                return true;
+        }
+        if (!die_number(reader->dwarf, die, DW_AT_bit_offset, &offset)) /* DWARF 3 */
+                return false;
+        if (!die_number(reader->dwarf, die, DW_AT_byte_size, &storage) &&
+            member->type < reader->types->count)
+                storage = reader->types->items[member->type].size_bytes;
+        if (storage > 16 || offset + size > storage * 8)
+                return false;
+        member->bit_offset = (uint32_t)(storage * 8 - offset - size);
+        return true;
+}
+
+static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
+                      struct members *members)
+{
+        bool base = dwarf_tag(die) == DW_TAG_inheritance;
+        struct member member = {.type = TYPE_NONE};
+        const char *name = base ? NULL : own_name(reader, die);
+        Dwarf_Die type;
+
+        if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_hasattr(die, DW_AT_external))
+                return 0; /* static: elsewhere in memory */
+        bool placed = member_offset(reader, die, &member.offset_bytes);
+
+        if (die_reference(reader->dwarf, die, DW_AT_type, &type))
+                member.type = type_of_die(reader, &type);
+        if (!bit_field(reader, die, &member) && !placed && !in_union)
+                return 0;
+        member.name = string_pool_put(reader->names, name);
+        if (array_reserve(&members->items, &members->capacity, members->count,
+                          sizeof(*members->items)) < 0)
+                return -ENOMEM;
+        members->items[members->count++] = member;
+        return 0;
+}
+
+static void read_members(struct type_reader *reader, Dwarf_Die *die, bool in_union,
+                         struct members *members)
+{
+        Dwarf_Die child;
+
+        if (dwarf_child(die, &child) != 0)
+                return;
+        for (int i = 0; i < MEMBERS_LIMIT && die_spend(reader->dwarf, 1); i++) {
+                int tag = dwarf_tag(&child);
+
+                if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+                    add_member(reader, &child, in_union, members) < 0)
+                        reader->error = -ENOMEM;
+                if (dwarf_siblingof(&child, &child) != 0)
+                        break;
+        }
+}
+
+/* ---- one type
+ * ------------------------------------------------------------------------------- */
+
+static uint32_t put(struct type_reader *reader, const struct type *type,
+                    const struct members *members)
+{
+        uint32_t id = TYPE_NONE;
+
+        if (types_put(reader->types, type, members ? members->items : NULL, &id) < 0)
+                reader->error = -ENOMEM;
+        return reader->error ? TYPE_NONE : id;
+}
+
+static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
+{
+        bool in_union = dwarf_tag(die) == DW_TAG_union_type;
+        struct members members = {0};
+        uint64_t bytes = 0;
+
+        if (dwarf_hasattr(die, DW_AT_declaration) ||
+            !die_number(reader->dwarf, die, DW_AT_byte_size, &bytes))
+                return put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name},
+                           NULL);
+        read_members(reader, die, in_union, &members);
+        struct type type = {.kind = in_union ? TYPE_UNION : TYPE_STRUCT,
+                            .name = name,
+                            .size_bytes = bytes,
+                            .member_count = (uint32_t)members.count};
+        uint32_t id = put(reader, &type, &members);
+
+        free(members.items);
+        return id;
+}
+
+/* The items of each dimension, the outermost first; 0 for one without an end. */
+static size_t dimensions(struct type_reader *reader, Dwarf_Die *die, uint64_t *items)
+{
+        Dwarf_Die child;
+        size_t count = 0;
+
+        if (dwarf_child(die, &child) != 0)
+                return 0;
+        do {
+                uint64_t number = 0;
+
+                if (dwarf_tag(&child) != DW_TAG_subrange_type)
+                        continue;
+                if (!die_number(reader->dwarf, &child, DW_AT_count, &number) &&
+                    die_number(reader->dwarf, &child, DW_AT_upper_bound, &number))
+                        number++;
+                items[count++] = number;
+        } while (count < DIMENSIONS_LIMIT && die_spend(reader->dwarf, 1) &&
+                 dwarf_siblingof(&child, &child) == 0);
+        return count;
+}
+
+static uint32_t put_array(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
+{
+        uint64_t items[DIMENSIONS_LIMIT];
+        size_t count = dimensions(reader, die, items);
+        uint32_t element = type_of_variable(reader, die);
+
+        if (element == TYPE_NONE)
+                return TYPE_NONE;
+        if (count == 0)
+                items[count++] = 0;
+        while (count-- > 0) {
+                struct type type = {.kind = TYPE_ARRAY,
+                                    .name = name,
+                                    .element = element,
+                                    .items = items[count]};
+
+                if (__builtin_mul_overflow(reader->types->items[element].size_bytes,
+                                           type.items, &type.size_bytes))
+                        return TYPE_NONE;
+                element = put(reader, &type, NULL);
+                if (element == TYPE_NONE)
+                        return TYPE_NONE;
+        }
+        return element;
+}
+
+static uint32_t put_number(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
+{
+        struct type type = {.kind = TYPE_INTEGER, .name = name};
+        uint64_t encoding;
+
+        if (die_number(reader->dwarf, die, DW_AT_encoding, &encoding) &&
+            (encoding == DW_ATE_float || encoding == DW_ATE_complex_float ||
+             encoding == DW_ATE_imaginary_float || encoding == DW_ATE_decimal_float))
+                type.kind = TYPE_FLOAT;
+        if (!die_number(reader->dwarf, die, DW_AT_byte_size, &type.size_bytes))
+                type.kind = TYPE_OPAQUE;
+        return put(reader, &type, NULL);
+}
+
+static uint32_t put_pointer(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
+{
+        struct type type = {.kind = TYPE_POINTER, .name = name, .size_bytes = 8};
+
+        die_number(reader->dwarf, die, DW_AT_byte_size, &type.size_bytes);
+        return put(reader, &type, NULL);
+}
+
+static uint32_t read_type(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
+{
+        switch (dwarf_tag(die)) {
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+                return put_record(reader, die, name);
+        case DW_TAG_array_type:
+                return put_array(reader, die, name);
+        case DW_TAG_pointer_type:
+        case DW_TAG_reference_type:
+        case DW_TAG_rvalue_reference_type:
+                return put_pointer(reader, die, name);
+        case DW_TAG_base_type:
+        case DW_TAG_enumeration_type:
+        case DW_TAG_ptr_to_member_type:
+                return put_number(reader, die, name);
+        default:
+                return put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name},
+                           NULL);
+        }
+}
+
+static bool same_entry(const void *context, const void *key, uint32_t position)
+{
+        const struct type_reader *reader = context;
+
+        return reader->entries[position].die.addr == key;
+}
+
+static void keep_pointer(struct type_reader *reader, uint32_t type, uint32_t entry)
+{
+        size_t at = type - reader->first_type;
+
+        while (reader->pointer_count <= at) {
+                if (array_reserve(&reader->pointer_entries, &reader->pointer_capacity,
+                                  reader->pointer_count,
+                                  sizeof(*reader->pointer_entries)) < 0) {
+                        reader->error = -ENOMEM;
+                        return;
+                }
+                reader->pointer_entries[reader->pointer_count++] = UINT32_MAX;
+        }
+        reader->pointer_entries[at] = entry;
+}
+
+/* Whether a type of this kind has a name of its own, so that a typedef can be its only
+ * one. */
+static bool has_tag(Dwarf_Die *die)
+{
+        switch (dwarf_tag(die)) {
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+        case DW_TAG_enumeration_type:
+                return true;
+        default:
+                return false;
+        }
+}
+
+static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const char *alias)
+{
+        uint32_t entry = (uint32_t)reader->entry_count;
+
+        if (reader->entry_count >= UINT32_MAX - 1 ||
+            array_reserve(&reader->entries, &reader->entry_capacity, reader->entry_count,
+                          sizeof(*reader->entries)) < 0 ||
+            hash_index_add(&reader->entry_index, die_hash(die->addr), entry) < 0) {
+                reader->error = -ENOMEM;
+                return TYPE_NONE;
+        }
+        reader->entry_count++;
+        /* Until it has been read it has no type: what contains itself ends there. */
+        reader->entries[entry] = (struct type_entry){.die = *die, .type = TYPE_NONE};
+        uint32_t name = alias && has_tag(die) && !own_name(reader, die)
+                            ? string_pool_put(reader->names, alias)
+                            : spelled_name(reader, *die, 0);
+        uint32_t type = read_type(reader, die, name);
+
+        reader->entries[entry].type = type;
+        if (type != TYPE_NONE && reader->types->items[type].kind == TYPE_POINTER) {
+                Dwarf_Die pointee;
+
+                if (die_reference(reader->dwarf, die, DW_AT_type, &pointee))
+                        reader->entries[entry].pointee = pointee;
+                keep_pointer(reader, type, entry);
+        }
+        return type;
+}
+
+uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
+{
+        Dwarf_Die stripped = *die;
+        const char *alias = NULL;
+
+        if (reader->error || !strip(reader, &stripped, &alias))
+                return TYPE_NONE;
+        uint32_t found = hash_index_find(&reader->entry_index, die_hash(stripped.addr),
+                                         same_entry, reader, stripped.addr);
+
+        if (found != HASH_INDEX_NONE)
+                return reader->entries[found].type;
+        if (reader->depth == DEPTH_LIMIT || !die_spend(reader->dwarf, 1))
+                return TYPE_NONE;
+        reader->depth++;
+        uint32_t type = enter_type(reader, &stripped, alias);
+
+        reader->depth--;
+        return type;
+}
+
+uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die)
+{
+        Dwarf_Die type;
+
+        return die_inherited_reference(reader->dwarf, die, DW_AT_type, &type)
+                   ? type_of_die(reader, &type)
+                   : TYPE_NONE;
+}
+
+uint32_t type_pointee(struct type_reader *reader, uint32_t type)
+{
+        if (type == TYPE_NONE || type < reader->first_type ||
+            type - reader->first_type >= reader->pointer_count ||
+            reader->pointer_entries[type - reader->first_type] == UINT32_MAX)
+                return TYPE_NONE;
+        Dwarf_Die die =
+            reader->entries[reader->pointer_entries[type - reader->first_type]].pointee;
+
+        return die.addr ? type_of_die(reader, &die) : TYPE_NONE;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Types from the debug information of one module into the tables of type.h. */
+#ifndef MEMLAG_SYMBOLIZE_DIE_TYPE_H
+#define MEMLAG_SYMBOLIZE_DIE_TYPE_H
+
+#include "die.h"
+#include "type.h"
+
+/* A type's entry, qualifiers and typedefs taken off. */
+struct type_entry {
+        Dwarf_Die die;
+        uint32_t type;
+        Dwarf_Die pointee; /* of a pointer; addr NULL: void, or none */
+};
+
+struct type_reader {
+        struct dwarf_file *dwarf;
+        struct types *types;
+        struct string_pool *names;
+        struct type_entry *entries;
+        size_t entry_count;
+        size_t entry_capacity;
+        struct hash_index entry_index; /* by the die's address */
+        /* Where the pointers of this module lead: types.items[first_type + i] has
+         * entry pointer_entries[i]. */
+        uint32_t first_type;
+        uint32_t *pointer_entries;
+        size_t pointer_count;
+        size_t pointer_capacity;
+        /* The namespaces and classes around types, by the unit's entry and the type's. */
+        struct type_scope *scopes;
+        size_t scope_count;
+        size_t scope_capacity;
+        struct hash_index scope_index;
+        unsigned depth;
+        int error; /* -ENOMEM once that has happened */
+};
+
+void type_reader_open(struct type_reader *reader, struct dwarf_file *dwarf,
+                      struct types *types, struct string_pool *names);
+void type_reader_close(struct type_reader *reader);
+
+/* The type that DIE is; TYPE_NONE when it cannot be read. */
+uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die);
+/* The type of the variable, parameter or function DIE, inherited from its origin where
+ * it has none of its own. */
+uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die);
+/* What the pointer TYPE points to; TYPE_NONE for others, and for what is not known.
+ * Only for types of this reader's module. */
+uint32_t type_pointee(struct type_reader *reader, uint32_t type);
+
+#endif

@@ -1,0 +1,1006 @@
+/* SPDX-License-Identifier: MIT */
+/* Data flow over the function's blocks until nothing changes. Where ways meet that do
+ * not agree, nothing is known; so what is known holds on all of them. */
+#include "flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+enum {
+        SLOTS = 24, /* spilled pointers per state; more are forgotten */
+        CODE_BYTES_LIMIT = 1 << 20,
+        BLOCKS_LIMIT = 1 << 15,
+        VISITS_PER_BLOCK = 24
+};
+
+struct slot {
+        int64_t offset; /* in the frame */
+        struct place_value value;
+};
+
+struct state {
+        struct place_value registers[REGISTER_COUNT];
+        struct slot slots[SLOTS];
+        uint32_t slot_count;
+        bool reached;
+};
+
+struct step {
+        uint64_t vaddr;
+        struct instruction instruction;
+};
+
+struct block {
+        size_t first; /* step */
+        size_t count;
+        size_t next[2]; /* blocks; SIZE_MAX: none */
+        bool orphan;    /* nothing is seen to lead there */
+        bool indirect;  /* ends in a jump to anywhere */
+        bool queued;
+};
+
+struct flow {
+        const struct flow_input *input;
+        struct types *types;
+        struct variables variables;
+        struct step *steps;
+        size_t step_count;
+        size_t step_capacity;
+        struct block *blocks;
+        size_t block_count;
+        struct state *entries; /* of each block */
+        size_t *queue;
+        size_t queue_count;
+        bool has_absolute_addresses; /* the file is loaded where it says */
+};
+
+static const struct place_value unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
+
+/* ---- values -------------------------------------------------------------------------
+ */
+
+static struct place_value pointer_to(uint32_t type, int64_t offset)
+{
+        return type == TYPE_NONE ? unknown
+                                 : (struct place_value){.kind = PLACE_POINTER,
+                                                        .type = type,
+                                                        .offset = offset};
+}
+
+static bool in_frame(const struct place_value *value)
+{
+        return value->kind == PLACE_FRAME || value->kind == PLACE_ALIGNED;
+}
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+        return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+static bool repeats(const struct flow *flow, const struct place_value *value,
+                    uint64_t stride)
+{
+        return type_repeats(flow->types, value->type, (uint64_t)value->offset, stride);
+}
+
+static uint64_t common_factor(uint64_t a, uint64_t b)
+{
+        while (b) {
+                uint64_t rest = a % b;
+
+                a = b;
+                b = rest;
+        }
+        return a;
+}
+
+/* How far VALUE, used as an index, can only lie apart from 0. */
+static uint64_t factor(const struct place_value *value)
+{
+        return value->kind == PLACE_MULTIPLE ? (uint64_t)value->offset : 1;
+}
+
+static struct place_value multiple(uint64_t of)
+{
+        return of > 1 && of <= INT32_MAX ? (struct place_value){.kind = PLACE_MULTIPLE,
+                                                                .type = TYPE_NONE,
+                                                                .offset = (int64_t)of}
+                                         : unknown;
+}
+
+static struct place_value meet(const struct flow *flow, const struct place_value *a,
+                               const struct place_value *b)
+{
+        struct place_value result = *a;
+
+        if (a->kind == PLACE_UNREACHED)
+                return *b;
+        if (b->kind == PLACE_UNREACHED)
+                return *a;
+        if (a->kind == PLACE_MULTIPLE || b->kind == PLACE_MULTIPLE)
+                return a->kind == b->kind ? multiple(common_factor(factor(a), factor(b)))
+                                          : unknown;
+        if (a->kind != b->kind || a->type != b->type)
+                return unknown;
+        result.indexed |= b->indexed;
+        result.guessed |= b->guessed;
+        result.stride_bytes = common_factor(a->stride_bytes, b->stride_bytes);
+        if (a->offset == b->offset)
+                return result;
+        if (in_frame(a) || a->kind == PLACE_ADDRESS) {
+                result.indexed = true; /* from one to the other: a step of a loop */
+                result.stride_bytes =
+                    common_factor(result.stride_bytes, distance(a->offset, b->offset));
+                return result;
+        }
+        if (a->kind != PLACE_POINTER || !repeats(flow, a, distance(a->offset, b->offset)))
+                return unknown;
+        result.indexed = true;
+        return result;
+}
+
+/* VALUE plus an index, a multiple of STRIDE. */
+static struct place_value add_index(const struct flow *flow,
+                                    const struct place_value *value, uint64_t stride)
+{
+        struct place_value result = *value;
+
+        switch (value->kind) {
+        case PLACE_POINTER:
+                result.indexed = true;
+                result.guessed |= !repeats(flow, value, stride);
+                return result;
+        case PLACE_FRAME:
+        case PLACE_ALIGNED:
+        case PLACE_ADDRESS:
+                result.indexed = true;
+                result.stride_bytes = common_factor(value->stride_bytes, stride);
+                return result;
+        case PLACE_MULTIPLE:
+                return multiple(common_factor(factor(value), stride));
+        default:
+                return unknown;
+        }
+}
+
+static struct place_value add_constant(const struct place_value *value, int64_t number)
+{
+        struct place_value result = *value;
+
+        if (value->kind == PLACE_MULTIPLE)
+                return number ? unknown : *value;
+        if (value->kind == PLACE_UNKNOWN || value->kind == PLACE_UNREACHED)
+                return *value;
+        result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)number);
+        return result;
+}
+
+static struct place_value add_values(const struct flow *flow, const struct place_value *a,
+                                     const struct place_value *b, uint64_t scale)
+{
+        uint64_t stride;
+
+        if (b->kind != PLACE_MULTIPLE && b->kind != PLACE_UNKNOWN) {
+                const struct place_value *swapped = a;
+
+                if (scale != 1 || (a->kind != PLACE_MULTIPLE && a->kind != PLACE_UNKNOWN))
+                        return unknown;
+                a = b;
+                b = swapped;
+        }
+        if (__builtin_mul_overflow(factor(b), scale, &stride) || stride == 0)
+                return unknown;
+        if (a->kind == PLACE_UNKNOWN)
+                return multiple(common_factor(1, stride));
+        return add_index(flow, a, stride);
+}
+
+/* ---- what a register holds
+ * ---------------------------------------------------------------- */
+
+static struct place_value from_variable(const struct flow *flow, uint8_t reg,
+                                        uint64_t vaddr)
+{
+        const struct register_variable *variable =
+            variables_in_register(&flow->variables, reg, vaddr);
+
+        return variable ? pointer_to(type_pointee(flow->input->reader, variable->type),
+                                     (int64_t)(0 - (uint64_t)variable->offset))
+                        : unknown;
+}
+
+static bool has_fields(const struct flow *flow, const struct place_value *value)
+{
+        return value->kind == PLACE_POINTER &&
+               (flow->types->items[value->type].kind == TYPE_STRUCT ||
+                flow->types->items[value->type].kind == TYPE_UNION);
+}
+
+/* The variable's type is what the author calls it, but not when that says less: void,
+ * or a part of what is already known to be there. */
+static struct place_value held(const struct flow *flow, struct state *state, uint8_t reg,
+                               uint64_t vaddr)
+{
+        struct place_value *value = &state->registers[reg];
+        struct place_value named = from_variable(flow, reg, vaddr);
+
+        if (named.kind != PLACE_POINTER)
+                return *value;
+        if (value->kind == PLACE_POINTER || in_frame(value) ||
+            value->kind == PLACE_ADDRESS) {
+                bool known_around = value->kind != PLACE_POINTER ||
+                                    (!value->guessed && named.offset == 0 &&
+                                     type_holds(flow->types, value->type,
+                                                (uint64_t)value->offset, named.type));
+
+                if (!has_fields(flow, &named) || known_around)
+                        return *value;
+        }
+        *value = named;
+        return named;
+}
+
+static struct place_value operand_place(const struct flow *flow, struct state *state,
+                                        const struct step *step)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value base = unknown, index;
+        bool absolute = false;
+
+        if (memory->thread_local)
+                return memory->base == REGISTER_NONE && memory->index == REGISTER_NONE
+                           ? (struct place_value){.kind = PLACE_THREAD,
+                                                  .type = TYPE_NONE,
+                                                  .offset = memory->displacement}
+                           : unknown;
+        if (memory->base < REGISTER_COUNT) {
+                base = held(flow, state, memory->base, step->vaddr);
+        } else if (memory->base == REGISTER_NONE) {
+                absolute = true;
+        }
+        if ((absolute && memory->index == REGISTER_NONE) ||
+            (flow->has_absolute_addresses &&
+             (base.kind == PLACE_UNKNOWN || base.kind == PLACE_MULTIPLE) &&
+             elf_file_segment(flow->input->file, (uint64_t)memory->displacement)))
+                return (struct place_value){.kind = PLACE_ADDRESS,
+                                            .indexed = !absolute ||
+                                                       memory->index != REGISTER_NONE,
+                                            .type = TYPE_NONE,
+                                            .offset = memory->displacement};
+        if (memory->index != REGISTER_NONE) {
+                index = memory->index < REGISTER_COUNT
+                            ? held(flow, state, memory->index, step->vaddr)
+                            : unknown;
+                base = add_values(flow, &base, &index, memory->scale ? memory->scale : 1);
+        }
+        return add_constant(&base, memory->displacement);
+}
+
+/* ---- memory
+ * ------------------------------------------------------------------------------- */
+
+static const struct frame_variable *frame_variable_at(const struct flow *flow,
+                                                      struct state *state,
+                                                      const struct place_value *place,
+                                                      uint64_t vaddr, int64_t *offset)
+{
+        const struct frame_variable *best = NULL;
+
+        for (size_t i = 0; i < flow->variables.frame_count; i++) {
+                const struct frame_variable *variable = &flow->variables.frames[i];
+                int64_t start = variable->offset;
+
+                if (vaddr < variable->low || vaddr >= variable->high)
+                        continue;
+                if (variable->in_frame
+                        ? place->kind != PLACE_FRAME
+                        : state->registers[variable->reg].kind != place->kind)
+                        continue;
+                if (!variable->in_frame)
+                        start =
+                            (int64_t)((uint64_t)start +
+                                      (uint64_t)state->registers[variable->reg].offset);
+                uint64_t inside = (uint64_t)place->offset - (uint64_t)start;
+
+                if (inside >= flow->types->items[variable->type].size_bytes)
+                        continue;
+                if (best) /* two share the place: which of them lives is not known */
+                        return NULL;
+                best = variable;
+                *offset = (int64_t)inside;
+        }
+        return best;
+}
+
+static struct slot *find_slot(struct state *state, int64_t offset)
+{
+        for (uint32_t i = 0; i < state->slot_count; i++)
+                if (state->slots[i].offset == offset)
+                        return &state->slots[i];
+        return NULL;
+}
+
+static void drop_slots(struct state *state, int64_t offset, uint64_t bytes)
+{
+        for (uint32_t i = 0; i < state->slot_count;) {
+                int64_t at = state->slots[i].offset;
+
+                if (at < offset + (int64_t)bytes && at + 8 > offset)
+                        state->slots[i] = state->slots[--state->slot_count];
+                else
+                        i++;
+        }
+}
+
+static void put_slot(struct state *state, int64_t offset, const struct place_value *value)
+{
+        drop_slots(state, offset, 8);
+        if (value->kind == PLACE_UNKNOWN)
+                return;
+        if (state->slot_count == SLOTS) /* the oldest goes */
+                memmove(state->slots, state->slots + 1,
+                        (--state->slot_count) * sizeof(*state->slots));
+        state->slots[state->slot_count++] = (struct slot){offset, *value};
+}
+
+static const struct type_access pointer_access = {.bytes = 8};
+
+/* What a pointer of the type at OFFSET in TYPE points to. */
+static struct place_value pointed_to(const struct flow *flow, uint32_t type,
+                                     uint64_t offset)
+{
+        uint32_t part = type_part(flow->types, type, offset, &pointer_access);
+
+        return pointer_to(type_pointee(flow->input->reader, part), 0);
+}
+
+static uint64_t offset_in(const struct flow *flow, const struct place_value *place)
+{
+        uint64_t bytes = flow->types->items[place->type].size_bytes;
+
+        if (!place->indexed || bytes == 0 || type_open_ended(flow->types, place->type))
+                return (uint64_t)place->offset;
+        int64_t rest = place->offset % (int64_t)bytes;
+
+        return (uint64_t)(rest < 0 ? rest + (int64_t)bytes : rest);
+}
+
+static struct place_value load(const struct flow *flow, struct state *state,
+                               const struct place_value *place, uint64_t vaddr)
+{
+        uint64_t offset = 0;
+        int64_t in_variable;
+
+        switch (place->kind) {
+        case PLACE_POINTER:
+                if (place->guessed)
+                        return unknown;
+                return pointed_to(flow, place->type, offset_in(flow, place));
+        case PLACE_FRAME:
+        case PLACE_ALIGNED: {
+                const struct slot *slot =
+                    place->indexed ? NULL : find_slot(state, place->offset);
+
+                if (slot)
+                        return slot->value;
+                const struct frame_variable *variable =
+                    frame_variable_at(flow, state, place, vaddr, &in_variable);
+
+                return variable ? pointed_to(flow, variable->type, (uint64_t)in_variable)
+                                : unknown;
+        }
+        case PLACE_ADDRESS: {
+                uint32_t type =
+                    flow->input->global
+                        ? flow->input->global(flow->input->global_context,
+                                              (uint64_t)place->offset, &offset)
+                        : TYPE_NONE;
+
+                return type == TYPE_NONE ? unknown : pointed_to(flow, type, offset);
+        }
+        default:
+                return unknown;
+        }
+}
+
+static void store(struct state *state, const struct place_value *place,
+                  const struct place_value *value, uint64_t bytes)
+{
+        if (!in_frame(place) || place->indexed)
+                return;
+        if (value)
+                put_slot(state, place->offset, value);
+        else
+                drop_slots(state, place->offset, bytes);
+}
+
+/* ---- one instruction
+ * ------------------------------------------------------------------------ */
+
+static void set(struct state *state, uint8_t reg, const struct place_value *value)
+{
+        if (reg < REGISTER_COUNT)
+                state->registers[reg] = *value;
+}
+
+static void forget(struct state *state, uint32_t registers)
+{
+        for (uint8_t i = 0; i < REGISTER_COUNT; i++)
+                if (registers >> i & 1)
+                        state->registers[i] = unknown;
+}
+
+/* Registers that a call need not preserve (System V ABI, AMD64 supplement, 3.2.1). */
+static const uint32_t call_clobbered =
+    1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8;
+
+static void step_call(const struct flow *flow, struct state *state,
+                      const struct step *step)
+{
+        uint64_t after = step->vaddr + step->instruction.length_bytes;
+        uint32_t type = variables_call_type(&flow->variables, after);
+        struct place_value result =
+            pointer_to(type_pointee(flow->input->reader, type), 0);
+
+        forget(state, call_clobbered);
+        set(state, REGISTER_RAX, &result);
+}
+
+static void step_stack(const struct flow *flow, struct state *state,
+                       const struct step *step)
+{
+        const struct instruction *instruction = &step->instruction;
+        struct place_value *top = &state->registers[REGISTER_RSP], value = unknown;
+
+        if (instruction->operation == OPERATION_PUSH) {
+                if (instruction->source < REGISTER_COUNT)
+                        value = held(flow, state, instruction->source, step->vaddr);
+                *top = add_constant(top, -8);
+                store(state, top, &value, 8);
+        } else {
+                value = load(flow, state, top, step->vaddr);
+                *top = add_constant(top, 8);
+                forget(state, instruction->written & ~(1u << REGISTER_RSP));
+                set(state, instruction->destination, &value);
+        }
+}
+
+static struct place_value sum_of(const struct flow *flow, struct state *state,
+                                 const struct step *step)
+{
+        const struct instruction *instruction = &step->instruction;
+        struct place_value a = held(flow, state, instruction->destination, step->vaddr);
+        struct place_value b = held(flow, state, instruction->source, step->vaddr);
+
+        if (instruction->destination == instruction->source)
+                return multiple(2 * factor(&a));
+        return add_values(flow, &a, &b, 1);
+}
+
+static struct place_value address_of(const struct flow *flow, struct state *state,
+                                     const struct step *step)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value base;
+
+        if (memory->base < REGISTER_COUNT && memory->base == memory->index) {
+                base = held(flow, state, memory->base, step->vaddr);
+                return memory->displacement
+                           ? unknown
+                           : multiple(factor(&base) * (1u + memory->scale));
+        }
+        if (memory->base == REGISTER_NONE && memory->index < REGISTER_COUNT &&
+            memory->displacement == 0) {
+                base = held(flow, state, memory->index, step->vaddr);
+                return multiple(factor(&base) * memory->scale);
+        }
+        return operand_place(flow, state, step);
+}
+
+/* The destination's new value; the operations that only write memory or change the
+ * stack pointer are elsewhere. */
+static struct place_value result_of(const struct flow *flow, struct state *state,
+                                    const struct step *step)
+{
+        const struct instruction *instruction = &step->instruction;
+        struct place_value place, other;
+
+        switch (instruction->operation) {
+        case OPERATION_MOVE:
+                return held(flow, state, instruction->source, step->vaddr);
+        case OPERATION_CHOOSE:
+                place = held(flow, state, instruction->destination, step->vaddr);
+                other = held(flow, state, instruction->source, step->vaddr);
+                return meet(flow, &place, &other);
+        case OPERATION_CONSTANT:
+                return flow->has_absolute_addresses &&
+                               elf_file_segment(flow->input->file,
+                                                (uint64_t)instruction->immediate)
+                           ? (struct place_value){.kind = PLACE_ADDRESS,
+                                                  .type = TYPE_NONE,
+                                                  .offset = instruction->immediate}
+                           : unknown;
+        case OPERATION_LOAD:
+                place = operand_place(flow, state, step);
+                return load(flow, state, &place, step->vaddr);
+        case OPERATION_ADDRESS:
+                return address_of(flow, state, step);
+        case OPERATION_ADD:
+                return sum_of(flow, state, step);
+        case OPERATION_ADD_CONSTANT:
+                place = held(flow, state, instruction->destination, step->vaddr);
+                return add_constant(&place, instruction->immediate);
+        case OPERATION_SHIFT_LEFT:
+                place = state->registers[instruction->source];
+                return instruction->immediate >= 0 && instruction->immediate < 31
+                           ? multiple(factor(&place) << instruction->immediate)
+                           : unknown;
+        case OPERATION_MULTIPLY:
+                place = state->registers[instruction->source];
+                return instruction->immediate > 0
+                           ? multiple(factor(&place) * (uint64_t)instruction->immediate)
+                           : unknown;
+        case OPERATION_ALIGN:
+                place = state->registers[instruction->destination];
+                return place.kind == PLACE_FRAME
+                           ? (struct place_value){.kind = PLACE_ALIGNED,
+                                                  .type = TYPE_NONE}
+                           : unknown;
+        default:
+                return unknown;
+        }
+}
+
+static void run_step(const struct flow *flow, struct state *state,
+                     const struct step *step)
+{
+        const struct instruction *instruction = &step->instruction;
+        struct place_value place, value;
+
+        switch (instruction->operation) {
+        case OPERATION_CALL:
+                step_call(flow, state, step);
+                return;
+        case OPERATION_PUSH:
+        case OPERATION_POP:
+                step_stack(flow, state, step);
+                return;
+        case OPERATION_STORE:
+                place = operand_place(flow, state, step);
+                value = held(flow, state, instruction->source, step->vaddr);
+                store(state, &place, &value, 8);
+                return;
+        case OPERATION_OTHER:
+                if (instruction->writes_memory) {
+                        place = operand_place(flow, state, step);
+                        store(state, &place, NULL, instruction->access_bytes);
+                }
+                forget(state, instruction->written);
+                return;
+        case OPERATION_JUMP:
+        case OPERATION_BRANCH:
+        case OPERATION_JUMP_INDIRECT:
+        case OPERATION_END:
+                return;
+        default:
+                if (instruction->destination == REGISTER_RSP &&
+                    instruction->operation == OPERATION_ALIGN)
+                        state->slot_count = 0; /* those were of the frame above */
+                value = result_of(flow, state, step);
+                forget(state, instruction->written);
+                set(state, instruction->destination, &value);
+        }
+}
+
+/* ---- the function's blocks
+ * ------------------------------------------------------------------- */
+
+/* Valid code that runs out of a range ends there. */
+static int decode_range(void *context, uint64_t low, uint64_t high)
+{
+        struct flow *flow = context;
+        size_t file_bytes;
+        const uint8_t *contents =
+            (const uint8_t *)elf_rawfile(flow->input->file->elf, &file_bytes);
+        const struct elf_segment *segment = elf_file_segment(flow->input->file, low);
+
+        if (!contents || !segment || !(segment->flags & PF_X) || high < low ||
+            high - low > CODE_BYTES_LIMIT)
+                return 0;
+        for (uint64_t at = low; at < high;) {
+                uint64_t inside = at - segment->vaddr, offset;
+                struct instruction instruction;
+
+                if (inside >= segment->file_bytes ||
+                    __builtin_add_overflow(segment->offset_bytes, inside, &offset) ||
+                    offset >= file_bytes)
+                        return 0;
+                uint64_t left =
+                    file_bytes - offset < high - at ? file_bytes - offset : high - at;
+
+                if (!instruction_decode(&instruction, contents + offset, left, at))
+                        return 0;
+                if (flow->step_count * sizeof(*flow->steps) > CODE_BYTES_LIMIT * 24ul)
+                        return 0;
+                if (array_reserve(&flow->steps, &flow->step_capacity, flow->step_count,
+                                  sizeof(*flow->steps)) < 0)
+                        return -ENOMEM;
+                flow->steps[flow->step_count++] = (struct step){at, instruction};
+                at += instruction.length_bytes;
+        }
+        return 0;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+        const struct step *a = left, *b = right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+/* The number of the first step at VADDR or after. */
+static size_t step_from(const struct flow *flow, uint64_t vaddr)
+{
+        size_t low = 0, high = flow->step_count;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (flow->steps[middle].vaddr < vaddr)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static size_t step_at(const struct flow *flow, uint64_t vaddr)
+{
+        size_t at = step_from(flow, vaddr);
+
+        return at < flow->step_count && flow->steps[at].vaddr == vaddr ? at : SIZE_MAX;
+}
+
+static bool follows(const struct flow *flow, size_t step)
+{
+        return step > 0 && flow->steps[step - 1].vaddr +
+                                   flow->steps[step - 1].instruction.length_bytes ==
+                               flow->steps[step].vaddr;
+}
+
+static bool leaves(enum operation operation)
+{
+        return operation == OPERATION_JUMP || operation == OPERATION_JUMP_INDIRECT ||
+               operation == OPERATION_END;
+}
+
+/* Marks where blocks begin: at 0, after jumps and where they lead. */
+static void mark_leaders(const struct flow *flow, bool *leaders)
+{
+        for (size_t i = 0; i < flow->step_count; i++) {
+                const struct instruction *instruction = &flow->steps[i].instruction;
+                bool jumps = instruction->operation == OPERATION_JUMP ||
+                             instruction->operation == OPERATION_BRANCH;
+                size_t target = jumps ? step_at(flow, instruction->target) : SIZE_MAX;
+
+                if (target != SIZE_MAX)
+                        leaders[target] = true;
+                if (i + 1 < flow->step_count && (jumps || leaves(instruction->operation)))
+                        leaders[i + 1] = true;
+                if (!follows(flow, i))
+                        leaders[i] = true;
+        }
+}
+
+static int make_blocks(struct flow *flow, const bool *leaders)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < flow->step_count; i++)
+                count += leaders[i];
+        if (count > BLOCKS_LIMIT)
+                return -E2BIG;
+        flow->blocks = calloc(count + 1, sizeof(*flow->blocks));
+        flow->entries = calloc(count + 1, sizeof(*flow->entries));
+        flow->queue = malloc((count + 1) * sizeof(*flow->queue));
+        if (!flow->blocks || !flow->entries || !flow->queue)
+                return -ENOMEM;
+        for (size_t i = 0; i < flow->step_count; i++) {
+                if (leaders[i])
+                        flow->blocks[flow->block_count++] =
+                            (struct block){.first = i, .orphan = true};
+                flow->blocks[flow->block_count - 1].count++;
+        }
+        return 0;
+}
+
+static size_t block_of(const struct flow *flow, size_t step)
+{
+        size_t low = 0, high = flow->block_count;
+
+        while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+
+                if (flow->blocks[middle].first <= step)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static void connect_blocks(struct flow *flow)
+{
+        for (size_t i = 0; i < flow->block_count; i++) {
+                struct block *block = &flow->blocks[i];
+                size_t last = block->first + block->count - 1;
+                const struct instruction *instruction = &flow->steps[last].instruction;
+                size_t target = SIZE_MAX;
+
+                if (instruction->operation == OPERATION_JUMP ||
+                    instruction->operation == OPERATION_BRANCH)
+                        target = step_at(flow, instruction->target);
+                block->indirect = instruction->operation == OPERATION_JUMP_INDIRECT;
+                block->next[0] = target == SIZE_MAX ? SIZE_MAX : block_of(flow, target);
+                block->next[1] = !leaves(instruction->operation) &&
+                                         last + 1 < flow->step_count &&
+                                         follows(flow, last + 1)
+                                     ? i + 1
+                                     : SIZE_MAX;
+                for (int n = 0; n < 2; n++)
+                        if (block->next[n] != SIZE_MAX)
+                                flow->blocks[block->next[n]].orphan = false;
+        }
+}
+
+static int read_code(struct flow *flow)
+{
+        int error = die_ranges(flow->input->reader->dwarf, flow->input->function,
+                               decode_range, flow);
+
+        if (error == -ENOMEM)
+                return error;
+        if (flow->step_count > 1)
+                qsort(flow->steps, flow->step_count, sizeof(*flow->steps), compare_steps);
+        bool *leaders = calloc(flow->step_count + 1, sizeof(*leaders));
+
+        if (!leaders)
+                return -ENOMEM;
+        mark_leaders(flow, leaders);
+        error = make_blocks(flow, leaders);
+        free(leaders);
+        if (!error)
+                connect_blocks(flow);
+        return error;
+}
+
+/* ---- until nothing changes
+ * --------------------------------------------------------------------- */
+
+static bool same_value(const struct place_value *a, const struct place_value *b)
+{
+        return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
+               a->indexed == b->indexed && a->guessed == b->guessed &&
+               a->stride_bytes == b->stride_bytes;
+}
+
+/* Adds what comes from one more way; returns whether that changed anything. */
+static bool merge(const struct flow *flow, struct state *into, const struct state *from)
+{
+        bool changed = false;
+
+        if (!into->reached) {
+                *into = *from;
+                return true;
+        }
+        for (int i = 0; i < REGISTER_COUNT; i++) {
+                struct place_value value =
+                    meet(flow, &into->registers[i], &from->registers[i]);
+
+                changed |= !same_value(&value, &into->registers[i]);
+                into->registers[i] = value;
+        }
+        for (uint32_t i = 0; i < into->slot_count;) {
+                const struct slot *other =
+                    find_slot((struct state *)from, into->slots[i].offset);
+                struct place_value value =
+                    other ? meet(flow, &into->slots[i].value, &other->value) : unknown;
+
+                if (same_value(&value, &into->slots[i].value)) {
+                        i++;
+                        continue;
+                }
+                changed = true;
+                if (value.kind == PLACE_UNKNOWN)
+                        into->slots[i] = into->slots[--into->slot_count];
+                else
+                        into->slots[i++].value = value;
+        }
+        return changed;
+}
+
+static void enqueue(struct flow *flow, size_t block)
+{
+        if (flow->blocks[block].queued)
+                return;
+        flow->blocks[block].queued = true;
+        flow->queue[flow->queue_count++] = block;
+}
+
+static void lead_to(struct flow *flow, size_t block, const struct state *state)
+{
+        if (block != SIZE_MAX && merge(flow, &flow->entries[block], state))
+                enqueue(flow, block);
+}
+
+static void begin(struct flow *flow)
+{
+        Dwarf_Addr entry;
+        struct state state = {.reached = true};
+
+        for (int i = 0; i < REGISTER_COUNT; i++)
+                state.registers[i] = unknown;
+        if (dwarf_entrypc(flow->input->function, &entry) != 0)
+                return;
+        size_t step = step_at(flow, entry);
+
+        if (step == SIZE_MAX)
+                return;
+        size_t block = block_of(flow, step);
+
+        if (flow->blocks[block].first != step)
+                return;
+        state.registers[REGISTER_RSP] =
+            (struct place_value){.kind = PLACE_FRAME, .type = TYPE_NONE, .offset = -8};
+        flow->blocks[block].orphan = false;
+        flow->entries[block] = state;
+        enqueue(flow, block);
+}
+
+/* A jump table leads where nothing else is seen to. */
+static void lead_to_orphans(struct flow *flow, const struct state *state)
+{
+        for (size_t i = 0; i < flow->block_count; i++)
+                if (flow->blocks[i].orphan)
+                        lead_to(flow, i, state);
+}
+
+/* Where nothing leads at all, an exception may: nothing is known there. */
+static void begin_orphans(struct flow *flow)
+{
+        struct state state = {.reached = true};
+
+        for (int i = 0; i < REGISTER_COUNT; i++)
+                state.registers[i] = unknown;
+        for (size_t i = 0; i < flow->block_count; i++)
+                if (flow->blocks[i].orphan && !flow->entries[i].reached)
+                        lead_to(flow, i, &state);
+}
+
+static void run_block(const struct flow *flow, size_t index, struct state *state)
+{
+        const struct block *block = &flow->blocks[index];
+
+        for (size_t i = 0; i < block->count; i++)
+                run_step(flow, state, &flow->steps[block->first + i]);
+}
+
+static bool run_queue(struct flow *flow, size_t *visits_left)
+{
+        while (flow->queue_count > 0) {
+                size_t index = flow->queue[--flow->queue_count];
+                struct block *block = &flow->blocks[index];
+                struct state state = flow->entries[index];
+
+                if (*visits_left == 0)
+                        return false;
+                --*visits_left;
+                block->queued = false;
+                run_block(flow, index, &state);
+                lead_to(flow, block->next[0], &state);
+                lead_to(flow, block->next[1], &state);
+                if (block->indirect)
+                        lead_to_orphans(flow, &state);
+        }
+        return true;
+}
+
+static bool run(struct flow *flow)
+{
+        size_t visits_left = flow->block_count * VISITS_PER_BLOCK;
+
+        begin(flow);
+        if (!run_queue(flow, &visits_left))
+                return false;
+        begin_orphans(flow);
+        return run_queue(flow, &visits_left);
+}
+
+/* ---- answers
+ * -------------------------------------------------------------------------------------
+ */
+
+static void answer(struct flow *flow, struct state *state, const struct step *step,
+                   struct flow_answer *answer)
+{
+        const struct instruction *instruction = &step->instruction;
+
+        answer->variable.type = TYPE_NONE;
+        answer->access = (struct type_access){.bytes = instruction->access_bytes,
+                                              .floating = instruction->floating,
+                                              .vector = instruction->vector};
+        if (!instruction->has_memory || instruction->access_bytes == 0) {
+                answer->outcome = FLOW_NO_OPERAND;
+                return;
+        }
+        answer->place = operand_place(flow, state, step);
+        answer->outcome =
+            answer->place.kind == PLACE_UNKNOWN || answer->place.kind == PLACE_MULTIPLE
+                ? FLOW_UNKNOWN_BASE
+                : FLOW_FOUND;
+        if (!in_frame(&answer->place))
+                return;
+        const struct frame_variable *variable = frame_variable_at(
+            flow, state, &answer->place, step->vaddr, &answer->variable_offset);
+
+        if (!variable)
+                return;
+        answer->variable = *variable;
+        answer->place.guessed =
+            answer->place.indexed &&
+            !type_repeats(flow->types, variable->type, (uint64_t)answer->variable_offset,
+                          answer->place.stride_bytes);
+}
+
+static void answer_all(struct flow *flow, struct flow_answer *answers, size_t count)
+{
+        for (size_t i = 0; i < count; i++) {
+                size_t step = step_at(flow, answers[i].vaddr);
+
+                answers[i].outcome = FLOW_NO_INSTRUCTION;
+                if (step == SIZE_MAX)
+                        continue;
+                size_t block = block_of(flow, step);
+                struct state state = flow->entries[block];
+
+                if (!state.reached)
+                        memset(&state, 0, sizeof(state));
+                for (size_t at = flow->blocks[block].first; at < step; at++)
+                        run_step(flow, &state, &flow->steps[at]);
+                answer(flow, &state, &flow->steps[step], &answers[i]);
+        }
+}
+
+static void refuse_all(struct flow_answer *answers, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                answers[i].outcome = FLOW_TOO_LARGE;
+}
+
+int flow_function(const struct flow_input *input, struct flow_answer *answers,
+                  size_t count)
+{
+        struct flow flow = {.input = input, .types = input->reader->types};
+        int error;
+
+        flow.has_absolute_addresses =
+            input->file->segment_count > 0 && input->file->segments[0].vaddr >= 65536;
+        error = variables_read(&flow.variables, input->reader, input->function);
+        if (!error)
+                error = read_code(&flow);
+        if (error == -E2BIG || (!error && !run(&flow))) {
+                refuse_all(answers, count);
+                error = 0;
+        } else if (!error) {
+                answer_all(&flow, answers, count);
+        }
+        variables_free(&flow.variables);
+        free(flow.steps);
+        free(flow.blocks);
+        free(flow.entries);
+        free(flow.queue);
+        return error ? error : input->reader->error;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* A declaration has no address: the symbol there has its name. */
+#include "globals.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "array.h"
+#include "location.h"
+
+struct global {
+        const char *name; /* of one that is only declared; NULL: VADDR counts */
+        uint64_t vaddr;
+        Dwarf_Die die;
+};
+
+static int add(struct globals *globals, const struct global *global)
+{
+        if (array_reserve(&globals->items, &globals->capacity, globals->count,
+                          sizeof(*globals->items)) < 0)
+                return -ENOMEM;
+        globals->items[globals->count++] = *global;
+        return 0;
+}
+
+static int visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+{
+        struct globals *globals = context;
+        struct global global = {.die = *die};
+        Dwarf_Attribute attribute;
+        struct location location;
+
+        (void)parent;
+        (void)value;
+        switch (dwarf_tag(die)) {
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+                return 1;
+        case DW_TAG_variable:
+                break;
+        default:
+                return 0;
+        }
+        if (!die_attribute(globals->reader->dwarf, die, DW_AT_location, &attribute)) {
+                global.name = die_name(globals->reader->dwarf, die);
+                return global.name ? add(globals, &global) : 0;
+        }
+        if (!location_fixed(&attribute, &location) || location.kind != LOCATION_ADDRESS)
+                return 0;
+        global.vaddr = (uint64_t)location.offset;
+        return add(globals, &global);
+}
+
+/* Declared ones by name, then the others by address. */
+static int compare(const void *left, const void *right)
+{
+        const struct global *a = left, *b = right;
+
+        if (!a->name != !b->name)
+                return a->name ? -1 : 1;
+        if (a->name)
+                return strcmp(a->name, b->name);
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+int globals_of_unit(struct globals *globals, Dwarf_Die *entry)
+{
+        Dwarf_Die unit;
+
+        if (!dwarf_diecu(entry, &unit, NULL, NULL))
+                return 0;
+        if (unit.addr == globals->unit)
+                return 0;
+        globals->unit = unit.addr;
+        globals->count = 0;
+        if (die_walk(globals->reader->dwarf, &unit, visit, globals) == -ENOMEM)
+                return -ENOMEM;
+        if (globals->count > 1)
+                qsort(globals->items, globals->count, sizeof(*globals->items), compare);
+        return 0;
+}
+
+/* The last item that is not after KEY, or NULL. */
+static const struct global *last_until(const struct globals *globals,
+                                       const struct global *key)
+{
+        size_t low = 0, high = globals->count;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (compare(&globals->items[middle], key) <= 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low > 0 ? &globals->items[low - 1] : NULL;
+}
+
+static uint32_t checked_type(const struct globals *globals, const struct global *global,
+                             uint64_t offset)
+{
+        Dwarf_Die die = global->die;
+        uint32_t type = type_of_variable(globals->reader, &die);
+
+        return type != TYPE_NONE &&
+                       offset < globals->reader->types->items[type].size_bytes
+                   ? type
+                   : TYPE_NONE;
+}
+
+uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
+                      uint64_t *offset_bytes)
+{
+        const struct global *found =
+            last_until(globals, &(struct global){.vaddr = vaddr});
+        const struct symbol *symbol;
+
+        if (found && !found->name) {
+                *offset_bytes = vaddr - found->vaddr;
+                uint32_t type = checked_type(globals, found, *offset_bytes);
+
+                if (type != TYPE_NONE)
+                        return type;
+        }
+        symbol = symbol_table_object(globals->symbols, vaddr);
+        if (!symbol)
+                return TYPE_NONE;
+        found = last_until(globals, &(struct global){.name = symbol->name});
+        if (!found || !found->name || strcmp(found->name, symbol->name) != 0)
+                return TYPE_NONE;
+        *offset_bytes = vaddr - symbol->vaddr;
+        return checked_type(globals, found, *offset_bytes);
+}
+
+void globals_free(struct globals *globals)
+{
+        free(globals->items);
+        *globals = (struct globals){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The types of the variables at fixed addresses that one compilation unit knows: its
+ * own, and those that it declares and another unit defines. */
+#ifndef MEMLAG_SYMBOLIZE_GLOBALS_H
+#define MEMLAG_SYMBOLIZE_GLOBALS_H
+
+#include "die_type.h"
+#include "symbol_table.h"
+
+struct global;
+
+struct globals {
+        struct type_reader *reader;
+        const struct symbol_table *symbols;
+        const void *unit; /* whose variables these are; NULL: none yet */
+        struct global *items;
+        size_t count;
+        size_t capacity;
+};
+
+/* Makes the variables of the unit that ENTRY is in the ones to look in. 0 or -ENOMEM. */
+int globals_of_unit(struct globals *globals, Dwarf_Die *entry);
+
+/* The type of the variable at VADDR and the offset in it; TYPE_NONE: not known. */
+uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
+                      uint64_t *offset_bytes);
+
+void globals_free(struct globals *globals);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* From Zydis' operands to the few operations that pointers live through. What is not
+ * one of them still says which registers it changes. */
+#include "instruction.h"
+
+#include <Zydis/Zydis.h>
+
+struct decoded {
+        ZydisDecodedInstruction instruction;
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+/* ---- registers -------------------------------------------------------------------- */
+
+/* Zydis numbers them as the instruction set does; DWARF swaps some. */
+static uint8_t register_number(ZydisRegister name)
+{
+        static const uint8_t dwarf[REGISTER_COUNT] = {0, 2, 1,  3,  7,  6,  4,  5,
+                                                      8, 9, 10, 11, 12, 13, 14, 15};
+
+        if (name == ZYDIS_REGISTER_NONE)
+                return REGISTER_NONE;
+        ZydisRegister whole =
+            ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+
+        if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64)
+                return REGISTER_OTHER;
+        ZyanI8 id = ZydisRegisterGetId(whole);
+
+        return id >= 0 && id < REGISTER_COUNT ? dwarf[id] : REGISTER_OTHER;
+}
+
+/* The number of a whole 64-bit register, else REGISTER_OTHER. */
+static uint8_t whole_register(const ZydisDecodedOperand *operand)
+{
+        return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                       ZydisRegisterGetClass(operand->reg.value) == ZYDIS_REGCLASS_GPR64
+                   ? register_number(operand->reg.value)
+                   : REGISTER_OTHER;
+}
+
+static uint32_t written_registers(const struct decoded *decoded)
+{
+        uint32_t written = 0;
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+                    !(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+                        continue;
+                uint8_t number = register_number(operand->reg.value);
+
+                if (number < REGISTER_COUNT)
+                        written |= UINT32_C(1) << number;
+        }
+        return written;
+}
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+/* The operand whose address the instruction is about: written out rather than implied
+ * (push, call), read rather than written (movs). NULL: none. */
+static const ZydisDecodedOperand *memory_of(const struct decoded *decoded)
+{
+        const ZydisDecodedOperand *found = NULL;
+        int best = -1;
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY)
+                        continue;
+                int worth = (operand->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN) * 2 +
+                            ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0);
+
+                if (worth > best) {
+                        best = worth;
+                        found = operand;
+                }
+        }
+        return found;
+}
+
+static void set_memory(struct instruction *result, const struct decoded *decoded,
+                       const ZydisDecodedOperand *operand, uint64_t vaddr)
+{
+        struct memory_operand *memory = &result->memory;
+        ZyanU64 absolute;
+
+        result->has_memory = true;
+        *memory = (struct memory_operand){.base = register_number(operand->mem.base),
+                                          .index = register_number(operand->mem.index),
+                                          .scale = operand->mem.scale,
+                                          .thread_local =
+                                              operand->mem.segment == ZYDIS_REGISTER_FS ||
+                                              operand->mem.segment == ZYDIS_REGISTER_GS,
+                                          .displacement = operand->mem.disp.value};
+        if (operand->mem.base == ZYDIS_REGISTER_RIP ||
+            operand->mem.base == ZYDIS_REGISTER_EIP) {
+                memory->base = REGISTER_NONE;
+                if (ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&decoded->instruction, operand,
+                                                          vaddr, &absolute)))
+                        memory->displacement = (int64_t)absolute;
+        }
+        if (operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN)
+                result->access_bytes = operand->size / 8;
+        result->writes_memory = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+}
+
+/* Vector moves copy anything; only a single number's instruction tells its kind. */
+static void set_data_class(struct instruction *result, const ZydisDecodedOperand *memory)
+{
+        switch (memory->element_type) {
+        case ZYDIS_ELEMENT_TYPE_FLOAT16:
+        case ZYDIS_ELEMENT_TYPE_FLOAT32:
+        case ZYDIS_ELEMENT_TYPE_FLOAT64:
+        case ZYDIS_ELEMENT_TYPE_FLOAT80:
+                result->floating = true;
+                break;
+        default:
+                break;
+        }
+        result->vector = memory->element_count > 1;
+}
+
+/* ---- operations -----------------------------------------------------------------------
+ */
+
+static void set_move(struct instruction *result, const ZydisDecodedOperand *to,
+                     const ZydisDecodedOperand *from)
+{
+        uint8_t destination = whole_register(to);
+
+        if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+            to->type == ZYDIS_OPERAND_TYPE_REGISTER && to->size >= 32) {
+                result->operation = OPERATION_CONSTANT;
+                result->destination = register_number(to->reg.value);
+                result->immediate = to->size == 32 ? (int64_t)(uint32_t)from->imm.value.u
+                                                   : from->imm.value.s;
+        } else if (destination < REGISTER_COUNT &&
+                   whole_register(from) < REGISTER_COUNT) {
+                result->operation = OPERATION_MOVE;
+                result->destination = destination;
+                result->source = whole_register(from);
+        } else if (destination < REGISTER_COUNT &&
+                   from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+                result->operation = OPERATION_LOAD;
+                result->destination = destination;
+        } else if (to->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                   whole_register(from) < REGISTER_COUNT) {
+                result->operation = OPERATION_STORE;
+                result->source = whole_register(from);
+        }
+}
+
+static void set_sum(struct instruction *result, const ZydisDecodedOperand *to,
+                    const ZydisDecodedOperand *from, bool subtract)
+{
+        result->destination = whole_register(to);
+        if (result->destination >= REGISTER_COUNT)
+                return;
+        if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+                result->operation = OPERATION_ADD_CONSTANT;
+                result->immediate =
+                    subtract ? (int64_t)-from->imm.value.u : from->imm.value.s;
+        } else if (!subtract && whole_register(from) < REGISTER_COUNT) {
+                result->operation = OPERATION_ADD;
+                result->source = whole_register(from);
+        }
+}
+
+static void set_step(struct instruction *result, const ZydisDecodedOperand *to,
+                     int64_t step)
+{
+        result->destination = whole_register(to);
+        if (result->destination < REGISTER_COUNT) {
+                result->operation = OPERATION_ADD_CONSTANT;
+                result->immediate = step;
+        }
+}
+
+static void set_product(struct instruction *result, const ZydisDecodedOperand *to,
+                        const ZydisDecodedOperand *from,
+                        const ZydisDecodedOperand *factor)
+{
+        if (whole_register(to) >= REGISTER_COUNT ||
+            whole_register(from) >= REGISTER_COUNT ||
+            factor->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+                return;
+        result->operation = OPERATION_MULTIPLY;
+        result->destination = whole_register(to);
+        result->source = whole_register(from);
+        result->immediate = factor->imm.value.s;
+}
+
+static void set_jump(struct instruction *result, const struct decoded *decoded,
+                     enum operation direct, enum operation indirect, uint64_t vaddr)
+{
+        const ZydisDecodedOperand *to = &decoded->operands[0];
+        ZyanU64 target;
+
+        result->operation = indirect;
+        if (to->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && to->imm.is_relative &&
+            ZYAN_SUCCESS(
+                ZydisCalcAbsoluteAddress(&decoded->instruction, to, vaddr, &target))) {
+                result->operation = direct;
+                result->target = target;
+        }
+}
+
+static void set_operation(struct instruction *result, const struct decoded *decoded,
+                          uint64_t vaddr)
+{
+        const ZydisDecodedOperand *first = &decoded->operands[0];
+        const ZydisDecodedOperand *second = &decoded->operands[1];
+
+        switch (decoded->instruction.meta.category) {
+        case ZYDIS_CATEGORY_CALL:
+                set_jump(result, decoded, OPERATION_CALL, OPERATION_CALL, vaddr);
+                return;
+        case ZYDIS_CATEGORY_UNCOND_BR:
+                set_jump(result, decoded, OPERATION_JUMP, OPERATION_JUMP_INDIRECT, vaddr);
+                return;
+        case ZYDIS_CATEGORY_COND_BR:
+                set_jump(result, decoded, OPERATION_BRANCH, OPERATION_OTHER, vaddr);
+                return;
+        case ZYDIS_CATEGORY_RET:
+                result->operation = OPERATION_END;
+                return;
+        case ZYDIS_CATEGORY_CMOV:
+                set_move(result, first, second);
+                if (result->operation != OPERATION_MOVE)
+                        result->operation = OPERATION_OTHER;
+                else
+                        result->operation = OPERATION_CHOOSE;
+                return;
+        default:
+                break;
+        }
+        switch (decoded->instruction.mnemonic) {
+        case ZYDIS_MNEMONIC_MOV:
+                set_move(result, first, second);
+                break;
+        case ZYDIS_MNEMONIC_LEA:
+                result->destination = whole_register(first);
+                if (result->destination < REGISTER_COUNT)
+                        result->operation = OPERATION_ADDRESS;
+                break;
+        case ZYDIS_MNEMONIC_ADD:
+                set_sum(result, first, second, false);
+                break;
+        case ZYDIS_MNEMONIC_SUB:
+                set_sum(result, first, second, true);
+                break;
+        case ZYDIS_MNEMONIC_INC:
+                set_step(result, first, 1);
+                break;
+        case ZYDIS_MNEMONIC_DEC:
+                set_step(result, first, -1);
+                break;
+        case ZYDIS_MNEMONIC_SHL:
+                set_product(result, first, first, second);
+                if (result->operation == OPERATION_MULTIPLY)
+                        result->operation = OPERATION_SHIFT_LEFT;
+                break;
+        case ZYDIS_MNEMONIC_IMUL:
+                if (decoded->instruction.operand_count_visible == 3)
+                        set_product(result, first, second, &decoded->operands[2]);
+                break;
+        case ZYDIS_MNEMONIC_AND:
+                result->destination = whole_register(first);
+                if (result->destination < REGISTER_COUNT &&
+                    second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+                    second->imm.value.s < 0)
+                        result->operation = OPERATION_ALIGN;
+                break;
+        case ZYDIS_MNEMONIC_PUSH:
+                result->operation = OPERATION_PUSH;
+                result->source = whole_register(first);
+                break;
+        case ZYDIS_MNEMONIC_POP:
+                result->operation = OPERATION_POP;
+                result->destination = whole_register(first);
+                break;
+        case ZYDIS_MNEMONIC_UD2:
+        case ZYDIS_MNEMONIC_HLT:
+        case ZYDIS_MNEMONIC_INT3:
+                result->operation = OPERATION_END;
+                break;
+        default:
+                break;
+        }
+}
+
+bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
+                        size_t count, uint64_t vaddr)
+{
+        ZydisDecoder decoder;
+        struct decoded decoded;
+
+        if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+                                         ZYDIS_STACK_WIDTH_64)) ||
+            ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, count,
+                                               &decoded.instruction, decoded.operands)))
+                return false;
+        *instruction = (struct instruction){.length_bytes = decoded.instruction.length,
+                                            .destination = REGISTER_NONE,
+                                            .source = REGISTER_NONE,
+                                            .written = written_registers(&decoded)};
+        const ZydisDecodedOperand *memory = memory_of(&decoded);
+
+        if (memory) {
+                set_memory(instruction, &decoded, memory, vaddr);
+                set_data_class(instruction, memory);
+        }
+        set_operation(instruction, &decoded, vaddr);
+        return true;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What one x86-64 instruction does to memory and to the general registers, as far as
+ * following pointers needs it. Pure decoding: knows nothing of programs or types. */
+#ifndef MEMLAG_SYMBOLIZE_INSTRUCTION_H
+#define MEMLAG_SYMBOLIZE_INSTRUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Registers have their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36). */
+enum {
+        REGISTER_RAX = 0,
+        REGISTER_RBP = 6,
+        REGISTER_RSP = 7,
+        REGISTER_COUNT = 16,
+        REGISTER_OTHER = 16, /* a vector register as index, or one unknown here */
+        REGISTER_NONE = 17
+};
+
+enum operation {
+        OPERATION_OTHER,    /* whatever it does to registers is in WRITTEN */
+        OPERATION_MOVE,     /* destination = source */
+        OPERATION_CHOOSE,   /* destination = destination or source */
+        OPERATION_CONSTANT, /* destination = immediate */
+        OPERATION_LOAD,     /* destination = 8 bytes of memory */
+        OPERATION_STORE,    /* 8 bytes of memory = source */
+        OPERATION_ADDRESS,  /* destination = the operand's address (lea) */
+        OPERATION_ADD,      /* destination += source */
+        OPERATION_ADD_CONSTANT,
+        OPERATION_SHIFT_LEFT, /* by the immediate */
+        OPERATION_MULTIPLY,   /* destination = source * immediate */
+        OPERATION_ALIGN,      /* destination rounded down */
+        OPERATION_PUSH,       /* source, or REGISTER_OTHER */
+        OPERATION_POP,
+        OPERATION_CALL,
+        OPERATION_JUMP,          /* to TARGET */
+        OPERATION_BRANCH,        /* to TARGET or on */
+        OPERATION_JUMP_INDIRECT, /* to anywhere */
+        OPERATION_END            /* return, trap: does not go on */
+};
+
+struct memory_operand {
+        uint8_t base; /* REGISTER_NONE: none */
+        uint8_t index;
+        uint8_t scale;
+        bool thread_local; /* relative to the thread pointer (fs) */
+        /* Without a base also an absolute address; RIP-relative operands are turned
+         * into those. */
+        int64_t displacement;
+};
+
+struct instruction {
+        uint8_t length_bytes;
+        enum operation operation;
+        uint8_t destination;
+        uint8_t source;
+        uint32_t written; /* mask of general registers that change in any way */
+        int64_t immediate;
+        uint64_t target; /* of a direct jump, branch or call; 0: none */
+        bool has_memory;
+        struct memory_operand memory;
+        uint32_t access_bytes; /* read or written there; 0: only an address */
+        bool writes_memory;
+        bool floating; /* it is a floating-point number, or several */
+        bool vector;   /* several numbers at once, of whatever kind */
+};
+
+/* Decodes the instruction at VADDR from BYTES, COUNT of them. False when they are
+ * none. */
+bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
+                        size_t count, uint64_t vaddr);
+
+#endif

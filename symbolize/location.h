@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a variable is, as far as DWARF says it in one of the simple forms that
+ * compilers write. Expressions that compute are not evaluated. */
+#ifndef MEMLAG_SYMBOLIZE_LOCATION_H
+#define MEMLAG_SYMBOLIZE_LOCATION_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum location_kind {
+        LOCATION_REGISTER, /* the value is in the register */
+        LOCATION_VALUE,    /* the value is the register's plus the offset */
+        LOCATION_MEMORY,   /* it is in memory at the register plus the offset */
+        LOCATION_FRAME,    /* in memory at the frame base plus the offset */
+        LOCATION_ADDRESS,  /* in memory at the file's virtual address OFFSET */
+        LOCATION_THREAD    /* OFFSET bytes into the module's thread-local memory */
+};
+
+struct location {
+        enum location_kind kind;
+        uint8_t reg; /* DWARF number, below 16 */
+        int64_t offset;
+        uint64_t part_offset_bytes; /* of a variable in pieces: where in it this one is */
+};
+
+/* Calls ADD for each simply placed part of what the COUNT operations OPS of ATTRIBUTE
+ * (a location) describe, until it returns non-zero, which is returned. */
+typedef int location_add(void *context, const struct location *location);
+int location_parts(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
+                   location_add *add, void *context);
+
+/* The location of a variable that is in one place all the time; false when it is not
+ * or that place is not simple. */
+bool location_fixed(Dwarf_Attribute *attribute, struct location *location);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* A type's fields get their rows when the first sample meets it, in the order of its
+ * layout; a place that several fields share gets one of its own after them. */
+#include "result_type.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "array.h"
+
+struct adder {
+        struct type_rows *rows;
+        uint32_t type;
+};
+
+static bool same_field(const void *context, const void *key, uint32_t position)
+{
+        const struct type_rows *rows = context;
+        const struct field_row *a = key, *b = &rows->fields[position];
+
+        return a->type == b->type && a->field.name == b->field.name;
+}
+
+static uint32_t field_hash(const struct field_row *row)
+{
+        return hash_number(row->type, row->field.name);
+}
+
+static int put_field(struct type_rows *rows, const struct field_row *row, uint32_t *at)
+{
+        uint32_t hash = field_hash(row);
+
+        *at = hash_index_find(&rows->field_index, hash, same_field, rows, row);
+        if (*at != HASH_INDEX_NONE)
+                return 0;
+        if (rows->field_count >= UINT32_MAX - 1 ||
+            array_reserve(&rows->fields, &rows->field_capacity, rows->field_count,
+                          sizeof(*rows->fields)) < 0)
+                return -ENOMEM;
+        *at = (uint32_t)rows->field_count++;
+        rows->fields[*at] = *row;
+        return hash_index_add(&rows->field_index, hash, *at);
+}
+
+static int add_field(void *context, const struct field *field)
+{
+        struct adder *adder = context;
+        struct field_row row = {adder->type, *field};
+        uint32_t at;
+
+        return put_field(adder->rows, &row, &at);
+}
+
+static int put_type(struct type_rows *rows, uint32_t type, const struct types *types,
+                    struct string_pool *names)
+{
+        struct adder adder = {rows, (uint32_t)rows->type_count};
+
+        if (rows->type_at[type])
+                return 0;
+        if (array_reserve(&rows->types, &rows->type_capacity, rows->type_count,
+                          sizeof(*rows->types)) < 0)
+                return -ENOMEM;
+        rows->types[rows->type_count++] = (struct type_row){type};
+        rows->type_at[type] = (uint32_t)rows->type_count;
+        return type_fields(types, names, type, add_field, &adder);
+}
+
+int type_rows_make(struct type_rows *rows, const struct sample_types *sample_types,
+                   size_t count, const struct types *types, struct string_pool *names)
+{
+        int error = 0;
+
+        rows->type_at = calloc(types->count + 1, sizeof(*rows->type_at));
+        rows->sample_fields = calloc(count + 1, sizeof(*rows->sample_fields));
+        if (!rows->type_at || !rows->sample_fields)
+                return -ENOMEM;
+        for (size_t i = 0; i < count && !error; i++) {
+                const struct sample_type *sample = &sample_types->items[i];
+
+                if (sample->reason != TYPED)
+                        continue;
+                error = put_type(rows, sample->type, types, names);
+                if (error)
+                        break;
+                struct field_row row = {rows->type_at[sample->type] - 1, sample->field};
+
+                error = put_field(rows, &row, &rows->sample_fields[i]);
+                rows->sample_fields[i]++;
+        }
+        return error ? error : string_pool_failed(names);
+}
+
+void type_rows_free(struct type_rows *rows)
+{
+        free(rows->types);
+        free(rows->fields);
+        hash_index_free(&rows->field_index);
+        free(rows->type_at);
+        free(rows->sample_fields);
+        *rows = (struct type_rows){0};
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* A variable's type is certain: the address says which field. In a block the
+ * instruction's pointer decides, and an index that nothing proves must agree with the
+ * address. What is not certain is left open, with the reason. */
+#include "sample_type.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct finder {
+        struct sample_types *result;
+        const struct sweep *sweep;
+        const struct raw *raw;
+        const struct objects *objects;
+        const struct types *types;
+        struct string_pool *names;
+};
+
+const char *untyped_reason(enum untyped reason)
+{
+        static const char *const reasons[UNTYPED_COUNT] = {
+            [UNTYPED_NO_ADDRESS] = "no data address",
+            [UNTYPED_NO_DEBUG_INFO] = "no debug information",
+            [UNTYPED_NO_INSTRUCTION] = "instruction not found",
+            [UNTYPED_NO_OPERAND] = "no memory operand",
+            [UNTYPED_TOO_LARGE] = "function too large",
+            [UNTYPED_UNKNOWN_BASE] = "unknown base register",
+            [UNTYPED_NO_VARIABLE] = "no variable there",
+            [UNTYPED_INCOMPLETE] = "incomplete type",
+            [UNTYPED_BYTES] = "bytes without a type",
+            [UNTYPED_PADDING] = "padding",
+            [UNTYPED_OUTSIDE] = "outside of the type",
+            [UNTYPED_INDEX] = "index not proved",
+        };
+
+        return reasons[reason];
+}
+
+static struct sample_type open_for(enum untyped reason)
+{
+        return (struct sample_type){.reason = reason, .type = TYPE_NONE};
+}
+
+static uint64_t size_of(const struct types *types, uint32_t type)
+{
+        return type < types->count ? types->items[type].size_bytes : 0;
+}
+
+/* Goes from arrays to their items. */
+static void take_item(const struct types *types, uint32_t *type, uint64_t *offset)
+{
+        while (*type < types->count && types->items[*type].kind == TYPE_ARRAY) {
+                *type = types->items[*type].element;
+                if (size_of(types, *type) > 0)
+                        *offset %= size_of(types, *type);
+        }
+}
+
+/* Bytes may hold anything; more than one at a time is surely something else. */
+static bool only_bytes(const struct types *types, uint32_t type,
+                       const struct type_access *access)
+{
+        return types->items[type].kind == TYPE_INTEGER &&
+               types->items[type].size_bytes == 1 && access->bytes > 1 && !access->vector;
+}
+
+static struct sample_type field_at(struct finder *finder, uint32_t type, uint64_t offset,
+                                   const struct type_access *access)
+{
+        struct sample_type result = {.reason = TYPED};
+
+        take_item(finder->types, &type, &offset);
+        switch (type_field(finder->types, finder->names, type, offset, access,
+                           &result.field)) {
+        case FIELD_FOUND:
+        case FIELD_WHOLE:
+                break;
+        case FIELD_PADDING:
+                return open_for(UNTYPED_PADDING);
+        case FIELD_BEYOND:
+                return open_for(UNTYPED_OUTSIDE);
+        default:
+                return open_for(UNTYPED_INCOMPLETE);
+        }
+        if (!result.field.shared && only_bytes(finder->types, result.field.type, access))
+                return open_for(UNTYPED_BYTES);
+        result.type = finder->types->items[type].canonical;
+        return result;
+}
+
+/* ---- by the instruction
+ * ------------------------------------------------------------------ */
+
+/* Where in its type a pointer's place is: with an index, in any item of an array. */
+static uint64_t place_offset(const struct types *types, const struct place_value *place)
+{
+        uint64_t bytes = size_of(types, place->type);
+
+        if (!place->indexed || bytes == 0 || bytes > INT64_MAX ||
+            type_open_ended(types, place->type))
+                return (uint64_t)place->offset;
+        int64_t rest = place->offset % (int64_t)bytes;
+
+        return (uint64_t)(rest < 0 ? rest + (int64_t)bytes : rest);
+}
+
+/* Whether the address, INSIDE a block, is where FOUND lies when items of TYPE fill it. */
+static bool agrees(struct finder *finder, uint32_t type, uint64_t inside,
+                   const struct type_access *access, const struct sample_type *found)
+{
+        uint64_t bytes = size_of(finder->types, type);
+
+        if (bytes > 0 && !type_open_ended(finder->types, type))
+                inside %= bytes;
+        struct sample_type there = field_at(finder, type, inside, access);
+
+        return there.reason == TYPED && there.type == found->type &&
+               there.field.name == found->field.name;
+}
+
+static struct sample_type by_pointer(struct finder *finder, size_t sample,
+                                     const struct flow_answer *flow)
+{
+        const struct place_value *place = &flow->place;
+        const struct target *target = &finder->sweep->targets[sample];
+        struct sample_type found = field_at(
+            finder, place->type, place_offset(finder->types, place), &flow->access);
+
+        if (found.reason != TYPED || !place->guessed)
+                return found;
+        return target->kind == TARGET_BLOCK &&
+                       agrees(finder, place->type, target->offset_bytes, &flow->access,
+                              &found)
+                   ? found
+                   : open_for(UNTYPED_INDEX);
+}
+
+static struct sample_type by_instruction(struct finder *finder, size_t sample,
+                                         const struct place *place)
+{
+        const struct flow_answer *flow = &place->access.flow;
+
+        if (!place->access.asked)
+                return open_for(UNTYPED_NO_DEBUG_INFO);
+        switch (flow->outcome) {
+        case FLOW_NO_INSTRUCTION:
+                return open_for(UNTYPED_NO_INSTRUCTION);
+        case FLOW_NO_OPERAND:
+                return open_for(UNTYPED_NO_OPERAND);
+        case FLOW_TOO_LARGE:
+                return open_for(UNTYPED_TOO_LARGE);
+        case FLOW_UNKNOWN_BASE:
+                return open_for(UNTYPED_UNKNOWN_BASE);
+        default:
+                break;
+        }
+        if (flow->place.kind == PLACE_POINTER)
+                return by_pointer(finder, sample, flow);
+        if (flow->variable.type == TYPE_NONE)
+                return open_for(UNTYPED_NO_VARIABLE);
+        return flow->place.guessed
+                   ? open_for(UNTYPED_INDEX)
+                   : field_at(finder, flow->variable.type,
+                              (uint64_t)flow->variable_offset, &flow->access);
+}
+
+/* ---- by the object
+ * ------------------------------------------------------------------------- */
+
+static bool object_type(const struct finder *finder, size_t sample, uint32_t *type,
+                        uint64_t *offset)
+{
+        const struct target *target = &finder->sweep->targets[sample];
+
+        if (target->kind != TARGET_VARIABLE)
+                return false;
+        const struct data_place *data = &finder->sweep->variables[target->index].data;
+
+        *type = data->type;
+        *offset = data->vaddr - data->start;
+        return data->type != TYPE_NONE;
+}
+
+static struct sample_type find(struct finder *finder, size_t sample)
+{
+        const struct place *place =
+            &finder->sweep->places[finder->sweep->sample_places[sample]];
+        static const struct type_access not_known;
+        bool decoded =
+            place->access.asked && (place->access.flow.outcome == FLOW_FOUND ||
+                                    place->access.flow.outcome == FLOW_UNKNOWN_BASE);
+        uint64_t offset;
+        uint32_t type;
+
+        if (!finder->raw->samples[sample].has_addr)
+                return open_for(UNTYPED_NO_ADDRESS);
+        if (!object_type(finder, sample, &type, &offset))
+                return by_instruction(finder, sample, place);
+        struct sample_type found = field_at(
+            finder, type, offset, decoded ? &place->access.flow.access : &not_known);
+
+        if (found.reason == TYPED || !decoded ||
+            place->access.flow.place.kind != PLACE_POINTER)
+                return found;
+        return by_instruction(finder, sample, place);
+}
+
+int sample_types_find(struct sample_types *sample_types, const struct sweep *sweep,
+                      const struct objects *objects, const struct types *types,
+                      struct string_pool *names)
+{
+        const struct raw *raw = sweep->raw;
+        struct finder finder = {sample_types, sweep, raw, objects, types, names};
+
+        sample_types->items =
+            malloc((raw->sample_count + 1) * sizeof(*sample_types->items));
+        if (!sample_types->items)
+                return -ENOMEM;
+        for (size_t i = 0; i < raw->sample_count; i++)
+                sample_types->items[i] = find(&finder, i);
+        return string_pool_failed(names);
+}
+
+void sample_types_free(struct sample_types *sample_types)
+{
+        free(sample_types->items);
+        *sample_types = (struct sample_types){0};
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The type and the field that each sample accessed, from what its instruction points to
+ * and from the object that its address lies in; or why they are not known. */
+#ifndef MEMLAG_SYMBOLIZE_SAMPLE_TYPE_H
+#define MEMLAG_SYMBOLIZE_SAMPLE_TYPE_H
+
+#include "object.h"
+#include "type.h"
+
+enum untyped {
+        TYPED,
+        UNTYPED_NO_ADDRESS,
+        UNTYPED_NO_DEBUG_INFO,
+        UNTYPED_NO_INSTRUCTION,
+        UNTYPED_NO_OPERAND,
+        UNTYPED_TOO_LARGE,
+        UNTYPED_UNKNOWN_BASE,
+        UNTYPED_NO_VARIABLE,
+        UNTYPED_INCOMPLETE,
+        UNTYPED_BYTES,
+        UNTYPED_PADDING,
+        UNTYPED_OUTSIDE,
+        UNTYPED_INDEX,
+        UNTYPED_COUNT
+};
+
+/* The reason in words, such as "unknown base register"; NULL for TYPED. */
+const char *untyped_reason(enum untyped reason);
+
+struct sample_type {
+        enum untyped reason;
+        uint32_t type;      /* canonical, no array; TYPE_NONE unless TYPED */
+        struct field field; /* name 0: the type has no fields */
+};
+
+struct sample_types {
+        struct sample_type *items; /* of raw's samples */
+};
+
+/* 0 or -ENOMEM; on error SAMPLE_TYPES is still to be freed. */
+int sample_types_find(struct sample_types *sample_types, const struct sweep *sweep,
+                      const struct objects *objects, const struct types *types,
+                      struct string_pool *names);
+void sample_types_free(struct sample_types *sample_types);
+
+#endif

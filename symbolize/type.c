@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* Types nest as deep as their author liked; a chain of members is followed to a fixed
+ * depth and with a fixed amount of work, whatever a file says. */
+#include "type.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+enum { DEPTH_LIMIT = 32, FIELDS_LIMIT = 4096, WORK_LIMIT = 65536 };
+
+/* ---- types that look the same ---------------------------------------------------------
+ */
+
+struct candidate {
+        const struct types *types;
+        const struct member *members;
+};
+
+static bool same_part(const struct types *types, uint32_t a, uint32_t b)
+{
+        return a == b || (a < types->count && b < types->count &&
+                          types->items[a].canonical == types->items[b].canonical);
+}
+
+static bool same_type(const void *context, const void *key, uint32_t position)
+{
+        const struct candidate *candidate = context;
+        const struct types *types = candidate->types;
+        const struct type *a = key, *b = &types->items[position];
+
+        if (a->kind != b->kind || a->name != b->name || a->size_bytes != b->size_bytes ||
+            a->items != b->items || a->member_count != b->member_count ||
+            (a->kind == TYPE_ARRAY && !same_part(types, a->element, b->element)))
+                return false;
+        for (uint32_t i = 0; i < a->member_count; i++) {
+                const struct member *left = &candidate->members[i];
+                const struct member *right = &types->members[b->first_member + i];
+
+                if (left->name != right->name ||
+                    left->offset_bytes != right->offset_bytes ||
+                    left->bit_offset != right->bit_offset ||
+                    left->bit_size != right->bit_size ||
+                    !same_part(types, left->type, right->type))
+                        return false;
+        }
+        return true;
+}
+
+static uint32_t type_hash(const struct type *type)
+{
+        uint32_t hash = hash_number((uint32_t)type->kind, type->name);
+
+        hash = hash_number(hash, type->size_bytes);
+        return hash_number(hash, type->member_count);
+}
+
+int types_put(struct types *types, const struct type *type, const struct member *members,
+              uint32_t *id)
+{
+        struct candidate candidate = {types, members};
+        uint32_t hash = type_hash(type);
+        uint32_t same = hash_index_find(&types->index, hash, same_type, &candidate, type);
+
+        if (types->count >= TYPE_NONE ||
+            array_reserve(&types->items, &types->capacity, types->count,
+                          sizeof(*types->items)) < 0)
+                return -ENOMEM;
+        *id = (uint32_t)types->count;
+        struct type *put = &types->items[*id];
+
+        *put = *type;
+        put->first_member = types->member_count;
+        for (uint32_t i = 0; i < type->member_count; i++) {
+                if (array_reserve(&types->members, &types->member_capacity,
+                                  types->member_count, sizeof(*types->members)) < 0)
+                        return -ENOMEM;
+                types->members[types->member_count++] = members[i];
+        }
+        types->count++;
+        put->canonical = same != HASH_INDEX_NONE ? same : *id;
+        return same != HASH_INDEX_NONE ? 0 : hash_index_add(&types->index, hash, *id);
+}
+
+void types_free(struct types *types)
+{
+        free(types->items);
+        free(types->members);
+        hash_index_free(&types->index);
+        *types = (struct types){0};
+}
+
+/* ---- the way to a field
+ * ----------------------------------------------------------------- */
+
+/* The members on the way, an array after the member that it is the type of. */
+struct path {
+        uint32_t names[DEPTH_LIMIT]; /* 0: an array's element */
+        size_t length;
+        uint64_t offset_bytes; /* with every index 0 */
+        uint32_t type;
+        uint64_t size_bytes;
+        /* Members that share the place at the end of the way; 0: none do. */
+        const struct member *shared;
+        uint32_t shared_count;
+        uint64_t shared_mask; /* which of them, the first 64 */
+        int fit;              /* how well the access fits, from 1; 0: not found */
+};
+
+static uint64_t size_of(const struct types *types, uint32_t type)
+{
+        return type < types->count ? types->items[type].size_bytes : 0;
+}
+
+static bool step(struct path *path, uint32_t name)
+{
+        if (path->length == DEPTH_LIMIT)
+                return false;
+        path->names[path->length++] = name;
+        return true;
+}
+
+static uint32_t path_name(struct string_pool *names, const struct path *path)
+{
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *out = open_memstream(&text, &bytes);
+
+        if (!out)
+                return string_pool_put(names, NULL);
+        const char *dot = "";
+
+        for (size_t i = 0; i < path->length; i++) {
+                const char *name = string_pool_text(names, path->names[i]);
+
+                if (name)
+                        fprintf(out, "%s%s", dot, name);
+                else
+                        fputs("[]", out);
+                dot = ".";
+        }
+        for (uint32_t i = 0; i < path->shared_count; i++) {
+                const char *name = string_pool_text(names, path->shared[i].name);
+
+                if (i < 64 && !(path->shared_mask >> i & 1))
+                        continue;
+                if (i >= 64)
+                        break;
+                fprintf(out, "%s%s", dot, name ? name : "(anonymous)");
+                dot = "|";
+        }
+        fclose(out);
+        uint32_t id = text && *text ? string_pool_put(names, text) : 0;
+
+        free(text);
+        return id;
+}
+
+static int fit_of(const struct type *type, const struct type_access *access)
+{
+        if (access->bytes == 0)
+                return 1;
+        int fit = 1 + 2 * (type->size_bytes == access->bytes);
+
+        return access->vector ? fit
+                              : fit + ((type->kind == TYPE_FLOAT) == access->floating);
+}
+
+struct search {
+        const struct types *types;
+        const struct type_access *access;
+        unsigned work_left;
+        uint64_t stride_bytes; /* asked about; 0: nothing is */
+        bool repeats;          /* the answer */
+        uint32_t inner;        /* asked about; TYPE_NONE: nothing is */
+        bool holds;            /* the answer */
+};
+
+static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
+                struct path *path);
+
+/* Whether MEMBER has bits in what the access at OFFSET_BYTES touches. */
+static bool in_bits(const struct member *member, uint64_t offset_bytes,
+                    const struct type_access *access)
+{
+        uint64_t bytes = access->bytes ? access->bytes : 1;
+        uint64_t low = member->offset_bytes + member->bit_offset / 8;
+        uint64_t high = member->offset_bytes +
+                        ((uint64_t)member->bit_offset + member->bit_size + 7) / 8;
+
+        return low < offset_bytes + bytes && high > offset_bytes;
+}
+
+static bool in_member(const struct types *types, const struct type *type, uint32_t index,
+                      uint64_t offset_bytes)
+{
+        const struct member *member = &types->members[type->first_member + index];
+        uint64_t bytes = size_of(types, member->type);
+
+        if (offset_bytes < member->offset_bytes)
+                return false;
+        if (bytes == 0 && index + 1 == type->member_count)
+                return type->kind == TYPE_STRUCT; /* an array that goes on */
+        return offset_bytes - member->offset_bytes < bytes;
+}
+
+/* Goes into one member; the way so far is kept in PATH when that leads nowhere. */
+static int enter(struct search *search, const struct member *member,
+                 uint64_t offset_bytes, struct path *path)
+{
+        if (member->name && !step(path, member->name))
+                return 0;
+        path->offset_bytes += member->offset_bytes;
+        if (member->bit_size) {
+                path->type = member->type;
+                path->offset_bytes += member->bit_offset / 8;
+                path->size_bytes = (member->bit_offset % 8 + member->bit_size + 7) / 8;
+                return path->fit = 1;
+        }
+        return find(search, member->type, offset_bytes - member->offset_bytes, path);
+}
+
+static void share(struct path *best, const struct path *so_far, const struct type *type,
+                  uint32_t type_id, const struct member *members, uint64_t mask, int fit)
+{
+        *best = *so_far;
+        best->shared = members;
+        best->shared_count = type->member_count;
+        best->shared_mask = mask;
+        best->type = type_id;
+        best->size_bytes = type->size_bytes;
+        best->fit = fit;
+}
+
+static int find_member(struct search *search, uint32_t type_id, uint64_t offset_bytes,
+                       struct path *path)
+{
+        const struct types *types = search->types;
+        const struct type *type = &types->items[type_id];
+        const struct member *members = types->members + type->first_member;
+        struct path best = {0};
+        uint64_t mask = 0;
+
+        for (uint32_t i = 0; i < type->member_count; i++) {
+                struct path way = *path;
+
+                if (members[i].bit_size
+                        ? !in_bits(&members[i], offset_bytes, search->access)
+                        : !in_member(types, type, i, offset_bytes))
+                        continue;
+                int fit = enter(search, &members[i], offset_bytes, &way);
+
+                if (fit == 0 || fit < best.fit)
+                        continue;
+                if (fit > best.fit)
+                        mask = 0;
+                mask |= i < 64 ? UINT64_C(1) << i : 0;
+                if (fit > best.fit)
+                        best = way;
+        }
+        if (mask & (mask - 1)) {
+                uint64_t start = best.offset_bytes, bytes = best.size_bytes;
+                bool bits = members[__builtin_ctzll(mask)].bit_size != 0;
+
+                share(&best, path, type, type_id, members, mask, best.fit);
+                if (bits) {
+                        best.offset_bytes = start;
+                        best.size_bytes = bytes;
+                }
+        }
+        *path = best;
+        return best.fit;
+}
+
+static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
+                struct path *path)
+{
+        const struct types *types = search->types;
+
+        if (type_id >= types->count || search->work_left == 0)
+                return 0;
+        search->work_left--;
+        const struct type *type = &types->items[type_id];
+
+        if (search->inner != TYPE_NONE && offset_bytes == 0 &&
+            same_part(types, type_id, search->inner))
+                search->holds = true;
+        switch (type->kind) {
+        case TYPE_OPAQUE:
+                return 0;
+        case TYPE_STRUCT:
+        case TYPE_UNION:
+                return path->length == DEPTH_LIMIT
+                           ? 0
+                           : find_member(search, type_id, offset_bytes, path);
+        case TYPE_ARRAY: {
+                uint64_t bytes = size_of(types, type->element);
+
+                if (bytes == 0 || !step(path, 0))
+                        return 0;
+                if (search->stride_bytes % bytes == 0)
+                        search->repeats = true;
+                return find(search, type->element, offset_bytes % bytes, path);
+        }
+        default:
+                if (offset_bytes >= type->size_bytes)
+                        return 0;
+                path->type = type_id;
+                path->size_bytes = type->size_bytes;
+                return path->fit = fit_of(type, search->access);
+        }
+}
+
+static void set_field(struct string_pool *names, const struct path *path,
+                      struct field *field)
+{
+        *field = (struct field){.name = path_name(names, path),
+                                .type = path->type,
+                                .offset_bytes = path->offset_bytes,
+                                .size_bytes = path->size_bytes,
+                                .shared = path->shared_count != 0};
+}
+
+enum field_outcome type_field(const struct types *types, struct string_pool *names,
+                              uint32_t type, uint64_t offset_bytes,
+                              const struct type_access *access, struct field *field)
+{
+        struct search search = {.types = types,
+                                .access = access,
+                                .work_left = WORK_LIMIT,
+                                .inner = TYPE_NONE};
+        struct path path = {0};
+
+        *field = (struct field){.type = TYPE_NONE};
+        if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)
+                return FIELD_OPAQUE;
+        if (offset_bytes >= types->items[type].size_bytes &&
+            !type_open_ended(types, type))
+                return FIELD_BEYOND;
+        if (find(&search, type, offset_bytes, &path) == 0)
+                return FIELD_PADDING;
+        set_field(names, &path, field);
+        return field->name ? FIELD_FOUND : FIELD_WHOLE;
+}
+
+static const struct type_access any_access;
+
+uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                   const struct type_access *access)
+{
+        struct search search = {.types = types,
+                                .access = access,
+                                .work_left = WORK_LIMIT,
+                                .inner = TYPE_NONE};
+        struct path path = {0};
+
+        return find(&search, type, offset_bytes, &path) && !path.shared_count ? path.type
+                                                                              : TYPE_NONE;
+}
+
+bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                  uint64_t stride_bytes)
+{
+        struct search search = {.types = types,
+                                .access = &any_access,
+                                .work_left = WORK_LIMIT,
+                                .stride_bytes = stride_bytes,
+                                .inner = TYPE_NONE};
+        struct path path = {0};
+        uint64_t bytes = size_of(types, type);
+
+        if (bytes > 0 && stride_bytes % bytes == 0 && !type_open_ended(types, type))
+                return true;
+        find(&search, type, offset_bytes, &path);
+        return search.repeats;
+}
+
+bool type_holds(const struct types *types, uint32_t outer, uint64_t offset_bytes,
+                uint32_t inner)
+{
+        struct search search = {.types = types,
+                                .access = &any_access,
+                                .work_left = WORK_LIMIT,
+                                .inner = inner};
+        struct path path = {0};
+
+        find(&search, outer, offset_bytes, &path);
+        return search.holds;
+}
+
+bool type_open_ended(const struct types *types, uint32_t type_id)
+{
+        for (int depth = 0; depth < DEPTH_LIMIT && type_id < types->count; depth++) {
+                const struct type *type = &types->items[type_id];
+
+                if (type->kind == TYPE_ARRAY && type->size_bytes == 0)
+                        return true;
+                if (type->kind != TYPE_STRUCT || type->member_count == 0)
+                        return false;
+                type_id =
+                    types->members[type->first_member + type->member_count - 1].type;
+        }
+        return false;
+}
+
+/* ---- all fields
+ * ------------------------------------------------------------------------- */
+
+struct listing {
+        const struct types *types;
+        struct string_pool *names;
+        type_add_field *add;
+        void *context;
+        unsigned fields_left;
+        unsigned work_left;
+};
+
+static int list(struct listing *listing, uint32_t type_id, const struct path *way);
+
+static int list_members(struct listing *listing, const struct type *type,
+                        const struct path *way)
+{
+        int result = 0;
+
+        for (uint32_t i = 0; i < type->member_count && !result; i++) {
+                const struct member *member =
+                    &listing->types->members[type->first_member + i];
+                struct path path = *way;
+
+                if (member->name && !step(&path, member->name))
+                        continue;
+                path.offset_bytes += member->offset_bytes + member->bit_offset / 8;
+                if (member->bit_size)
+                        path.size_bytes =
+                            (member->bit_offset % 8 + member->bit_size + 7) / 8;
+                result = list(listing, member->type, &path);
+        }
+        return result;
+}
+
+static int list(struct listing *listing, uint32_t type_id, const struct path *way)
+{
+        const struct types *types = listing->types;
+        struct path path = *way;
+        struct field field;
+
+        if (type_id >= types->count || listing->fields_left == 0 ||
+            listing->work_left == 0)
+                return 0;
+        listing->work_left--;
+        const struct type *type = &types->items[type_id];
+
+        if (type->kind == TYPE_STRUCT || type->kind == TYPE_UNION)
+                return path.length < DEPTH_LIMIT ? list_members(listing, type, &path) : 0;
+        if (type->kind == TYPE_ARRAY && size_of(types, type->element) > 0)
+                return step(&path, 0) ? list(listing, type->element, &path) : 0;
+        listing->fields_left--;
+        path.type = type_id;
+        if (path.size_bytes == 0) /* else the bytes of a bit-field */
+                path.size_bytes = type->size_bytes;
+        set_field(listing->names, &path, &field);
+        return field.name ? listing->add(listing->context, &field) : 0;
+}
+
+int type_fields(const struct types *types, struct string_pool *names, uint32_t type,
+                type_add_field *add, void *context)
+{
+        struct listing listing = {types, names, add, context, FIELDS_LIMIT, WORK_LIMIT};
+        struct path path = {0};
+
+        return list(&listing, type, &path);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The data types of a program as plain tables: sizes, members, and which field lies at
+ * an offset. Knows nothing of DWARF; names are numbers of a string pool. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_H
+#define MEMLAG_SYMBOLIZE_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash_index.h"
+#include "string_pool.h"
+
+#define TYPE_NONE UINT32_MAX
+
+enum type_kind {
+        TYPE_OPAQUE, /* void, functions, declared only: nothing is known inside */
+        TYPE_INTEGER,
+        TYPE_FLOAT,
+        TYPE_POINTER,
+        TYPE_STRUCT,
+        TYPE_UNION,
+        TYPE_ARRAY
+};
+
+struct member {
+        uint32_t name; /* 0: anonymous, or a base class: its fields are used directly */
+        uint32_t type;
+        uint64_t offset_bytes;
+        uint32_t bit_offset; /* from offset_bytes on */
+        uint32_t bit_size;   /* 0: no bit-field */
+};
+
+struct type {
+        enum type_kind kind;
+        uint32_t name;
+        uint64_t size_bytes;
+        uint32_t element;    /* of an array */
+        uint64_t items;      /* of an array; 0: not known, as at the end of a struct */
+        size_t first_member; /* of a struct or union, in types.members */
+        uint32_t member_count;
+        /* The first type that looks the same from outside: name, size and members.
+         * Pointers count as the same when they are spelled the same. */
+        uint32_t canonical;
+};
+
+struct types {
+        struct type *items;
+        size_t count;
+        size_t capacity;
+        struct member *members;
+        size_t member_count;
+        size_t member_capacity;
+        struct hash_index index; /* of canonical types */
+};
+
+/* Adds TYPE with MEMBERS (member_count of them, copied; first_member and canonical are
+ * set here). The id goes to *ID. 0 or -ENOMEM. */
+int types_put(struct types *types, const struct type *type, const struct member *members,
+              uint32_t *id);
+void types_free(struct types *types);
+
+/* How an instruction reads or writes. */
+struct type_access {
+        uint32_t bytes; /* 0: not known */
+        bool floating;
+        bool vector;
+};
+
+enum field_outcome {
+        FIELD_FOUND,
+        FIELD_WHOLE,   /* the type has no fields: a number or a pointer */
+        FIELD_PADDING, /* nothing lies there */
+        FIELD_BEYOND,  /* outside of the type */
+        FIELD_OPAQUE   /* the type is not known inside */
+};
+
+/* What lies at an offset. Array indexes are left out: NAME is "a.b[].c", and
+ * offset_bytes is the place that all of these have in common, with every index 0.
+ * Where members share their place and the access fits several, NAME has them all:
+ * "u.word|half". */
+struct field {
+        uint32_t name; /* 0 unless FOUND */
+        uint32_t type;
+        uint64_t offset_bytes;
+        uint64_t size_bytes;
+        bool shared; /* NAME has several members */
+};
+
+/* Finds the field of TYPE at OFFSET_BYTES that ACCESS fits best. */
+enum field_outcome type_field(const struct types *types, struct string_pool *names,
+                              uint32_t type, uint64_t offset_bytes,
+                              const struct type_access *access, struct field *field);
+
+/* The type of what lies there, without its name; TYPE_NONE when nothing does, or more
+ * than one thing. */
+uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                   const struct type_access *access);
+
+/* Whether STRIDE_BYTES further from OFFSET_BYTES in TYPE the same lies again: in the
+ * next item of an array that the offset is in, or of an array of TYPE itself. */
+bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                  uint64_t stride_bytes);
+
+/* Whether an INNER begins at OFFSET_BYTES in OUTER. */
+bool type_holds(const struct types *types, uint32_t outer, uint64_t offset_bytes,
+                uint32_t inner);
+
+/* Calls ADD for each field of TYPE in the order of offsets as declared, until it
+ * returns non-zero, which is returned. Of an array the first element's fields stand
+ * for all. */
+typedef int type_add_field(void *context, const struct field *field);
+int type_fields(const struct types *types, struct string_pool *names, uint32_t type,
+                type_add_field *add, void *context);
+
+/* Whether the last field of TYPE is an array that goes on after the end. */
+bool type_open_ended(const struct types *types, uint32_t type);
+
+#endif

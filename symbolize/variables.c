@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* One walk over a function's entries: a variable with a list of locations says for
+ * which instructions each holds, one with a single location lives as long as the block
+ * that it is declared in. */
+#include "variables.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "array.h"
+#include "location.h"
+#include "name.h"
+
+struct scope_range {
+        uint64_t low;
+        uint64_t high;
+};
+
+/* The ranges of one block: a part of collector.ranges. */
+struct scope {
+        size_t first;
+        size_t count;
+};
+
+struct collector {
+        struct variables *variables;
+        struct type_reader *reader;
+        struct scope_range *ranges;
+        size_t range_count;
+        size_t range_capacity;
+        struct scope *scopes; /* a walk value is index + 1 */
+        size_t scope_count;
+        size_t scope_capacity;
+        bool base_is_frame; /* what DW_OP_fbreg counts from: the CFA, or a register */
+        bool base_known;
+        uint8_t base_register;
+        /* the variable in work */
+        uint64_t low;
+        uint64_t high;
+        uint32_t type;
+        uint32_t name;
+};
+
+/* ---- scopes ------------------------------------------------------------------------ */
+
+static int add_range(void *context, uint64_t low, uint64_t high)
+{
+        struct collector *collector = context;
+
+        if (array_reserve(&collector->ranges, &collector->range_capacity,
+                          collector->range_count, sizeof(*collector->ranges)) < 0)
+                return -ENOMEM;
+        collector->ranges[collector->range_count++] = (struct scope_range){low, high};
+        return 0;
+}
+
+static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
+{
+        struct scope scope = {.first = collector->range_count};
+
+        if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
+                return -ENOMEM;
+        scope.count = collector->range_count - scope.first;
+        if (scope.count == 0) /* it has no code of its own: the outer one's counts */
+                return 0;
+        if (collector->scope_count >= UINT32_MAX - 1 ||
+            array_reserve(&collector->scopes, &collector->scope_capacity,
+                          collector->scope_count, sizeof(*collector->scopes)) < 0)
+                return -ENOMEM;
+        collector->scopes[collector->scope_count++] = scope;
+        *value = (uint32_t)collector->scope_count;
+        return 0;
+}
+
+/* ---- variables -----------------------------------------------------------------------
+ */
+
+static int add_in_register(struct collector *collector, const struct location *location)
+{
+        struct variables *variables = collector->variables;
+        uint32_t type = collector->type;
+        static const struct type_access pointer = {.bytes = 8};
+
+        /* Of a struct in registers, an iterator for instance, what lies there. */
+        if (location->part_offset_bytes > 0 ||
+            collector->reader->types->items[type].kind != TYPE_POINTER)
+                type = type_part(collector->reader->types, type,
+                                 location->part_offset_bytes, &pointer);
+        if (type == TYPE_NONE ||
+            collector->reader->types->items[type].kind != TYPE_POINTER)
+                return 0;
+        if (variables->value_count >= UINT32_MAX ||
+            array_reserve(&variables->values, &variables->value_capacity,
+                          variables->value_count, sizeof(*variables->values)) < 0)
+                return -ENOMEM;
+        variables->values[variables->value_count] = (struct register_variable){
+            .type = type,
+            .offset = location->kind == LOCATION_VALUE ? location->offset : 0};
+        return range_map_add(&variables->registers[location->reg], collector->low,
+                             collector->high, (uint32_t)variables->value_count++);
+}
+
+static int add_in_memory(struct collector *collector, const struct location *location)
+{
+        struct variables *variables = collector->variables;
+        struct frame_variable variable = {.low = collector->low,
+                                          .high = collector->high,
+                                          .reg = location->reg,
+                                          .offset = location->offset,
+                                          .type = collector->type,
+                                          .name = collector->name};
+
+        if (location->part_offset_bytes > 0)
+                return 0;
+        if (location->kind == LOCATION_FRAME) {
+                if (!collector->base_known)
+                        return 0;
+                variable.in_frame = collector->base_is_frame;
+                variable.reg = collector->base_register;
+        }
+        if (array_reserve(&variables->frames, &variables->frame_capacity,
+                          variables->frame_count, sizeof(*variables->frames)) < 0)
+                return -ENOMEM;
+        variables->frames[variables->frame_count++] = variable;
+        return 0;
+}
+
+static int add_location(void *context, const struct location *location)
+{
+        switch (location->kind) {
+        case LOCATION_REGISTER:
+        case LOCATION_VALUE:
+                return add_in_register(context, location);
+        case LOCATION_MEMORY:
+        case LOCATION_FRAME:
+                return add_in_memory(context, location);
+        default:
+                return 0;
+        }
+}
+
+static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribute,
+                          uint32_t scope)
+{
+        Dwarf_Op *ops;
+        size_t count;
+        int error = 0;
+
+        if (!scope || dwarf_getlocation(attribute, &ops, &count) != 0 ||
+            !die_spend(collector->reader->dwarf, count))
+                return 0;
+        for (size_t i = 0; i < collector->scopes[scope - 1].count && !error; i++) {
+                const struct scope_range *range =
+                    &collector->ranges[collector->scopes[scope - 1].first + i];
+
+                collector->low = range->low;
+                collector->high = range->high;
+                error = location_parts(attribute, ops, count, add_location, collector);
+        }
+        return error;
+}
+
+static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
+{
+        Dwarf_Addr base, low, high;
+        Dwarf_Op *ops;
+        size_t count;
+        ptrdiff_t at = 0;
+        int error = 0;
+
+        while (!error && (at = dwarf_getlocations(attribute, at, &base, &low, &high, &ops,
+                                                  &count)) > 0) {
+                if (!die_spend(collector->reader->dwarf, count + 1))
+                        return 0;
+                collector->low = low;
+                collector->high = high;
+                error = location_parts(attribute, ops, count, add_location, collector);
+        }
+        return error;
+}
+
+static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t scope)
+{
+        Dwarf_Attribute attribute;
+
+        if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
+                return 0;
+        collector->type = type_of_variable(collector->reader, die);
+        if (collector->type == TYPE_NONE)
+                return collector->reader->error;
+        const char *name = die_name(collector->reader->dwarf, die);
+
+        collector->name = name ? name_put_linkage(collector->reader->names, name) : 0;
+        switch (dwarf_whatform(&attribute)) {
+        case DW_FORM_sec_offset:
+        case DW_FORM_loclistx:
+        case DW_FORM_data4:
+        case DW_FORM_data8:
+                return add_listed(collector, &attribute);
+        default:
+                return add_everywhere(collector, &attribute, scope);
+        }
+}
+
+static int add_call(struct collector *collector, Dwarf_Die *die)
+{
+        struct variables *variables = collector->variables;
+        struct dwarf_file *dwarf = collector->reader->dwarf;
+        Dwarf_Attribute attribute;
+        Dwarf_Die callee;
+        Dwarf_Addr address;
+
+        if ((!die_attribute(dwarf, die, DW_AT_call_return_pc, &attribute) &&
+             !die_attribute(dwarf, die, DW_AT_low_pc, &attribute)) ||
+            dwarf_formaddr(&attribute, &address) != 0 ||
+            (!die_reference(dwarf, die, DW_AT_call_origin, &callee) &&
+             !die_reference(dwarf, die, DW_AT_abstract_origin, &callee)))
+                return 0;
+        uint32_t type = type_of_variable(collector->reader, &callee);
+
+        if (type == TYPE_NONE ||
+            collector->reader->types->items[type].kind != TYPE_POINTER)
+                return collector->reader->error;
+        if (array_reserve(&variables->calls, &variables->call_capacity,
+                          variables->call_count, sizeof(*variables->calls)) < 0)
+                return -ENOMEM;
+        variables->calls[variables->call_count++] = (struct call_result){address, type};
+        return 0;
+}
+
+static int visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+{
+        struct collector *collector = context;
+        int error;
+
+        *value = parent;
+        switch (dwarf_tag(die)) {
+        case DW_TAG_formal_parameter:
+        case DW_TAG_variable:
+                return add_variable(collector, die, parent);
+        case DW_TAG_lexical_block:
+        case DW_TAG_inlined_subroutine:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+                error = add_scope(collector, die, value);
+                return error ? error : 1;
+        case DW_TAG_call_site:
+        case DW_TAG_GNU_call_site:
+                return add_call(collector, die);
+        default:
+                return 0;
+        }
+}
+
+static void read_frame_base(struct collector *collector, Dwarf_Die *function)
+{
+        Dwarf_Attribute attribute;
+        Dwarf_Op *ops;
+        size_t count;
+
+        if (!die_attribute(collector->reader->dwarf, function, DW_AT_frame_base,
+                           &attribute) ||
+            dwarf_getlocation(&attribute, &ops, &count) != 0 || count != 1)
+                return;
+        if (ops[0].atom == DW_OP_call_frame_cfa) {
+                collector->base_known = collector->base_is_frame = true;
+        } else if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg15) {
+                collector->base_known = true;
+                collector->base_register = (uint8_t)(ops[0].atom - DW_OP_reg0);
+        }
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+        const struct call_result *a = left, *b = right;
+
+        return a->return_vaddr < b->return_vaddr ? -1 : a->return_vaddr > b->return_vaddr;
+}
+
+int variables_read(struct variables *variables, struct type_reader *reader,
+                   Dwarf_Die *function)
+{
+        struct collector collector = {.variables = variables, .reader = reader};
+        uint32_t scope = 0;
+
+        read_frame_base(&collector, function);
+        int error = add_scope(&collector, function, &scope);
+
+        /* A walk begins with the value 0; the function's own scope is number 1. */
+        if (!error && scope == 1)
+                error = die_walk_from(reader->dwarf, function, 1, visit, &collector);
+        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
+                error = range_map_build(&variables->registers[i]);
+        if (variables->call_count > 1)
+                qsort(variables->calls, variables->call_count, sizeof(*variables->calls),
+                      compare_calls);
+        free(collector.ranges);
+        free(collector.scopes);
+        return error == -ENOMEM ? error : 0;
+}
+
+void variables_free(struct variables *variables)
+{
+        for (int i = 0; i < VARIABLES_REGISTERS; i++)
+                range_map_free(&variables->registers[i]);
+        free(variables->values);
+        free(variables->frames);
+        free(variables->calls);
+        *variables = (struct variables){0};
+}
+
+const struct register_variable *variables_in_register(const struct variables *variables,
+                                                      uint8_t reg, uint64_t vaddr)
+{
+        const struct range *range =
+            reg < VARIABLES_REGISTERS ? range_map_find(&variables->registers[reg], vaddr)
+                                      : NULL;
+
+        return range ? &variables->values[range->value] : NULL;
+}
+
+uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr)
+{
+        const struct call_result key = {vaddr, 0};
+        const struct call_result *found =
+            variables->call_count ? bsearch(&key, variables->calls, variables->call_count,
+                                            sizeof(key), compare_calls)
+                                  : NULL;
+
+        return found ? found->type : TYPE_NONE;
+}

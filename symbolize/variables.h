@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What the debug information says about one function: which variables its registers
+ * and its frame hold at an instruction, and what its calls return. */
+#ifndef MEMLAG_SYMBOLIZE_VARIABLES_H
+#define MEMLAG_SYMBOLIZE_VARIABLES_H
+
+#include "die_type.h"
+#include "range_map.h"
+
+enum { VARIABLES_REGISTERS = 16 };
+
+/* The register holds a value of TYPE less OFFSET. */
+struct register_variable {
+        uint32_t type;
+        int64_t offset;
+};
+
+/* In memory, while the instruction is between low and high. */
+struct frame_variable {
+        uint64_t low;
+        uint64_t high;
+        bool in_frame; /* OFFSET is from the CFA; else from the value of REG */
+        uint8_t reg;
+        int64_t offset;
+        uint32_t type;
+        uint32_t name;
+};
+
+struct call_result {
+        uint64_t return_vaddr;
+        uint32_t type;
+};
+
+struct variables {
+        struct range_map registers[VARIABLES_REGISTERS]; /* values: indexes in values */
+        struct register_variable *values;
+        size_t value_count;
+        size_t value_capacity;
+        struct frame_variable *frames;
+        size_t frame_count;
+        size_t frame_capacity;
+        struct call_result *calls; /* by address */
+        size_t call_count;
+        size_t call_capacity;
+};
+
+/* Reads those of FUNCTION (a subprogram with code). 0 or -ENOMEM; freed in any case. */
+int variables_read(struct variables *variables, struct type_reader *reader,
+                   Dwarf_Die *function);
+void variables_free(struct variables *variables);
+
+/* What REG holds at VADDR, or NULL. */
+const struct register_variable *variables_in_register(const struct variables *variables,
+                                                      uint8_t reg, uint64_t vaddr);
+/* The type that the call returning to VADDR returns; TYPE_NONE: not known. */
+uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr);
+
+#endif
