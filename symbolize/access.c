@@ -35,7 +35,8 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
         if (!answers)
                 return -ENOMEM;
         for (size_t i = 0; i < count; i++)
-                answers[i].vaddr = accesses[i]->code->vaddr;
+                answers[i] = (struct flow_answer){.vaddr = accesses[i]->code->vaddr,
+                                                  .of_call = accesses[i]->of_call};
         int error = globals_of_unit(globals, &function);
 
         if (!error)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the memory operands of a module's sampled instructions point to. */
+/* What the memory operands of a module's sampled instructions point to, and what its
+ * calls of allocators return. */
 #ifndef MEMLAG_SYMBOLIZE_ACCESS_H
 #define MEMLAG_SYMBOLIZE_ACCESS_H
 
@@ -9,6 +10,7 @@
 
 struct access {
         const struct code_place *code; /* the question: a place that has been named */
+        bool of_call;                  /* a call there, as in struct flow_answer */
         bool asked;                    /* FLOW is the answer */
         struct flow_answer flow;
 };

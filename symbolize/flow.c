@@ -13,7 +13,7 @@ enum {
         SLOTS = 24, /* spilled pointers per state; more are forgotten */
         CODE_BYTES_LIMIT = 1 << 20,
         BLOCKS_LIMIT = 1 << 15,
-        VISITS_PER_BLOCK = 24
+        VISITS_PER_BLOCK = 64
 };
 
 struct slot {
@@ -97,19 +97,60 @@ static uint64_t common_factor(uint64_t a, uint64_t b)
         return a;
 }
 
-/* How far VALUE, used as an index, can only lie apart from 0. */
-static uint64_t factor(const struct place_value *value)
+/* ---- numbers: REMAINDER plus a multiple of MODULUS; 0: exactly that, 1: any ---- */
+
+static uint64_t modulus(const struct place_value *value)
 {
-        return value->kind == PLACE_MULTIPLE ? (uint64_t)value->offset : 1;
+        return value->kind == PLACE_NUMBER ? value->stride_bytes : 1;
 }
 
-static struct place_value multiple(uint64_t of)
+static int64_t remainder_of(const struct place_value *value)
 {
-        return of > 1 && of <= INT32_MAX ? (struct place_value){.kind = PLACE_MULTIPLE,
-                                                                .type = TYPE_NONE,
-                                                                .offset = (int64_t)of}
-                                         : unknown;
+        return value->kind == PLACE_NUMBER ? value->offset : 0;
 }
+
+/* Numbers that are too large to be indexes are not followed. */
+static struct place_value number(uint64_t mod, int64_t rest)
+{
+        if (mod == 1 || mod > INT32_MAX || rest > INT32_MAX || rest < INT32_MIN)
+                return unknown;
+        if (mod > 0) {
+                rest %= (int64_t)mod;
+                rest += rest < 0 ? (int64_t)mod : 0;
+        }
+        return (struct place_value){
+            .kind = PLACE_NUMBER, .type = TYPE_NONE, .offset = rest, .stride_bytes = mod};
+}
+
+static struct place_value multiply(const struct place_value *value, int64_t by)
+{
+        if (by <= 0 || by > INT32_MAX)
+                return unknown;
+        return number(modulus(value) * (uint64_t)by, remainder_of(value) * by);
+}
+
+static struct place_value meet_numbers(const struct place_value *a,
+                                       const struct place_value *b)
+{
+        int64_t x = remainder_of(a), y = remainder_of(b);
+
+        return number(
+            common_factor(common_factor(modulus(a), modulus(b)), distance(x, y)), x);
+}
+
+/* No pointer that is NULL is ever followed. */
+static bool is_null(const struct place_value *value)
+{
+        return value->kind == PLACE_NUMBER && value->stride_bytes == 0 &&
+               value->offset == 0;
+}
+
+static bool is_number(const struct place_value *value)
+{
+        return value->kind == PLACE_NUMBER || value->kind == PLACE_UNKNOWN;
+}
+
+/* ---- ways that meet, and sums ---- */
 
 static struct place_value meet(const struct flow *flow, const struct place_value *a,
                                const struct place_value *b)
@@ -120,82 +161,80 @@ static struct place_value meet(const struct flow *flow, const struct place_value
                 return *b;
         if (b->kind == PLACE_UNREACHED)
                 return *a;
-        if (a->kind == PLACE_MULTIPLE || b->kind == PLACE_MULTIPLE)
-                return a->kind == b->kind ? multiple(common_factor(factor(a), factor(b)))
-                                          : unknown;
+        if (a->kind == PLACE_NUMBER && b->kind == PLACE_NUMBER)
+                return meet_numbers(a, b);
+        if (is_null(a) && b->kind == PLACE_POINTER)
+                return *b;
+        if (is_null(b) && a->kind == PLACE_POINTER)
+                return *a;
         if (a->kind != b->kind || a->type != b->type)
                 return unknown;
         result.indexed |= b->indexed;
         result.guessed |= b->guessed;
-        result.stride_bytes = common_factor(a->stride_bytes, b->stride_bytes);
-        if (a->offset == b->offset)
-                return result;
         if (in_frame(a) || a->kind == PLACE_ADDRESS) {
-                result.indexed = true; /* from one to the other: a step of a loop */
+                uint64_t apart = distance(a->offset, b->offset);
+
+                result.indexed |= apart != 0; /* a step of a loop */
                 result.stride_bytes =
-                    common_factor(result.stride_bytes, distance(a->offset, b->offset));
+                    common_factor(common_factor(a->stride_bytes, b->stride_bytes), apart);
                 return result;
         }
+        if (a->offset == b->offset)
+                return result;
         if (a->kind != PLACE_POINTER || !repeats(flow, a, distance(a->offset, b->offset)))
                 return unknown;
         result.indexed = true;
         return result;
 }
 
-/* VALUE plus an index, a multiple of STRIDE. */
-static struct place_value add_index(const struct flow *flow,
-                                    const struct place_value *value, uint64_t stride)
+static struct place_value add_constant(const struct place_value *value, int64_t constant)
 {
         struct place_value result = *value;
 
-        switch (value->kind) {
-        case PLACE_POINTER:
-                result.indexed = true;
-                result.guessed |= !repeats(flow, value, stride);
-                return result;
-        case PLACE_FRAME:
-        case PLACE_ALIGNED:
-        case PLACE_ADDRESS:
-                result.indexed = true;
-                result.stride_bytes = common_factor(value->stride_bytes, stride);
-                return result;
-        case PLACE_MULTIPLE:
-                return multiple(common_factor(factor(value), stride));
-        default:
-                return unknown;
-        }
-}
-
-static struct place_value add_constant(const struct place_value *value, int64_t number)
-{
-        struct place_value result = *value;
-
-        if (value->kind == PLACE_MULTIPLE)
-                return number ? unknown : *value;
         if (value->kind == PLACE_UNKNOWN || value->kind == PLACE_UNREACHED)
                 return *value;
-        result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)number);
+        result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
+        return value->kind == PLACE_NUMBER ? number(value->stride_bytes, result.offset)
+                                           : result;
+}
+
+/* VALUE, an address, plus the number INDEX. */
+static struct place_value add_index(const struct flow *flow,
+                                    const struct place_value *value,
+                                    const struct place_value *index)
+{
+        struct place_value result = add_constant(value, remainder_of(index));
+        uint64_t stride = modulus(index);
+
+        if (stride == 0)
+                return result;
+        result.indexed = true;
+        if (value->kind == PLACE_POINTER)
+                result.guessed |= !repeats(flow, &result, stride);
+        else
+                result.stride_bytes = common_factor(value->stride_bytes, stride);
         return result;
 }
 
 static struct place_value add_values(const struct flow *flow, const struct place_value *a,
                                      const struct place_value *b, uint64_t scale)
 {
-        uint64_t stride;
-
-        if (b->kind != PLACE_MULTIPLE && b->kind != PLACE_UNKNOWN) {
+        if (!is_number(b)) {
                 const struct place_value *swapped = a;
 
-                if (scale != 1 || (a->kind != PLACE_MULTIPLE && a->kind != PLACE_UNKNOWN))
+                if (scale != 1 || !is_number(a))
                         return unknown;
                 a = b;
                 b = swapped;
         }
-        if (__builtin_mul_overflow(factor(b), scale, &stride) || stride == 0)
-                return unknown;
-        if (a->kind == PLACE_UNKNOWN)
-                return multiple(common_factor(1, stride));
-        return add_index(flow, a, stride);
+        struct place_value index = multiply(b, (int64_t)scale);
+
+        if (is_number(a))
+                return number(common_factor(modulus(a), modulus(&index)),
+                              remainder_of(a) + remainder_of(&index));
+        return a->kind == PLACE_THREAD || a->kind == PLACE_RESULT
+                   ? unknown
+                   : add_index(flow, a, &index);
 }
 
 /* ---- what a register holds
@@ -227,7 +266,7 @@ static struct place_value held(const struct flow *flow, struct state *state, uin
         struct place_value *value = &state->registers[reg];
         struct place_value named = from_variable(flow, reg, vaddr);
 
-        if (named.kind != PLACE_POINTER)
+        if (named.kind != PLACE_POINTER || value->kind == PLACE_RESULT)
                 return *value;
         if (value->kind == PLACE_POINTER || in_frame(value) ||
             value->kind == PLACE_ADDRESS) {
@@ -262,8 +301,7 @@ static struct place_value operand_place(const struct flow *flow, struct state *s
                 absolute = true;
         }
         if ((absolute && memory->index == REGISTER_NONE) ||
-            (flow->has_absolute_addresses &&
-             (base.kind == PLACE_UNKNOWN || base.kind == PLACE_MULTIPLE) &&
+            (flow->has_absolute_addresses && is_number(&base) &&
              elf_file_segment(flow->input->file, (uint64_t)memory->displacement)))
                 return (struct place_value){.kind = PLACE_ADDRESS,
                                             .indexed = !absolute ||
@@ -357,15 +395,18 @@ static struct place_value pointed_to(const struct flow *flow, uint32_t type,
         return pointer_to(type_pointee(flow->input->reader, part), 0);
 }
 
-static uint64_t offset_in(const struct flow *flow, const struct place_value *place)
+uint64_t place_offset(const struct types *types, const struct place_value *place)
 {
-        uint64_t bytes = flow->types->items[place->type].size_bytes;
+        const struct type *type = &types->items[place->type];
+        bool repeated =
+            place->indexed || (type->kind != TYPE_STRUCT && type->kind != TYPE_UNION);
 
-        if (!place->indexed || bytes == 0 || type_open_ended(flow->types, place->type))
+        if (!repeated || type->size_bytes == 0 || type->size_bytes > INT64_MAX ||
+            type_open_ended(types, place->type))
                 return (uint64_t)place->offset;
-        int64_t rest = place->offset % (int64_t)bytes;
+        int64_t rest = place->offset % (int64_t)type->size_bytes;
 
-        return (uint64_t)(rest < 0 ? rest + (int64_t)bytes : rest);
+        return (uint64_t)(rest < 0 ? rest + (int64_t)type->size_bytes : rest);
 }
 
 static struct place_value load(const struct flow *flow, struct state *state,
@@ -378,7 +419,7 @@ static struct place_value load(const struct flow *flow, struct state *state,
         case PLACE_POINTER:
                 if (place->guessed)
                         return unknown;
-                return pointed_to(flow, place->type, offset_in(flow, place));
+                return pointed_to(flow, place->type, place_offset(flow->types, place));
         case PLACE_FRAME:
         case PLACE_ALIGNED: {
                 const struct slot *slot =
@@ -476,7 +517,7 @@ static struct place_value sum_of(const struct flow *flow, struct state *state,
         struct place_value b = held(flow, state, instruction->source, step->vaddr);
 
         if (instruction->destination == instruction->source)
-                return multiple(2 * factor(&a));
+                return multiply(&a, 2);
         return add_values(flow, &a, &b, 1);
 }
 
@@ -488,14 +529,13 @@ static struct place_value address_of(const struct flow *flow, struct state *stat
 
         if (memory->base < REGISTER_COUNT && memory->base == memory->index) {
                 base = held(flow, state, memory->base, step->vaddr);
-                return memory->displacement
-                           ? unknown
-                           : multiple(factor(&base) * (1u + memory->scale));
+                base = multiply(&base, 1 + memory->scale);
+                return add_constant(&base, memory->displacement);
         }
         if (memory->base == REGISTER_NONE && memory->index < REGISTER_COUNT &&
             memory->displacement == 0) {
                 base = held(flow, state, memory->index, step->vaddr);
-                return multiple(factor(&base) * memory->scale);
+                return multiply(&base, memory->scale);
         }
         return operand_place(flow, state, step);
 }
@@ -522,7 +562,7 @@ static struct place_value result_of(const struct flow *flow, struct state *state
                            ? (struct place_value){.kind = PLACE_ADDRESS,
                                                   .type = TYPE_NONE,
                                                   .offset = instruction->immediate}
-                           : unknown;
+                           : number(0, instruction->immediate);
         case OPERATION_LOAD:
                 place = operand_place(flow, state, step);
                 return load(flow, state, &place, step->vaddr);
@@ -536,13 +576,11 @@ static struct place_value result_of(const struct flow *flow, struct state *state
         case OPERATION_SHIFT_LEFT:
                 place = state->registers[instruction->source];
                 return instruction->immediate >= 0 && instruction->immediate < 31
-                           ? multiple(factor(&place) << instruction->immediate)
+                           ? multiply(&place, INT64_C(1) << instruction->immediate)
                            : unknown;
         case OPERATION_MULTIPLY:
                 place = state->registers[instruction->source];
-                return instruction->immediate > 0
-                           ? multiple(factor(&place) * (uint64_t)instruction->immediate)
-                           : unknown;
+                return multiply(&place, instruction->immediate);
         case OPERATION_ALIGN:
                 place = state->registers[instruction->destination];
                 return place.kind == PLACE_FRAME
@@ -580,6 +618,7 @@ static void run_step(const struct flow *flow, struct state *state,
                 }
                 forget(state, instruction->written);
                 return;
+        case OPERATION_NOTHING:
         case OPERATION_JUMP:
         case OPERATION_BRANCH:
         case OPERATION_JUMP_INDIRECT:
@@ -710,8 +749,11 @@ static int make_blocks(struct flow *flow, const bool *leaders)
                 return -ENOMEM;
         for (size_t i = 0; i < flow->step_count; i++) {
                 if (leaders[i])
-                        flow->blocks[flow->block_count++] =
-                            (struct block){.first = i, .orphan = true};
+                        flow->blocks[flow->block_count++] = (struct block){
+                            .first = i,
+                            /* What fills the gap before a jump's target is never run. */
+                            .orphan = flow->steps[i].instruction.operation !=
+                                      OPERATION_NOTHING};
                 flow->blocks[flow->block_count - 1].count++;
         }
         return 0;
@@ -923,8 +965,8 @@ static bool run(struct flow *flow)
  * -------------------------------------------------------------------------------------
  */
 
-static void answer(struct flow *flow, struct state *state, const struct step *step,
-                   struct flow_answer *answer)
+static void answer_operand(struct flow *flow, struct state *state,
+                           const struct step *step, struct flow_answer *answer)
 {
         const struct instruction *instruction = &step->instruction;
 
@@ -937,10 +979,7 @@ static void answer(struct flow *flow, struct state *state, const struct step *st
                 return;
         }
         answer->place = operand_place(flow, state, step);
-        answer->outcome =
-            answer->place.kind == PLACE_UNKNOWN || answer->place.kind == PLACE_MULTIPLE
-                ? FLOW_UNKNOWN_BASE
-                : FLOW_FOUND;
+        answer->outcome = is_number(&answer->place) ? FLOW_UNKNOWN_BASE : FLOW_FOUND;
         if (!in_frame(&answer->place))
                 return;
         const struct frame_variable *variable = frame_variable_at(
@@ -955,10 +994,173 @@ static void answer(struct flow *flow, struct state *state, const struct step *st
                           answer->place.stride_bytes);
 }
 
+/* ---- what a call returned ---- */
+
+enum { RESULT_STEPS = 512, RESULT_WAYS = 4 };
+
+/* Ways that a pointer is followed on, and what it was seen to be. */
+struct pursuit {
+        struct {
+                size_t step;
+                struct state state;
+        } ways[RESULT_WAYS];
+        size_t way_count;
+        size_t steps_left;
+        uint32_t type; /* the largest so far; TYPE_NONE: none */
+        bool returned;
+};
+
+static bool is_result(const struct place_value *value)
+{
+        return value->kind == PLACE_RESULT && value->offset == 0;
+}
+
+static void consider(const struct flow *flow, struct pursuit *pursuit, uint32_t type)
+{
+        if (type == TYPE_NONE || flow->types->items[type].kind == TYPE_OPAQUE)
+                return;
+        if (pursuit->type == TYPE_NONE ||
+            flow->types->items[type].size_bytes >
+                flow->types->items[pursuit->type].size_bytes)
+                pursuit->type = type;
+}
+
+static void consider_variables(const struct flow *flow, struct pursuit *pursuit,
+                               const struct state *state, uint64_t vaddr)
+{
+        for (uint8_t i = 0; i < REGISTER_COUNT; i++) {
+                if (!is_result(&state->registers[i]))
+                        continue;
+                struct place_value named = from_variable(flow, i, vaddr);
+
+                if (named.kind == PLACE_POINTER && named.offset == 0)
+                        consider(flow, pursuit, named.type);
+        }
+}
+
+static void consider_store(const struct flow *flow, struct pursuit *pursuit,
+                           struct state *state, const struct step *step)
+{
+        if (step->instruction.operation != OPERATION_STORE ||
+            !is_result(&state->registers[step->instruction.source]))
+                return;
+        struct place_value place = operand_place(flow, state, step);
+        struct state without_slots = *state;
+
+        without_slots.slot_count = 0;
+        struct place_value there = load(flow, &without_slots, &place, step->vaddr);
+
+        if (there.kind == PLACE_POINTER)
+                consider(flow, pursuit, there.type);
+}
+
+static void fork_way(const struct flow *flow, struct pursuit *pursuit,
+                     const struct state *state, uint64_t target)
+{
+        size_t step = step_at(flow, target);
+
+        if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS)
+                return;
+        pursuit->ways[pursuit->way_count].step = step;
+        pursuit->ways[pursuit->way_count++].state = *state;
+}
+
+static bool has_result(const struct state *state)
+{
+        for (int i = 0; i < REGISTER_COUNT; i++)
+                if (state->registers[i].kind == PLACE_RESULT)
+                        return true;
+        for (uint32_t i = 0; i < state->slot_count; i++)
+                if (state->slots[i].value.kind == PLACE_RESULT)
+                        return true;
+        return false;
+}
+
+static void pursue(const struct flow *flow, struct pursuit *pursuit, struct state *state,
+                   size_t at)
+{
+        while (at < flow->step_count && pursuit->steps_left > 0 && has_result(state)) {
+                const struct step *step = &flow->steps[at];
+                const struct instruction *instruction = &step->instruction;
+
+                pursuit->steps_left--;
+                consider_variables(flow, pursuit, state, step->vaddr);
+                consider_store(flow, pursuit, state, step);
+                switch (instruction->operation) {
+                case OPERATION_END:
+                        if (is_result(&state->registers[REGISTER_RAX]))
+                                pursuit->returned = true;
+                        return;
+                case OPERATION_JUMP_INDIRECT:
+                        return;
+                case OPERATION_JUMP:
+                        at = step_at(flow, instruction->target);
+                        continue;
+                case OPERATION_BRANCH:
+                        fork_way(flow, pursuit, state, instruction->target);
+                        break;
+                default:
+                        run_step(flow, state, step);
+                        break;
+                }
+                if (++at < flow->step_count && !follows(flow, at))
+                        return;
+        }
+}
+
+static void answer_call(const struct flow *flow, struct state *state, size_t at,
+                        struct flow_answer *answer)
+{
+        struct pursuit *pursuit = calloc(1, sizeof(*pursuit));
+
+        answer->variable.type = TYPE_NONE;
+        answer->place = unknown;
+        if (!pursuit || flow->steps[at].instruction.operation != OPERATION_CALL)
+                goto out;
+        *pursuit = (struct pursuit){.steps_left = RESULT_STEPS, .type = TYPE_NONE};
+        run_step(flow, state, &flow->steps[at]);
+        consider(flow, pursuit,
+                 state->registers[REGISTER_RAX].kind == PLACE_POINTER
+                     ? state->registers[REGISTER_RAX].type
+                     : TYPE_NONE);
+        state->registers[REGISTER_RAX] =
+            (struct place_value){.kind = PLACE_RESULT, .type = TYPE_NONE};
+        pursue(flow, pursuit, state, at + 1);
+        while (pursuit->way_count > 0) {
+                struct state other = pursuit->ways[--pursuit->way_count].state;
+
+                pursue(flow, pursuit, &other, pursuit->ways[pursuit->way_count].step);
+        }
+        if (pursuit->returned)
+                consider(flow, pursuit,
+                         type_pointee(flow->input->reader,
+                                      type_of_variable(flow->input->reader,
+                                                       flow->input->function)));
+        answer->outcome = FLOW_FOUND;
+        answer->returned = pursuit->returned;
+        answer->place = pointer_to(pursuit->type, 0);
+out:
+        free(pursuit);
+}
+
+/* The step that VADDR lies in, SIZE_MAX: none. */
+static size_t step_around(const struct flow *flow, uint64_t vaddr)
+{
+        size_t at = step_from(flow, vaddr);
+
+        if (at < flow->step_count && flow->steps[at].vaddr == vaddr)
+                return at;
+        return at > 0 && vaddr - flow->steps[at - 1].vaddr <
+                             flow->steps[at - 1].instruction.length_bytes
+                   ? at - 1
+                   : SIZE_MAX;
+}
+
 static void answer_all(struct flow *flow, struct flow_answer *answers, size_t count)
 {
         for (size_t i = 0; i < count; i++) {
-                size_t step = step_at(flow, answers[i].vaddr);
+                size_t step = answers[i].of_call ? step_around(flow, answers[i].vaddr)
+                                                 : step_at(flow, answers[i].vaddr);
 
                 answers[i].outcome = FLOW_NO_INSTRUCTION;
                 if (step == SIZE_MAX)
@@ -970,7 +1172,10 @@ static void answer_all(struct flow *flow, struct flow_answer *answers, size_t co
                         memset(&state, 0, sizeof(state));
                 for (size_t at = flow->blocks[block].first; at < step; at++)
                         run_step(flow, &state, &flow->steps[at]);
-                answer(flow, &state, &flow->steps[step], &answers[i]);
+                if (answers[i].of_call)
+                        answer_call(flow, &state, step, &answers[i]);
+                else
+                        answer_operand(flow, &state, &flow->steps[step], &answers[i]);
         }
 }
 

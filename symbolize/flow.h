@@ -10,13 +10,15 @@
 #include "variables.h"
 
 enum place_kind {
-        PLACE_UNKNOWN,  /* nothing is known of the address */
-        PLACE_POINTER,  /* OFFSET bytes into a TYPE */
-        PLACE_FRAME,    /* OFFSET bytes from the function's CFA */
-        PLACE_ALIGNED,  /* from where the stack pointer was rounded down to */
-        PLACE_ADDRESS,  /* the file's virtual address OFFSET */
-        PLACE_THREAD,   /* OFFSET bytes from the thread pointer */
-        PLACE_MULTIPLE, /* no address: a multiple of OFFSET */
+        PLACE_UNKNOWN, /* nothing is known of the address */
+        PLACE_POINTER, /* OFFSET bytes into a TYPE */
+        PLACE_FRAME,   /* OFFSET bytes from the function's CFA */
+        PLACE_ALIGNED, /* from where the stack pointer was rounded down to */
+        PLACE_ADDRESS, /* the file's virtual address OFFSET */
+        PLACE_THREAD,  /* OFFSET bytes from the thread pointer */
+        /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES. */
+        PLACE_NUMBER,
+        PLACE_RESULT, /* what the call that is asked about returned, plus OFFSET */
         PLACE_UNREACHED
 };
 
@@ -27,8 +29,12 @@ struct place_value {
         bool guessed; /* plus an index that need not be such a multiple */
         uint32_t type;
         int64_t offset;
-        uint64_t stride_bytes; /* of the index, where there is no TYPE to compare with */
+        uint64_t stride_bytes; /* of the index; for a TYPE, that has been compared */
 };
+
+/* Where in its type the place of a POINTER is: of an array's items, in any of them. A
+ * pointer to a number may always be one to several. */
+uint64_t place_offset(const struct types *types, const struct place_value *place);
 
 enum flow_outcome {
         FLOW_FOUND,
@@ -38,9 +44,13 @@ enum flow_outcome {
         FLOW_TOO_LARGE       /* the function is too large, or its ways too many */
 };
 
-/* The memory operand of one instruction. */
+/* The memory operand of one instruction, or what the pointer that a call returns is
+ * taken for afterwards: the largest type of a variable that holds it, or of a pointer
+ * in memory that it is stored to. */
 struct flow_answer {
-        uint64_t vaddr; /* the question */
+        uint64_t vaddr; /* the question; of a call, any of its bytes */
+        bool of_call;   /* the other one: PLACE is the pointer, UNKNOWN when untyped */
+        bool returned;  /* then: the function returns it in its turn */
         enum flow_outcome outcome;
         struct place_value place;
         struct type_access access;

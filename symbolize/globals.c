@@ -35,6 +35,8 @@ static int visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value
         switch (dwarf_tag(die)) {
         case DW_TAG_namespace:
         case DW_TAG_module:
+        case DW_TAG_subprogram: /* static variables of functions */
+        case DW_TAG_lexical_block:
                 return 1;
         case DW_TAG_variable:
                 break;

@@ -228,6 +228,10 @@ static void set_operation(struct instruction *result, const struct decoded *deco
         case ZYDIS_CATEGORY_RET:
                 result->operation = OPERATION_END;
                 return;
+        case ZYDIS_CATEGORY_NOP:
+        case ZYDIS_CATEGORY_WIDENOP:
+                result->operation = OPERATION_NOTHING;
+                return;
         case ZYDIS_CATEGORY_CMOV:
                 set_move(result, first, second);
                 if (result->operation != OPERATION_MOVE)
@@ -275,6 +279,14 @@ static void set_operation(struct instruction *result, const struct decoded *deco
                     second->imm.value.s < 0)
                         result->operation = OPERATION_ALIGN;
                 break;
+        case ZYDIS_MNEMONIC_XOR:
+                if (first->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    second->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    first->reg.value == second->reg.value && first->size >= 32) {
+                        result->operation = OPERATION_CONSTANT;
+                        result->destination = register_number(first->reg.value);
+                }
+                break;
         case ZYDIS_MNEMONIC_PUSH:
                 result->operation = OPERATION_PUSH;
                 result->source = whole_register(first);
@@ -305,6 +317,7 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
                                                &decoded.instruction, decoded.operands)))
                 return false;
         *instruction = (struct instruction){.length_bytes = decoded.instruction.length,
+                                            .operation = OPERATION_OTHER,
                                             .destination = REGISTER_NONE,
                                             .source = REGISTER_NONE,
                                             .written = written_registers(&decoded)};

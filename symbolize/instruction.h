@@ -19,6 +19,7 @@ enum {
 };
 
 enum operation {
+        OPERATION_NOTHING,  /* fills a gap */
         OPERATION_OTHER,    /* whatever it does to registers is in WRITTEN */
         OPERATION_MOVE,     /* destination = source */
         OPERATION_CHOOSE,   /* destination = destination or source */

@@ -14,6 +14,7 @@ struct finder {
         const struct objects *objects;
         const struct types *types;
         struct string_pool *names;
+        struct block_type *blocks; /* of raw's stacks */
 };
 
 const char *untyped_reason(enum untyped reason)
@@ -90,19 +91,6 @@ static struct sample_type field_at(struct finder *finder, uint32_t type, uint64_
 
 /* ---- by the instruction
  * ------------------------------------------------------------------ */
-
-/* Where in its type a pointer's place is: with an index, in any item of an array. */
-static uint64_t place_offset(const struct types *types, const struct place_value *place)
-{
-        uint64_t bytes = size_of(types, place->type);
-
-        if (!place->indexed || bytes == 0 || bytes > INT64_MAX ||
-            type_open_ended(types, place->type))
-                return (uint64_t)place->offset;
-        int64_t rest = place->offset % (int64_t)bytes;
-
-        return (uint64_t)(rest < 0 ? rest + (int64_t)bytes : rest);
-}
 
 /* Whether the address, INSIDE a block, is where FOUND lies when items of TYPE fill it. */
 static bool agrees(struct finder *finder, uint32_t type, uint64_t inside,
@@ -181,28 +169,151 @@ static bool object_type(const struct finder *finder, size_t sample, uint32_t *ty
         return data->type != TYPE_NONE;
 }
 
+/* The memory operand's access, as far as its instruction has been decoded. */
+static const struct type_access *access_at(const struct place *place)
+{
+        static const struct type_access not_known;
+
+        return place->access.asked && (place->access.flow.outcome == FLOW_FOUND ||
+                                       place->access.flow.outcome == FLOW_UNKNOWN_BASE)
+                   ? &place->access.flow.access
+                   : &not_known;
+}
+
+static bool points(const struct place *place)
+{
+        return place->access.asked && place->access.flow.outcome == FLOW_FOUND &&
+               place->access.flow.place.kind == PLACE_POINTER;
+}
+
+/* ---- by the allocation
+ * ---------------------------------------------------------------------- */
+
+/* The type that what STACK allocated was taken for: by the innermost function that does
+ * not only hand it on. */
+static uint32_t allocated_type(const struct finder *finder, uint32_t stack)
+{
+        const struct sweep *sweep = finder->sweep;
+
+        for (; stack != RAW_NONE; stack = finder->raw->stacks[stack].parent) {
+                uint32_t index = sweep->stack_places[stack];
+
+                if (index == RAW_NONE || !sweep->places[index].call.asked)
+                        return TYPE_NONE;
+                const struct flow_answer *call = &sweep->places[index].call.flow;
+
+                if (call->place.kind == PLACE_POINTER)
+                        return call->place.type;
+                if (!call->returned)
+                        return TYPE_NONE;
+        }
+        return TYPE_NONE;
+}
+
+static bool fills(const struct types *types, uint32_t type, uint64_t block_bytes)
+{
+        uint64_t bytes = size_of(types, type);
+
+        if (bytes == 0 || bytes > block_bytes ||
+            (types->items[type].kind == TYPE_INTEGER && bytes == 1))
+                return false;
+        return block_bytes % bytes == 0 || type_open_ended(types, type);
+}
+
+/* Where in an item of TYPE a place INSIDE a block of such items is. */
+static uint64_t item_offset(const struct types *types, uint32_t type, uint64_t inside)
+{
+        return type_open_ended(types, type) ? inside : inside % size_of(types, type);
+}
+
+/* Whether a firm pointer at PLACE can point into an item of TYPE, where the address is
+ * INSIDE a block of these. */
+static bool compatible(const struct types *types, uint32_t type, uint64_t inside,
+                       const struct place_value *place)
+{
+        uint64_t there = place_offset(types, place);
+
+        if (place->type == TYPE_NONE || inside < there)
+                return false;
+        return type_holds(types, type, item_offset(types, type, inside - there),
+                          place->type);
+}
+
+/* What the blocks of a stack hold, from all samples in them. */
+struct block_type {
+        uint32_t type; /* TYPE_NONE: not known */
+        bool mixed;    /* samples show that something else is there too */
+};
+
+static void find_block_types(struct finder *finder)
+{
+        const struct raw *raw = finder->raw;
+
+        for (size_t i = 0; i < raw->stack_count; i++)
+                finder->blocks[i] = (struct block_type){.type = TYPE_NONE};
+        for (size_t i = 0; i < raw->allocation_count; i++) {
+                uint32_t stack = raw->allocations[i].stack;
+
+                if (stack != RAW_NONE)
+                        finder->blocks[stack].type = allocated_type(finder, stack);
+        }
+        for (size_t i = 0; i < raw->sample_count; i++) {
+                const struct target *target = &finder->sweep->targets[i];
+                const struct place *place =
+                    &finder->sweep->places[finder->sweep->sample_places[i]];
+
+                if (target->kind != TARGET_BLOCK || !points(place) ||
+                    place->access.flow.place.guessed)
+                        continue;
+                uint32_t stack = raw->allocations[target->index].stack;
+
+                if (stack != RAW_NONE && finder->blocks[stack].type != TYPE_NONE &&
+                    !compatible(finder->types, finder->blocks[stack].type,
+                                target->offset_bytes, &place->access.flow.place))
+                        finder->blocks[stack].mixed = true;
+        }
+}
+
+static struct sample_type by_block(struct finder *finder, size_t sample,
+                                   const struct place *place)
+{
+        const struct target *target = &finder->sweep->targets[sample];
+        const struct raw_allocation *block = &finder->raw->allocations[target->index];
+        struct sample_type found = by_instruction(finder, sample, place);
+
+        if (block->stack == RAW_NONE)
+                return found;
+        const struct block_type *holds = &finder->blocks[block->stack];
+
+        if (holds->type == TYPE_NONE || holds->mixed ||
+            !fills(finder->types, holds->type, block->size_bytes))
+                return found;
+        struct sample_type there =
+            field_at(finder, holds->type,
+                     item_offset(finder->types, holds->type, target->offset_bytes),
+                     access_at(place));
+
+        return there.reason == TYPED ? there : found;
+}
+
 static struct sample_type find(struct finder *finder, size_t sample)
 {
         const struct place *place =
             &finder->sweep->places[finder->sweep->sample_places[sample]];
-        static const struct type_access not_known;
-        bool decoded =
-            place->access.asked && (place->access.flow.outcome == FLOW_FOUND ||
-                                    place->access.flow.outcome == FLOW_UNKNOWN_BASE);
         uint64_t offset;
         uint32_t type;
 
         if (!finder->raw->samples[sample].has_addr)
                 return open_for(UNTYPED_NO_ADDRESS);
+        if (finder->sweep->targets[sample].kind == TARGET_BLOCK)
+                return by_block(finder, sample, place);
         if (!object_type(finder, sample, &type, &offset))
                 return by_instruction(finder, sample, place);
-        struct sample_type found = field_at(
-            finder, type, offset, decoded ? &place->access.flow.access : &not_known);
+        struct sample_type found = field_at(finder, type, offset, access_at(place));
 
-        if (found.reason == TYPED || !decoded ||
-            place->access.flow.place.kind != PLACE_POINTER)
-                return found;
-        return by_instruction(finder, sample, place);
+        return found.reason == TYPED || !points(place)
+                   ? found
+                   : by_instruction(finder, sample, place);
 }
 
 int sample_types_find(struct sample_types *sample_types, const struct sweep *sweep,
@@ -210,14 +321,25 @@ int sample_types_find(struct sample_types *sample_types, const struct sweep *swe
                       struct string_pool *names)
 {
         const struct raw *raw = sweep->raw;
-        struct finder finder = {sample_types, sweep, raw, objects, types, names};
+        struct finder finder = {
+            .result = sample_types,
+            .sweep = sweep,
+            .raw = raw,
+            .objects = objects,
+            .types = types,
+            .names = names,
+            .blocks = malloc((raw->stack_count + 1) * sizeof(*finder.blocks))};
 
         sample_types->items =
             malloc((raw->sample_count + 1) * sizeof(*sample_types->items));
-        if (!sample_types->items)
+        if (!sample_types->items || !finder.blocks) {
+                free(finder.blocks);
                 return -ENOMEM;
+        }
+        find_block_types(&finder);
         for (size_t i = 0; i < raw->sample_count; i++)
                 sample_types->items[i] = find(&finder, i);
+        free(finder.blocks);
         return string_pool_failed(names);
 }
 

@@ -13,6 +13,7 @@
 struct place {
         struct code_place code;
         struct access access; /* of a place that samples with an address are at */
+        struct access call;   /* of one that blocks were allocated through */
         uint32_t module;
         bool mapped;   /* something was mapped there */
         bool in_image; /* code.vaddr is the file's virtual address */

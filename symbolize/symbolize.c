@@ -85,6 +85,22 @@ static void move_back(size_t *first, size_t module_count)
         first[0] = 0;
 }
 
+enum { ALLOCATING_FRAMES = 8 };
+
+/* Marks the calls that the blocks of STACK came through, the innermost ones. */
+static void mark_calls(struct sweep *sweep, uint32_t stack)
+{
+        for (int i = 0; i < ALLOCATING_FRAMES && stack != RAW_NONE; i++) {
+                uint32_t index = sweep->stack_places[stack];
+                struct place *place = index == RAW_NONE ? NULL : &sweep->places[index];
+
+                if (place && place->in_image)
+                        place->call =
+                            (struct access){.code = &place->code, .of_call = true};
+                stack = sweep->raw->stacks[stack].parent;
+        }
+}
+
 /* Marks the places whose instructions' memory operands are asked about. */
 static void mark_accesses(struct sweep *sweep)
 {
@@ -94,6 +110,14 @@ static void mark_accesses(struct sweep *sweep)
                 if (sweep->raw->samples[i].has_addr && place->in_image)
                         place->access.code = &place->code;
         }
+        for (size_t i = 0; i < sweep->raw->allocation_count; i++)
+                mark_calls(sweep, sweep->raw->allocations[i].stack);
+}
+
+static void list_access(struct work *work, uint32_t module, struct access *access)
+{
+        if (access->code)
+                work->accesses[work->access_first[module]++] = access;
 }
 
 static void list_work(struct sweep *sweep, size_t module_count, struct work *work)
@@ -104,8 +128,9 @@ static void list_work(struct sweep *sweep, size_t module_count, struct work *wor
 
                 if (place->in_image)
                         work->code_first[place->module + 1]++;
-                if (place->access.code)
-                        work->access_first[place->module + 1]++;
+                if (place->in_image)
+                        work->access_first[place->module + 1] +=
+                            !!place->access.code + !!place->call.code;
         }
         for (size_t i = 0; i < sweep->variable_count; i++)
                 work->data_first[sweep->variables[i].module + 1]++;
@@ -117,9 +142,8 @@ static void list_work(struct sweep *sweep, size_t module_count, struct work *wor
 
                 if (place->in_image)
                         work->code[work->code_first[place->module]++] = &place->code;
-                if (place->access.code)
-                        work->accesses[work->access_first[place->module]++] =
-                            &place->access;
+                list_access(work, place->module, &place->access);
+                list_access(work, place->module, &place->call);
         }
         for (size_t i = 0; i < sweep->variable_count; i++)
                 work->data[work->data_first[sweep->variables[i].module]++] =
@@ -167,7 +191,8 @@ static int name_places(struct stage *stage)
             .code_first = calloc(modules + 2, sizeof(*work.code_first)),
             .data = malloc((stage->sweep.variable_count + 1) * sizeof(*work.data)),
             .data_first = calloc(modules + 2, sizeof(*work.data_first)),
-            .accesses = malloc((stage->sweep.place_count + 1) * sizeof(*work.accesses)),
+            .accesses =
+                malloc((2 * stage->sweep.place_count + 1) * sizeof(*work.accesses)),
             .access_first = calloc(modules + 2, sizeof(*work.access_first))};
         int error = -ENOMEM;
 
