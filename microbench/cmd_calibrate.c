@@ -17,6 +17,7 @@
 #include "host_preset.h"
 #include "microbench.h"
 #include "picture.h"
+#include "prefetchers.h"
 #include "survey.h"
 
 static const char name[] = "calibrate";
@@ -108,6 +109,39 @@ static int measure_parts(struct survey *survey, json_t *document, struct diag *d
         return 0;
 }
 
+/* The same under load with the prefetchers off, where they can be switched: only then do
+ * threads and delay set the bandwidth finely (H20). */
+static int measure_without_prefetching(struct survey *survey, const char *vendor,
+                                       json_t *document, struct diag *diag)
+{
+        json_t *conditions = json_object_get(document, "conditions");
+        struct prefetchers *prefetchers;
+        struct diag reason;
+        if (strcmp(vendor, "GenuineIntel") != 0) {
+                conditions_add(conditions, "prefetchers-on",
+                               "they can be switched on Intel's CPUs only: bandwidth and "
+                               "latency under load are with them");
+                return 0;
+        }
+        if (prefetchers_off(PREFETCHERS_DEVICES, survey->cpus.cpus, survey->cpus.count,
+                            &prefetchers, &reason) < 0) {
+                conditions_add(conditions, "prefetchers-on",
+                               "%s; bandwidth and latency under load are with them",
+                               reason.text);
+                return 0;
+        }
+        json_t *loaded = survey_loaded(survey, diag);
+        int rc = loaded ? 0 : -EIO;
+        if (loaded)
+                json_object_set_new(document, "loaded_without_prefetching", loaded);
+        int restored = prefetchers_restore(prefetchers, &reason);
+        if (restored < 0) {
+                *diag = reason;
+                rc = restored;
+        }
+        return rc;
+}
+
 static void set_noise(const struct survey *survey, json_t *document, double seconds)
 {
         json_t *conditions = json_object_get(document, "conditions");
@@ -153,6 +187,9 @@ static int measure_machine(const struct calibrate_options *options,
         rc = cpu_pin(survey.cpus.cpus[0], diag);
         if (rc == 0)
                 rc = measure_parts(&survey, document, diag);
+        if (rc == 0)
+                rc = measure_without_prefetching(&survey, identity->vendor, document,
+                                                 diag);
         set_noise(&survey, document, clock_seconds() - begin);
         if (survey.progress)
                 fputs("\r\033[K", stderr);

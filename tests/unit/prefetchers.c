@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The prefetchers are restored however the process that switched them ends. The devices
+ * are files: a read or write at the MSR's number, as at /dev/cpu/N/msr. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "prefetchers.h"
+
+enum { CPUS = 3, MSR = 0x1a4 };
+
+static const int cpus[CPUS] = {0, 1, 5};
+static const uint64_t before[CPUS] = {0, 2, 0x100};
+
+struct rig {
+        char directory[64];
+        char format[96];
+};
+
+static uint64_t value_of(const struct rig *rig, int cpu)
+{
+        char path[128];
+        uint64_t value = ~UINT64_C(0);
+        snprintf(path, sizeof(path), rig->format, cpu);
+        int fd = open(path, O_RDONLY);
+        assert_int_equal(pread(fd, &value, sizeof(value), MSR), sizeof(value));
+        close(fd);
+        return value;
+}
+
+static int make_devices(void **state)
+{
+        struct rig *rig = calloc(1, sizeof(*rig));
+        strcpy(rig->directory, "/tmp/memlag-msr-XXXXXX");
+        assert_non_null(mkdtemp(rig->directory));
+        snprintf(rig->format, sizeof(rig->format), "%s/%%d", rig->directory);
+        for (size_t i = 0; i < CPUS; i++) {
+                char path[128];
+                snprintf(path, sizeof(path), rig->format, cpus[i]);
+                int fd = open(path, O_RDWR | O_CREAT, 0600);
+                assert_int_equal(pwrite(fd, &before[i], sizeof(before[i]), MSR),
+                                 sizeof(before[i]));
+                close(fd);
+        }
+        *state = rig;
+        return 0;
+}
+
+static int remove_devices(void **state)
+{
+        struct rig *rig = *state;
+        for (size_t i = 0; i < CPUS; i++) {
+                char path[128];
+                snprintf(path, sizeof(path), rig->format, cpus[i]);
+                unlink(path);
+        }
+        rmdir(rig->directory);
+        free(rig);
+        return 0;
+}
+
+static void assert_restored(const struct rig *rig)
+{
+        for (size_t i = 0; i < CPUS; i++)
+                assert_int_equal(value_of(rig, cpus[i]), before[i]);
+}
+
+static void they_are_off_and_then_as_before(void **state)
+{
+        struct rig *rig = *state;
+        struct prefetchers *prefetchers;
+        struct diag diag;
+        assert_int_equal(prefetchers_off(rig->format, cpus, CPUS, &prefetchers, &diag),
+                         0);
+        for (size_t i = 0; i < CPUS; i++)
+                assert_int_equal(value_of(rig, cpus[i]), before[i] | 15);
+        assert_int_equal(prefetchers_restore(prefetchers, &diag), 0);
+        assert_restored(rig);
+}
+
+/* The guardian is this test's grandchild: its end is seen by a pipe that only it and its
+ * parent hold. */
+static void a_killed_process_leaves_them_as_before(void **state)
+{
+        static const int signals[] = {SIGKILL, SIGINT, SIGTERM, SIGSEGV};
+        struct rig *rig = *state;
+        for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+                int ends[2];
+                char byte;
+                assert_int_equal(pipe(ends), 0);
+                pid_t pid = fork();
+                if (pid == 0) {
+                        struct prefetchers *prefetchers;
+                        struct diag diag;
+                        signal(signals[i], SIG_DFL);
+                        close(ends[0]);
+                        if (prefetchers_off(rig->format, cpus, CPUS, &prefetchers,
+                                            &diag) < 0 ||
+                            value_of(rig, 1) != (before[1] | 15))
+                                _exit(1);
+                        raise(signals[i]);
+                }
+                close(ends[1]);
+                int status;
+                assert_int_equal(waitpid(pid, &status, 0), pid);
+                assert_true(WIFSIGNALED(status));
+                assert_int_equal(read(ends[0], &byte, 1), 0); /* the guardian has ended */
+                close(ends[0]);
+                assert_restored(rig);
+        }
+}
+
+static void what_is_missing_changes_nothing(void **state)
+{
+        struct rig *rig = *state;
+        struct prefetchers *prefetchers;
+        struct diag diag;
+        const int more[] = {0, 1, 77};
+        assert_int_equal(prefetchers_off(rig->format, more, 3, &prefetchers, &diag),
+                         -ENOENT);
+        assert_non_null(strstr(diag.text, "/77"));
+        assert_restored(rig);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup_teardown(they_are_off_and_then_as_before, make_devices,
+                                            remove_devices),
+            cmocka_unit_test_setup_teardown(a_killed_process_leaves_them_as_before,
+                                            make_devices, remove_devices),
+            cmocka_unit_test_setup_teardown(what_is_missing_changes_nothing, make_devices,
+                                            remove_devices),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
