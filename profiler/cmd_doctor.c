@@ -15,7 +15,7 @@
 #include "diag.h"
 #include "doctor.h"
 #include "perf/machine_findings.h"
-#include "source.h"
+#include "sources.h"
 
 static const char name[] = "doctor";
 
@@ -66,10 +66,8 @@ static int try_perf_event(void)
 /* Why OPS cannot record with its defaults, in DIAG; NULL: it can. */
 static const char *try_source(const struct source_ops *ops, struct diag *diag)
 {
-        struct source_options defaults = {.ldlat_cycles = 30};
-        if (ops->set_defaults)
-                ops->set_defaults(&defaults);
-        return ops->probe(&defaults, diag) < 0 ? diag->text : NULL;
+        static const struct source_options usual = {.ldlat_cycles = 30};
+        return sources_check(ops, &usual, diag) < 0 ? diag->text : NULL;
 }
 
 struct problems {

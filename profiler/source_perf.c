@@ -367,5 +367,13 @@ int source_perf_stop(struct source *source, struct diag *diag)
                 rc = no_memory(diag);
         if (rc == 0)
                 rc = note_heap_losses(source, diag);
+        uint64_t missed_ns = session_samples_missed_ns(source->session);
+        size_t stopped = session_groups_stopped(source->session);
+        if (rc == 0 &&
+            ((missed_ns && sink_loss(source->sink, "time without sampling of loads",
+                                     missed_ns, "ns") < 0) ||
+             (stopped && sink_loss(source->sink, "groups that lost their counters",
+                                   stopped, "groups") < 0)))
+                rc = no_memory(diag);
         return rc == 0 ? perf_deliver_finish(source->deliver, diag) : rc;
 }

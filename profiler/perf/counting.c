@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps for each counter of a plan what was read last and what was reported last. */
+/* Keeps for each event of a plan what was read last and what was reported last. Events
+ * with the same name and the same code are the same source: estimates of one rate. The
+ * sources of a name are added up. */
 #include "counting.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A group that missed less was there all the time: the time that it could have run is
+ * read a moment before the time that it ran. */
+enum { JITTER_PART = 256 };
+
 struct reading {
-        uint64_t time_enabled;
+        uint64_t time_there;
         uint64_t time_running;
         uint64_t value;
 };
 
-struct slot { /* one event of one group */
+struct slot { /* one counter of one group */
+        const struct plan_event *event;
         size_t name;
-        uint64_t scale;
+        size_t source; /* the first slot of the same source */
         struct reading now;
         struct reading reported;
 };
@@ -27,8 +34,9 @@ struct name {
 
 struct group {
         size_t first_slot;
-        size_t slot_count;
-        uint64_t missed_ns; /* as of the last report */
+        size_t slot_count; /* 0: it samples */
+        struct reading now;
+        struct reading reported;
 };
 
 struct counting {
@@ -51,6 +59,21 @@ static size_t place_name(struct counting *counting, const struct plan_event *eve
         return counting->name_count++;
 }
 
+static bool same_source(const struct plan_event *a, const struct plan_event *b)
+{
+        return strcmp(a->name, b->name) == 0 && a->attr.type == b->attr.type &&
+               a->attr.config == b->attr.config && a->attr.config1 == b->attr.config1 &&
+               a->attr.config2 == b->attr.config2;
+}
+
+static size_t find_source(const struct counting *counting, const struct plan_event *event)
+{
+        size_t i = 0;
+        while (i < counting->slot_count && !same_source(counting->slots[i].event, event))
+                i++;
+        return i;
+}
+
 static void add_group(struct counting *counting, const struct plan_group *plan,
                       int64_t start_ns)
 {
@@ -60,9 +83,11 @@ static void add_group(struct counting *counting, const struct plan_group *plan,
                 const struct plan_event *event = &plan->events[i];
                 if (event->use != PLAN_COUNTER)
                         continue;
-                counting->slots[counting->slot_count++] =
-                    (struct slot){.name = place_name(counting, event, start_ns),
-                                  .scale = event->scale ? event->scale : 1};
+                struct slot *slot = &counting->slots[counting->slot_count];
+                *slot = (struct slot){.event = event,
+                                      .name = place_name(counting, event, start_ns),
+                                      .source = find_source(counting, event)};
+                counting->slot_count++;
                 group->slot_count++;
         }
 }
@@ -102,38 +127,107 @@ size_t counting_names(const struct counting *counting)
         return counting->name_count;
 }
 
-void counting_read(struct counting *counting, size_t index, uint64_t time_enabled,
-                   uint64_t time_running, const uint64_t *values)
+/* ---- reading ------------------------------------------------------------------------
+ */
+
+void counting_begin(struct counting *counting)
 {
-        const struct group *group = &counting->groups[index];
-        for (size_t i = 0; i < group->slot_count; i++)
-                counting->slots[group->first_slot + i].now =
-                    (struct reading){time_enabled, time_running, values[i]};
+        for (size_t i = 0; i < counting->slot_count; i++)
+                counting->slots[i].now = (struct reading){0, 0, 0};
+        for (size_t i = 0; i < counting->group_count; i++)
+                counting->groups[i].now = (struct reading){0, 0, 0};
 }
 
-/* What the slots of NAME gained together, scaled to the time enabled; false when they did
- * not run although they were enabled. */
-static bool gain_of_name(struct counting *counting, size_t name, uint64_t *gain)
+static void add(struct reading *reading, uint64_t time_there, uint64_t time_running,
+                uint64_t value)
 {
-        uint64_t enabled = 0;
-        uint64_t running = 0;
-        uint64_t gained = 0;
-        for (size_t i = 0; i < counting->slot_count; i++) {
+        reading->time_there += time_there;
+        reading->time_running += time_running;
+        reading->value += value;
+}
+
+void counting_add(struct counting *counting, size_t index, uint64_t time_there,
+                  uint64_t time_running, const uint64_t *values)
+{
+        struct group *group = &counting->groups[index];
+        add(&group->now, time_there, time_running, 0);
+        for (size_t i = 0; i < group->slot_count; i++)
+                add(&counting->slots[group->first_slot + i].now, time_there, time_running,
+                    values[i]);
+}
+
+/* ---- gains --------------------------------------------------------------------------
+ */
+
+/* Counts of one opening only rise, but one that could not be read is not in the sum. */
+static uint64_t risen(uint64_t now, uint64_t before)
+{
+        return now > before ? now - before : 0;
+}
+
+static struct reading gained(const struct reading *now, const struct reading *before)
+{
+        return (struct reading){risen(now->time_there, before->time_there),
+                                risen(now->time_running, before->time_running),
+                                risen(now->value, before->value)};
+}
+
+static bool ran_always(const struct reading *gain)
+{
+        return gain->time_running >= gain->time_there - gain->time_there / JITTER_PART;
+}
+
+/* Events that took turns, and between them left nothing out. */
+static bool ran_in_turns(const struct reading *sum)
+{
+        return ran_always(sum) &&
+               sum->time_running <= sum->time_there + sum->time_there / JITTER_PART;
+}
+
+static uint64_t scale(const struct reading *sum)
+{
+        double scaled =
+            (double)sum->value * (double)sum->time_there / (double)sum->time_running;
+        return scaled < 0x1p63 ? (uint64_t)(scaled + 0.5) : sum->value;
+}
+
+/* What a source gained; false when it did not run although it could have. */
+static bool gain_of_source(const struct counting *counting, size_t source,
+                           uint64_t *value)
+{
+        struct reading sum = {0, 0, 0};
+        size_t events = 0;
+        for (size_t i = source; i < counting->slot_count; i++) {
                 const struct slot *slot = &counting->slots[i];
-                if (slot->name != name)
+                if (slot->source != source)
                         continue;
-                uint64_t slot_enabled =
-                    slot->now.time_enabled - slot->reported.time_enabled;
-                enabled = slot_enabled > enabled ? slot_enabled : enabled;
-                running += slot->now.time_running - slot->reported.time_running;
-                gained += (slot->now.value - slot->reported.value) * slot->scale;
+                struct reading gain = gained(&slot->now, &slot->reported);
+                if (gain.time_there > sum.time_there)
+                        sum.time_there = gain.time_there;
+                sum.time_running += gain.time_running;
+                sum.value += gain.value;
+                events++;
         }
-        if (running == 0 && enabled > 0)
+        if (sum.time_running == 0 && sum.time_there > 0)
                 return false;
-        double scaled = (double)gained * ((double)enabled / (double)running);
-        /* One group that ran all the time: the very count. */
-        *gain = running == enabled || running == 0 || scaled >= 0x1p63 ? gained
-                                                                       : (uint64_t)scaled;
+        bool whole = events == 1 ? ran_always(&sum) : ran_in_turns(&sum);
+        *value = (whole || !sum.time_running ? sum.value : scale(&sum)) *
+                 counting->slots[source].event->scale;
+        return true;
+}
+
+/* What a name gained: the sum of its sources. */
+static bool gain_of_name(const struct counting *counting, size_t name, uint64_t *value)
+{
+        *value = 0;
+        for (size_t i = 0; i < counting->slot_count; i++) {
+                uint64_t part;
+                if (counting->slots[i].name != name || counting->slots[i].source != i)
+                        continue;
+                if (!gain_of_source(counting, i, &part))
+                        return false;
+                *value += part;
+        }
         return true;
 }
 
@@ -144,25 +238,31 @@ static void mark_reported(struct counting *counting, size_t name)
                         counting->slots[i].reported = counting->slots[i].now;
 }
 
-static uint64_t missed_since_before(struct counting *counting)
+static struct counting_missed missed_since_before(struct counting *counting)
 {
-        uint64_t missed_ns = 0;
+        struct counting_missed missed = {0, 0};
         for (size_t i = 0; i < counting->group_count; i++) {
                 struct group *group = &counting->groups[i];
-                if (group->slot_count == 0)
+                struct reading gain = gained(&group->now, &group->reported);
+                group->reported = group->now;
+                if (ran_always(&gain))
                         continue;
-                const struct reading *now = &counting->slots[group->first_slot].now;
-                uint64_t missed = now->time_enabled - now->time_running;
-                missed_ns += missed - group->missed_ns;
-                group->missed_ns = missed;
+                *(group->slot_count ? &missed.counters_ns : &missed.samples_ns) +=
+                    gain.time_there - gain.time_running;
         }
-        return missed_ns;
+        return missed;
+}
+
+static int by_start(const void *left, const void *right)
+{
+        const struct counting_gain *a = left, *b = right;
+        return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
 size_t counting_gains(struct counting *counting, int64_t now_ns,
-                      struct counting_gain *gains, uint64_t *missed_ns)
+                      struct counting_gain *gains, struct counting_missed *missed)
 {
-        *missed_ns = missed_since_before(counting);
+        *missed = missed_since_before(counting);
         size_t count = 0;
         for (size_t i = 0; i < counting->name_count; i++) {
                 struct name *name = &counting->names[i];
@@ -174,5 +274,7 @@ size_t counting_gains(struct counting *counting, int64_t now_ns,
                 name->reported_ns = now_ns;
                 mark_reported(counting, i);
         }
+        if (count)
+                qsort(gains, count, sizeof(*gains), by_start);
         return count;
 }

@@ -9,16 +9,22 @@
 
 #include "plan.h"
 
-/* One opening of a plan's groups, on one task and CPU: the values count there from 0. */
+/* A plan's groups on one CPU, opened there once or once for each of several tasks. */
 struct counting;
 
 /* PLAN must outlive it. NULL: no memory. */
 struct counting *counting_new(const struct plan *plan, int64_t start_ns);
 void counting_free(struct counting *counting);
 
-/* Notes the values of group GROUP as they stand: VALUES has one for each event. */
-void counting_read(struct counting *counting, size_t group, uint64_t time_enabled,
-                   uint64_t time_running, const uint64_t *values);
+/* A reading begins; each opening of each group is added to it as it stands. */
+void counting_begin(struct counting *counting);
+
+/* One opening of group GROUP, with the values of its events in VALUES (NULL where the
+ * group only samples). TIME_THERE: how long the group could have run, which for a task is
+ * the time that it was on this CPU. (The kernel's own time enabled goes on while the task
+ * is on others.) All are of the opening's whole life. */
+void counting_add(struct counting *counting, size_t group, uint64_t time_there,
+                  uint64_t time_running, const uint64_t *values);
 
 struct counting_gain {
         const char *name; /* the plan's */
@@ -27,13 +33,18 @@ struct counting_gain {
         uint64_t value;   /* in UNIT */
 };
 
+/* Time in which groups could have run and did not, summed over groups. */
+struct counting_missed {
+        uint64_t counters_ns;
+        uint64_t samples_ns;
+};
+
 /* The gains up to NOW_NS since the times of before, of each name once, as plan.h says:
  * estimated where a counter did not run all the time, left out where it did not run at
- * all, to come with its next reading. GAINS has room for counting_names of them; returns
- * how many there are. *MISSED_NS: enabled time in which groups did not run, summed over
- * groups. */
+ * all, to come with its next reading. GAINS has room for counting_names of them, and is
+ * filled by ascending start; returns how many there are. */
 size_t counting_gains(struct counting *counting, int64_t now_ns,
-                      struct counting_gain *gains, uint64_t *missed_ns);
+                      struct counting_gain *gains, struct counting_missed *missed);
 
 size_t counting_names(const struct counting *counting);
 

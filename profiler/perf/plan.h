@@ -24,12 +24,14 @@ enum plan_use {
  * it (disabled, enable_on_exec, inherit, task, comm, mmap, mmap2, sample_id_all, wake-up,
  * further bits of read_format) is the session's.
  *
- * NAME is the counter's in the database; one NAME may stand in several groups. Each is
- * then an estimate of the same rate, and what the counter gained between two readings is
- *         time enabled * (sum of gains) / (sum of times running),
- * which for a counter in one group is the kernel's own rule. A counter that was not
- * running at all between two readings gained an unknown amount, not nothing: its reading
- * spans on to the next at which it ran. */
+ * NAME is the counter's in the database. Events of the same NAME and code may stand in
+ * several groups; each is then an estimate of the same rate, and what they gained between
+ * two readings is
+ *         time there * (sum of gains) / (sum of times running),
+ * where the time there is that in which they could have run. Events of the same NAME and
+ * different codes count different things, such as two memory controllers, and are added
+ * up. A counter that was not running at all between two readings gained an unknown
+ * amount, not nothing: its reading spans on to the next at which it ran. */
 struct plan_event {
         struct perf_event_attr attr;
         enum plan_use use;

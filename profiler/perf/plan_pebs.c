@@ -33,6 +33,9 @@ static const enum event_role sets[][SET_EVENTS_MAX + 1] = {
     {ROLE_STALLS, ROLE_STALLS_L1D, ROLE_STORE_BUFFER, ROLE_COUNT}, /* M17: memory bound */
     {ROLE_ALL_LOADS, ROLE_COUNT},
 };
+static const enum event_role LMRL_ANY_ALONE[] = {ROLE_PENDING, ROLE_L1_MISS_ANY,
+                                                 ROLE_COUNT};
+static const enum event_role L1_MISS_ALONE[] = {ROLE_L1_MISS, ROLE_COUNT};
 enum { SETS = sizeof(sets) / sizeof(sets[0]), SET_LMRL_ANY = 0, SET_LMRL = 1 };
 
 /* One core PMU, and what is known about it. */
@@ -347,6 +350,23 @@ static void leave_out(const struct core *core, const enum event_role *set,
         }
 }
 
+/* A pack of SET alone. L1_MISS beside L1_MISS_ANY is for a metric of its own: where both
+ * do not fit beside the samples, it goes. */
+static struct pack pack_of_set(const struct core *core, const enum event_role *set,
+                               struct plan *plan)
+{
+        struct pack empty = {.beside_samples = true};
+        struct pack pack = with_set(core, &empty, set);
+        pack.beside_samples = fits(core, &pack, true);
+        if (pack.beside_samples || !has(&pack, ROLE_L1_MISS_ANY))
+                return pack;
+        struct pack smaller = with_set(core, &empty, LMRL_ANY_ALONE);
+        if (!fits(core, &smaller, true))
+                return pack;
+        leave_out(core, L1_MISS_ALONE, plan);
+        return smaller;
+}
+
 /* Puts each set into the first pack that has room for it, or into one of its own. */
 static size_t pack_sets(const struct core *core, struct pack packs[SETS],
                         struct plan *plan)
@@ -363,9 +383,7 @@ static size_t pack_sets(const struct core *core, struct pack packs[SETS],
                                 break;
                 }
                 if (i == count) {
-                        struct pack empty = {.beside_samples = true};
-                        grown = with_set(core, &empty, sets[set]);
-                        grown.beside_samples = fits(core, &grown, true);
+                        grown = pack_of_set(core, sets[set], plan);
                         /* Loads in all make no metric alone: not worth taking turns. */
                         if (sets[set][0] == ROLE_ALL_LOADS && count)
                                 grown.count = 0;

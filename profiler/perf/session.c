@@ -38,7 +38,8 @@ struct event {
         size_t group;   /* of the plan; SIZE_MAX: it tells of tasks and mappings */
         bool leads;     /* its group, and is switched on and off for all of it */
         bool writes;    /* records into the CPU's ring */
-        size_t opening; /* index; SIZE_MAX: no counters */
+        bool grouped;   /* is read with all of its group */
+        size_t opening; /* index, of leaders */
 };
 
 struct cpu {
@@ -47,8 +48,15 @@ struct cpu {
         int ring_fd;       /* the event that the ring belongs to */
 };
 
-/* The counters of one task, or of all, on one CPU. */
+/* The plan's groups as they are open for one task, or for all, on one CPU. */
 struct opening {
+        size_t counted;    /* index of the CPU's counters */
+        int tracking_fd;   /* runs whenever the task is there; -1: whatever runs there */
+        uint64_t there_ns; /* how long that was, as read last */
+};
+
+/* The counters of one CPU. */
+struct counted {
         int cpu;
         struct counting *counting;
 };
@@ -61,16 +69,16 @@ struct session {
         size_t event_count, event_capacity;
         struct opening *openings;
         size_t opening_count, opening_capacity;
-        int *counted_cpus; /* the openings' CPUs, each once */
-        size_t counted_cpu_count;
+        struct counted *counted;
+        size_t counted_count;
         struct session_stream *streams; /* one for each event of the plan, and tracking */
         size_t stream_count;
         struct context_intern *stream_index; /* (0, event id) → index + 1 */
         struct order *order;
         struct perf_clock clock;
-        struct counting_gain *gains; /* of one opening */
-        struct counting_gain *sums;  /* of all openings on a CPU */
-        size_t sum_count, sum_capacity;
+        struct counting_gain *gains; /* of one CPU */
+        uint64_t samples_missed_ns;
+        size_t groups_stopped;
         size_t ring_pages;
         size_t groups_refused;
         uint64_t lost_told;
@@ -107,6 +115,8 @@ static void set_tracking(struct perf_event_attr *attr)
             .comm_exec = 1,
             .task = 1,
             .exclude_kernel = 1,
+            .read_format =
+                PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
         };
 }
 
@@ -118,6 +128,14 @@ static void set_common(const struct session *session, struct perf_event_attr *at
         attr->inherit = session->options.task_count > 0;
         attr->disabled = leads;
         attr->enable_on_exec = leads && session->options.on_exec;
+        /* The kernel wants it the same for all of a group. */
+        if (!session->clock.page) {
+                attr->use_clockid = 1;
+                attr->clockid = CLOCK_MONOTONIC;
+        }
+        if (leads)
+                attr->read_format |=
+                    PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
 
 static void set_writing(const struct session *session, struct perf_event_attr *attr)
@@ -130,10 +148,6 @@ static void set_writing(const struct session *session, struct perf_event_attr *a
             (uint32_t)(session->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
         if (session->can_tell_lost)
                 attr->read_format |= PERF_FORMAT_LOST;
-        if (!session->clock.page) {
-                attr->use_clockid = 1;
-                attr->clockid = CLOCK_MONOTONIC;
-        }
 }
 
 /* ---- what the kernel can do ---------------------------------------------------------
@@ -317,7 +331,7 @@ static int refused(int error, const char *what, pid_t task, int cpu, struct diag
 }
 
 static int open_tracking(struct session *session, struct cpu *cpu, pid_t task,
-                         struct diag *diag)
+                         int *tracking_fd, struct diag *diag)
 {
         struct perf_event_attr attr;
         set_tracking(&attr);
@@ -326,12 +340,13 @@ static int open_tracking(struct session *session, struct cpu *cpu, pid_t task,
         int fd = open_event(&attr, task, cpu->number, -1);
         if (fd < 0)
                 return refused(errno, "dummy", task, cpu->number, diag);
-        struct event event = {fd, SIZE_MAX, true, true, SIZE_MAX};
+        struct event event = {fd, SIZE_MAX, true, true, false, SIZE_MAX};
         int rc = keep_event(session, &event, diag);
         if (rc < 0) {
                 close(fd);
                 return rc;
         }
+        *tracking_fd = fd;
         rc = add_stream(session, 0, &attr, NULL, fd, diag);
         if (rc == 0)
                 rc = connect_ring(session, cpu, fd, diag);
@@ -367,19 +382,20 @@ static int open_member(struct session *session, const struct place *place, size_
         const struct plan *plan = session->options.plan;
         const struct plan_event *planned = &plan->groups[group].events[member];
         struct perf_event_attr attr = planned->attr;
-        bool writes = planned->use != PLAN_COUNTER;
+        bool writes = planned->use == PLAN_LOADS || planned->use == PLAN_STORES;
         bool leads = member == 0;
         set_common(session, &attr, leads);
+        /* What is of no task runs from the beginning: no exec is its own. */
         if (plan->groups[group].system_wide)
-                attr.inherit = attr.enable_on_exec = 0;
+                attr.inherit = attr.enable_on_exec = attr.disabled = 0;
         if (writes)
                 set_writing(session, &attr);
         int fd = open_event(&attr, place->task, place->number, *leader_fd);
         if (fd < 0)
                 return refused(errno, planned->name ? planned->name : "of samples",
                                place->task, place->number, diag);
-        struct event event = {fd, group, leads, writes,
-                              leads ? place->opening : SIZE_MAX};
+        bool grouped = attr.read_format & PERF_FORMAT_GROUP;
+        struct event event = {fd, group, leads, writes, grouped, place->opening};
         int rc = keep_event(session, &event, diag);
         if (rc < 0) {
                 close(fd);
@@ -404,21 +420,28 @@ static int open_group(struct session *session, const struct place *place, size_t
         return rc;
 }
 
-static int note_counted_cpu(struct session *session, int cpu, struct diag *diag)
+/* The index of CPU's counters, which are made when they are the first. */
+static int find_counted(struct session *session, int cpu, size_t *index,
+                        struct diag *diag)
 {
-        for (size_t i = 0; i < session->counted_cpu_count; i++)
-                if (session->counted_cpus[i] == cpu)
+        for (*index = 0; *index < session->counted_count; ++*index)
+                if (session->counted[*index].cpu == cpu)
                         return 0;
-        int *cpus = reallocarray(session->counted_cpus, session->counted_cpu_count + 1,
-                                 sizeof(*cpus));
-        if (!cpus)
+        struct counted *counted =
+            reallocarray(session->counted, session->counted_count + 1, sizeof(*counted));
+        if (!counted)
                 return no_memory(diag);
-        session->counted_cpus = cpus;
-        cpus[session->counted_cpu_count++] = cpu;
+        session->counted = counted;
+        counted[*index] = (struct counted){
+            cpu, counting_new(session->options.plan, perf_clock_monotonic())};
+        if (!counted[*index].counting)
+                return no_memory(diag);
+        session->counted_count++;
         return 0;
 }
 
-static int add_opening(struct session *session, int cpu, size_t *index, struct diag *diag)
+static int add_opening(struct session *session, int cpu, int tracking_fd, size_t *index,
+                       struct diag *diag)
 {
         if (session->opening_count == session->opening_capacity) {
                 size_t capacity = session->opening_capacity * 2 + 16;
@@ -429,13 +452,12 @@ static int add_opening(struct session *session, int cpu, size_t *index, struct d
                 session->openings = openings;
                 session->opening_capacity = capacity;
         }
-        struct opening opening = {
-            cpu, counting_new(session->options.plan, perf_clock_monotonic())};
-        if (!opening.counting)
-                return no_memory(diag);
+        struct opening opening = {.tracking_fd = tracking_fd};
+        int rc = find_counted(session, cpu, &opening.counted, diag);
         *index = session->opening_count;
-        session->openings[session->opening_count++] = opening;
-        return note_counted_cpu(session, cpu, diag);
+        if (rc == 0)
+                session->openings[session->opening_count++] = opening;
+        return rc;
 }
 
 static int open_on_cpu(struct session *session, struct cpu *cpu, pid_t task,
@@ -443,9 +465,10 @@ static int open_on_cpu(struct session *session, struct cpu *cpu, pid_t task,
 {
         const struct plan *plan = session->options.plan;
         struct place place = {cpu, cpu->number, task, SIZE_MAX};
-        int rc = open_tracking(session, cpu, task, diag);
+        int tracking_fd = -1;
+        int rc = open_tracking(session, cpu, task, &tracking_fd, diag);
         if (rc == 0)
-                rc = add_opening(session, cpu->number, &place.opening, diag);
+                rc = add_opening(session, cpu->number, tracking_fd, &place.opening, diag);
         for (size_t i = 0; rc == 0 && i < plan->group_count; i++)
                 if (!plan->groups[i].system_wide &&
                     is_on_cpu(&plan->groups[i], cpu->number))
@@ -460,7 +483,7 @@ static int open_system_wide(struct session *session, size_t group, struct diag *
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < planned->cpu_count; i++) {
                 struct place place = {NULL, planned->cpus[i], -1, SIZE_MAX};
-                rc = add_opening(session, place.number, &place.opening, diag);
+                rc = add_opening(session, place.number, -1, &place.opening, diag);
                 if (rc == 0)
                         rc = open_group(session, &place, group, diag);
         }
@@ -594,8 +617,8 @@ void session_close(struct session *session)
                 ring_close(session->cpus[i].ring);
         for (size_t i = 0; i < session->event_count; i++)
                 close(session->events[i].fd);
-        for (size_t i = 0; i < session->opening_count; i++)
-                counting_free(session->openings[i].counting);
+        for (size_t i = 0; i < session->counted_count; i++)
+                counting_free(session->counted[i].counting);
         if (session->clock.page)
                 munmap((void *)session->clock.page, (size_t)sysconf(_SC_PAGESIZE));
         if (session->epoll_fd >= 0)
@@ -605,9 +628,8 @@ void session_close(struct session *session)
         context_intern_free(session->stream_index);
         order_free(session->order);
         free(session->gains);
-        free(session->sums);
         free(session->openings);
-        free(session->counted_cpus);
+        free(session->counted);
         free(session->events);
         free(session->streams);
         free(session->cpus);
@@ -637,6 +659,16 @@ bool session_converts_time(const struct session *session)
 size_t session_groups_refused(const struct session *session)
 {
         return session->groups_refused;
+}
+
+size_t session_groups_stopped(const struct session *session)
+{
+        return session->groups_stopped;
+}
+
+uint64_t session_samples_missed_ns(const struct session *session)
+{
+        return session->samples_missed_ns;
 }
 
 /* ---- records ------------------------------------------------------------------------
@@ -724,97 +756,64 @@ static int read_rings(struct session *session)
 /* ---- counters -----------------------------------------------------------------------
  */
 
-/* A group's values as read(2) of its leader gives them with PERF_FORMAT_GROUP and both
- * times. */
+/* What read(2) of a group's leader gives: with PERF_FORMAT_GROUP the number of values
+ * comes first and the values last, else the value comes first. */
 struct group_values {
-        uint64_t count;
+        uint64_t first;
         uint64_t time_enabled;
         uint64_t time_running;
         uint64_t values[PLAN_GROUP_EVENTS_MAX];
 };
 
+static void read_time_there(struct opening *opening)
+{
+        uint64_t values[8];
+        if (opening->tracking_fd >= 0 &&
+            read(opening->tracking_fd, values, sizeof(values)) >=
+                (ssize_t)(3 * sizeof(*values)))
+                opening->there_ns = values[2];
+}
+
+/* A pinned group that lost its counters reads as end of file. */
 static void read_group(struct session *session, const struct event *event)
 {
-        struct group_values read_values;
-        ssize_t length = read(event->fd, &read_values, sizeof(read_values));
+        struct group_values group;
+        const struct opening *opening = &session->openings[event->opening];
+        ssize_t length = read(event->fd, &group, sizeof(group));
         size_t count = session->options.plan->groups[event->group].count;
-        if (length >= (ssize_t)(3 * sizeof(uint64_t)) && read_values.count == count)
-                counting_read(session->openings[event->opening].counting, event->group,
-                              read_values.time_enabled, read_values.time_running,
-                              read_values.values);
+        if (length == 0)
+                session->groups_stopped++;
+        if (length < (ssize_t)(3 * sizeof(uint64_t)) ||
+            (event->grouped && group.first != count))
+                return;
+        counting_add(session->counted[opening->counted].counting, event->group,
+                     opening->tracking_fd >= 0 ? opening->there_ns : group.time_enabled,
+                     group.time_running, event->grouped ? group.values : &group.first);
 }
 
-/* Adds GAIN to that of the same counter over the same time, which another task made. */
-static int add_gain(struct session *session, const struct counting_gain *gain)
-{
-        for (size_t i = 0; i < session->sum_count; i++) {
-                struct counting_gain *sum = &session->sums[i];
-                if (sum->start_ns == gain->start_ns &&
-                    strcmp(sum->name, gain->name) == 0) {
-                        sum->value += gain->value;
-                        return 0;
-                }
-        }
-        if (session->sum_count == session->sum_capacity) {
-                size_t capacity = session->sum_capacity * 2 + 32;
-                struct counting_gain *sums =
-                    reallocarray(session->sums, capacity, sizeof(*sums));
-                if (!sums)
-                        return no_memory(session->diag);
-                session->sums = sums;
-                session->sum_capacity = capacity;
-        }
-        session->sums[session->sum_count++] = *gain;
-        return 0;
-}
-
-static int sum_gains(struct session *session, const struct opening *opening,
-                     int64_t now_ns, uint64_t *missed_ns)
-{
-        size_t names = counting_names(opening->counting);
-        if (!session->gains)
-                session->gains = calloc(names + 1, sizeof(*session->gains));
-        if (!session->gains)
-                return no_memory(session->diag);
-        uint64_t missed;
-        size_t count = counting_gains(opening->counting, now_ns, session->gains, &missed);
-        *missed_ns += missed;
-        int rc = 0;
-        for (size_t i = 0; rc == 0 && i < count; i++)
-                rc = add_gain(session, &session->gains[i]);
-        return rc;
-}
-
-static int compare_starts(const void *a, const void *b)
-{
-        const struct counting_gain *first = a;
-        const struct counting_gain *second = b;
-        return (first->start_ns > second->start_ns) -
-               (first->start_ns < second->start_ns);
-}
-
-/* Hands over what was gained on CPU; gains that began together go together. */
-static int hand_over_gains(struct session *session, int cpu, int64_t now_ns)
+/* Hands over what was gained on a CPU; gains that began together go together. */
+static int hand_over_gains(struct session *session, const struct counted *counted,
+                           int64_t now_ns)
 {
         const struct session_handler *handler = &session->options.handler;
-        uint64_t missed_ns = 0;
+        if (!session->gains)
+                session->gains = calloc(counting_names(counted->counting) + 1,
+                                        sizeof(*session->gains));
+        struct counting_gain *gains = session->gains;
+        if (!gains)
+                return no_memory(session->diag);
+        struct counting_missed missed;
+        size_t count = counting_gains(counted->counting, now_ns, gains, &missed);
+        session->samples_missed_ns += missed.samples_ns;
         int rc = 0;
-        session->sum_count = 0;
-        for (size_t i = 0; rc == 0 && i < session->opening_count; i++)
-                if (session->openings[i].cpu == cpu)
-                        rc =
-                            sum_gains(session, &session->openings[i], now_ns, &missed_ns);
-        struct counting_gain *sums = session->sums;
-        size_t count = session->sum_count;
-        if (count)
-                qsort(sums, count, sizeof(*sums), compare_starts);
         for (size_t from = 0, end; rc == 0 && from < count; from = end) {
                 for (end = from + 1;
-                     end < count && sums[end].start_ns == sums[from].start_ns;)
+                     end < count && gains[end].start_ns == gains[from].start_ns;)
                         end++;
-                rc = handler->counters(handler->context, now_ns, cpu, sums + from,
-                                       end - from, missed_ns, session->diag);
-                missed_ns = 0;
+                rc = handler->counters(handler->context, now_ns, counted->cpu,
+                                       gains + from, end - from, missed.counters_ns,
+                                       session->diag);
+                missed.counters_ns = 0;
         }
         return rc;
 }
@@ -822,14 +821,19 @@ static int hand_over_gains(struct session *session, int cpu, int64_t now_ns)
 static int read_counters(struct session *session)
 {
         int64_t now_ns = perf_clock_monotonic();
+        session->groups_stopped = 0;
+        for (size_t i = 0; i < session->counted_count; i++)
+                counting_begin(session->counted[i].counting);
+        for (size_t i = 0; i < session->opening_count; i++)
+                read_time_there(&session->openings[i]);
         for (size_t i = 0; i < session->event_count; i++) {
                 const struct event *event = &session->events[i];
-                if (event->leads && event->opening != SIZE_MAX && !event->writes)
+                if (event->leads && event->opening != SIZE_MAX)
                         read_group(session, event);
         }
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < session->counted_cpu_count; i++)
-                rc = hand_over_gains(session, session->counted_cpus[i], now_ns);
+        for (size_t i = 0; rc == 0 && i < session->counted_count; i++)
+                rc = hand_over_gains(session, &session->counted[i], now_ns);
         return rc;
 }
 

@@ -39,8 +39,8 @@ struct session_handler {
         /* COUNT bytes or records that could not be understood. */
         int (*damaged)(void *context, uint64_t count, const char *unit,
                        struct diag *diag);
-        /* Gains on CPU that all began at the first's start; MISSED_NS is as in
-         * counting_gains. */
+        /* Gains on CPU that all began at the first's start; MISSED_NS: time in which
+         * groups of counters did not run, summed over groups. */
         int (*counters)(void *context, int64_t end_ns, int cpu,
                         const struct counting_gain *gains, size_t count,
                         uint64_t missed_ns, struct diag *diag);
@@ -98,5 +98,9 @@ size_t session_ring_pages(const struct session *session);
 bool session_converts_time(const struct session *session);
 /* Groups of the whole machine that were not permitted. */
 size_t session_groups_refused(const struct session *session);
+/* Groups that had lost their counters to another program when they were last read. */
+size_t session_groups_stopped(const struct session *session);
+/* Time in which loads were not sampled because counters had the PMU. */
+uint64_t session_samples_missed_ns(const struct session *session);
 
 #endif

@@ -377,6 +377,22 @@ static void sapphire_rapids_and_emerald_rapids(void **state)
         }
 }
 
+/* Stores take counter 0 too: LMRL fits without its events for alpha / beta. */
+static void sapphire_rapids_with_stores(void **state)
+{
+        (void)state;
+        struct machine machine = sapphire_rapids();
+        struct plan_options options = usual;
+        options.stores = true;
+        make(&machine, &options, &no_limits);
+        assert_int_equal(plan.group_count, 4);
+        CHECK_GROUP(1, 0x2cd);
+        CHECK_GROUP(2, 0x148, 0xfd43, 0x3c, 0xc0);
+        CHECK_GROUP(3, 0x248, 0x8a2, 0x40004a3, 0x3000347, 0x3c, 0xc0);
+        assert_false(plan.samples_rotate);
+        assert_string_equal(plan.left_out[0], "mem_load_retired.l1_miss");
+}
+
 static void granite_rapids(void **state)
 {
         (void)state;
@@ -650,6 +666,7 @@ int main(void)
             plan_test(skylake),
             plan_test(ice_lake),
             plan_test(sapphire_rapids_and_emerald_rapids),
+            plan_test(sapphire_rapids_with_stores),
             plan_test(granite_rapids),
             plan_test(alder_lake_has_two_kinds_of_core),
             plan_test(nmi_watchdog),

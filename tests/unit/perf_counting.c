@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* What counters gained, on openings whose true counts are known by construction: they
+ * count at known rates while they run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "counting.h"
+
+enum { MS = 1000000 };
+
+static struct plan_event counter(const char *name, uint32_t type, uint64_t config,
+                                 uint64_t scale)
+{
+        return (struct plan_event){.attr = {.type = type, .config = config},
+                                   .use = PLAN_COUNTER,
+                                   .name = name,
+                                   .unit = "events",
+                                   .scale = scale};
+}
+
+/* Two groups that share the cycles; two memory controllers; and a group that samples. */
+static struct plan_group groups[5];
+static struct plan plan = {.groups = groups, .group_count = 5};
+
+static int make_plan(void **state)
+{
+        (void)state;
+        groups[0] = (struct plan_group){.count = 1};
+        groups[0].events[0] = (struct plan_event){
+            .attr = {.type = 4, .config = 0x1cd}, .use = PLAN_LOADS, .scale = 1};
+        groups[1] = (struct plan_group){.count = 2};
+        groups[1].events[0] = counter("pending", 4, 0x148, 1);
+        groups[1].events[1] = counter("cycles", 4, 0x3c, 1);
+        groups[2] = (struct plan_group){.count = 2};
+        groups[2].events[0] = counter("fb_full", 4, 0x248, 1);
+        groups[2].events[1] = counter("cycles", 4, 0x3c, 1);
+        groups[3] = (struct plan_group){.count = 1};
+        groups[3].events[0] = counter("bytes", 20, 0x304, 64);
+        groups[4] = (struct plan_group){.count = 1};
+        groups[4].events[0] = counter("bytes", 21, 0x304, 64);
+        return 0;
+}
+
+static struct counting_gain gains[8];
+static struct counting_missed missed;
+static size_t gain_count;
+
+static uint64_t gain_of(const char *name)
+{
+        for (size_t i = 0; i < gain_count; i++)
+                if (strcmp(gains[i].name, name) == 0)
+                        return gains[i].value;
+        return UINT64_MAX;
+}
+
+static void report(struct counting *counting, int64_t now_ns)
+{
+        gain_count = counting_gains(counting, now_ns, gains, &missed);
+}
+
+/* A group with two counters at 3 and 2 counts a nanosecond. */
+static void add_group(struct counting *counting, size_t group, uint64_t there,
+                      uint64_t running)
+{
+        uint64_t values[2] = {3 * running, 2 * running};
+        counting_add(counting, group, there, running, values);
+}
+
+/* Two groups that both run all the time: nothing is estimated, and the cycles are not
+ * counted twice. */
+static void all_the_time(void **state)
+{
+        (void)state;
+        struct counting *counting = counting_new(&plan, 5);
+        assert_int_equal(counting_names(counting), 4);
+        for (int i = 1; i <= 2; i++) {
+                counting_begin(counting);
+                add_group(counting, 1, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
+                add_group(counting, 2, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
+                report(counting, i * 100);
+                assert_int_equal(gain_of("pending"), 30 * MS);
+                assert_int_equal(gain_of("fb_full"), 30 * MS);
+                assert_int_equal(gain_of("cycles"), 20 * MS);
+                assert_int_equal(missed.counters_ns, 0);
+                assert_int_equal(gains[0].start_ns, i == 1 ? 5 : 100);
+        }
+        counting_free(counting);
+}
+
+/* They take turns: 6 of 10 ms and 4 of 10 ms. */
+static void in_turns(void **state)
+{
+        (void)state;
+        struct counting *counting = counting_new(&plan, 0);
+        counting_begin(counting);
+        add_group(counting, 1, 10 * MS, 6 * MS);
+        add_group(counting, 2, 10 * MS, 4 * MS);
+        counting_add(counting, 0, 10 * MS, 9 * MS, NULL);
+        report(counting, 100);
+        assert_int_equal(gain_of("pending"), 30 * MS);
+        assert_int_equal(gain_of("fb_full"), 30 * MS);
+        assert_int_equal(gain_of("cycles"), 20 * MS);
+        assert_int_equal(missed.counters_ns, (4 + 6) * MS);
+        assert_int_equal(missed.samples_ns, 1 * MS);
+        counting_free(counting);
+}
+
+/* A counter that did not run is told of with its next reading, for the whole time. */
+static void not_at_all(void **state)
+{
+        (void)state;
+        struct counting *counting = counting_new(&plan, 0);
+        counting_begin(counting);
+        add_group(counting, 1, 10 * MS, 10 * MS);
+        add_group(counting, 2, 10 * MS, 0);
+        report(counting, 100);
+        assert_int_equal(gain_of("pending"), 30 * MS);
+        assert_int_equal(gain_of("cycles"), 20 * MS);
+        assert_int_equal(gain_of("fb_full"), UINT64_MAX);
+        counting_begin(counting);
+        add_group(counting, 1, 20 * MS, 10 * MS);
+        add_group(counting, 2, 20 * MS, 10 * MS);
+        report(counting, 200);
+        assert_int_equal(gain_of("fb_full"), 60 * MS); /* of 20 ms */
+        assert_int_equal(gain_of("pending"), UINT64_MAX);
+        assert_int_equal(gain_of("cycles"), 20 * MS);
+        assert_int_equal(gains[0].start_ns, 0); /* by ascending start */
+        assert_string_equal(gains[0].name, "fb_full");
+        counting_free(counting);
+}
+
+/* Two tasks on this CPU. The first is on another one most of the time, which is no reason
+ * to estimate anything. */
+static void several_openings(void **state)
+{
+        (void)state;
+        struct counting *counting = counting_new(&plan, 0);
+        counting_begin(counting);
+        add_group(counting, 1, 2 * MS, 2 * MS);
+        add_group(counting, 1, 5 * MS, 5 * MS);
+        report(counting, 100);
+        assert_int_equal(gain_of("pending"), 21 * MS);
+        assert_int_equal(missed.counters_ns, 0);
+        /* Nobody was here: nothing was gained, and nothing missed. */
+        counting_begin(counting);
+        add_group(counting, 1, 2 * MS, 2 * MS);
+        add_group(counting, 1, 5 * MS, 5 * MS);
+        report(counting, 200);
+        assert_int_equal(gain_of("pending"), 0);
+        /* One opening cannot be read any more: its counts do not turn back. */
+        counting_begin(counting);
+        add_group(counting, 1, 2 * MS, 2 * MS);
+        report(counting, 300);
+        assert_int_equal(gain_of("pending"), 0);
+        counting_free(counting);
+}
+
+/* Memory controllers count different things: they are added up, in bytes. */
+static void controllers_are_added_up(void **state)
+{
+        (void)state;
+        struct counting *counting = counting_new(&plan, 0);
+        uint64_t first = 1000, second = 500;
+        counting_begin(counting);
+        counting_add(counting, 3, 10 * MS, 10 * MS, &first);
+        counting_add(counting, 4, 10 * MS, 10 * MS, &second);
+        report(counting, 100);
+        assert_int_equal(gain_of("bytes"), 1500 * 64);
+        counting_free(counting);
+}
+
+/* The time there is read a moment before the time running. */
+static void moments_between_readings(void **state)
+{
+        (void)state;
+        struct counting *counting = counting_new(&plan, 0);
+        counting_begin(counting);
+        add_group(counting, 1, 10 * MS, 10 * MS + 5000);
+        report(counting, 100);
+        assert_int_equal(gain_of("pending"), 30 * MS + 15000);
+        counting_begin(counting);
+        add_group(counting, 1, 20 * MS + 5000, 20 * MS + 1000);
+        report(counting, 200);
+        assert_int_equal(gain_of("pending"), 30 * MS - 12000);
+        assert_int_equal(missed.counters_ns, 0);
+        counting_free(counting);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(all_the_time),
+            cmocka_unit_test(in_turns),
+            cmocka_unit_test(not_at_all),
+            cmocka_unit_test(several_openings),
+            cmocka_unit_test(controllers_are_added_up),
+            cmocka_unit_test(moments_between_readings),
+        };
+        return cmocka_run_group_tests(tests, make_plan, NULL);
+}
