@@ -177,14 +177,16 @@ static int keep_latency(struct latency_list *list, int64_t cycles, uint32_t line
 static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sample,
                        const struct judged_interval *interval)
 {
+        if (sample->stall_ns > 0) /* timers tell neither, which is no gap */
+                return;
         gaps->samples_without_latency += sample->latency_cycles < 0;
         gaps->samples_without_interval += !interval;
         gaps->waits_of_unknown_contention += level_waits_for_dram(sample->level) &&
                                              sample->interval_contended == ANSWER_UNKNOWN;
 }
 
-/* Columns: time_ns, latency_cycles, data_source_id, location_id, object_id,
- * field_id. */
+/* Columns: time_ns, latency_cycles, data_source_id, location_id, object_id, field_id,
+ * stall_ns. */
 static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *row,
                                          const struct judged_interval *interval)
 {
@@ -196,6 +198,8 @@ static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *
             .tlb_missed = source->tlb_missed,
             .hit_modified = source->hit_modified,
             .latency_cycles = timed ? sqlite3_column_int64(row, 1) : -1,
+            .stall_ns =
+                sqlite3_column_int64(row, 6) > 0 ? sqlite3_column_int64(row, 6) : 0,
             .interval_contended = interval ? interval->contended : ANSWER_UNKNOWN,
             .interval_bound = interval ? interval->bound : BOUND_UNKNOWN,
         };
@@ -248,7 +252,7 @@ static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, a.location_id,"
-            " a.object_id, a.field_id "
+            " a.object_id, a.field_id, s.stall_ns "
             "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id) "
             "LEFT JOIN data_source AS d USING (data_source_id) "
             "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
@@ -265,9 +269,12 @@ static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
 
 /* ---- the tables ------------------------------------------------------------ */
 
+/* Timer samples tell of no cause. */
 static enum verdict tally_verdict(const struct tally *tally,
                                   const struct findings_input *input)
 {
+        if (tally->latencies == 0 && tally->cost > 0)
+                return VERDICT_NONE;
         struct verdict_facts facts = {.latencies = tally->latencies,
                                       .cost_ratio = tally->latency_cycles *
                                                     input->loads_per_sample /
@@ -282,7 +289,7 @@ static enum verdict tally_verdict(const struct tally *tally,
 static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
                                  double p95, const struct pass *pass)
 {
-        struct share share = latency_share(tally, &pass->whole);
+        struct share share = cost_share(tally, &pass->whole);
         enum verdict verdict = tally_verdict(tally, pass->input);
         sqlite3_bind_int64(insert, 2, tally->samples);
         sqlite3_bind_int64(insert, 3, tally->dram_samples);

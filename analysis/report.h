@@ -25,6 +25,9 @@ struct report_kind {
 /* The kind called NAME, or NULL. */
 const struct report_kind *report_kind_named(const char *name);
 
+/* The same for a run of timer samples, which have stalled time in place of latency. */
+struct report_kind report_kind_of_stalls(const struct report_kind *kind);
+
 struct report_options {
         const struct report_kind *kind;
         enum format format;
@@ -43,6 +46,8 @@ struct report_summary {
         double duration_s;
         int64_t samples;
         int64_t memory_samples;
+        int64_t stalled_samples; /* of a timer, at loads; 0: the run has other samples */
+        double stalled_s;        /* that they stand for */
         int64_t lost;
         int64_t intervals;
         int64_t contended_intervals;
@@ -55,6 +60,9 @@ struct report_summary {
          * loads overlap much. NAN when cycles or the period are not known. */
         double latency_per_cycle;
 };
+
+/* The summary of a run of timer samples, in whole sentences. */
+void report_say_stalls(FILE *text, const struct report_summary *summary);
 
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag);
 void report_summary_free(struct report_summary *summary);

@@ -16,13 +16,17 @@
         " substr(" file ", length(rtrim(" file ", replace(" file ", '/', ''))) + 1) "
 
 #define SHARE                                                                            \
-        " coalesce(printf('%.1f%%', 100 * latency_share), '-') AS latency,"              \
-        " coalesce(printf('%.1f-%.1f', 100 * latency_share_low,"                         \
-        "                 100 * latency_share_high), '-') AS \"95% range\","             \
+        " iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * latency_share)) AS "    \
+        "latency,"                                                                       \
+        " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low,"  \
+        "     100 * latency_share_high)) AS \"95% range\","                              \
         " samples,"                                                                      \
         " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"                     \
-        " coalesce(printf('%.0f', mean_latency_cycles), '-') AS mean,"
-#define P95 " coalesce(printf('%.0f', p95_latency_cycles), '-') AS p95,"
+        " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles)) "   \
+        "AS mean,"
+#define P95                                                                              \
+        " iif(p95_latency_cycles IS NULL, '-', printf('%.0f', p95_latency_cycles)) AS "  \
+        "p95,"
 #define VERDICT                                                                          \
         " printf('%.0f%%', 100.0 * contended_samples / samples) AS contended, verdict,"
 #define SIZE(bytes)                                                                      \
@@ -165,12 +169,14 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "SELECT interval_id AS interval, printf('%.3f', start_ns / 1e6)"
             " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\","
-            " coalesce(printf('%.1f', lmrl_cycles), '-') AS LMRL,"
-            " coalesce(printf('%.1f', l1_miss_latency_cycles), '-') AS \"L1 miss\","
-            " coalesce(printf('%.0f%%', 100 * fb_full_ratio), '-') AS \"FB full\","
-            " coalesce(printf('%.1f', active_cores), '-') AS cores,"
-            " coalesce(printf('%.2f', read_gbs), '-') AS \"read GB/s\","
-            " coalesce(printf('%.2f', write_gbs), '-') AS \"write GB/s\","
+            " iif(lmrl_cycles IS NULL, '-', printf('%.1f', lmrl_cycles)) AS LMRL,"
+            " iif(l1_miss_latency_cycles IS NULL, '-', printf('%.1f', "
+            "l1_miss_latency_cycles)) AS \"L1 miss\","
+            " iif(fb_full_ratio IS NULL, '-', printf('%.0f%%', 100 * fb_full_ratio)) AS "
+            "\"FB full\","
+            " iif(active_cores IS NULL, '-', printf('%.1f', active_cores)) AS cores,"
+            " iif(read_gbs IS NULL, '-', printf('%.2f', read_gbs)) AS \"read GB/s\","
+            " iif(write_gbs IS NULL, '-', printf('%.2f', write_gbs)) AS \"write GB/s\","
             " CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
             " AS contended, coalesce(bound, '-') AS bound "
             "FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"

@@ -17,7 +17,9 @@ static const char run_sql[] =
     " (SELECT value FROM run_info WHERE key = 'memory_samples'),"
     " (SELECT value FROM run_info WHERE key = 'lost'),"
     " EXISTS (SELECT 1 FROM threshold WHERE name = 'lmrl_cycles'"
-    "         AND origin NOT LIKE 'the run''s%')";
+    "         AND origin NOT LIKE 'the run''s%'),"
+    " (SELECT count(*) FROM sample WHERE stall_ns > 0),"
+    " (SELECT total(stall_ns) FROM sample) / 1e9";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -50,6 +52,8 @@ static int read_run(struct db *db, struct report_summary *summary, struct diag *
                 summary->memory_samples = sqlite3_column_int64(row, 2);
                 summary->lost = sqlite3_column_int64(row, 3);
                 summary->thresholds_of_machine = sqlite3_column_int(row, 4);
+                summary->stalled_samples = sqlite3_column_int64(row, 5);
+                summary->stalled_s = sqlite3_column_double(row, 6);
         }
         sqlite3_finalize(row);
         return code < 0 ? code : 0;

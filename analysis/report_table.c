@@ -124,14 +124,13 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
         return code;
 }
 
-static int print_summary(struct db *db, FILE *out, const struct report_summary *summary,
-                         struct diag *diag)
+static int say_summary(struct db *db, FILE *text, const struct report_summary *summary,
+                       struct diag *diag)
 {
-        char *paragraph = NULL;
-        size_t length;
-        FILE *text = open_memstream(&paragraph, &length);
-        if (!text)
-                return diag_set(diag, -ENOMEM, "no memory for the report");
+        if (summary->stalled_samples > 0) {
+                report_say_stalls(text, summary);
+                return 0;
+        }
         bool modelled = summary->numbers && strcmp(summary->numbers, "modelled") == 0;
         fprintf(text,
                 "Duration %.3f s%s, %" PRId64 " samples, %" PRId64
@@ -140,7 +139,18 @@ static int print_summary(struct db *db, FILE *out, const struct report_summary *
                 summary->memory_samples, summary->lost);
         say_contention(text, summary);
         say_cost(text, summary);
-        int code = say_verdicts(db, text, diag);
+        return say_verdicts(db, text, diag);
+}
+
+static int print_summary(struct db *db, FILE *out, const struct report_summary *summary,
+                         struct diag *diag)
+{
+        char *paragraph = NULL;
+        size_t length;
+        FILE *text = open_memstream(&paragraph, &length);
+        if (!text)
+                return diag_set(diag, -ENOMEM, "no memory for the report");
+        int code = say_summary(db, text, summary, diag);
         if (fclose(text))
                 code = diag_set(diag, -ENOMEM, "no memory for the report");
         if (!code)
@@ -203,16 +213,18 @@ static int print_rows(struct db *db, const struct report_options *options, FILE 
 }
 
 /* Columns: file, line, module, function, verdict, latency_share. */
-static void print_source_of(FILE *out, sqlite3_stmt *row)
+static void print_source_of(FILE *out, sqlite3_stmt *row, bool stalls)
 {
         const char *path = (const char *)sqlite3_column_text(row, 0);
         int64_t line = sqlite3_column_int64(row, 1);
         char *file = column_printable(row, 0);
         char *function = column_printable(row, 3);
         char *verdict = column_printable(row, 4);
-        fprintf(out, "\n%s:%" PRId64 "%s%s: %s, %.1f%% of the latency\n",
-                file ? file : "", line, function ? " in " : "", function ? function : "",
-                verdict ? verdict : "", 100 * sqlite3_column_double(row, 5));
+        fprintf(out, "\n%s:%" PRId64 "%s%s: %s%s%.1f%% of the %s\n", file ? file : "",
+                line, function ? " in " : "", function ? function : "",
+                verdict && !stalls ? verdict : "", stalls ? "" : ", ",
+                100 * sqlite3_column_double(row, 5),
+                stalls ? "time at loads" : "latency");
         if (source_text_print(out, path, line, (const char *)sqlite3_column_text(row, 2)))
                 fputs("  (source text not found)\n", out);
         free(file);
@@ -220,20 +232,22 @@ static void print_source_of(FILE *out, sqlite3_stmt *row)
         free(verdict);
 }
 
-static int print_source(struct db *db, FILE *out, struct diag *diag)
+/* STALLS: lines of timer samples have no verdict, and count without one. */
+static int print_source(struct db *db, FILE *out, bool stalls, struct diag *diag)
 {
         static const char sql[] =
             "SELECT file, line, module, function, verdict, latency_share FROM line_view "
             "WHERE file IS NOT NULL AND line IS NOT NULL"
-            " AND verdict NOT IN ('none', 'too-few-samples') "
+            " AND (verdict NOT IN ('none', 'too-few-samples') OR ?2) "
             "LIMIT ?1";
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);
         if (code)
                 return code;
         sqlite3_bind_int64(rows, 1, SOURCE_LINES);
+        sqlite3_bind_int(rows, 2, stalls);
         while ((code = statement_next(db, rows, diag)) > 0)
-                print_source_of(out, rows);
+                print_source_of(out, rows, stalls);
         sqlite3_finalize(rows);
         return code;
 }
@@ -269,12 +283,16 @@ static int print_ledger(struct db *db, FILE *out, struct diag *diag)
 int report_table(struct db *db, const struct report_options *options,
                  const struct report_summary *summary, FILE *out, struct diag *diag)
 {
+        struct report_options shown = *options;
+        struct report_kind stalls = report_kind_of_stalls(options->kind);
+        if (summary->stalled_samples > 0)
+                shown.kind = &stalls;
         print_head(out, summary);
         int code = print_summary(db, out, summary, diag);
         if (!code)
-                code = print_rows(db, options, out, diag);
+                code = print_rows(db, &shown, out, diag);
         if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
-                code = print_source(db, out, diag);
+                code = print_source(db, out, summary->stalled_samples > 0, diag);
         if (!code)
                 code = print_ledger(db, out, diag);
         return code;

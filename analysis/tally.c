@@ -12,13 +12,15 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->samples++;
         tally->dram_samples += level_is_dram(sample->level);
         tally->contended_samples += contended == ANSWER_YES;
-        if (sample->latency_cycles < 0)
+        bool timed = sample->latency_cycles >= 0;
+        double cost = timed ? (double)sample->latency_cycles : (double)sample->stall_ns;
+        tally->cost += cost;
+        tally->cost_squared += cost * cost;
+        if (!timed)
                 return;
-        double latency = (double)sample->latency_cycles;
         tally->latencies++;
-        tally->latency_cycles += latency;
-        tally->latency_cycles_squared += latency * latency;
-        tally->cause_latency_cycles[cause] += latency;
+        tally->latency_cycles += cost;
+        tally->cause_latency_cycles[cause] += cost;
 }
 
 double tally_mean_latency(const struct tally *tally)
@@ -32,22 +34,22 @@ double tally_mean_latency(const struct tally *tally)
 static double effective_size(double s, const struct tally *part,
                              const struct tally *whole)
 {
-        double total = whole->latency_cycles * whole->latency_cycles;
-        double part_squares = part->latency_cycles_squared;
-        double other_squares = fmax(0, whole->latency_cycles_squared - part_squares);
+        double total = whole->cost * whole->cost;
+        double part_squares = part->cost_squared;
+        double other_squares = fmax(0, whole->cost_squared - part_squares);
         double variance =
             ((1 - s) * (1 - s) * part_squares + s * s * other_squares) / total;
-        double kish = total / whole->latency_cycles_squared;
+        double kish = total / whole->cost_squared;
         double spread = s * (1 - s);
         return variance > 0 && spread > 0 ? spread / variance : kish;
 }
 
-struct share latency_share(const struct tally *part, const struct tally *whole)
+struct share cost_share(const struct tally *part, const struct tally *whole)
 {
         static const double z = 1.959964; /* two-sided 95 % of the normal distribution */
-        if (!(whole->latency_cycles > 0))
+        if (!(whole->cost > 0))
                 return (struct share){NAN, NAN, NAN};
-        double s = fmin(1, part->latency_cycles / whole->latency_cycles);
+        double s = fmin(1, part->cost / whole->cost);
         double n = effective_size(s, part, whole);
         double centre = (s + z * z / (2 * n)) / (1 + z * z / n);
         double half = z / (1 + z * z / n) * sqrt(s * (1 - s) / n + z * z / (4 * n * n));

@@ -15,8 +15,10 @@ struct tally {
         int64_t latencies; /* samples with a latency */
         int64_t dram_samples;
         int64_t contended_samples;
+        /* What shares are of: latency, or of timer samples the time stalled. */
+        double cost;
+        double cost_squared; /* sum of squares */
         double latency_cycles;
-        double latency_cycles_squared; /* sum of squares */
         double cause_latency_cycles[CAUSE_COUNT];
 };
 
@@ -33,12 +35,12 @@ struct share {
         double high;
 };
 
-/* The share of PART's latency in WHOLE's, both of samples that stand for equally
+/* The share of PART's cost in WHOLE's, both of samples that stand for equally
  * many loads. The variance is that of a ratio estimator (Cochran, Sampling
  * Techniques, 3rd edition, section 6.3), the interval Wilson's score interval
  * (JASA 22, 1927) at the sample size that has this variance in simple sampling.
- * NAN when WHOLE has no latency. */
-struct share latency_share(const struct tally *part, const struct tally *whole);
+ * NAN when WHOLE has no cost. */
+struct share cost_share(const struct tally *part, const struct tally *whole);
 
 /* The PERCENT-th percentile (1 to 100) of the COUNT > 0 VALUES by nearest rank;
  * sorts VALUES. */

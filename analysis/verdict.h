@@ -33,8 +33,9 @@ bool level_is_dram(enum level level);
 struct sample_facts {
         enum level level;
         bool tlb_missed;
-        bool hit_modified; /* snoop hitm: another core had the line modified */
-        int64_t latency_cycles;
+        bool hit_modified;      /* snoop hitm: another core had the line modified */
+        int64_t latency_cycles; /* -1: not known */
+        int64_t stall_ns;       /* of a timer sample; 0: it is none */
         enum answer interval_contended;
         enum bound interval_bound;
 };

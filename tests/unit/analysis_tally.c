@@ -33,7 +33,7 @@ static void equal_latencies_give_wilsons_interval(void **state)
                 if (i < 10)
                         add(&part, 7);
         }
-        struct share share = latency_share(&part, &whole);
+        struct share share = cost_share(&part, &whole);
         assert_near(share.value, 0.10, 1e-12);
         assert_near(share.low, 0.0552, 5e-5);
         assert_near(share.high, 0.1744, 5e-5);
@@ -45,13 +45,13 @@ static void the_whole_and_nothing_have_a_range_too(void **state)
         struct tally none = {0}, whole = {0};
         for (int i = 0; i < 30; i++)
                 add(&whole, 100);
-        struct share all = latency_share(&whole, &whole);
+        struct share all = cost_share(&whole, &whole);
         assert_near(all.value, 1, 0);
         assert_near(all.high, 1, 1e-12);
         assert_true(all.low > 0.8 && all.low < 0.95); /* Wilson, n = 30: 0.886 */
         assert_near(all.low, 0.8865, 1e-3);
-        assert_near(latency_share(&none, &whole).high, 1 - 0.8865, 1e-3);
-        assert_true(isnan(latency_share(&none, &none).value));
+        assert_near(cost_share(&none, &whole).high, 1 - 0.8865, 1e-3);
+        assert_true(isnan(cost_share(&none, &none).value));
 }
 
 /* Draws samples of a population whose true share is known, with latencies as
@@ -73,7 +73,7 @@ static void the_interval_holds_the_truth_in_95_of_100_samples(void **state)
                         if (u < 0.1)
                                 add(&part, latency);
                 }
-                struct share share = latency_share(&part, &whole);
+                struct share share = cost_share(&part, &whole);
                 held += share.low <= truth && truth <= share.high;
         }
         /* Three standard errors of a proportion of 0.95 in 2000. */
