@@ -185,6 +185,12 @@ static const char *linked_name(const struct elf_file *file, const char *section,
         return data->d_buf;
 }
 
+bool debug_file_has_dwarf(const struct elf_file *file)
+{
+        return elf_file_section(file, ".debug_info") ||
+               elf_file_section(file, ".zdebug_info");
+}
+
 int debug_file_find(const struct elf_file *file, const struct debug_search *search,
                     struct elf_file *debug)
 {

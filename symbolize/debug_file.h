@@ -17,6 +17,9 @@ struct debug_search {
         void *fetch_context;
 };
 
+/* Whether FILE has debug information of its own. */
+bool debug_file_has_dwarf(const struct elf_file *file);
+
 /* Opens the separate debug file that belongs to FILE, by build-id and then by
  * .gnu_debuglink: 0, -ENOENT when there is none, -ENOMEM. A file with another
  * build-id or checksum is not taken. */

@@ -8,6 +8,7 @@
 
 #include "debuginfod.h"
 #include "kallsyms.h"
+#include "name_source.h"
 #include "object.h"
 #include "result.h"
 #include "sample_type.h"
@@ -24,6 +25,7 @@ struct stage {
         struct debug_search search;
         struct module_search files;
         struct kallsyms kallsyms;
+        struct name_sources sources;
         struct debuginfod *debuginfod;
 };
 
@@ -232,11 +234,15 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
                                 stage->names};
         int error = result_write(&result, db, diag);
 
+        if (!error)
+                error = name_sources_write(&stage->sources, db, diag);
         return error ? error : db_exec(db, "COMMIT", diag);
 }
 
-static int run(struct stage *stage, struct db *db,
-               const struct symbolize_options *options, struct diag *diag)
+/* Looks for what the names will be made from. 1 when the names that are there were made
+ * from the same. */
+static int prepare(struct stage *stage, struct db *db,
+                   const struct symbolize_options *options, struct diag *diag)
 {
         int error;
 
@@ -250,6 +256,16 @@ static int run(struct stage *stage, struct db *db,
                 stage->search.fetch = debuginfod_fetch;
                 stage->search.fetch_context = stage->debuginfod;
         }
+        error = name_sources_find(&stage->sources, db, options, &stage->files,
+                                  &stage->search, diag);
+        return error ? error : name_sources_same(&stage->sources, db, diag);
+}
+
+static int make_names(struct stage *stage, struct db *db,
+                      const struct symbolize_options *options, struct diag *diag)
+{
+        int error;
+
         stage->names = string_pool_new();
         if (!stage->names)
                 return diag_set(diag, -ENOMEM, "out of memory");
@@ -273,8 +289,10 @@ static int run(struct stage *stage, struct db *db,
 int symbolize(struct db *db, const struct symbolize_options *options, struct diag *diag)
 {
         struct stage stage = {0};
-        int error = run(&stage, db, options, diag);
+        int error = prepare(&stage, db, options, diag);
 
+        if (error == 0)
+                error = make_names(&stage, db, options, diag);
         sample_types_free(&stage.sample_types);
         types_free(&stage.types);
         objects_free(&stage.objects);
@@ -283,6 +301,7 @@ int symbolize(struct db *db, const struct symbolize_options *options, struct dia
         free(stage.frames.items);
         kallsyms_free(&stage.kallsyms);
         string_pool_free(stage.names);
+        name_sources_free(&stage.sources);
         debuginfod_close(stage.debuginfod);
-        return error;
+        return error > 0 ? 0 : error;
 }

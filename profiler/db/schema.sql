@@ -220,6 +220,18 @@ CREATE TABLE attribution (
         field_id            INTEGER REFERENCES type_field
 ) STRICT;
 
+-- The files and options that the names were made from, in the order in which they are
+-- looked for; symbolize makes names again only when they have changed.
+CREATE TABLE name_source (
+        source_id   INTEGER PRIMARY KEY,
+        module_id   INTEGER REFERENCES module,
+        role        TEXT NOT NULL CHECK (role IN ('options', 'kallsyms', 'file', 'debug', 'dwz',
+                                                   'missing', 'changed', 'foreign')),
+        path        TEXT NOT NULL,
+        size_bytes  INTEGER NOT NULL,
+        modified_ns INTEGER NOT NULL
+) STRICT;
+
 -- Findings -------------------------------------------------------------------
 
 CREATE TABLE threshold (

@@ -8,6 +8,8 @@
 
 #include "db.h"
 
+/* Every option that decides on names is also in name_source.c, which tells by it whether
+ * names are to be made again. */
 struct symbolize_options {
         /* Directories of separate debug files, searched before /usr/lib/debug;
          * NULL-terminated, or NULL. */
@@ -27,7 +29,8 @@ struct symbolize_options {
 };
 
 /* Names all samples of DB (opened for writing) in one transaction: what an earlier
- * run wrote is replaced, and on error kept. Files of this machine are only read.
+ * run wrote is replaced, and on error kept. When it was made from the same files with
+ * the same options, there is nothing to do. Files of this machine are only read.
  * Returns 0 or a negative errno value with a message in DIAG. */
 int symbolize(struct db *db, const struct symbolize_options *options, struct diag *diag);
 

@@ -83,6 +83,21 @@ sqlite3 memlag.db .dump >first
 expect_status 0 "$MEMLAG" symbolize memlag.db
 sqlite3 memlag.db .dump | cmp - first || fail "a second run is different"
 
+# Nothing is named again, which a name shows that no run would give; until a file changes.
+sqlite3 memlag.db "UPDATE location SET function = 'kept'"
+expect_status 0 "$MEMLAG" symbolize memlag.db
+[ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = kept ] ||
+        fail "a second run has named everything again"
+expect_status 0 "$MEMLAG" symbolize --debuginfo-path=. memlag.db
+[ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
+        fail "an option was not noticed"
+sqlite3 memlag.db "UPDATE location SET function = 'kept'"
+touch program
+expect_status 0 "$MEMLAG" symbolize memlag.db
+[ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
+        fail "a changed file was not noticed"
+sqlite3 memlag.db .dump >first
+
 # Built again, with other lines: the old recording gets no names from it.
 sed 's/^int work/\n\n&/' program.c >longer.c
 mv program old

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* A file is the same when its path, size and time of modification are; a module's file
+ * has been compared by build-id before. */
+#include "name_source.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "array.h"
+
+struct finding {
+        struct name_sources *sources;
+        const struct module_search *files;
+        const struct debug_search *search;
+        const struct symbolize_options *options;
+};
+
+static int put(struct name_sources *sources, int64_t module_id, const char *role,
+               const char *path, const struct stat *status)
+{
+        struct name_source source = {
+            .module_id = module_id, .role = role, .path = strdup(path ? path : "")};
+
+        if (!source.path || array_reserve(&sources->items, &sources->capacity,
+                                          sources->count, sizeof(source)) < 0) {
+                free(source.path);
+                return -ENOMEM;
+        }
+        if (status) {
+                source.size_bytes = (uint64_t)status->st_size;
+                source.modified_ns = status->st_mtim.tv_sec * INT64_C(1000000000) +
+                                     status->st_mtim.tv_nsec;
+        }
+        sources->items[sources->count++] = source;
+        return 0;
+}
+
+static int put_file(struct finding *finding, int64_t module_id, const char *role,
+                    const struct elf_file *file)
+{
+        struct stat status = {0};
+
+        fstat(file->fd, &status);
+        return put(finding->sources, module_id, role, file->path, &status);
+}
+
+/* What dwz moved out of FILE. */
+static int find_alt(struct finding *finding, int64_t module_id,
+                    const struct elf_file *file)
+{
+        struct elf_file alt;
+        int error = debug_file_find_alt(file, finding->search, &alt);
+
+        if (error)
+                return error == -ENOMEM ? error : 0;
+        error = put_file(finding, module_id, "dwz", &alt);
+        elf_file_close(&alt);
+        return error;
+}
+
+static int find_debug(struct finding *finding, int64_t module_id,
+                      const struct elf_file *file)
+{
+        struct elf_file debug;
+        int error = debug_file_find(file, finding->search, &debug);
+
+        if (error)
+                return error == -ENOMEM ? error : 0;
+        error = put_file(finding, module_id, "debug", &debug);
+        if (!error)
+                error = find_alt(finding, module_id, &debug);
+        elf_file_close(&debug);
+        return error;
+}
+
+static int find_module(struct finding *finding, sqlite3_stmt *row)
+{
+        const struct module_identity identity = {
+            (const char *)sqlite3_column_text(row, 1), sqlite3_column_blob(row, 2),
+            (size_t)sqlite3_column_bytes(row, 2)};
+        int64_t module_id = sqlite3_column_int64(row, 0);
+        struct elf_file file;
+        int error =
+            identity.path ? module_file_open(&identity, finding->files, &file) : -ENOENT;
+
+        if (error)
+                return error == -ENOMEM ? error
+                                        : put(finding->sources, module_id,
+                                              error == -ESTALE    ? "changed"
+                                              : error == -ENOEXEC ? "foreign"
+                                                                  : "missing",
+                                              identity.path, NULL);
+        error = put_file(finding, module_id, "file", &file);
+        if (!error && debug_file_has_dwarf(&file))
+                error = find_alt(finding, module_id, &file);
+        else if (!error)
+                error = find_debug(finding, module_id, &file);
+        elf_file_close(&file);
+        return error;
+}
+
+static int put_list(FILE *text, const char *name, const char *const *list)
+{
+        for (; list && *list; list++)
+                fprintf(text, " %s=%s", name, *list);
+        return 0;
+}
+
+/* The version and every option that decides on names. */
+static int put_options(struct finding *finding)
+{
+        const struct symbolize_options *options = finding->options;
+        char *line = NULL;
+        size_t bytes;
+        FILE *text = open_memstream(&line, &bytes);
+        struct stat status;
+
+        if (!text)
+                return -ENOMEM;
+        fputs(MEMLAG_VERSION, text);
+        put_list(text, "debuginfo-path", options->debuginfo_paths);
+        put_list(text, "build-id-dir", options->build_id_paths);
+        if (options->symfs)
+                fprintf(text, " symfs=%s", options->symfs);
+        if (options->vmlinux)
+                fprintf(text, " vmlinux=%s", options->vmlinux);
+        if (options->debuginfod)
+                fputs(" debuginfod", text);
+        int error = fclose(text) ? -ENOMEM : 0;
+
+        if (!error)
+                error = put(finding->sources, 0, "options", line, NULL);
+        if (!error && options->kallsyms && stat(options->kallsyms, &status) == 0)
+                error = put(finding->sources, 0, "kallsyms", options->kallsyms, &status);
+        free(line);
+        return error;
+}
+
+int name_sources_find(struct name_sources *sources, struct db *db,
+                      const struct symbolize_options *options,
+                      const struct module_search *files,
+                      const struct debug_search *search, struct diag *diag)
+{
+        struct finding finding = {sources, files, search, options};
+        sqlite3_stmt *rows;
+        int rc = sqlite3_prepare_v2(
+            db_sqlite(db), "SELECT module_id, path, build_id FROM module ORDER BY 1", -1,
+            &rows, NULL);
+        int error = put_options(&finding);
+
+        while (!error && rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+                error = find_module(&finding, rows);
+                rc = SQLITE_OK;
+        }
+        sqlite3_finalize(rows);
+        if (error)
+                return diag_set(diag, error, "out of memory");
+        return rc == SQLITE_DONE ? 0
+                                 : diag_set(diag, -EIO, "cannot read the modules: %s",
+                                            sqlite3_errmsg(db_sqlite(db)));
+}
+
+static bool same_row(const struct name_source *source, sqlite3_stmt *row)
+{
+        const char *role = (const char *)sqlite3_column_text(row, 1);
+        const char *path = (const char *)sqlite3_column_text(row, 2);
+
+        return sqlite3_column_int64(row, 0) == source->module_id && role && path &&
+               strcmp(role, source->role) == 0 && strcmp(path, source->path) == 0 &&
+               (uint64_t)sqlite3_column_int64(row, 3) == source->size_bytes &&
+               sqlite3_column_int64(row, 4) == source->modified_ns;
+}
+
+int name_sources_same(const struct name_sources *sources, struct db *db,
+                      struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        size_t at = 0;
+        int rc = sqlite3_prepare_v2(
+            db_sqlite(db),
+            "SELECT coalesce(module_id, 0), role, path, size_bytes, modified_ns"
+            " FROM name_source WHERE EXISTS (SELECT 1 FROM attribution)"
+            " ORDER BY source_id",
+            -1, &rows, NULL);
+
+        while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW &&
+               at < sources->count && same_row(&sources->items[at], rows)) {
+                at++;
+                rc = SQLITE_OK;
+        }
+        sqlite3_finalize(rows);
+        if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+                return diag_set(diag, -EIO,
+                                "cannot read what the names were made from: %s",
+                                sqlite3_errmsg(db_sqlite(db)));
+        return rc == SQLITE_DONE && at == sources->count;
+}
+
+int name_sources_write(const struct name_sources *sources, struct db *db,
+                       struct diag *diag)
+{
+        sqlite3_stmt *insert = NULL;
+        int error = db_exec(db, "DELETE FROM name_source", diag);
+        int rc = error ? SQLITE_OK
+                       : sqlite3_prepare_v2(db_sqlite(db),
+                                            "INSERT INTO name_source (source_id,"
+                                            " module_id, role, path, size_bytes,"
+                                            " modified_ns)"
+                                            " VALUES (?, nullif(?, 0), ?, ?, ?, ?)",
+                                            -1, &insert, NULL);
+
+        for (size_t i = 0; i < sources->count && !error && rc == SQLITE_OK; i++) {
+                const struct name_source *source = &sources->items[i];
+
+                sqlite3_bind_int64(insert, 1, (int64_t)i + 1);
+                sqlite3_bind_int64(insert, 2, source->module_id);
+                sqlite3_bind_text(insert, 3, source->role, -1, SQLITE_STATIC);
+                sqlite3_bind_text(insert, 4, source->path, -1, SQLITE_STATIC);
+                sqlite3_bind_int64(insert, 5, (int64_t)source->size_bytes);
+                sqlite3_bind_int64(insert, 6, source->modified_ns);
+                rc = sqlite3_step(insert) == SQLITE_DONE ? sqlite3_reset(insert)
+                                                         : SQLITE_ERROR;
+        }
+        if (rc != SQLITE_OK)
+                error = diag_set(diag, -EIO, "cannot write the names: %s",
+                                 sqlite3_errmsg(db_sqlite(db)));
+        sqlite3_finalize(insert);
+        return error;
+}
+
+void name_sources_free(struct name_sources *sources)
+{
+        for (size_t i = 0; i < sources->count; i++)
+                free(sources->items[i].path);
+        free(sources->items);
+        *sources = (struct name_sources){0};
+}

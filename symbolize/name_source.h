@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What names are made from: the files of each module and the options. When none of it
+ * has changed, the names that are in the database need not be made again. */
+#ifndef MEMLAG_SYMBOLIZE_NAME_SOURCE_H
+#define MEMLAG_SYMBOLIZE_NAME_SOURCE_H
+
+#include "debug_file.h"
+#include "module_file.h"
+#include "symbolize.h"
+
+struct name_source {
+        int64_t module_id; /* 0: of the whole run */
+        const char *role;  /* as in the table name_source */
+        char *path;        /* of a debug file from a server: empty */
+        uint64_t size_bytes;
+        int64_t modified_ns; /* since 1970 */
+};
+
+struct name_sources {
+        struct name_source *items;
+        size_t count;
+        size_t capacity;
+};
+
+/* Finds them, reading headers only. 0 or a negative errno value; on error SOURCES is
+ * still to be freed. */
+int name_sources_find(struct name_sources *sources, struct db *db,
+                      const struct symbolize_options *options,
+                      const struct module_search *files,
+                      const struct debug_search *search, struct diag *diag);
+
+/* Whether the names in DB were made from the same: 1, 0 or a negative errno value. */
+int name_sources_same(const struct name_sources *sources, struct db *db,
+                      struct diag *diag);
+
+/* Replaces what DB says of them, inside the caller's transaction. */
+int name_sources_write(const struct name_sources *sources, struct db *db,
+                       struct diag *diag);
+
+void name_sources_free(struct name_sources *sources);
+
+#endif
