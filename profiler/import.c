@@ -16,6 +16,7 @@
 #include "perf/order.h"
 #include "perf_data.h"
 #include "perf_deliver.h"
+#include "sampled_counters.h"
 #include "sink.h"
 #include "words.h"
 
@@ -31,6 +32,8 @@ struct import {
         struct writer *writer;
         struct sink *sink;
         struct perf_deliver *deliver;
+        struct sampled_counters *counters;
+        bool counters_know_cpu;
         struct order *order;
         struct diag *diag; /* for the order's handler */
         bool has_base;
@@ -46,6 +49,50 @@ static int no_memory(struct diag *diag)
 
 /* ---- one record ---------------------------------------------------------------------
  */
+
+static const struct fact *find_fact(const struct features *features, const char *key)
+{
+        for (size_t i = 0; i < features->fact_count; i++)
+                if (strcmp(features->facts[i].key, key) == 0)
+                        return &features->facts[i];
+        return NULL;
+}
+
+static const char *text_of(const struct features *features, const char *key)
+{
+        const struct fact *fact = find_fact(features, key);
+        return fact && fact->text ? fact->text : "";
+}
+
+static bool find_event(void *context, uint64_t id, struct sampled_event *event)
+{
+        const struct events *events = context;
+        size_t index;
+        if (!events_find(events, id, &index))
+                return false;
+        *event = (struct sampled_event){&events->items[index]->attr,
+                                        events->items[index]->name};
+        return true;
+}
+
+static int count_sample(struct import *import, const struct perf_data_event *event,
+                        const struct record *record)
+{
+        struct sampled_event sampled = {&event->attr, event->name};
+        if (!import->counters_know_cpu)
+                sampled_counters_cpu(import->counters,
+                                     text_of(perf_data_features(import->data), "cpuid"));
+        import->counters_know_cpu = true;
+        return sampled_counters_add(import->counters, import->latest_ns, &sampled, record,
+                                    find_event, (void *)perf_data_events(import->data),
+                                    import->diag);
+}
+
+static bool ends_an_image(const struct record *record)
+{
+        return record->kind == RECORD_EXIT ||
+               (record->kind == RECORD_COMM && record->comm.exec);
+}
 
 /* The order's handler: RECORD_BYTES in the order of times. */
 static int deliver(void *context, uint64_t time, const void *tag,
@@ -65,8 +112,14 @@ static int deliver(void *context, uint64_t time, const void *tag,
                 import->latest_ns = (int64_t)(time - import->base_time);
         else if (time)
                 import->early++;
-        return perf_deliver_record(import->deliver, import->latest_ns, &stream, &record,
-                                   import->diag);
+        int rc = sampled_counters_advance(import->counters, import->latest_ns,
+                                          ends_an_image(&record), import->diag);
+        if (rc == 0)
+                rc = perf_deliver_record(import->deliver, import->latest_ns, &stream,
+                                         &record, import->diag);
+        return rc == 0 && record.kind == RECORD_SAMPLE
+                   ? count_sample(import, event, &record)
+                   : rc;
 }
 
 /* When RECORD happened; 0: it does not say. */
@@ -131,6 +184,9 @@ static int flush(struct import *import, struct diag *diag)
         if (rc == -ENOMEM)
                 no_memory(diag);
         if (rc == 0)
+                rc = sampled_counters_advance(import->counters, import->latest_ns + 1,
+                                              true, diag);
+        if (rc == 0)
                 rc = perf_deliver_finish(import->deliver, diag);
         return rc == 0 ? sink_finish(import->sink, diag) : rc;
 }
@@ -152,20 +208,6 @@ static int take_records(struct import *import, struct diag *diag)
 
 /* ---- facts
  * ------------------------------------------------------------------------------ */
-
-static const struct fact *find_fact(const struct features *features, const char *key)
-{
-        for (size_t i = 0; i < features->fact_count; i++)
-                if (strcmp(features->facts[i].key, key) == 0)
-                        return &features->facts[i];
-        return NULL;
-}
-
-static const char *text_of(const struct features *features, const char *key)
-{
-        const struct fact *fact = find_fact(features, key);
-        return fact && fact->text ? fact->text : "";
-}
 
 /* "Linux 6.1.0 x86_64", as a recording of memlag has it. */
 static int set_kernel(struct db *db, const struct features *features, struct diag *diag)
@@ -345,8 +387,10 @@ static int open_output(struct import *import, struct diag *diag)
                 return rc;
         sink_set_imported(import->sink);
         import->deliver = perf_deliver_new(import->sink);
+        import->counters = sampled_counters_new(import->sink, import->deliver,
+                                                (int64_t)import->options->interval_ns);
         import->order = order_new(QUEUE_BYTES, deliver, import);
-        return import->deliver && import->order ? 0 : no_memory(diag);
+        return import->deliver && import->counters && import->order ? 0 : no_memory(diag);
 }
 
 static void note_losses(const struct import *import)
@@ -424,6 +468,7 @@ static void close_import(struct import *import)
 {
         struct diag ignored;
         order_free(import->order);
+        sampled_counters_free(import->counters);
         perf_deliver_free(import->deliver);
         sink_close(import->sink);
         if (import->writer)

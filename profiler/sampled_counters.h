@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of a recording that only has samples: an event that samples every N times has
+ * counted N since its sample before, and a sample of a group may carry the values of all
+ * its events. Sums them up by thread and interval of time. Knows records, and nothing of
+ * where they come from. */
+#ifndef MEMLAG_SAMPLED_COUNTERS_H
+#define MEMLAG_SAMPLED_COUNTERS_H
+
+#include "perf/record.h"
+#include "perf_deliver.h"
+#include "source.h"
+
+struct perf_event_attr;
+
+struct sampled_counters;
+
+/* SINK and DELIVER must outlive it. NULL: no memory. */
+struct sampled_counters *sampled_counters_new(struct sink *sink,
+                                              struct perf_deliver *deliver,
+                                              int64_t interval_ns);
+void sampled_counters_free(struct sampled_counters *counters);
+
+/* The CPU that the recording is from, as perf writes it ("GenuineIntel,6,85,4"): by it
+ * encodings of events have names. */
+void sampled_counters_cpu(struct sampled_counters *counters, const char *cpuid);
+
+/* Adds what RECORD, a sample of the event with ATTR and NAME (NULL: not known), says was
+ * counted. FIND tells which event an id means, NULL for none. Call it after the record
+ * was delivered. 0 or a negative errno value. */
+struct sampled_event {
+        const struct perf_event_attr *attr;
+        const char *name;
+};
+typedef bool sampled_event_find(void *context, uint64_t id, struct sampled_event *event);
+int sampled_counters_add(struct sampled_counters *counters, int64_t time_ns,
+                         const struct sampled_event *event, const struct record *record,
+                         sampled_event_find *find, void *context, struct diag *diag);
+
+/* Call it before any record of TIME_NS is delivered: ends the intervals before, and, when
+ * ENDS (a process is about to end or to begin anew), the one under way. */
+int sampled_counters_advance(struct sampled_counters *counters, int64_t time_ns,
+                             bool ends, struct diag *diag);
+
+#endif
