@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "callers.h"
 #include "facts.h"
 #include "findings.h"
+#include "gaps.h"
 #include "memlag_views_sql.h"
 #include "statement.h"
 #include "thresholds.h"
@@ -182,6 +185,54 @@ static int store_ledger(struct analysis *a, struct diag *diag)
         return code;
 }
 
+/* What the samples of memory say. */
+static int read_recorded(struct analysis *a, struct recorded *recorded, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT count(*), coalesce(sum(d.level <> 'NA'), 0),"
+            " coalesce(sum(s.latency_cycles IS NOT NULL), 0),"
+            " coalesce(sum(d.tlb <> 'NA'), 0), coalesce(sum(d.snoop <> 'NA'), 0)"
+            " FROM sample AS s LEFT JOIN data_source AS d USING (data_source_id)"
+            " WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
+            " ELSE d.op <> 'NA' OR d.level <> 'NA' END";
+        sqlite3_stmt *row;
+        int code = statement_prepare(a->db, sql, &row, diag);
+        if (code)
+                return code;
+        code = statement_next(a->db, row, diag);
+        *recorded = (struct recorded){.memory_samples = sqlite3_column_int64(row, 0),
+                                      .levels = sqlite3_column_int64(row, 1),
+                                      .latencies = sqlite3_column_int64(row, 2),
+                                      .tlb = sqlite3_column_int64(row, 3),
+                                      .snoops = sqlite3_column_int64(row, 4)};
+        for (int i = 0; i < CONCEPT_COUNT; i++)
+                recorded->counted[i] = a->counters.known[i];
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
+/* A recording of others has what they asked for: says which verdicts it cannot give. */
+static int store_verdict_gaps(struct analysis *a, struct diag *diag)
+{
+        const char *gaps[VERDICT_GAPS_MAX];
+        struct recorded recorded;
+        char *numbers = db_run_text(a->db, "numbers");
+        bool imported = numbers && strcmp(numbers, "imported") == 0;
+        free(numbers);
+        if (!imported)
+                return 0;
+        int code = read_recorded(a, &recorded, diag);
+        size_t count = code ? 0 : verdict_gaps(&recorded, gaps);
+        for (size_t i = 0; !code && i < count; i++) {
+                char *kind = NULL;
+                if (asprintf(&kind, "verdict not given: %s", gaps[i]) < 0)
+                        return diag_set(diag, -ENOMEM, "no memory");
+                code = db_ledger_set(a->db, "analysis", kind, 1, "verdict", diag);
+                free(kind);
+        }
+        return code;
+}
+
 static int run(struct analysis *a, struct diag *diag)
 {
         int code = clear(a->db, diag);
@@ -195,6 +246,8 @@ static int run(struct analysis *a, struct diag *diag)
                 code = callers_make(a->db, diag);
         if (!code)
                 code = store_ledger(a, diag);
+        if (!code)
+                code = store_verdict_gaps(a, diag);
         if (!code)
                 code = db_exec(a->db, memlag_views_sql, diag);
         return code;

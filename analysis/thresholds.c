@@ -79,9 +79,10 @@ int quiet_lmrl(const struct interval_metrics *metrics, size_t count, double *lmr
 }
 
 /* H20's sampling latency (data from DRAM, address hit the TLB, not locked) while
- * the memory was quiet: its median, or NAN without such samples. */
-static int quiet_sampling_latency(struct db *db, double limit_gbs, int64_t interval_ns,
-                                  double *cycles, struct diag *diag)
+ * the memory was quiet: its median, or NAN without such samples. Where DRAM bytes were
+ * not counted (LIMIT_GBS is NAN), quiet is an LMRL of at most LMRL_CYCLES. */
+static int quiet_sampling_latency(struct db *db, double limit_gbs, double lmrl_cycles,
+                                  int64_t interval_ns, double *cycles, struct diag *diag)
 {
         static const char sql[] =
             "SELECT latency_cycles FROM ("
@@ -91,16 +92,18 @@ static int quiet_sampling_latency(struct db *db, double limit_gbs, int64_t inter
             " FROM sample AS s JOIN data_source AS d USING (data_source_id)"
             " JOIN interval AS i ON i.interval_id = s.time_ns / ?2"
             " WHERE d.level = 'DRAM' AND d.tlb <> 'miss' AND d.locked = 0"
-            " AND s.latency_cycles > 0 AND i.read_gbs + i.write_gbs <= ?1)"
+            " AND s.latency_cycles > 0 AND CASE WHEN ?1 IS NULL"
+            " THEN i.lmrl_cycles <= ?4 ELSE i.read_gbs + i.write_gbs <= ?1 END)"
             "WHERE n = (samples + 1) / 2 AND samples >= ?3";
         *cycles = NAN;
         sqlite3_stmt *statement;
         int code = statement_prepare(db, sql, &statement, diag);
         if (code)
                 return code;
-        sqlite3_bind_double(statement, 1, limit_gbs);
+        statement_bind_real(statement, 1, limit_gbs);
         sqlite3_bind_int64(statement, 2, interval_ns);
         sqlite3_bind_int64(statement, 3, VERDICT_SAMPLES_MIN);
+        statement_bind_real(statement, 4, lmrl_cycles);
         code = statement_next(db, statement, diag);
         if (code > 0)
                 *cycles = sqlite3_column_double(statement, 0);
@@ -115,9 +118,9 @@ static int fill_from_run(struct db *db, const struct run_counters *counters,
         double lmrl_cycles, peak_gbs, sampling_cycles;
         if (quiet_lmrl(metrics, counters->series.count, &lmrl_cycles, &peak_gbs))
                 return diag_set(diag, -ENOMEM, "no memory for the intervals");
-        int code =
-            quiet_sampling_latency(db, QUIET_BANDWIDTH_PART * peak_gbs,
-                                   counters->series.interval_ns, &sampling_cycles, diag);
+        int code = quiet_sampling_latency(
+            db, QUIET_BANDWIDTH_PART * peak_gbs, LMRL_FACTOR * lmrl_cycles,
+            counters->series.interval_ns, &sampling_cycles, diag);
         if (isnan(thresholds->quiet_lmrl_cycles))
                 thresholds->quiet_lmrl_cycles = lmrl_cycles;
         if (isnan(thresholds->high_latency_cycles))

@@ -19,9 +19,9 @@ def text(value, size=64):
     return struct.pack("<I", size) + value.encode().ljust(size, b"\0")
 
 
-def attr(sample_type, size=128):
+def attr(sample_type, size=128, config=0x1CD, period=1000):
     read_format = 12 if sample_type & READ else 0  # ID and GROUP
-    body = struct.pack("<IIQQQQQ", 4, size, 0x1CD, 1000, sample_type, read_format, 1 << 18)
+    body = struct.pack("<IIQQQQQ", 4, size, config, period, sample_type, read_format, 1 << 18)
     return body.ljust(size, b"\0")
 
 
@@ -131,4 +131,5 @@ def main(directory):
         (pathlib.Path(directory) / name).write_bytes(content)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -11,6 +11,7 @@ import pathlib
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 
@@ -494,6 +495,109 @@ def kernel_file(path, symbols, functions):
     )
 
 
+# ---- counters ---------------------------------------------------------------------------------
+
+sys.path.insert(0, str(SOURCE / "tests/fuzz"))
+import make_perf_data as make  # noqa: E402
+
+COUNTED = make.IDENTIFIER | make.IP | make.TID | make.TIME
+# Skylake's encodings, and what the LMRL of an interval is made of.
+SKYLAKE = {"pending": 0x148, "l1_miss": 0x8D1, "fb_hit": 0x40D1}
+START, INTERVAL = 10**12, 10**7
+# What two threads gain in three intervals: alpha / (beta + gamma) is 100, 300 and 50.
+GAINS = [
+    {"pending": 500_000, "l1_miss": 2_000, "fb_hit": 3_000},
+    {"pending": 900_000, "l1_miss": 2_000, "fb_hit": 1_000},
+    {"pending": 100_000, "l1_miss": 1_000, "fb_hit": 1_000},
+]
+
+
+def counted_sample(identifier, tid, time, values=b""):
+    body = struct.pack("<QQIIQ", identifier, 0x401000, 5, tid, START + time)
+    return make.record(9, body + values)
+
+
+def recording_of(events, body):
+    """EVENTS: encoding, period, sample type and name of each, whose id is its number."""
+    head = struct.pack("<8sQ", b"PERFILE2", 16)
+    for number, (config, period, sample_type, name) in enumerate(events, 1):
+        attr = make.attr(sample_type, 128, config, period)
+        head += make.record(64, attr + struct.pack("<Q", number))
+        if name:
+            named = name.encode() + b"\0" * (8 - len(name) % 8)
+            head += make.record(78, struct.pack("<QQ", 2, number) + named)
+    cpu = make.record(80, struct.pack("<Q", 9) + make.text("GenuineIntel,6,85,4"))
+    return head + cpu + body
+
+
+def sampled_by_period(named):
+    """Each event samples every so many times, in two threads."""
+    names = {"pending": "cpu/l1d_pend_miss.pending/u", "l1_miss": "MEM_LOAD_RETIRED.L1_MISS:u", "fb_hit": "mem_load_retired.fb_hit"}
+    period = 500
+    events = [(code, period, COUNTED, names[key] if named else None) for key, code in SKYLAKE.items()]
+    if named:  # encodings that the table does not know, of names that it does
+        events = [(code ^ 0xF00000000, *rest) for code, *rest in events]
+    samples = []
+    for interval, gains in enumerate(GAINS):
+        for number, key in enumerate(SKYLAKE, 1):
+            for k in range(gains[key] // period):
+                time = interval * INTERVAL + k * 9000 % INTERVAL
+                samples.append((time, counted_sample(number, 5 + k % 2, time)))
+    samples.sort()
+    return recording_of(events, b"".join(sample for _, sample in samples))
+
+
+def sampled_by_groups():
+    """Cycles lead a group, and their samples carry the values of all of it so far."""
+    grouped = COUNTED | make.READ
+    events = [(0x3C, 1000, grouped, None)] + [(code, 0, grouped, None) for code in SKYLAKE.values()]
+    total = dict.fromkeys(SKYLAKE, 0)
+    body = b""
+    for interval, gains in enumerate(GAINS):
+        for part in range(10):
+            for key in gains:
+                total[key] += gains[key] // 10
+            values = [1000 * (10 * interval + part + 1), 1]
+            for number, key in enumerate(SKYLAKE, 2):
+                values += [total[key], number]
+            values = struct.pack("<9Q", 4, *values)
+            body += counted_sample(1, 5, interval * INTERVAL + part * 10**6, values)
+    return recording_of(events, body)
+
+
+def counters():
+    expected = [
+        round(gains["pending"] / (gains["l1_miss"] + gains["fb_hit"]), 6) for gains in GAINS
+    ]
+    path = pathlib.Path("counted.data")
+    for way, recording in (
+        ("encodings", sampled_by_period(False)),
+        ("names", sampled_by_period(True)),
+        ("groups", sampled_by_groups()),
+    ):
+        path.write_bytes(recording)
+        import_recording(path)
+        lmrl = [row[0] and round(row[0], 6) for row in query("SELECT lmrl_cycles FROM interval_view")]
+        if lmrl != expected:
+            fail(f"counters by {way}: LMRL {lmrl}, not {expected}")
+        gains = dict(query("SELECT name, sum(value) FROM counter JOIN reading USING (counter_id) GROUP BY 1"))
+        if gains["l1d_pend_miss.pending"] != sum(gain["pending"] for gain in GAINS):
+            fail(f"counters by {way}: {gains}")
+    missing = [
+        kind
+        for (kind,) in query("SELECT kind FROM ledger WHERE kind LIKE 'verdict not given%'")
+    ]
+    if missing != ["verdict not given: any: there are no memory samples"]:
+        fail(f"verdicts that only counters cannot give: {missing}")
+    import_recording(SOURCE / "tests/fuzz/corpus/perf_data/pipe")
+    missing = query(
+        "SELECT count(*) FROM ledger WHERE kind LIKE 'verdict not given: dram-contention%'"
+        " OR kind LIKE 'verdict not given: in-core%'"
+    )
+    if missing != [(2,)]:
+        fail("samples without counters: contention is not said to be unknown")
+
+
 # ---- damage ---------------------------------------------------------------------------------
 
 
@@ -570,6 +674,7 @@ def command_line():
 def main():
     command_line()
     damaged_recordings()
+    counters()
     has_perf = shutil.which("perf") is not None
     if not has_perf:
         print("SKIPPED: perf is not installed: nothing to compare with")
