@@ -126,6 +126,9 @@ static int deliver_sample(struct sink *sink, image_key image,
             .data_source = &data_source,
             .frames = sample->frames,
             .depth = sample->depth,
+            .stack_frame = sample->stack_frame,
+            .cfa_offset_bytes = (int64_t)(sample->addr - sample->frame_cfa),
+            .thread_pointer = sample->thread_pointer,
         };
         return sink_sample(sink, (int64_t)sample->header.time_ns, &event, diag);
 }

@@ -164,6 +164,8 @@ static const char *sample_fault(const struct simpmu_sample *sample, size_t size)
 {
         if (sample->level >= SIMPMU_LEVEL_COUNT)
                 return "a sample of unknown level";
+        if (sample->stack_frame > sample->depth)
+                return "a frame that its stack does not have";
         if (!has_frames(size, offsetof(struct simpmu_sample, frames), sample->depth))
                 return "a stack that does not fit";
         return NULL;

@@ -29,6 +29,7 @@ struct thread {
         int64_t thread_id;
         uint32_t tid;
         bool ended;
+        uint64_t thread_pointer; /* written; 0: none yet */
         size_t next; /* of the same image: index + 1, 0 for none */
 };
 
@@ -733,6 +734,15 @@ int sink_process_end(struct sink *sink, int64_t time_ns, image_key key, struct d
 
 /* ---- samples and counters --------------------------------------------------------- */
 
+static int note_thread_pointer(struct sink *sink, struct thread *thread, uint64_t address,
+                               struct diag *diag)
+{
+        if (address == 0 || address == thread->thread_pointer)
+                return 0;
+        thread->thread_pointer = address;
+        return writer_thread_pointer(sink->writer, thread->thread_id, address, diag);
+}
+
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag)
 {
@@ -748,13 +758,16 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                                  .has_addr = event->has_addr,
                                  .addr = event->addr,
                                  .stall_ns = event->stall_ns,
-                                 .latency_cycles = event->latency_cycles};
+                                 .latency_cycles = event->latency_cycles,
+                                 .stack_frame = event->stack_frame,
+                                 .cfa_offset_bytes = event->cfa_offset_bytes};
         struct thread *thread;
         int rc = thread_of_event(sink, image, event->tid, row.time_ns, &thread, diag);
         if (rc < 0)
                 return rc;
         row.thread_id = thread->thread_id;
-        if (event->data_source)
+        rc = note_thread_pointer(sink, thread, event->thread_pointer, diag);
+        if (rc == 0 && event->data_source)
                 rc = writer_data_source(sink->writer, event->data_source,
                                         &row.data_source_id, diag);
         if (rc == 0 && event->depth)

@@ -53,6 +53,11 @@ struct event_sample {
         const struct data_source_row *data_source; /* db.h; NULL: not a memory sample */
         const uint64_t *frames;                    /* innermost first, frames[0] is ip */
         size_t depth;
+        /* The one of FRAMES whose part of the stack addr lies in, from 1; 0: unknown, or
+         * not on the stack. Then also addr less the frame's canonical frame address. */
+        uint32_t stack_frame;
+        int64_t cfa_offset_bytes;
+        uint64_t thread_pointer; /* of the thread; 0: unknown */
 };
 
 struct event_counter {

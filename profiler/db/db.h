@@ -149,8 +149,12 @@ struct sample_row {
         int64_t latency_cycles; /* -1: unknown */
         int64_t data_source_id; /* 0: none */
         int64_t stack_id;       /* 0: none */
+        uint32_t stack_frame;   /* of the stack, from 1: where addr lies; 0: unknown */
+        int64_t cfa_offset_bytes;
 };
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag);
+int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
+                          struct diag *diag);
 
 /* The id of a counter by name, made when new. UNIT: "cycles", "events" or "bytes". */
 int writer_counter(struct writer *writer, const char *name, const char *unit, int64_t *id,

@@ -99,6 +99,20 @@ CREATE TABLE sample (
         stall_ns       INTEGER
 ) STRICT;
 
+-- Which part of its call stack a sample accessed: depth 0 is the frame of the
+-- instruction itself, and the offset is from that frame's canonical frame address.
+CREATE TABLE stack_access (
+        sample_id        INTEGER PRIMARY KEY REFERENCES sample,
+        depth            INTEGER NOT NULL,
+        cfa_offset_bytes INTEGER NOT NULL
+) STRICT;
+
+-- Where threads that took samples keep their thread-local memory.
+CREATE TABLE thread_pointer (
+        thread_id INTEGER PRIMARY KEY REFERENCES thread,
+        address   INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE counter (
         counter_id INTEGER PRIMARY KEY,
         name       TEXT NOT NULL UNIQUE,

@@ -42,6 +42,10 @@ enum { ROWS_A_COMMIT = 100000, NS_A_COMMIT = 1000000000 };
         X(SAMPLE, "INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, "              \
                   "latency_cycles, data_source_id, stack_id, stall_ns) "                 \
                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                         \
+        X(STACK_ACCESS, "INSERT INTO stack_access (sample_id, depth, cfa_offset_bytes) " \
+                        "VALUES (?1, ?2, ?3)")                                           \
+        X(THREAD_POINTER, "INSERT OR REPLACE INTO thread_pointer (thread_id, address) "  \
+                          "VALUES (?1, ?2)")                                             \
         X(COUNTER, "INSERT INTO counter (name, unit) VALUES (?1, ?2)")                   \
         X(READING,                                                                       \
           "INSERT INTO reading (start_ns, end_ns, thread_id, counter_id, value) "        \
@@ -501,7 +505,30 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
         bind_id(statement, 7, row->data_source_id);
         bind_id(statement, 8, row->stack_id);
         bind_id(statement, 9, row->stall_ns);
-        return end_row(writer, STATEMENT_SAMPLE, NULL, diag);
+        int64_t id;
+        code = end_row(writer, STATEMENT_SAMPLE, &id, diag);
+        if (code || row->stack_frame == 0)
+                return code;
+        code = begin_row(writer, diag);
+        if (code)
+                return code;
+        statement = writer->statements[STATEMENT_STACK_ACCESS];
+        sqlite3_bind_int64(statement, 1, id);
+        sqlite3_bind_int64(statement, 2, row->stack_frame - 1);
+        sqlite3_bind_int64(statement, 3, row->cfa_offset_bytes);
+        return end_row(writer, STATEMENT_STACK_ACCESS, NULL, diag);
+}
+
+int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
+                          struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_THREAD_POINTER];
+        sqlite3_bind_int64(statement, 1, thread_id);
+        sqlite3_bind_int64(statement, 2, (int64_t)address);
+        return end_row(writer, STATEMENT_THREAD_POINTER, NULL, diag);
 }
 
 /* ---- counters ------------------------------------------------------------------ */

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 2u
+#define SIMPMU_VERSION 3u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -205,7 +205,10 @@ struct simpmu_sample {
         uint16_t cpu;
         uint32_t depth; /* frames, innermost first; frame 0 is ip, the others are
                            return addresses */
-        uint32_t reserved;
+        uint32_t stack_frame; /* the one whose part of the stack addr is in, from 1;
+                                 0: addr is not on the stack, or deeper than frames */
+        uint64_t frame_cfa;   /* then: that frame's canonical frame address */
+        uint64_t thread_pointer; /* 0: not set yet */
         uint64_t frames[];
 };
 

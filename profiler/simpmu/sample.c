@@ -2,6 +2,8 @@
 /* A sampled load becomes a record. */
 #include "tool.h"
 
+#include "libvex_guest_amd64.h"
+#include "pub_tool_machine.h"
 #include "pub_tool_threadstate.h"
 
 static UInt sample_flags(const struct sim_sample *sample)
@@ -10,16 +12,28 @@ static UInt sample_flags(const struct sim_sample *sample)
                (sample->site->locked ? SIMPMU_LOCKED : 0);
 }
 
+static ULong thread_pointer(ThreadId tid)
+{
+        ULong value;
+
+        VG_(get_shadow_regs_area)
+        (tid, (UChar *)&value, 0, offsetof(VexGuestAMD64State, guest_FS_CONST),
+         sizeof(value));
+        return value;
+}
+
 void sample_write(const struct sim_sample *sample)
 {
         ThreadId tid = VG_(get_running_tid)();
         ULong frames[STACK_MAXIMUM_FRAMES];
         UInt callers;
+        struct stack_frame frame;
         struct simpmu_sample *record;
 
         if (!ring_recording())
                 return;
-        callers = stack_callers(tid, frames, ring_control()->stack_frames);
+        callers = stack_callers_and_frame(tid, frames, ring_control()->stack_frames,
+                                          sample->address, &frame);
         record = ring_begin(SIMPMU_SAMPLE, sample_flags(sample),
                             threads_slots_to_ns(sample->time_slots), threads_lwp(tid),
                             sizeof(*record) + (callers + 1) * sizeof(frames[0]));
@@ -32,7 +46,10 @@ void sample_write(const struct sim_sample *sample)
         record->level = (UShort)sample->level;
         record->cpu = (UShort)tool_thread->core->number;
         record->depth = callers + 1;
-        record->reserved = 0;
+        record->stack_frame =
+            frame.known && frame.number <= callers ? frame.number + 1 : 0;
+        record->frame_cfa = frame.cfa;
+        record->thread_pointer = thread_pointer(tid);
         record->frames[0] = sample->site->ip;
         for (UInt i = 0; i < callers; i++)
                 record->frames[i + 1] = frames[i];

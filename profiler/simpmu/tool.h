@@ -82,6 +82,17 @@ Bool heap_is_tracker(Addr ip);
  * the heap tracker left out. Returns how many. */
 UInt stack_callers(ThreadId tid, ULong *frames, UInt limit);
 
+/* A frame of the running thread: its number among the instruction itself (0) and its
+ * callers, and its canonical frame address. */
+struct stack_frame {
+        Bool known;
+        UInt number;
+        Addr cfa;
+};
+/* The same, and which of these frames ADDRESS is in. */
+UInt stack_callers_and_frame(ThreadId tid, ULong *frames, UInt limit, Addr address,
+                             struct stack_frame *frame);
+
 /* sample.c */
 void sample_write(const struct sim_sample *sample);
 
