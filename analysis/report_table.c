@@ -38,16 +38,28 @@ static void print_wrapped(FILE *out, const char *text)
         putc('\n', out);
 }
 
+/* "1 interval", "2 intervals": PLURAL is a regular one. */
+static void print_counted(FILE *out, int64_t count, const char *plural)
+{
+        size_t length = strlen(plural);
+        if (count == 1 && length > 4 && strcmp(plural + length - 4, "sses") == 0)
+                length -= 2;
+        else if (count == 1 && length > 1 && plural[length - 1] == 's')
+                length--;
+        fprintf(out, "%" PRId64 " %.*s", count, (int)length, plural);
+}
+
 /* ---- the summary, in whole sentences ---------------------------------------- */
 
 static void say_contended(FILE *text, const struct report_summary *summary)
 {
+        fprintf(text, "Contended: %" PRId64 " of ", summary->contended_intervals);
+        print_counted(text, summary->intervals, "intervals");
         fprintf(
             text,
-            "Contended: %" PRId64 " of %" PRId64 " intervals, %.0f%% of the time. DRAM "
+            ", %.0f%% of the time. DRAM "
             "bandwidth was short there: loads that missed L1 waited %.0f cycles on the "
             "average (LMRL)",
-            summary->contended_intervals, summary->intervals,
             100 * summary->contended_time_share, summary->contended_lmrl_cycles);
         if (!isnan(summary->other_lmrl_cycles))
                 fprintf(text, ", %.0f in the other intervals",
@@ -66,11 +78,11 @@ static void say_contention(FILE *text, const struct report_summary *summary)
                 fputs("Contention: not known; the counters or the machine's limits that "
                       "tell it are missing.",
                       text);
-        else
-                fprintf(text,
-                        "Contended: none of %" PRId64
-                        " intervals; DRAM bandwidth was not short.",
-                        summary->intervals);
+        else {
+                fputs("Contended: none of ", text);
+                print_counted(text, summary->intervals, "intervals");
+                fputs("; DRAM bandwidth was not short.", text);
+        }
         if (summary->unknown_intervals > 0 &&
             summary->unknown_intervals < summary->intervals)
                 fprintf(text, " Of %" PRId64 " intervals the counters do not tell.",
@@ -212,12 +224,36 @@ static int print_rows(struct db *db, const struct report_options *options, FILE 
         return code ? code : explain_waits_for_lines(db, options, out, diag);
 }
 
-/* Columns: file, line, module, function, verdict, latency_share. */
-static void print_source_of(FILE *out, sqlite3_stmt *row, bool stalls)
+/* The lines around the row's, NULL when they are not at hand; the caller frees them. */
+static char *source_of(sqlite3_stmt *row)
 {
-        const char *path = (const char *)sqlite3_column_text(row, 0);
+        char *text = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&text, &size);
+        if (!memory)
+                return NULL;
+        int code = source_text_print(memory, (const char *)sqlite3_column_text(row, 0),
+                                     sqlite3_column_int64(row, 1),
+                                     (const char *)sqlite3_column_text(row, 2));
+        if (fclose(memory) == 0 && code == 0)
+                return text;
+        free(text);
+        return NULL;
+}
+
+/* Columns: file, line, module, function, verdict, latency_share. A line without its text
+ * is added to MISSING. */
+static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool stalls)
+{
         int64_t line = sqlite3_column_int64(row, 1);
         char *file = column_printable(row, 0);
+        char *text = source_of(row);
+        if (!text) {
+                fprintf(missing, "%s%s:%" PRId64, ftell(missing) > 0 ? ", " : "",
+                        file ? file : "", line);
+                free(file);
+                return;
+        }
         char *function = column_printable(row, 3);
         char *verdict = column_printable(row, 4);
         fprintf(out, "\n%s:%" PRId64 "%s%s: %s%s%.1f%% of the %s\n", file ? file : "",
@@ -225,8 +261,8 @@ static void print_source_of(FILE *out, sqlite3_stmt *row, bool stalls)
                 verdict && !stalls ? verdict : "", stalls ? "" : ", ",
                 100 * sqlite3_column_double(row, 5),
                 stalls ? "time at loads" : "latency");
-        if (source_text_print(out, path, line, (const char *)sqlite3_column_text(row, 2)))
-                fputs("  (source text not found)\n", out);
+        fputs(text, out);
+        free(text);
         free(file);
         free(function);
         free(verdict);
@@ -246,9 +282,23 @@ static int print_source(struct db *db, FILE *out, bool stalls, struct diag *diag
                 return code;
         sqlite3_bind_int64(rows, 1, SOURCE_LINES);
         sqlite3_bind_int(rows, 2, stalls);
-        while ((code = statement_next(db, rows, diag)) > 0)
-                print_source_of(out, rows, stalls);
+        char *lines = NULL;
+        size_t size;
+        FILE *missing = open_memstream(&lines, &size);
+        while (missing && (code = statement_next(db, rows, diag)) > 0)
+                print_source_of(out, missing, rows, stalls);
         sqlite3_finalize(rows);
+        if (!missing || fclose(missing) != 0)
+                return diag_set(diag, -ENOMEM, "out of memory");
+        if (*lines) {
+                char *sentence = NULL;
+                if (asprintf(&sentence, "Source text not found: %s", lines) >= 0) {
+                        putc('\n', out);
+                        print_wrapped(out, sentence);
+                        free(sentence);
+                }
+        }
+        free(lines);
         return code;
 }
 
@@ -263,11 +313,14 @@ static int print_ledger(struct db *db, FILE *out, struct diag *diag)
                 char *unit = column_printable(rows, 1);
                 char *kind = column_printable(rows, 2);
                 char *stage = column_printable(rows, 3);
-                bool says_unit = unit && kind && strncmp(kind, unit, strlen(unit)) == 0;
-                fprintf(out, "%s  %" PRId64 " %s%s%s (%s)\n", heading,
-                        (int64_t)sqlite3_column_int64(rows, 0),
-                        unit && !says_unit ? unit : "", says_unit ? "" : ": ",
-                        kind ? kind : "", stage ? stage : "");
+                int64_t value = sqlite3_column_int64(rows, 0);
+                size_t said = unit && kind && strncmp(kind, unit, strlen(unit)) == 0
+                                  ? strlen(unit)
+                                  : 0;
+                fprintf(out, "%s  ", heading);
+                print_counted(out, value, unit ? unit : "");
+                fprintf(out, "%s%s (%s)\n", said ? "" : ": ", kind ? kind + said : "",
+                        stage ? stage : "");
                 free(unit);
                 free(kind);
                 free(stage);

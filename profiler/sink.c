@@ -487,11 +487,20 @@ static int module_of_mapping(struct sink *sink, const struct event_mapping *even
         return module_of_file(sink, event->path, module_id, diag);
 }
 
+/* A thread's stack may lie in a block that the program allocated for it, and be told with
+ * the whole mapping that the block is part of. It is the block then, and no mapping. */
+static bool is_in_block(const struct image *image, const struct event_mapping *event)
+{
+        return event->kind == MAPPING_STACK && event->stack_tid != 0 &&
+               event->length_bytes > 0 &&
+               heap_live_find(image->heap, event->start_addr + event->length_bytes - 1);
+}
+
 int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
                  struct diag *diag)
 {
         struct image *image = image_of_event(sink, event->image);
-        if (!image)
+        if (!image || is_in_block(image, event))
                 return 0;
         struct mapped piece = {
             .start_addr = event->start_addr,

@@ -83,3 +83,63 @@ for preload in '' LD_PRELOAD= "LD_PRELOAD=$PWD/plugin.so"; do
         "$@" "$MEMLAG" record --force -o run.db -- "$sh" -c "$env; exec $env" >got
         head -c "$(wc -c <wanted)" got | diff -u wanted -
 done
+
+# A thread whose stack is a block among others: what it walks over is the other block.
+cat >stack.c <<'END'
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+enum { SIZE = 4 << 20, STACK = 1 << 20 };
+static volatile char *data;
+static void *run(void *unused)
+{
+        for (size_t i = 0; i < SIZE; i += 64)
+                data[i * 7919 % SIZE]++;
+        return unused;
+}
+int main(void)
+{
+        mallopt(M_MMAP_THRESHOLD, 1 << 30);
+        data = malloc(SIZE);
+        void *stack = aligned_alloc(4096, STACK);
+        pthread_attr_t attributes;
+        pthread_t thread;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstack(&attributes, stack, STACK);
+        if (pthread_create(&thread, &attributes, run, NULL) != 0)
+                return 1;
+        return pthread_join(thread, NULL);
+}
+END
+"$CC" -O1 -g -pthread -o stack stack.c
+"$MEMLAG" record --period 20 -o stack.db -- ./stack 2>err || { cat err >&2; exit 1; }
+[ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
+                       AND object_kind = 'heap'")" -gt 1000 ]
+[ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
+                       AND level = 'DRAM' AND object_kind = 'stack'")" = 0 ]
+
+# What the kernel refuses is refused, and the program goes on.
+cat >refused.c <<'END'
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+int main(void)
+{
+        enum { PAGE = 4096 };
+        struct rlimit limit = {200 << 20, 200 << 20};
+        char *start = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        setrlimit(RLIMIT_AS, &limit);
+        int refused = mremap(start, 64 * PAGE, 1ul << 40, MREMAP_MAYMOVE) == MAP_FAILED;
+        refused += mremap(start, 64 * PAGE, 400 << 20, MREMAP_MAYMOVE) == MAP_FAILED;
+        refused += mremap(start, 64 * PAGE, 400 << 20, 0) == MAP_FAILED;
+        madvise(start + 8 * PAGE, 8 * PAGE, MADV_DONTFORK); /* another mapping */
+        refused += mremap(start, 64 * PAGE, 128 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED;
+        start[63 * PAGE] = 1;
+        return refused;
+}
+END
+"$CC" -D_GNU_SOURCE -O1 -o refused refused.c
+status=0
+"$MEMLAG" record -o refused.db -- ./refused 2>err || status=$?
+[ "$status" -eq 4 ] || { cat err >&2; exit 1; }

@@ -273,6 +273,39 @@ static void a_module_has_its_files_build_id(void **state)
         assert_int_equal(count("SELECT count(*) FROM module WHERE build_id IS NULL"), 2);
 }
 
+/* A program gives a thread a block for its stack; the source knows the whole mapping that
+ * it is part of. */
+static void a_stack_in_a_block_hides_no_other_block(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        map(&f, 0, 1, 0x100000, 0x100000, NULL);
+        assert_int_equal(sink_thread(f.sink, 10, 1, 101, NULL, &diag), 0);
+        struct event_mapping stack = {.image = 1,
+                                      .start_addr = 0x100000,
+                                      .length_bytes = 0x80000,
+                                      .kind = MAPPING_STACK,
+                                      .stack_tid = 101,
+                                      .protection = "rw-"};
+        assert_int_equal(sink_allocation(f.sink, 5, 1, 100, "aligned_alloc", 0x170000,
+                                         0x10000, NULL, 0, &diag),
+                         0);
+        assert_int_equal(sink_mapping(f.sink, 10, &stack, &diag), 0);
+        assert_int_equal(sink_free(f.sink, 20, 1, 0x170000, &diag), 0);
+        assert_int_equal(sink_thread(f.sink, 30, 1, 102, NULL, &diag), 0);
+        stack.stack_tid = 102;
+        assert_int_equal(sink_mapping(f.sink, 30, &stack, &diag), 0);
+        close_fixture(&f);
+        /* The second thread's stack is no block's. */
+        assert_int_equal(
+            count("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 10"),
+            0);
+        assert_int_equal(
+            count("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 30"),
+            1);
+}
+
 static void the_unhandled_instruction_is_placed(void **state)
 {
         (void)state;
@@ -309,6 +342,7 @@ int main(void)
             db_unit_test(readings_that_overlap_are_refused_and_counted),
             db_unit_test(events_of_nobody_are_counted),
             db_unit_test(a_module_has_its_files_build_id),
+            db_unit_test(a_stack_in_a_block_hides_no_other_block),
             db_unit_test(the_unhandled_instruction_is_placed),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
