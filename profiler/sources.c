@@ -40,9 +40,17 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
 const struct source_ops *sources_choose(const struct source_options *options,
                                         struct diag *diag)
 {
-        for (size_t i = 0; i < SOURCE_COUNT; i++)
-                if (!sources[i]->only_on_request &&
-                    sources_check(sources[i], options, diag) == 0)
+        for (size_t i = 0; i < SOURCE_COUNT; i++) {
+                if (sources[i]->only_on_request)
+                        continue;
+                int code = sources_check(sources[i], options, diag);
+                if (code == 0)
                         return sources[i];
+                /* What the machine has, and only a right is missing for, is worth a word.
+                 */
+                if (code == -EACCES || code == -EPERM)
+                        diag_printf("record", "not source %s: %s", sources[i]->name,
+                                    diag->text);
+        }
         return NULL;
 }

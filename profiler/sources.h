@@ -9,7 +9,8 @@
 const struct source_ops *sources_find(const char *name);
 
 /* The first source that works with OPTIONS of those that may be chosen without being
- * asked for; NULL with the reason of the last in DIAG. */
+ * asked for; NULL with the reason of the last in DIAG. Says on stderr which ones only
+ * want a right. */
 const struct source_ops *sources_choose(const struct source_options *options,
                                         struct diag *diag);
 

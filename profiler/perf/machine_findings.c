@@ -360,9 +360,10 @@ static void about_sim(struct list *list, const char *problem)
         struct finding *finding =
             add(list, "sim", problem ? FINDING_MISSING : FINDING_OK);
         if (problem) {
-                SAY(finding, "the simulated PMU does not work: %s", problem);
-                REMEDY(finding,
-                       "install memlag again, with its directory libexec/memlag");
+                say_problem(finding, problem);
+                if (!finding->remedy[0])
+                        REMEDY(finding, "install memlag again, with its directory "
+                                        "libexec/memlag");
         } else {
                 SAY(finding, "the simulated PMU and its Valgrind tool are there; its "
                              "numbers are modelled");
