@@ -103,7 +103,7 @@ static void become_target(const struct launch *launch, char *const argv[],
         if (read(go, &byte, 1) != 1)
                 _exit(127);
         restore_signals(launch);
-        execve(argv[0], argv, envp);
+        execvpe(argv[0], argv, envp);
         int error = errno;
         (void)!write(report, &error, sizeof(error));
         _exit(127);

@@ -16,7 +16,7 @@ struct launch;
 /* From here on signals are held for the target. */
 int launch_open(struct launch **launch, struct diag *diag);
 
-/* Makes the process that will run ARGV[0], an absolute path, with our working directory,
+/* Makes the process that will run ARGV[0], looked up in $PATH, with our working directory,
  * descriptors (but for those closed on exec) and process group. It waits. ARGV must stay
  * until it started. */
 int launch_prepare(struct launch *launch, char *const argv[], char *const envp[],

@@ -1,0 +1,189 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Source clock: time goes to the line of the load that waited, with the object where the
+# address can be known; running processes and CPUs; the target is as without us.
+set -eu
+
+fail()
+{
+        echo "record_clock: $*" >&2
+        exit 1
+}
+
+expect()
+{
+        [ "$2" = "$3" ] || fail "$1: $2, not $3"
+}
+
+ask()
+{
+        sqlite3 -readonly "$1" "$2"
+}
+
+# record DB ARGUMENT...: quietly, with the target's status.
+record()
+{
+        db=$1
+        shift
+        "$MEMLAG" record --force -o "$db" --source clock "$@" 2>err
+}
+
+if ! record probe.db -- true; then
+        echo "SKIPPED: record_clock: $(cat err)"
+        exit 77
+fi
+
+cat >loads.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+enum { NODES = 1 << 20, STEPS = 4000000 };
+struct node { struct node *next; long pad[7]; };
+static struct node nodes[NODES];
+static long table[1 << 23];
+static __attribute__((noinline)) struct node *chase(struct node *node, long steps)
+{
+        while (steps--)
+                node = node->next; /* the chase */
+        return node;
+}
+static __attribute__((noinline)) long pick(const long *from, unsigned long steps)
+{
+        long sum = 0;
+        for (unsigned long i = 0, at = 1; i < steps; i++) {
+                at = at * 6364136223846793005 + 1442695040888963407;
+                sum += from[at >> 41]; /* the pick */
+        }
+        return sum;
+}
+int main(int argc, char **argv)
+{
+        for (long i = 0; i < NODES; i++)
+                nodes[i].next = &nodes[(i * 7654321 + 7) % NODES];
+        for (long i = 0; i < 1 << 23; i++)
+                table[i] = i;
+        if (argc > 1) {
+                puts(argv[1]);
+                fflush(stdout);
+        }
+        long result = 0;
+        long steps = argc > 1 ? STEPS / 20 : STEPS;
+        for (int i = 0; i < (argc > 1 ? 2000 : 2); i++)
+                result += chase(nodes, steps) == nodes ? 0 : pick(table, steps);
+        return result == 42;
+}
+END
+"$CC" -O1 -g -o loads loads.c
+chase=$(grep -n 'the chase' loads.c | cut -d: -f1)
+pick=$(grep -n 'the pick' loads.c | cut -d: -f1)
+
+# ---- where the time goes ------------------------------------------------------------
+
+record loads.db --call-graph none -- ./loads || fail "$(cat err)"
+in_function()
+{
+        ask loads.db "SELECT count(*) FROM sample JOIN attribution USING (sample_id) JOIN
+                location USING (location_id) WHERE function = '$1' $2"
+}
+# Nearly nothing but the load takes time in the chase: the interrupted instruction is the
+# one behind it (89 % measured), which is not on the line of the load alone.
+all=$(in_function chase "")
+[ "$all" -gt 100 ] || fail "$all samples in the chase"
+[ $((100 * $(in_function chase "AND line = $chase AND stall_ns = 250000"))) -ge $((80 * all)) ] ||
+        fail "chase: $(in_function chase "AND line = $chase AND stall_ns > 0") of $all at its load"
+expect "addresses that the chase overwrote" "$(in_function chase 'AND addr IS NOT NULL')" 0
+all=$(in_function pick "AND stall_ns > 0")
+[ "$all" -gt 50 ] || fail "$all samples at loads in pick"
+expect "addresses of the pick" "$(in_function pick "AND stall_ns > 0 AND line = $pick
+        AND addr IS NOT NULL")" "$all"
+expect "objects of the pick" "$(ask loads.db "SELECT group_concat(DISTINCT name) FROM
+        sample JOIN attribution USING (sample_id) JOIN location USING (location_id)
+        LEFT JOIN data_object USING (object_id) WHERE function = 'pick' AND stall_ns > 0")" table
+expect "latencies and levels" "$(ask loads.db "SELECT count(*) FROM sample_view
+        WHERE latency_cycles IS NOT NULL OR level <> 'NA'")" 0
+"$MEMLAG" report loads.db >report
+grep -q "^memlag: measured by clock" report || fail "the report's first line: $(head -1 report)"
+tr '\n' ' ' <report | grep -q "latencies, cache levels and contention are not known" ||
+        fail "the report does not say what it cannot know"
+grep -q "^ *stalled " report || fail "no column of stalled time: $(cat report)"
+grep -q "auto" err && fail "auto"
+grep -q "source clock" err || fail "the source is not named: $(cat err)"
+
+# ---- never by itself, and what it refuses --------------------------------------------
+
+"$MEMLAG" record --force -o auto.db -- true 2>err || fail "$(cat err)"
+grep -q "source clock" err && fail "auto chose the clock"
+refused()
+{
+        status=$1 pattern=$2
+        shift 2
+        code=0
+        "$MEMLAG" record -o refused.db --source clock "$@" >out 2>err || code=$?
+        expect "status of $*" "$code" "$status"
+        grep -q -e "$pattern" err || fail "no '$pattern' in: $(cat err)"
+        [ ! -e refused.db ] || fail "$*: refused.db was made"
+}
+refused 1 "use --freq" --period 100 -- true
+refused 1 "no process 4194304" -p 4194304
+refused 2 "goes neither with a command" -p 1 -- true
+refused 2 "exclude each other" --period 1 --freq 1 -- true
+refused 2 "no power of two" --mmap-pages 3 -- true
+refused 2 "no list of CPUs" -C nothing
+refused 1 "cannot open event" -C 4095
+"$MEMLAG" record -o refused.db --source sim -p 1 2>err && fail "sim attached"
+grep -q "knows no -p" err || fail "sim: $(cat err)"
+
+# ---- the target is as without us ------------------------------------------------------
+
+code=0
+echo input | record target.db -- sh -c 'cat; echo done; kill -TERM $$' >out || code=$?
+expect "status of a signal" $code 143
+expect "standard input and output" "$(tr '\n' ' ' <out)" "input done "
+code=0
+record target.db -- ./nowhere || code=$?
+expect "status of a missing command" $code 127
+code=0
+record target.db --duration 0.1 -- sh -c 'sleep 0.5; echo on >after; exit 4' || code=$?
+expect "status after the duration" $code 4
+[ -e after ] || fail "the command did not go on after the duration"
+[ "$(ask target.db "SELECT value < 400000000 FROM run WHERE key = 'duration_ns'")" = 1 ] ||
+        fail "recorded for $(ask target.db "SELECT value FROM run WHERE key = 'duration_ns'")"
+
+# ---- running processes, and CPUs ---------------------------------------------------------
+
+mkfifo ready
+./loads started >ready &
+pid=$!
+read -r word <ready
+expect "the program" "$word" started
+record attached.db -p $pid --duration 1 || fail "$(cat err)"
+kill -0 $pid || fail "the program ended by being recorded"
+kill $pid
+expect "processes" "$(ask attached.db 'SELECT group_concat(pid) FROM process')" $pid
+expect "its table" "$(ask attached.db "SELECT count(DISTINCT name) FROM data_object
+        WHERE name = 'table'")" 1
+[ "$(ask attached.db "SELECT count(*) > 100 FROM sample_view
+        WHERE function IN ('chase', 'pick')")" = 1 ] || fail "samples: $(cat err)"
+expect "what was recorded" "$(ask attached.db "SELECT value FROM run WHERE key = 'command'")" \
+        "process $pid"
+expect "no exit status" "$(ask attached.db "SELECT count(*) FROM run WHERE key = 'exit_status'")" 0
+
+# To the end of the process, and to Ctrl-C.
+sh -c 'sleep 0.3' &
+record attached.db -p $! || fail "$(cat err)"
+./loads started >ready &
+pid=$!
+read -r word <ready
+"$MEMLAG" record --force -o all.db --source clock -a 2>all.err &
+recorder=$!
+until grep -q "source clock" all.err; do
+        kill -0 $recorder || fail "$(cat all.err)"
+done
+"$MEMLAG" record --force -o one.db --source clock -C 0 --duration 0.2 2>err || fail "$(cat err)"
+kill -INT $recorder
+wait $recorder || fail "Ctrl-C: status $?: $(cat all.err)"
+kill $pid
+[ "$(ask all.db "SELECT count(*) > 10 FROM sample JOIN thread USING (thread_id)
+        JOIN process USING (process_id) WHERE pid = $pid")" = 1 ] || fail "system-wide: $(cat all.err)"
+expect "complete" "$(ask all.db "SELECT value FROM run WHERE key = 'state'")" complete
+expect "CPUs" "$(ask one.db "SELECT group_concat(DISTINCT cpu) FROM sample")" 0
