@@ -36,7 +36,9 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                 return -ENOMEM;
         for (size_t i = 0; i < count; i++)
                 answers[i] = (struct flow_answer){.vaddr = accesses[i]->code->vaddr,
-                                                  .of_call = accesses[i]->of_call};
+                                                  .question = accesses[i]->question,
+                                                  .cfa_offset_bytes =
+                                                      accesses[i]->cfa_offset_bytes};
         int error = globals_of_unit(globals, &function);
 
         if (!error)

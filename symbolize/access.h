@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the memory operands of a module's sampled instructions point to, and what its
- * calls of allocators return. */
+/* What the memory operands of a module's sampled instructions point to, what its
+ * calls of allocators return, and which variables of frames samples fell into. */
 #ifndef MEMLAG_SYMBOLIZE_ACCESS_H
 #define MEMLAG_SYMBOLIZE_ACCESS_H
 
@@ -10,8 +10,9 @@
 
 struct access {
         const struct code_place *code; /* the question: a place that has been named */
-        bool of_call;                  /* a call there, as in struct flow_answer */
-        bool asked;                    /* FLOW is the answer */
+        enum flow_question question;
+        int64_t cfa_offset_bytes; /* of a FLOW_FRAME */
+        bool asked;               /* FLOW is the answer */
         struct flow_answer flow;
 };
 

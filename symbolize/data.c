@@ -33,10 +33,12 @@ static bool fixed_address(struct dwarf_file *file, Dwarf_Die *die, uint64_t *vad
         struct location location;
 
         if (!die_attribute(file, die, DW_AT_location, &attribute) ||
-            !location_fixed(&attribute, &location) || location.kind != LOCATION_ADDRESS)
+            !location_fixed(&attribute, &location))
                 return false;
         *vaddr = (uint64_t)location.offset;
-        return true;
+        if (location.kind == LOCATION_THREAD)
+                *vaddr |= ELF_THREAD_LOCAL;
+        return location.kind == LOCATION_ADDRESS || location.kind == LOCATION_THREAD;
 }
 
 /* The index of the first wanted address that is VADDR or above. */
@@ -189,7 +191,12 @@ static void answer_section(const struct elf_file *file, struct data_place *place
         const struct elf_segment *segment = elf_file_segment(file, place->vaddr);
         char *name = NULL;
 
-        if (section && section->name) {
+        if (place->vaddr & ELF_THREAD_LOCAL) {
+                place->start = ELF_THREAD_LOCAL;
+                place->size_bytes = file->thread_bytes;
+                if (asprintf(&name, "[thread-local data of %s]", base) < 0)
+                        return;
+        } else if (section && section->name) {
                 place->start = section->vaddr;
                 place->size_bytes = section->size_bytes;
                 if (asprintf(&name, "[%s of %s]", section->name, base) < 0)

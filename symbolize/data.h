@@ -11,7 +11,9 @@
 #include "symbol_table.h"
 
 struct data_place {
-        uint64_t vaddr; /* the question; the rest is the answer */
+        /* The question: an address, or ELF_THREAD_LOCAL and an offset in the
+         * thread-local memory. The rest is the answer. */
+        uint64_t vaddr;
         uint64_t start; /* the variable's (or section's) first address */
         uint64_t size_bytes;
         uint32_t name; /* a variable in a function is "function::variable" */

@@ -16,6 +16,14 @@
 /* Linux refuses programs whose program headers take more than 64 KiB. */
 enum { SEGMENT_LIMIT = 65536 / sizeof(Elf64_Phdr) };
 
+static void set_thread_bytes(struct elf_file *file, const GElf_Phdr *phdr)
+{
+        uint64_t align = phdr->p_align ? phdr->p_align : 1;
+
+        if (phdr->p_memsz < INT64_MAX && align < INT64_MAX)
+                file->thread_bytes = (phdr->p_memsz + align - 1) / align * align;
+}
+
 static int read_segments(struct elf_file *file)
 {
         size_t count, capacity = 0;
@@ -27,6 +35,8 @@ static int read_segments(struct elf_file *file)
 
                 if (!gelf_getphdr(file->elf, (int)i, &phdr))
                         break;
+                if (phdr.p_type == PT_TLS)
+                        set_thread_bytes(file, &phdr);
                 if (phdr.p_type != PT_LOAD ||
                     phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr ||
                     phdr.p_offset + phdr.p_filesz < phdr.p_offset)

@@ -26,6 +26,10 @@ struct elf_section { /* only those that are loaded, thread-local ones excepted *
         const char *name; /* owned by the Elf handle */
 };
 
+/* What is added to an offset in the thread-local memory of a file, to tell it from an
+ * address: no program's file has addresses there. */
+#define ELF_THREAD_LOCAL (UINT64_C(1) << 63)
+
 struct elf_file {
         int fd;
         Elf *elf;
@@ -33,6 +37,8 @@ struct elf_file {
         uint64_t file_bytes;
         struct elf_segment *segments;
         size_t segment_count;
+        uint64_t
+            thread_bytes; /* of the thread-local memory, up to its alignment; 0: none */
         struct elf_section *sections;
         size_t section_count;
         struct range_map section_map; /* value: index in sections */

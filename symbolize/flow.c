@@ -1143,6 +1143,21 @@ out:
         free(pursuit);
 }
 
+static void answer_frame(const struct flow *flow, struct state *state,
+                         const struct step *step, struct flow_answer *answer)
+{
+        const struct place_value place = {
+            .kind = PLACE_FRAME, .type = TYPE_NONE, .offset = answer->cfa_offset_bytes};
+        const struct frame_variable *variable =
+            frame_variable_at(flow, state, &place, step->vaddr, &answer->variable_offset);
+
+        answer->outcome = FLOW_FOUND;
+        answer->place = place;
+        answer->variable.type = TYPE_NONE;
+        if (variable)
+                answer->variable = *variable;
+}
+
 /* The step that VADDR lies in, SIZE_MAX: none. */
 static size_t step_around(const struct flow *flow, uint64_t vaddr)
 {
@@ -1159,8 +1174,9 @@ static size_t step_around(const struct flow *flow, uint64_t vaddr)
 static void answer_all(struct flow *flow, struct flow_answer *answers, size_t count)
 {
         for (size_t i = 0; i < count; i++) {
-                size_t step = answers[i].of_call ? step_around(flow, answers[i].vaddr)
-                                                 : step_at(flow, answers[i].vaddr);
+                size_t step = answers[i].question == FLOW_OPERAND
+                                  ? step_at(flow, answers[i].vaddr)
+                                  : step_around(flow, answers[i].vaddr);
 
                 answers[i].outcome = FLOW_NO_INSTRUCTION;
                 if (step == SIZE_MAX)
@@ -1172,8 +1188,10 @@ static void answer_all(struct flow *flow, struct flow_answer *answers, size_t co
                         memset(&state, 0, sizeof(state));
                 for (size_t at = flow->blocks[block].first; at < step; at++)
                         run_step(flow, &state, &flow->steps[at]);
-                if (answers[i].of_call)
+                if (answers[i].question == FLOW_RESULT)
                         answer_call(flow, &state, step, &answers[i]);
+                else if (answers[i].question == FLOW_FRAME)
+                        answer_frame(flow, &state, &flow->steps[step], &answers[i]);
                 else
                         answer_operand(flow, &state, &flow->steps[step], &answers[i]);
         }

@@ -44,16 +44,25 @@ enum flow_outcome {
         FLOW_TOO_LARGE       /* the function is too large, or its ways too many */
 };
 
-/* The memory operand of one instruction, or what the pointer that a call returns is
- * taken for afterwards: the largest type of a variable that holds it, or of a pointer
- * in memory that it is stored to. */
+enum flow_question {
+        /* The memory operand of the instruction. */
+        FLOW_OPERAND,
+        /* What the pointer that the call returns is taken for afterwards: PLACE, the
+         * largest type of a variable that holds it, or of a pointer in memory that it is
+         * stored to; UNKNOWN when there is none. */
+        FLOW_RESULT,
+        /* The variable of the frame that is CFA_OFFSET_BYTES from the CFA. */
+        FLOW_FRAME
+};
+
 struct flow_answer {
-        uint64_t vaddr; /* the question; of a call, any of its bytes */
-        bool of_call;   /* the other one: PLACE is the pointer, UNKNOWN when untyped */
-        bool returned;  /* then: the function returns it in its turn */
+        enum flow_question question;
+        uint64_t vaddr; /* of the instruction; of a call, any of its bytes */
+        int64_t cfa_offset_bytes;
         enum flow_outcome outcome;
         struct place_value place;
         struct type_access access;
+        bool returned; /* of a RESULT: the function returns it in its turn */
         /* The variable of the frame that the place is in; type TYPE_NONE: none. */
         struct frame_variable variable;
         int64_t variable_offset; /* of the place in it */

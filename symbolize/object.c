@@ -17,6 +17,7 @@ struct maker {
         const struct sweep *sweep;
         const struct raw *raw;
         const struct code_frames *frames;
+        const struct types *types;
         struct string_pool *names;
         struct site *sites; /* of raw's stacks, once found */
         bool *site_found;
@@ -130,13 +131,11 @@ static void count_blocks(struct maker *maker)
 /* ---- everything else -------------------------------------------------------------- */
 
 /* The function whose frame is on the stack: the one that others were inlined into. */
-static const char *frame_function(const struct maker *maker, size_t sample)
+static const char *frame_function(const struct maker *maker, uint32_t place)
 {
-        uint32_t index = maker->sweep->sample_places[sample];
-
-        if (index == RAW_NONE)
+        if (place == RAW_NONE)
                 return NULL;
-        const struct code_place *code = &maker->sweep->places[index].code;
+        const struct code_place *code = &maker->sweep->places[place].code;
         uint32_t function = code->function;
 
         if (code->frame_count > 0)
@@ -145,17 +144,41 @@ static const char *frame_function(const struct maker *maker, size_t sample)
         return string_pool_text(maker->names, function);
 }
 
+/* A variable of FUNCTION's frame. */
+static struct object frame_object(struct maker *maker, const char *function,
+                                  const struct frame_variable *variable)
+{
+        struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
+        const char *name = string_pool_text(maker->names, variable->name);
+        char *scoped;
+
+        if (asprintf(&scoped, "%s::%s", function, name ? name : "(unnamed)") < 0)
+                return object;
+        object.name = string_pool_put(maker->names, scoped);
+        object.size_bytes = maker->types->items[variable->type].size_bytes;
+        object.has_size = true;
+        free(scoped);
+        return object;
+}
+
 static struct object stack_object(struct maker *maker, size_t sample, uint32_t mapping)
 {
         const struct raw *raw = maker->raw;
         uint32_t owner = raw->mappings[mapping].thread;
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
-        const char *function = frame_function(maker, sample);
+        uint32_t place;
+        const struct flow_answer *answer =
+            sweep_frame_answer(maker->sweep, sample, &place);
+        const char *function = frame_function(maker, place);
         char tid[32];
 
         if (owner != RAW_NONE && owner != raw->samples[sample].thread) {
                 snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
                 object.name = put_formatted(maker->names, "stack of thread %s", tid);
+        } else if (function && answer) {
+                maker->objects->sample_offsets[sample] =
+                    (uint64_t)answer->variable_offset;
+                object = frame_object(maker, function, &answer->variable);
         } else if (function) {
                 object.name = put_formatted(maker->names, "%s's stack", function);
         } else {
@@ -166,12 +189,13 @@ static struct object stack_object(struct maker *maker, size_t sample, uint32_t m
 
 static struct object variable_object(const struct variable *variable)
 {
-        return (struct object){.kind = OBJECT_GLOBAL,
-                               .name = variable->data.name,
-                               .module = variable->module,
-                               .start = variable->data.start,
-                               .has_size = true,
-                               .size_bytes = variable->data.size_bytes};
+        return (struct object){
+            .kind = variable->data.vaddr & ELF_THREAD_LOCAL ? OBJECT_TLS : OBJECT_GLOBAL,
+            .name = variable->data.name,
+            .module = variable->module,
+            .start = variable->data.start,
+            .has_size = true,
+            .size_bytes = variable->data.size_bytes};
 }
 
 static struct object mapping_object(struct maker *maker, uint32_t index)
@@ -224,6 +248,10 @@ static int make_sample(struct maker *maker, size_t sample)
                 objects->sample_offsets[sample] =
                     maker->sweep->variables[target->index].data.vaddr - object.start;
                 break;
+        case TARGET_THREAD:
+                object.kind = OBJECT_TLS;
+                object.name = string_pool_put(maker->names, "[thread control block]");
+                break;
         case TARGET_MAPPING:
                 object = mapping_object(maker, target->index);
                 break;
@@ -232,13 +260,15 @@ static int make_sample(struct maker *maker, size_t sample)
 }
 
 int objects_make(struct objects *objects, const struct sweep *sweep,
-                 const struct code_frames *frames, struct string_pool *names)
+                 const struct code_frames *frames, const struct types *types,
+                 struct string_pool *names)
 {
         const struct raw *raw = sweep->raw;
         struct maker maker = {.objects = objects,
                               .sweep = sweep,
                               .raw = raw,
                               .frames = frames,
+                              .types = types,
                               .names = names,
                               .sites = calloc(raw->stack_count + 1, sizeof(struct site)),
                               .site_found = calloc(raw->stack_count + 1, sizeof(bool))};

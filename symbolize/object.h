@@ -10,6 +10,7 @@ enum object_kind {
         OBJECT_GLOBAL,
         OBJECT_HEAP,
         OBJECT_STACK,
+        OBJECT_TLS,
         OBJECT_MMAP,
         OBJECT_CODE,
         OBJECT_UNKNOWN
@@ -38,7 +39,8 @@ struct objects {
 /* Makes the objects of all samples of SWEEP, whose places and variables have been
  * named. 0 or -ENOMEM; on error OBJECTS is still to be freed. */
 int objects_make(struct objects *objects, const struct sweep *sweep,
-                 const struct code_frames *frames, struct string_pool *names);
+                 const struct code_frames *frames, const struct types *types,
+                 struct string_pool *names);
 void objects_free(struct objects *objects);
 
 #endif

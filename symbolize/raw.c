@@ -121,7 +121,8 @@ static int read_thread(struct reader *reader, sqlite3_stmt *row)
                 return no_memory(reader);
         raw->threads[raw->thread_count++] = (struct raw_thread){
             .process = column_index(row, 1, raw->processes, raw->process_count),
-            .tid = sqlite3_column_int64(row, 2)};
+            .tid = sqlite3_column_int64(row, 2),
+            .thread_pointer = (uint64_t)sqlite3_column_int64(row, 3)};
         return 0;
 }
 
@@ -147,6 +148,24 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
                 module->build_id_bytes = bytes;
         }
         return module->path && module->build_id_bytes == bytes ? 0 : no_memory(reader);
+}
+
+/* Columns: process_id, module_id; some or all processes, in their order. */
+static int read_executable(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        uint32_t process = column_index(row, 0, raw->processes, raw->process_count);
+
+        if (!raw->executables) {
+                raw->executables = malloc(raw->process_count * sizeof(uint32_t));
+                if (!raw->executables)
+                        return no_memory(reader);
+                memset(raw->executables, 0xff, raw->process_count * sizeof(uint32_t));
+        }
+        if (process != RAW_NONE)
+                raw->executables[process] =
+                    column_index(row, 1, raw->module_ids, raw->module_count);
+        return 0;
 }
 
 static enum raw_mapping_kind mapping_kind(const char *text)
@@ -219,7 +238,15 @@ static int read_sample(struct reader *reader, sqlite3_stmt *row)
             .addr = (uint64_t)sqlite3_column_int64(row, 4),
             .has_addr = sqlite3_column_type(row, 4) != SQLITE_NULL,
             .stack = column_index(row, 5, raw->stack_ids, raw->stack_count),
-            .process = RAW_NONE};
+            .process = RAW_NONE,
+            .stack_depth = RAW_NONE};
+        if (sqlite3_column_type(row, 6) != SQLITE_NULL) {
+                int64_t depth = sqlite3_column_int64(row, 6);
+
+                if (depth >= 0 && depth < RAW_NONE)
+                        sample->stack_depth = (uint32_t)depth;
+                sample->cfa_offset_bytes = sqlite3_column_int64(row, 7);
+        }
         if (sample->thread != RAW_NONE)
                 sample->process = raw->threads[sample->thread].process;
         return 0;
@@ -297,18 +324,23 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
                 read_row *read;
         } tables[] = {
             {"SELECT process_id FROM process ORDER BY process_id", read_process},
-            {"SELECT thread_id, process_id, tid FROM thread ORDER BY thread_id",
+            {"SELECT thread_id, process_id, tid, address FROM thread"
+             " LEFT JOIN thread_pointer USING (thread_id) ORDER BY thread_id",
              read_thread},
             {"SELECT module_id, path, build_id FROM module ORDER BY module_id",
              read_module},
+            {"SELECT process_id, min(module_id) FROM process JOIN module"
+             " ON path = executable GROUP BY process_id ORDER BY process_id",
+             read_executable},
             {"SELECT process_id, kind, start_addr, length_bytes, file_offset_bytes,"
              " module_id, protection, thread_id, start_ns, end_ns"
              " FROM mapping ORDER BY mapping_id",
              read_mapping},
             {"SELECT stack_id, parent_id, process_id, ip FROM stack ORDER BY stack_id",
              read_stack},
-            {"SELECT sample_id, time_ns, thread_id, ip, addr, stack_id"
-             " FROM sample ORDER BY sample_id",
+            {"SELECT sample_id, time_ns, thread_id, ip, addr, stack_id, depth,"
+             " cfa_offset_bytes"
+             " FROM sample LEFT JOIN stack_access USING (sample_id) ORDER BY sample_id",
              read_sample},
             {"SELECT process_id, function, addr, size_bytes, stack_id, start_ns, end_ns"
              " FROM allocation ORDER BY allocation_id",
@@ -374,6 +406,7 @@ void raw_free(struct raw *raw)
                         elf_file_close(&raw->modules[i].file);
         }
         free(raw->processes);
+        free(raw->executables);
         free(raw->threads);
         free(raw->thread_ids);
         free(raw->modules);

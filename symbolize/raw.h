@@ -24,6 +24,7 @@ struct raw_period {
 struct raw_thread {
         uint32_t process;
         int64_t tid;
+        uint64_t thread_pointer; /* 0: unknown */
 };
 
 struct raw_mapping {
@@ -56,6 +57,8 @@ struct raw_sample {
         uint32_t thread;
         uint32_t stack;
         bool has_addr;
+        uint32_t stack_depth; /* the frame that addr is in; RAW_NONE: unknown */
+        int64_t cfa_offset_bytes;
 };
 
 struct raw_allocation {
@@ -75,7 +78,8 @@ struct raw_total {
 };
 
 struct raw {
-        int64_t *processes; /* ids; a process has no more to it here */
+        int64_t *processes;    /* ids */
+        uint32_t *executables; /* of each process: the module; RAW_NONE: unknown */
         size_t process_count;
         struct raw_thread *threads;
         int64_t *thread_ids;

@@ -139,9 +139,9 @@ static int write_stack_locations(struct writing *writing)
 static int write_objects(struct writing *writing)
 {
         static const char *const kinds[] = {
-            [OBJECT_GLOBAL] = "global", [OBJECT_HEAP] = "heap",
-            [OBJECT_STACK] = "stack",   [OBJECT_MMAP] = "mmap",
-            [OBJECT_CODE] = "code",     [OBJECT_UNKNOWN] = "unknown"};
+            [OBJECT_GLOBAL] = "global",  [OBJECT_HEAP] = "heap", [OBJECT_STACK] = "stack",
+            [OBJECT_TLS] = "tls",        [OBJECT_MMAP] = "mmap", [OBJECT_CODE] = "code",
+            [OBJECT_UNKNOWN] = "unknown"};
         const struct objects *objects = writing->result->objects;
         int error = prepare(writing, "INSERT INTO data_object (object_id, kind, name,"
                                      " module_id, alloc_function, alloc_file, alloc_line,"

@@ -160,6 +160,15 @@ static bool object_type(const struct finder *finder, size_t sample, uint32_t *ty
 {
         const struct target *target = &finder->sweep->targets[sample];
 
+        if (target->kind == TARGET_STACK) {
+                uint32_t place;
+                const struct flow_answer *answer =
+                    sweep_frame_answer(finder->sweep, sample, &place);
+
+                *type = answer ? answer->variable.type : TYPE_NONE;
+                *offset = answer ? (uint64_t)answer->variable_offset : 0;
+                return answer != NULL;
+        }
         if (target->kind != TARGET_VARIABLE)
                 return false;
         const struct data_place *data = &finder->sweep->variables[target->index].data;

@@ -69,6 +69,19 @@ static int find_place(struct sweep *sweep, const struct timeline *timeline, uint
 
 /* ---- targets of data addresses --------------------------------------------------- */
 
+static int put_variable(struct sweep *sweep, uint64_t vaddr, uint32_t module,
+                        struct target *target)
+{
+        if (sweep->variable_count >= RAW_NONE ||
+            array_reserve(&sweep->variables, &sweep->variable_capacity,
+                          sweep->variable_count, sizeof(*sweep->variables)) < 0)
+                return -ENOMEM;
+        *target = (struct target){TARGET_VARIABLE, (uint32_t)sweep->variable_count, 0};
+        sweep->variables[sweep->variable_count++] = (struct variable){
+            .data = {.vaddr = vaddr, .type = TYPE_NONE}, .module = module};
+        return 0;
+}
+
 /* The variable at ADDR, when it lies in a loaded file: in what MAPPING maps of it, or
  * in memory that its segments continue with (.bss). */
 static int find_variable(struct sweep *sweep, const struct timeline *timeline,
@@ -86,16 +99,34 @@ static int find_variable(struct sweep *sweep, const struct timeline *timeline,
         if ((mapping->module != RAW_NONE && mapping->module != image->module) ||
             !elf_file_segment(&raw->modules[image->module].file, addr - image->bias))
                 return 0;
-        if (sweep->variable_count >= RAW_NONE ||
-            array_reserve(&sweep->variables, &sweep->variable_capacity,
-                          sweep->variable_count, sizeof(*sweep->variables)) < 0)
-                return -ENOMEM;
         *found = true;
-        *target = (struct target){TARGET_VARIABLE, (uint32_t)sweep->variable_count, 0};
-        sweep->variables[sweep->variable_count++] =
-            (struct variable){.data = {.vaddr = addr - image->bias, .type = TYPE_NONE},
-                              .module = image->module};
-        return 0;
+        return put_variable(sweep, addr - image->bias, image->module, target);
+}
+
+/* What the C library keeps at the thread pointer (tcbhead_t of glibc). */
+enum { CONTROL_BLOCK_BYTES = 704 };
+
+/* The program's thread-local variables lie right below the thread pointer (ELF handling
+ * for thread-local storage, variant II). */
+static int find_thread_memory(struct sweep *sweep, const struct raw_sample *sample,
+                              struct target *target)
+{
+        const struct raw *raw = sweep->raw;
+        uint64_t pointer =
+            sample->thread == RAW_NONE ? 0 : raw->threads[sample->thread].thread_pointer;
+        uint32_t module = pointer && sample->process != RAW_NONE && raw->executables
+                              ? raw->executables[sample->process]
+                              : RAW_NONE;
+
+        if (pointer && sample->addr - pointer < CONTROL_BLOCK_BYTES)
+                *target = (struct target){TARGET_THREAD, 0, sample->addr - pointer};
+        if (module == RAW_NONE || raw->modules[module].state != MODULE_READY ||
+            pointer - sample->addr - 1 >= raw->modules[module].file.thread_bytes)
+                return 0;
+        uint64_t offset =
+            raw->modules[module].file.thread_bytes - (pointer - sample->addr);
+
+        return put_variable(sweep, offset | ELF_THREAD_LOCAL, module, target);
 }
 
 static int find_target(struct sweep *sweep, const struct timeline *timeline,
@@ -106,6 +137,10 @@ static int find_target(struct sweep *sweep, const struct timeline *timeline,
         uint32_t index;
 
         *target = (struct target){.kind = TARGET_UNMAPPED};
+        if (find_thread_memory(sweep, sample, target) < 0)
+                return -ENOMEM;
+        if (target->kind != TARGET_UNMAPPED)
+                return 0;
         if ((index = timeline_find(timeline, LAYER_STACK, addr)) != INTERVAL_NONE) {
                 *target =
                     (struct target){TARGET_STACK, index, raw->mappings[index].end - addr};
@@ -323,6 +358,46 @@ static int date_stacks(struct pass *pass)
         return 0;
 }
 
+/* The place of the frame DEPTH calls out from SAMPLE; RAW_NONE: not known. */
+static uint32_t frame_place(const struct sweep *sweep, size_t sample, uint32_t depth)
+{
+        uint32_t stack = sweep->raw->samples[sample].stack;
+
+        if (depth == 0)
+                return sweep->sample_places[sample];
+        while (depth > 0 && stack != RAW_NONE) {
+                stack = sweep->raw->stacks[stack].parent;
+                depth--;
+        }
+        return stack == RAW_NONE ? RAW_NONE : sweep->stack_places[stack];
+}
+
+static int find_frames(struct sweep *sweep)
+{
+        size_t capacity = 0;
+
+        for (size_t i = 0; i < sweep->raw->sample_count; i++) {
+                const struct raw_sample *sample = &sweep->raw->samples[i];
+
+                if (sweep->targets[i].kind != TARGET_STACK ||
+                    sample->stack_depth == RAW_NONE)
+                        continue;
+                uint32_t place = frame_place(sweep, i, sample->stack_depth);
+
+                if (place == RAW_NONE || !sweep->places[place].in_image)
+                        continue;
+                if (array_reserve(&sweep->frames, &capacity, sweep->frame_count,
+                                  sizeof(*sweep->frames)) < 0)
+                        return -ENOMEM;
+                sweep->sample_frames[i] = (uint32_t)sweep->frame_count;
+                sweep->frames[sweep->frame_count++] = (struct frame){
+                    .access = {.question = FLOW_FRAME,
+                               .cfa_offset_bytes = sample->cfa_offset_bytes},
+                    .place = place};
+        }
+        return 0;
+}
+
 static int allocate_results(struct sweep *sweep)
 {
         const struct raw *raw = sweep->raw;
@@ -330,8 +405,11 @@ static int allocate_results(struct sweep *sweep)
         sweep->sample_places = malloc((raw->sample_count + 1) * sizeof(uint32_t));
         sweep->targets = calloc(raw->sample_count + 1, sizeof(*sweep->targets));
         sweep->stack_places = malloc((raw->stack_count + 1) * sizeof(uint32_t));
-        if (!sweep->sample_places || !sweep->targets || !sweep->stack_places)
+        sweep->sample_frames = malloc((raw->sample_count + 1) * sizeof(uint32_t));
+        if (!sweep->sample_places || !sweep->targets || !sweep->stack_places ||
+            !sweep->sample_frames)
                 return -ENOMEM;
+        memset(sweep->sample_frames, 0xff, raw->sample_count * sizeof(uint32_t));
         memset(sweep->sample_places, 0xff, raw->sample_count * sizeof(uint32_t));
         memset(sweep->stack_places, 0xff, raw->stack_count * sizeof(uint32_t));
         return 0;
@@ -377,11 +455,33 @@ int sweep_run(struct sweep *sweep, const struct raw *raw)
                 error = sweep_process(&pass, i);
         if (!error)
                 error = answer_orphans(&pass);
+        if (!error)
+                error = find_frames(sweep);
         free_group(&pass.mappings);
         free_group(&pass.allocations);
         free(pass.queries);
         free(pass.calls);
         return error;
+}
+
+const struct flow_answer *sweep_frame_answer(const struct sweep *sweep, size_t sample,
+                                             uint32_t *place)
+{
+        uint32_t frame = sweep->sample_frames[sample];
+        const struct access *access;
+
+        *place = sweep->sample_places[sample];
+        if (frame != RAW_NONE) {
+                *place = sweep->frames[frame].place;
+                access = &sweep->frames[frame].access;
+        } else {
+                access = &sweep->places[*place].access;
+        }
+        return access->asked && access->flow.outcome == FLOW_FOUND &&
+                       access->flow.variable.type != TYPE_NONE &&
+                       !access->flow.place.indexed
+                   ? &access->flow
+                   : NULL;
 }
 
 void sweep_free(struct sweep *sweep)
@@ -392,5 +492,7 @@ void sweep_free(struct sweep *sweep)
         free(sweep->sample_places);
         free(sweep->targets);
         free(sweep->stack_places);
+        free(sweep->frames);
+        free(sweep->sample_frames);
         *sweep = (struct sweep){0};
 }

@@ -25,6 +25,7 @@ enum target_kind {
         TARGET_BLOCK,    /* index: allocation */
         TARGET_STACK,    /* index: mapping */
         TARGET_VARIABLE, /* index: variable */
+        TARGET_THREAD,   /* index: none; the thread's control block */
         TARGET_MAPPING   /* index: mapping */
 };
 
@@ -41,6 +42,12 @@ struct variable {
         uint32_t module;
 };
 
+/* A frame of the call stack that a sample's address lies in. */
+struct frame {
+        struct access access;
+        uint32_t place; /* of its instruction, or its call of the next frame */
+};
+
 struct sweep {
         const struct raw *raw;
         struct place *places;
@@ -53,11 +60,20 @@ struct sweep {
         uint32_t *sample_places; /* of raw's samples */
         struct target *targets;
         uint32_t *stack_places; /* of raw's stacks; RAW_NONE: of no process */
+        /* Samples in frames of their own thread's stack. */
+        struct frame *frames;
+        size_t frame_count;
+        uint32_t *sample_frames; /* of raw's samples; RAW_NONE: none */
 };
 
 /* Answers all samples and stacks of RAW, whose modules are checked. 0 or -ENOMEM;
  * on error SWEEP is still to be freed. */
 int sweep_run(struct sweep *sweep, const struct raw *raw);
+/* The variable that a sample on the stack fell into: by the frame that its
+ * address is in, else by its instruction's operand. *PLACE is
+ * the frame's code. NULL: not known. */
+const struct flow_answer *sweep_frame_answer(const struct sweep *sweep, size_t sample,
+                                             uint32_t *place);
 void sweep_free(struct sweep *sweep);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbol tables: .symtab, or .dynsym where there is nothing better. Only what has
- * a place in memory counts; thread-local symbols hold offsets and are left out. */
+ * a place in memory counts; thread-local symbols are offsets, marked as such. */
 #include "symbol_table.h"
 
 #include <errno.h>
@@ -41,8 +41,16 @@ static bool wanted(const struct elf_file *file, const GElf_Sym *sym, const char 
                     (type == STT_NOTYPE && in_code(file, sym->st_value));
         if (*function)
                 return true;
+        if (type == STT_TLS)
+                return sym->st_size > 0 && sym->st_value < ELF_THREAD_LOCAL;
         return (type == STT_OBJECT || type == STT_COMMON || type == STT_NOTYPE) &&
                sym->st_size > 0 && elf_file_segment(file, sym->st_value);
+}
+
+static uint64_t place_of(const GElf_Sym *sym)
+{
+        return GELF_ST_TYPE(sym->st_info) == STT_TLS ? sym->st_value | ELF_THREAD_LOCAL
+                                                     : sym->st_value;
 }
 
 static int read_table(struct symbol_table *table, const struct elf_file *file,
@@ -70,7 +78,7 @@ static int read_table(struct symbol_table *table, const struct elf_file *file,
                                           sizeof(*table->symbols)) < 0)
                                 return -ENOMEM;
                         table->symbols[table->count] =
-                            (struct symbol){.vaddr = sym.st_value,
+                            (struct symbol){.vaddr = place_of(&sym),
                                             .size_bytes = sym.st_size,
                                             .name = name,
                                             .rank = rank_of(&sym, name),

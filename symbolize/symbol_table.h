@@ -7,7 +7,7 @@
 #include "range_map.h"
 
 struct symbol {
-        uint64_t vaddr;
+        uint64_t vaddr;      /* of a thread-local one: its offset, and ELF_THREAD_LOCAL */
         uint64_t size_bytes; /* 0: the table does not say */
         const char *name;    /* owned by the ELF file it was read from; may be mangled */
         uint8_t rank;        /* of names for the same thing, the higher is shown */

@@ -97,8 +97,8 @@ static void mark_calls(struct sweep *sweep, uint32_t stack)
                 struct place *place = index == RAW_NONE ? NULL : &sweep->places[index];
 
                 if (place && place->in_image)
-                        place->call =
-                            (struct access){.code = &place->code, .of_call = true};
+                        place->call = (struct access){.code = &place->code,
+                                                      .question = FLOW_RESULT};
                 stack = sweep->raw->stacks[stack].parent;
         }
 }
@@ -114,6 +114,9 @@ static void mark_accesses(struct sweep *sweep)
         }
         for (size_t i = 0; i < sweep->raw->allocation_count; i++)
                 mark_calls(sweep, sweep->raw->allocations[i].stack);
+        for (size_t i = 0; i < sweep->frame_count; i++)
+                sweep->frames[i].access.code =
+                    &sweep->places[sweep->frames[i].place].code;
 }
 
 static void list_access(struct work *work, uint32_t module, struct access *access)
@@ -134,6 +137,8 @@ static void list_work(struct sweep *sweep, size_t module_count, struct work *wor
                         work->access_first[place->module + 1] +=
                             !!place->access.code + !!place->call.code;
         }
+        for (size_t i = 0; i < sweep->frame_count; i++)
+                work->access_first[sweep->places[sweep->frames[i].place].module + 1]++;
         for (size_t i = 0; i < sweep->variable_count; i++)
                 work->data_first[sweep->variables[i].module + 1]++;
         add_up(work->code_first, module_count);
@@ -147,6 +152,9 @@ static void list_work(struct sweep *sweep, size_t module_count, struct work *wor
                 list_access(work, place->module, &place->access);
                 list_access(work, place->module, &place->call);
         }
+        for (size_t i = 0; i < sweep->frame_count; i++)
+                list_access(work, sweep->places[sweep->frames[i].place].module,
+                            &sweep->frames[i].access);
         for (size_t i = 0; i < sweep->variable_count; i++)
                 work->data[work->data_first[sweep->variables[i].module]++] =
                     &sweep->variables[i].data;
@@ -194,7 +202,8 @@ static int name_places(struct stage *stage)
             .data = malloc((stage->sweep.variable_count + 1) * sizeof(*work.data)),
             .data_first = calloc(modules + 2, sizeof(*work.data_first)),
             .accesses =
-                malloc((2 * stage->sweep.place_count + 1) * sizeof(*work.accesses)),
+                malloc((2 * stage->sweep.place_count + stage->sweep.frame_count + 1) *
+                       sizeof(*work.accesses)),
             .access_first = calloc(modules + 2, sizeof(*work.access_first))};
         int error = -ENOMEM;
 
@@ -219,7 +228,7 @@ static int find_names(struct stage *stage, struct diag *diag)
                 error = name_places(stage);
         if (!error)
                 error = objects_make(&stage->objects, &stage->sweep, &stage->frames,
-                                     stage->names);
+                                     &stage->types, stage->names);
         if (!error)
                 error = sample_types_find(&stage->sample_types, &stage->sweep,
                                           &stage->objects, &stage->types, stage->names);
