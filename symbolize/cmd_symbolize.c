@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* memlag symbolize: names for the addresses of a recording. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "symbolize.h"
@@ -16,6 +18,11 @@ static const char help[] =
     "(memlag.db), and replace those found before. 'memlag record' does this by itself;\n"
     "do it again when debug information has been installed since.\n"
     "\n"
+    "      --allocator=NAME      NAME is a function that only hands memory on from an\n"
+    "                            allocator: blocks belong to its callers. A name may "
+    "end\n"
+    "                            in '*'; may be given more than once\n"
+    "      --allocators=FILE     the same for each line of FILE\n"
     "      --debuginfo-path=DIR  also look for separate debug files below DIR, before\n"
     "                            /usr/lib/debug; may be given more than once\n"
     "      --symfs=DIR           look for the files of another machine below DIR, and "
@@ -54,12 +61,67 @@ static int run(const char *path, const struct symbolize_options *options)
         return error ? EXIT_FAILED : EXIT_OK;
 }
 
+/* A list that ends with NULL. */
+struct names {
+        const char **items;
+        size_t count;
+};
+
 /* Where the texts of options that may be repeated are, each list ending with NULL. */
 struct lists {
         const char **debuginfo_paths;
         const char **build_id_paths;
+        struct names allocators;
         char *symfs_debug;
 };
+
+/* Adds a copy of TEXT. 0 or -ENOMEM. */
+static int names_add(struct names *names, const char *text)
+{
+        const char **items =
+            reallocarray(names->items, names->count + 2, sizeof(*names->items));
+
+        if (!items)
+                return -ENOMEM;
+        names->items = items;
+        items[names->count] = strdup(text);
+        items[names->count + 1] = NULL;
+        return items[names->count++] ? 0 : -ENOMEM;
+}
+
+static void names_free(struct names *names)
+{
+        for (size_t i = 0; i < names->count; i++)
+                free((char *)names->items[i]);
+        free(names->items);
+}
+
+/* Adds the lines of the file at PATH; empty ones and those that begin with '#' are left
+ * out. An exit status, or -1 to go on. */
+static int names_read(struct names *names, const char *path)
+{
+        FILE *file = fopen(path, "re");
+        char *line = NULL;
+        size_t capacity = 0;
+        int error = file ? 0 : -errno;
+
+        while (!error && getline(&line, &capacity, file) >= 0) {
+                line[strcspn(line, "\r\n")] = '\0';
+                if (*line && *line != '#')
+                        error = names_add(names, line);
+        }
+        if (!error && ferror(file))
+                error = -EIO;
+        free(line);
+        if (file)
+                fclose(file);
+        if (error)
+                diag_printf("symbolize",
+                            "cannot read the names of allocators in %s: %s; check "
+                            "--allocators",
+                            path, strerror(-error));
+        return error ? EXIT_FAILED : -1;
+}
 
 static void append(const char **list, const char *text)
 {
@@ -69,10 +131,12 @@ static void append(const char **list, const char *text)
 }
 
 static int read_options(int argc, char **argv, struct symbolize_options *options,
-                        const struct lists *lists)
+                        struct lists *lists)
 {
         enum {
                 HELP = 1,
+                ALLOCATOR,
+                ALLOCATORS,
                 DEBUGINFO_PATH,
                 SYMFS,
                 BUILD_ID_DIR,
@@ -82,6 +146,8 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
         };
         static const struct option long_options[] = {
             {"help", no_argument, NULL, HELP},
+            {"allocator", required_argument, NULL, ALLOCATOR},
+            {"allocators", required_argument, NULL, ALLOCATORS},
             {"debuginfo-path", required_argument, NULL, DEBUGINFO_PATH},
             {"symfs", required_argument, NULL, SYMFS},
             {"build-id-dir", required_argument, NULL, BUILD_ID_DIR},
@@ -97,6 +163,16 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
                 case HELP:
                         fputs(help, stdout);
                         return EXIT_OK;
+                case ALLOCATOR:
+                        if (names_add(&lists->allocators, optarg) < 0) {
+                                diag_printf("symbolize", "out of memory");
+                                return EXIT_FAILED;
+                        }
+                        break;
+                case ALLOCATORS:
+                        if (names_read(&lists->allocators, optarg) >= 0)
+                                return EXIT_FAILED;
+                        break;
                 case DEBUGINFO_PATH:
                         append(lists->debuginfo_paths, optarg);
                         break;
@@ -141,6 +217,7 @@ static int prepare(int argc, char **argv, struct symbolize_options *options,
         options->build_id_paths = lists->build_id_paths;
         int status = read_options(argc, argv, options, lists);
 
+        options->allocators = lists->allocators.items;
         if (status < 0 && options->symfs) {
                 if (asprintf(&lists->symfs_debug, "%s/usr/lib/debug", options->symfs) < 0)
                         return EXIT_FAILED;
@@ -159,6 +236,7 @@ int cmd_symbolize(int argc, char **argv)
                 status = run(optind < argc ? argv[optind] : "memlag.db", &options);
         free(lists.debuginfo_paths);
         free(lists.build_id_paths);
+        names_free(&lists.allocators);
         free(lists.symfs_debug);
         return status;
 }

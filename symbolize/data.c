@@ -57,7 +57,26 @@ static size_t first_wanted(const struct search *search, uint64_t vaddr)
         return low;
 }
 
-static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t function)
+/* clang calls the symbol of a function's variable "function.variable", and may leave the
+ * function without a name in the debug information. */
+static uint32_t name_of_symbol(struct search *search, const char *symbol,
+                               const char *name)
+{
+        size_t length = symbol ? strlen(symbol) : 0, tail = strlen(name) + 1;
+        char *scoped = NULL;
+        uint32_t id = 0;
+
+        if (length > tail && symbol[length - tail] == '.' &&
+            strcmp(symbol + length - tail + 1, name) == 0 &&
+            asprintf(&scoped, "%.*s::%s", (int)(length - tail), symbol, name) >= 0)
+                id = string_pool_put(search->names, scoped);
+        free(scoped);
+        return id;
+}
+
+/* SYMBOL is the name of the symbol at the variable; NULL: there is none. */
+static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t function,
+                            const char *symbol)
 {
         const char *name = die_name(search->dwarf, die);
         const char *outer = NULL;
@@ -75,7 +94,9 @@ static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t func
         outer = outer ? string_pool_text(search->names,
                                          name_put_linkage(search->names, outer))
                       : NULL;
-        if (outer && asprintf(&scoped, "%s::%s", outer, name) >= 0)
+        if (!outer)
+                return name_of_symbol(search, symbol, name) ?: id;
+        if (asprintf(&scoped, "%s::%s", outer, name) >= 0)
                 id = string_pool_put(search->names, scoped);
         free(scoped);
         return id;
@@ -111,7 +132,9 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
                 if (place->named_by_symbol)
                         continue;
                 if (name == 0)
-                        name = scoped_name(search, die, function);
+                        name = scoped_name(
+                            search, die, function,
+                            exact ? string_pool_text(search->names, place->name) : NULL);
                 if (name == 0)
                         return;
                 if (!place->variable) {

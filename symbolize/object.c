@@ -19,6 +19,7 @@ struct maker {
         const struct code_frames *frames;
         const struct types *types;
         struct string_pool *names;
+        const char *const *allocators;
         struct site *sites; /* of raw's stacks, once found */
         bool *site_found;
 };
@@ -87,9 +88,11 @@ static const struct site *stack_site(struct maker *maker, uint32_t stack)
 
         if (stack == RAW_NONE)
                 return &unknown;
+        const struct site_search search = {maker->sweep, maker->frames, maker->names,
+                                           maker->allocators};
+
         if (!maker->site_found[stack]) {
-                maker->sites[stack] =
-                    site_find(maker->sweep, maker->frames, maker->names, stack);
+                maker->sites[stack] = site_find(&search, stack);
                 maker->site_found[stack] = true;
         }
         return &maker->sites[stack];
@@ -123,6 +126,7 @@ static void count_blocks(struct maker *maker)
                 struct object *object = &maker->objects->items[index];
 
                 object->allocations += total->allocations;
+                object->total_bytes += total->total_bytes;
                 object->size_bytes += total->peak_bytes;
                 object->has_size = true;
         }
@@ -261,7 +265,7 @@ static int make_sample(struct maker *maker, size_t sample)
 
 int objects_make(struct objects *objects, const struct sweep *sweep,
                  const struct code_frames *frames, const struct types *types,
-                 struct string_pool *names)
+                 const char *const *allocators, struct string_pool *names)
 {
         const struct raw *raw = sweep->raw;
         struct maker maker = {.objects = objects,
@@ -269,6 +273,7 @@ int objects_make(struct objects *objects, const struct sweep *sweep,
                               .raw = raw,
                               .frames = frames,
                               .types = types,
+                              .allocators = allocators,
                               .names = names,
                               .sites = calloc(raw->stack_count + 1, sizeof(struct site)),
                               .site_found = calloc(raw->stack_count + 1, sizeof(bool))};

@@ -25,6 +25,7 @@ struct object {
         bool has_size;
         uint64_t size_bytes;
         uint64_t allocations; /* 0: no blocks */
+        uint64_t total_bytes; /* of all blocks, one after the other */
 };
 
 struct objects {
@@ -37,10 +38,11 @@ struct objects {
 };
 
 /* Makes the objects of all samples of SWEEP, whose places and variables have been
- * named. 0 or -ENOMEM; on error OBJECTS is still to be freed. */
+ * named; ALLOCATORS
+ * as in struct symbolize_options. 0 or -ENOMEM; on error OBJECTS is still to be freed. */
 int objects_make(struct objects *objects, const struct sweep *sweep,
                  const struct code_frames *frames, const struct types *types,
-                 struct string_pool *names);
+                 const char *const *allocators, struct string_pool *names);
 void objects_free(struct objects *objects);
 
 #endif

@@ -290,7 +290,8 @@ static int read_total(struct reader *reader, sqlite3_stmt *row)
             .stack = column_index(row, 0, raw->stack_ids, raw->stack_count),
             .region = maps_region(row, 1),
             .allocations = (uint64_t)sqlite3_column_int64(row, 2),
-            .peak_bytes = (uint64_t)sqlite3_column_int64(row, 3)};
+            .total_bytes = (uint64_t)sqlite3_column_int64(row, 3),
+            .peak_bytes = (uint64_t)sqlite3_column_int64(row, 4)};
         return 0;
 }
 
@@ -345,7 +346,7 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
             {"SELECT process_id, function, addr, size_bytes, stack_id, start_ns, end_ns"
              " FROM allocation ORDER BY allocation_id",
              read_allocation},
-            {"SELECT stack_id, function, allocations, peak_bytes"
+            {"SELECT stack_id, function, allocations, total_bytes, peak_bytes"
              " FROM allocation_total ORDER BY stack_id, function",
              read_total},
         };

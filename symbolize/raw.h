@@ -74,6 +74,7 @@ struct raw_total {
         uint32_t stack;
         bool region;
         uint64_t allocations;
+        uint64_t total_bytes;
         uint64_t peak_bytes;
 };
 

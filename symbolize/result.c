@@ -145,8 +145,8 @@ static int write_objects(struct writing *writing)
         const struct objects *objects = writing->result->objects;
         int error = prepare(writing, "INSERT INTO data_object (object_id, kind, name,"
                                      " module_id, alloc_function, alloc_file, alloc_line,"
-                                     " size_bytes, allocations)"
-                                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                                     " size_bytes, allocations, total_bytes)"
+                                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
         for (size_t i = 0; i < objects->count && !error; i++) {
                 const struct object *object = &objects->items[i];
@@ -162,6 +162,7 @@ static int write_objects(struct writing *writing)
                 if (object->has_size)
                         bind_int(writing, 8, object->size_bytes);
                 bind_nonzero(writing, 9, object->allocations);
+                bind_nonzero(writing, 10, object->total_bytes);
                 error = insert(writing);
         }
         return error;

@@ -27,50 +27,59 @@ static bool allocator_library(const struct sweep *sweep, const struct place *pla
                begins_with(path_base(sweep->raw->modules[place->module].path), libraries);
 }
 
-/* The same functions in a program that holds its own copy of them, and what C++
- * libraries have inlined into it. */
-static bool allocator_function(const char *function)
-{
-        static const char *const beginnings[] = {"std::", "__gnu_cxx::", "operator new",
-                                                 NULL};
-        static const char *const names[] = {"malloc",         "calloc",
-                                            "realloc",        "reallocarray",
-                                            "aligned_alloc",  "memalign",
-                                            "posix_memalign", "valloc",
-                                            "pvalloc",        "mmap",
-                                            "mremap",         "brk",
-                                            "sbrk",           "strdup",
-                                            "strndup",        "__libc_malloc",
-                                            "__libc_calloc",  "mmap64",
-                                            "__strdup",       "__strndup",
-                                            "__libc_realloc", "__libc_memalign",
-                                            "__mmap"};
+/* The same functions in a program that holds its own copy of them, what C++ libraries
+ * have inlined into it, and functions that many programs wrap them in. */
+static const char *const known_allocators[] = {
+    "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign",
+    "posix_memalign", "valloc", "pvalloc", "mmap", "mmap64", "mremap", "brk", "sbrk",
+    "strdup", "strndup", "asprintf", "vasprintf", "getline", "getdelim", "__libc_malloc",
+    "__libc_calloc", "__libc_realloc", "__libc_memalign", "__strdup", "__strndup",
+    "__mmap", "operator new*", "std::*", "__gnu_cxx::*", "alloc::*", "__rust_alloc*",
+    "__rdl_alloc*", "__rustc*", "hashbrown::*",
+    /* the usual names of wrappers that end the program when there is no memory */
+    "xmalloc*", "xcalloc*", "xrealloc*", "xreallocarray", "xzalloc*", "x2realloc*",
+    "x2nrealloc*", "xnmalloc*", "xnrealloc*", "xstrdup*", "xstrndup*", "xmemdup*",
+    "xasprintf", "emalloc*", "ecalloc*", "erealloc*", "safe_malloc*", "checked_malloc*",
+    /* libraries */
+    "g_malloc*", "g_try_malloc*", "g_realloc*", "g_try_realloc*", "g_slice_*",
+    "g_strdup*", "g_memdup*", "g_aligned_alloc*", "zmalloc*", "zcalloc*", "zrealloc*",
+    "ztrymalloc*", "CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_realloc", "av_malloc*",
+    "av_calloc", "av_realloc*", "PyMem_*", "_PyMem_*", "PyObject_Malloc",
+    "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc", NULL};
 
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-                if (strcmp(function, names[i]) == 0)
+static bool in_list(const char *const *list, const char *function)
+{
+        for (; list && *list; list++) {
+                size_t length = strlen(*list);
+                bool prefix = length > 0 && (*list)[length - 1] == '*';
+
+                if (prefix ? strncmp(function, *list, length - 1) == 0
+                           : strcmp(function, *list) == 0)
                         return true;
-        return begins_with(function, beginnings);
+        }
+        return false;
 }
 
 /* The innermost function of PLACE, inlined ones included, that is no allocator's.
  * False when they all are. */
-static bool site_at(const struct sweep *sweep, const struct code_frames *frames,
-                    const struct string_pool *names, const struct place *place,
+static bool site_at(const struct site_search *search, const struct place *place,
                     struct site *site)
 {
         const struct code_place *code = &place->code;
 
         *site = (struct site){code->function, code->file, code->line, 0};
-        if (allocator_library(sweep, place))
+        if (allocator_library(search->sweep, place))
                 return false;
         for (uint32_t i = 0;; i++) {
-                const char *function = string_pool_text(names, site->function);
+                const char *function = string_pool_text(search->names, site->function);
 
-                if (!function || !allocator_function(function))
+                if (!function || !(in_list(known_allocators, function) ||
+                                   in_list(search->allocators, function)))
                         return true;
                 if (i + 1 >= code->frame_count)
                         return false;
-                const struct code_frame *frame = &frames->items[code->first_frame + i];
+                const struct code_frame *frame =
+                    &search->frames->items[code->first_frame + i];
 
                 *site = (struct site){frame[1].function, frame->call_file,
                                       frame->call_line, 0};
@@ -105,9 +114,9 @@ static uint32_t site_name(const struct sweep *sweep, struct string_pool *names,
         return id;
 }
 
-struct site site_find(const struct sweep *sweep, const struct code_frames *frames,
-                      struct string_pool *names, uint32_t stack)
+struct site site_find(const struct site_search *search, uint32_t stack)
 {
+        const struct sweep *sweep = search->sweep;
         const struct place *innermost = NULL;
         struct site site, first = {0};
 
@@ -116,8 +125,8 @@ struct site site_find(const struct sweep *sweep, const struct code_frames *frame
                         continue;
                 const struct place *place = &sweep->places[sweep->stack_places[stack]];
 
-                if (site_at(sweep, frames, names, place, &site)) {
-                        site.name = site_name(sweep, names, place, &site);
+                if (site_at(search, place, &site)) {
+                        site.name = site_name(sweep, search->names, place, &site);
                         return site;
                 }
                 if (!innermost) {
@@ -126,6 +135,6 @@ struct site site_find(const struct sweep *sweep, const struct code_frames *frame
                 }
         }
         if (innermost)
-                first.name = site_name(sweep, names, innermost, &first);
+                first.name = site_name(sweep, search->names, innermost, &first);
         return first;
 }

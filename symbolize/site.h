@@ -13,9 +13,15 @@ struct site {
         uint32_t name; /* "build_list at chase.c:42" */
 };
 
-/* The site of STACK (an index of raw's stacks, or RAW_NONE), from places that have
- * been named. Out of memory shows in NAMES. */
-struct site site_find(const struct sweep *sweep, const struct code_frames *frames,
-                      struct string_pool *names, uint32_t stack);
+struct site_search {
+        const struct sweep *sweep; /* places have been named */
+        const struct code_frames *frames;
+        struct string_pool *names;
+        const char *const *allocators; /* as in struct symbolize_options */
+};
+
+/* The site of STACK (an index of raw's stacks, or RAW_NONE). Out of memory shows in the
+ * names. */
+struct site site_find(const struct site_search *search, uint32_t stack);
 
 #endif

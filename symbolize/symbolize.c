@@ -21,6 +21,7 @@ struct stage {
         struct objects objects;
         struct types types;
         struct sample_types sample_types;
+        const char *const *allocators;
         struct string_pool *names;
         struct debug_search search;
         struct module_search files;
@@ -228,7 +229,7 @@ static int find_names(struct stage *stage, struct diag *diag)
                 error = name_places(stage);
         if (!error)
                 error = objects_make(&stage->objects, &stage->sweep, &stage->frames,
-                                     &stage->types, stage->names);
+                                     &stage->types, stage->allocators, stage->names);
         if (!error)
                 error = sample_types_find(&stage->sample_types, &stage->sweep,
                                           &stage->objects, &stage->types, stage->names);
@@ -256,6 +257,7 @@ static int prepare(struct stage *stage, struct db *db,
         int error;
 
         stage->search.directories = options->debuginfo_paths;
+        stage->allocators = options->allocators;
         stage->files = (struct module_search){options->symfs, options->build_id_paths,
                                               options->vmlinux};
         if (options->debuginfod) {

@@ -202,7 +202,8 @@ CREATE TABLE data_object (
         alloc_file     TEXT,
         alloc_line     INTEGER,
         size_bytes     INTEGER,
-        allocations    INTEGER
+        allocations    INTEGER,
+        total_bytes    INTEGER
 ) STRICT;
 
 -- The types that samples met, each with all of its fields in the order of their

@@ -67,7 +67,8 @@ INSERT INTO location VALUES
         (3, 1, 0x1030, 'look_up', '/src/table.c', 30),
         (4, 1, 0x1040, 'columns', '/src/matrix.c', 40),
         (5, 1, 0x1050, 'once', '/src/few.c', 50);
-INSERT INTO data_object VALUES
+INSERT INTO data_object (object_id, kind, name, module_id, alloc_function, alloc_file,
+                         alloc_line, size_bytes, allocations) VALUES
         (1, 'heap', 'orders', 1, 'main', '/src/main.c', 5, 1048576, 1),
         (2, 'heap', 'ring', 1, 'main', '/src/main.c', 6, 4096, 64),
         (3, 'global', 'table', 1, NULL, NULL, NULL, 32768, NULL),
