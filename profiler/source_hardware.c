@@ -25,6 +25,7 @@ struct plan_options source_hardware_wishes(const struct source_options *options)
             .stores = options->stores,
             .stack_bytes = STACK_BYTES,
             .counters = true,
+            .whole_cpus = options->system_wide || options->cpus,
         };
         /* Any stack costs an interrupt for each sample: only when it is asked for. */
         if (options->call_graph == CALL_GRAPH_FRAME_POINTERS)

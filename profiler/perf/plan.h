@@ -84,6 +84,7 @@ struct plan_options {
         bool phys_addr;
         bool data_page_size;
         bool counters;
+        bool whole_cpus; /* whatever runs there is recorded, and no task alone */
 };
 
 /* Adds an empty group; NULL when there is no memory. */

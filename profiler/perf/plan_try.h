@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out what this kernel and CPU accept, by opening events on this thread, without
- * letting them run, and closing them again. */
+/* Finds out what this kernel and CPU accept, by opening events on this thread or on a
+ * CPU, without letting them run, and closing them again. */
 #ifndef MEMLAG_PERF_PLAN_TRY_H
 #define MEMLAG_PERF_PLAN_TRY_H
 
 #include "plan_ibs.h"
 #include "plan_pebs.h"
-
-/* Opens GROUP and, as more of its members, the events of BESIDE (or NULL): the kernel
- * refuses with EINVAL what can never be on the PMU together. 0 or a negative errno
- * value. */
-int plan_try_group(const struct plan_group *group, const struct plan_group *beside);
 
 /* Makes PLAN for this machine as good as its kernel accepts it: the highest precision,
  * the three-part weight where the kernel has it, and as many counters beside the samples
@@ -22,10 +17,5 @@ int plan_try_pebs(const struct machine *machine, const struct plan_options *opti
 /* The same for IBS. */
 int plan_try_ibs(const struct machine *machine, const struct plan_options *options,
                  struct plan *plan, struct diag *diag);
-
-/* The reason and the remedy when opening EVENT failed with ERROR, a negative errno value,
- * which is returned. */
-int plan_try_explain(int error, const struct machine *machine, const char *event,
-                     struct diag *diag);
 
 #endif
