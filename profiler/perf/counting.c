@@ -22,6 +22,7 @@ struct slot { /* one counter of one group */
         const struct plan_event *event;
         size_t name;
         size_t source; /* the first slot of the same source */
+        bool was_read; /* else its group is not open here */
         struct reading now;
         struct reading reported;
 };
@@ -151,9 +152,11 @@ void counting_add(struct counting *counting, size_t index, uint64_t time_there,
 {
         struct group *group = &counting->groups[index];
         add(&group->now, time_there, time_running, 0);
-        for (size_t i = 0; i < group->slot_count; i++)
-                add(&counting->slots[group->first_slot + i].now, time_there, time_running,
-                    values[i]);
+        for (size_t i = 0; i < group->slot_count; i++) {
+                struct slot *slot = &counting->slots[group->first_slot + i];
+                add(&slot->now, time_there, time_running, values[i]);
+                slot->was_read = true;
+        }
 }
 
 /* ---- gains --------------------------------------------------------------------------
@@ -216,19 +219,30 @@ static bool gain_of_source(const struct counting *counting, size_t source,
         return true;
 }
 
-/* What a name gained: the sum of its sources. */
+static bool source_was_read(const struct counting *counting, size_t source)
+{
+        for (size_t i = source; i < counting->slot_count; i++)
+                if (counting->slots[i].source == source && counting->slots[i].was_read)
+                        return true;
+        return false;
+}
+
+/* What a name gained: the sum of its sources; false when none of them is counted here. */
 static bool gain_of_name(const struct counting *counting, size_t name, uint64_t *value)
 {
+        bool counted = false;
         *value = 0;
         for (size_t i = 0; i < counting->slot_count; i++) {
                 uint64_t part;
-                if (counting->slots[i].name != name || counting->slots[i].source != i)
+                if (counting->slots[i].name != name || counting->slots[i].source != i ||
+                    !source_was_read(counting, i))
                         continue;
                 if (!gain_of_source(counting, i, &part))
                         return false;
                 *value += part;
+                counted = true;
         }
-        return true;
+        return counted;
 }
 
 static void mark_reported(struct counting *counting, size_t name)

@@ -326,6 +326,14 @@ static int refused(int error, const char *what, pid_t task, int cpu, struct diag
                                 "cannot open event %s on %s: too many open files; raise "
                                 "the limit (ulimit -n)",
                                 what, where);
+        if (error == EACCES || error == EPERM)
+                return diag_set(
+                    diag, -error,
+                    "the kernel forbids event %s on %s: %s needs CAP_PERFMON%s", what,
+                    where,
+                    task > 0 ? "recording another user's process"
+                             : "recording whole CPUs",
+                    task > 0 ? "" : " or kernel.perf_event_paranoid of 0 or less");
         return diag_set(diag, -error, "cannot open event %s on %s: %s", what, where,
                         strerror(error));
 }

@@ -192,6 +192,23 @@ static void moments_between_readings(void **state)
         counting_free(counting);
 }
 
+/* What was never read is not zero: its group could not be opened, or is not for this
+ * CPU. */
+static void not_open(void **state)
+{
+        (void)state;
+        struct counting *counting = counting_new(&plan, 0);
+        counting_begin(counting);
+        add_group(counting, 1, 10 * MS, 10 * MS);
+        report(counting, 100);
+        assert_int_equal(gain_of("pending"), 30 * MS);
+        assert_int_equal(gain_of("cycles"), 20 * MS);
+        assert_int_equal(gain_of("fb_full"), UINT64_MAX);
+        assert_int_equal(gain_of("bytes"), UINT64_MAX);
+        assert_int_equal(gain_count, 2);
+        counting_free(counting);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -201,6 +218,7 @@ int main(void)
             cmocka_unit_test(several_openings),
             cmocka_unit_test(controllers_are_added_up),
             cmocka_unit_test(moments_between_readings),
+            cmocka_unit_test(not_open),
         };
         return cmocka_run_group_tests(tests, make_plan, NULL);
 }
