@@ -14,7 +14,7 @@ BOOT_SECONDS = 150
 SKIPPED = 77
 
 BUSYBOX = """[ awk cat chmod cp cut date dmesg echo env false grep head id insmod kill ls
-mkdir mount mv poweroff rm sed seq setpriv sh sleep sort stty tail tar tr true uname wc""".split()
+mkdir mount mv poweroff rm sed seq sh sleep sort stty tail tar tr true uname wc""".split()
 
 # Everything that could differ from one run to the next is pinned: executed instructions
 # are the clock, addresses are not randomised, and there is no entropy.
@@ -57,6 +57,7 @@ def _initramfs(prepared, machine):
         image.link(f"bin/{name}", "busybox")
     _add_memlag(image)
     image.program("usr/bin/perf", "/usr/bin/perf")
+    image.program("usr/bin/setpriv", "/usr/bin/setpriv")
     image.program("bench/player", os.environ["PLAYER"])
     image.file("bench/scripted_pmu.ko", f"{prepared}/scripted_pmu.ko")
     image.content("bench/pmu", machine.pmu.encode() + b"\n")
@@ -67,7 +68,6 @@ def _initramfs(prepared, machine):
 
 
 def _add_memlag(image):
-    """As built, without the simulated PMU, which this is not about."""
     program = os.environ["MEMLAG"]
     stage = os.path.dirname(os.path.dirname(program))
     image.program("usr/bin/memlag", program)
@@ -75,8 +75,7 @@ def _add_memlag(image):
         for folder, _, files in os.walk(f"{stage}/{part}"):
             for name in files:
                 path = os.path.relpath(f"{folder}/{name}", stage)
-                if "/valgrind/" not in path:
-                    image.file(f"usr/{path}", f"{folder}/{name}")
+                image.file(f"usr/{path}", f"{folder}/{name}")
 
 
 def _run(prepared, machine, directory):

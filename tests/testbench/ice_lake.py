@@ -24,7 +24,7 @@ class IceLake(MachineCase):
         samples = self.recording("import/import.db").memory_samples()
         self.assert_recorded(samples, player)
         self.assert_produced(samples, self.journal("import"))
-        self.assert_steps(samples, player, PERF_THRESHOLD)
+        self.assert_steps(samples, player, 20000, PERF_THRESHOLD)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,17 @@ class Recording:
                            locked, function, object_kind, object
                     FROM sample_view WHERE op <> 'NA' ORDER BY sample_id""")]
 
+    def readings(self):
+        """(name, start_ns, end_ns, value) of each counter, in the order of time."""
+        return self.rows("""
+            SELECT c.name, r.start_ns, r.end_ns, r.value
+            FROM reading AS r JOIN counter AS c USING (counter_id) ORDER BY r.start_ns""")
+
+    def intervals(self, column):
+        """(interval_id, value) where there is one."""
+        return self.rows(f"""SELECT interval_id, {column} FROM interval_view
+                             WHERE {column} IS NOT NULL ORDER BY interval_id""")
+
 
 def perf_script_samples(path, event):
     """(tid, ip, addr, data_src, latency) of each sample of EVENT that

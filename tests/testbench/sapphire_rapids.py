@@ -5,7 +5,7 @@
 import unittest
 
 import bench
-from case import PERF_THRESHOLD, ROLES, MachineCase
+from case import PERF_THRESHOLD, MachineCase
 from recording import perf_script_samples
 
 # Which of the eight counters events can be on (Intel's list of this CPU's core events,
@@ -22,6 +22,24 @@ CONSTRAINTS = "constraints=" + ",".join(f"{code:x}:{counters:x}" for code, count
     0xfd43: 0x0f,  # MEM_LOAD_COMPLETED.L1_MISS_ANY
     0x0347: 0x0f,  # MEMORY_ACTIVITY.STALLS_L1D_MISS
 }.items())
+
+# memlag record takes the latency on which the threshold acts.
+LATENCY = "instruction_latency"
+THRESHOLD = 30
+
+# guest/steady.txt: counts a millisecond.
+STEADY = {
+    "l1d_pend_miss.pending": 9000000,
+    "l1d_pend_miss.fb_full": 300000,
+    "mem_load_retired.l1_miss": 60000,
+    "mem_load_completed.l1_miss_any": 100000,
+    "mem_inst_retired.all_loads": 1000000,
+    "resource_stalls.sb": 200000,
+    "cycle_activity.stalls_total": 1500000,
+    "memory_activity.stalls_l1d_miss": 1200000,
+    "cpu_clk_unhalted.thread": 3000000,
+    "inst_retired.any": 4000000,
+}
 
 
 class SapphireRapids(MachineCase):
@@ -51,8 +69,7 @@ class SapphireRapids(MachineCase):
                           "data_src"):
                 self.assertEqual(getattr(sample, field), getattr(access, field), sample)
             self.assertEqual(access.op, "load")
-        self.assertEqual({access.role for access in accesses}, ROLES)
-        self.assertGreater(len(accesses), 400)
+        self.assert_roles(journal.samples, player)
 
     def test_perf_records_the_script(self):
         self.assertEqual(self.status("perf/record"), 0)
@@ -61,13 +78,156 @@ class SapphireRapids(MachineCase):
                     for sample in self.journal("perf").samples]
         self.assertEqual(recorded, produced)
 
+    def samples_of(self, scenario, output="record.out"):
+        """The samples of a recording that must have all that was produced, and the
+        player."""
+        player = self.player(f"{scenario}/{output}")
+        recording = self.recording(f"{scenario}/record.db")
+        samples = recording.memory_samples()
+        self.assertEqual(self.status(f"{scenario}/record"), 0)
+        self.assertNotIn("records lost", recording.ledger)
+        self.assert_recorded(samples, player, LATENCY)
+        self.assert_produced(samples, self.journal(scenario))
+        return samples, player
+
+    def test_samples_by_time(self):
+        """On two threads, and across fork and exec."""
+        samples, player = self.samples_of("hint")
+        self.assert_roles(samples, player)
+
+    def test_steps(self):
+        samples, player = self.samples_of("steps")
+        self.assert_steps(samples, player, 20000, PERF_THRESHOLD)
+
     def test_steps_recorded_by_perf(self):
-        """What perf mem record pipes into memlag import is the script, sample by sample."""
+        """What perf mem record pipes into memlag import."""
         player = self.player("import/player.out")
         samples = self.recording("import/import.db").memory_samples()
         self.assert_recorded(samples, player)
         self.assert_produced(samples, self.journal("import"))
-        self.assert_steps(samples, player, PERF_THRESHOLD)
+        self.assert_steps(samples, player, 20000, PERF_THRESHOLD)
+
+    def test_record_is_what_perf_records(self):
+        """One for one, but for the numbers of processes and the field that is the
+        latency."""
+        def comparable(recording, output):
+            player = self.player(output)
+            return sorted((player.access_at(sample.addr).role,
+                           *sample._replace(time_ns=0, pid=0, tid=0, latency=0))
+                          for sample in self.recording(recording).memory_samples())
+        self.assertEqual(comparable("steps/record.db", "steps/record.out"),
+                         comparable("import/import.db", "import/player.out"))
+
+    def test_stores(self):
+        samples, player = self.samples_of("stores")
+        self.assertEqual({sample.op for sample in samples}, {"load", "store"})
+        self.assert_steps(samples, player, 5000, THRESHOLD)
+        self.assert_steps(samples, player, 5000, 0, op="store")
+
+    # ---- counters ----
+
+    def test_latency_of_intervals(self):
+        """guest/phases.txt: 90 cycles for 50 ms, then 20, and so on."""
+        intervals = self.recording("phases/record.db").intervals("lmrl_cycles")
+        kinds = "".join("a" if abs(lmrl - 90) < 0.001 else
+                        "b" if abs(lmrl - 20) < 0.001 else
+                        "-" for _, lmrl in intervals)
+        self.assertRegex(kinds, "^-?a{4,6}-{1,2}b{3,5}-{1,2}a{3,5}-{1,2}b{3,5}-{0,2}a*-?$")
+        for _, lmrl in intervals:
+            self.assertTrue(19.999 < lmrl < 90.001, lmrl)
+
+    def test_l1_miss_latency_of_intervals(self):
+        recording = self.recording("phases/record.db")
+        lmrl = dict(recording.intervals("lmrl_cycles"))
+        for interval, latency in recording.intervals("l1_miss_latency_cycles"):
+            if abs(lmrl[interval] - 90) < 0.001:
+                self.assertAlmostEqual(latency, 150, delta=0.002)
+            if abs(lmrl[interval] - 20) < 0.001:
+                self.assertAlmostEqual(latency, 25, delta=0.002)
+
+    def test_memory_controller(self):
+        """Its lines of 64 bytes, at the rates of the module's parameters."""
+        recording = self.recording("phases/record.db")
+        for column, gbs in (("read_gbs", 6.4), ("write_gbs", 3.2)):
+            whole = recording.intervals(column)[2:-2]
+            self.assertGreater(len(whole), 15)
+            for _, value in whole:
+                self.assertAlmostEqual(value, gbs, delta=0.0001)
+
+    def test_rotation(self):
+        """Each counter of guest/steady.txt is on a CPU with too few counters for some of
+        the time, and is scaled to all of it."""
+        recording = self.recording("rotation/record.db")
+        self.assertEqual(recording.rows("SELECT value FROM machine "
+                                        "WHERE key = 'counter_groups'"), [(3.0,)])
+        self.assertGreater(recording.ledger["multiplexed time"], 0)
+        readings = {}
+        for name, start_ns, end_ns, value in recording.readings():
+            readings.setdefault((start_ns, end_ns), {})[name] = value
+        compared = set()
+        for (start_ns, end_ns), values in readings.items():
+            if start_ns < 80e6 or end_ns > 200e6:  # not while the player starts or ends
+                continue
+            ms = values["cpu_clk_unhalted.thread"] / STEADY["cpu_clk_unhalted.thread"]
+            self.assertTrue(9.3 < ms < 10.1, ms)
+            for name in values.keys() & STEADY.keys():
+                self.assertAlmostEqual(values[name] / STEADY[name], ms, delta=0.01 * ms)
+                compared.add(name)
+        self.assertEqual(compared, set(STEADY))
+
+    # ---- losses ----
+
+    def test_throttling_is_counted(self):
+        samples, _ = self.samples_of("throttled")
+        ledger = self.recording("throttled/record.db").ledger
+        journal = self.journal("throttled")
+        self.assertGreater(journal.throttled, 10)
+        self.assertEqual(ledger["times throttled"], journal.throttled)
+        self.assertGreater(ledger["throttled time"], 0)
+        self.assertEqual(len(samples), journal.produced)
+
+    def test_lost_and_stored_are_all(self):
+        recording = self.recording("small_ring/record.db")
+        player = self.player("small_ring/record.out")
+        samples = recording.memory_samples()
+        self.assert_recorded(samples, player, LATENCY)
+        lost = recording.ledger["records lost"]
+        self.assertGreater(lost, 0)
+        self.assertEqual(len(samples) + lost, self.journal("small_ring").produced)
+        report = self.text("small_ring/record.err").replace("\n", " ")
+        self.assertIn(f"{lost} records lost", report)
+
+    # ---- other targets ----
+
+    def test_attach(self):
+        """To threads that run already, and a process that they start."""
+        samples, player = self.samples_of("attach", "player.out")
+        self.assert_roles(samples, player, {"main", "thread", "child"})
+
+    def test_whole_machine(self):
+        """Two threads that run already, and a process that begins meanwhile."""
+        samples, player = self.samples_of("all", "player.out")
+        self.assert_roles(samples, player, {"main", "thread", "child"})
+
+    # ---- rights ----
+
+    def test_unprivileged(self):
+        samples, player = self.samples_of("unprivileged")
+        self.assert_roles(samples, player)
+        self.assertEqual(self.recording("unprivileged/record.db").intervals("read_gbs"), [])
+
+    def test_unprivileged_whole_machine(self):
+        self.assert_refused("unprivileged_all", "CPU 0", "CAP_PERFMON",
+                            "kernel.perf_event_paranoid")
+
+    def test_paranoid(self):
+        self.assert_refused("paranoid", "kernel.perf_event_paranoid is 3", "CAP_PERFMON")
+
+    def test_imprecise_samples_are_refused(self):
+        self.assert_refused("imprecise", "max_precise is 0", "have no address")
+        found = self.findings("imprecise/doctor.json")
+        self.assertEqual(found["pebs"]["status"], "missing")
+        self.assertIn("max_precise", found["pebs"]["finding"])
 
 
 if __name__ == "__main__":

@@ -87,6 +87,15 @@ static uint64_t now_ms(void)
         return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* That the current thread has had. */
+static uint64_t cpu_time_ns(void)
+{
+        struct timespec time;
+
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 static void fill_published(struct role *role)
 {
         for (size_t i = 0; i < ACCESSES; i++) {
@@ -141,6 +150,13 @@ static void play_for_time(struct role *role)
         current_access = NULL;
 }
 
+/* The recorder may need some time to make room in its ring, for what the kernel tells of
+ * the end of a thread. */
+static void let_recorder_catch_up(void)
+{
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+}
+
 static void play_steps(struct role *role)
 {
         int fd = open_pmu("step");
@@ -152,6 +168,7 @@ static void play_steps(struct role *role)
                         err(3, "step");
         }
         close(fd);
+        let_recorder_catch_up();
 }
 
 static void play(struct role *role)
@@ -161,10 +178,13 @@ static void play(struct role *role)
                (void *)role->array);
         fflush(stdout);
         give_script();
+        uint64_t begin_ns = cpu_time_ns();
         if (options.steps)
                 play_steps(role);
         else
                 play_for_time(role);
+        printf("played %s %" PRIu64 "\n", role->name, cpu_time_ns() - begin_ns);
+        fflush(stdout);
 }
 
 static void *play_thread(void *role)
