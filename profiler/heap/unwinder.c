@@ -344,6 +344,12 @@ static void restore(struct machine *machine)
                 machine->state = machine->remembered[--machine->depth];
 }
 
+/* An offset, which is told as a multiple of the entry's unit. */
+static int64_t factored(uint64_t offset, const struct entry *entry)
+{
+        return (int64_t)(offset * (uint64_t)entry->data_align);
+}
+
 /* Instructions whose operand is not in the opcode, by their numbers in DWARF. */
 static void run_extended(struct machine *machine, const struct entry *entry,
                          uint8_t opcode, struct bytes *bytes)
@@ -367,7 +373,7 @@ static void run_extended(struct machine *machine, const struct entry *entry,
                 return;
         case 0x05: /* offset_extended */
                 number = read_uleb(bytes);
-                set_saved(machine, number, (int64_t)read_uleb(bytes) * entry->data_align);
+                set_saved(machine, number, factored(read_uleb(bytes), entry));
                 return;
         case 0x06: /* restore_extended */
                 set_initial(machine, read_uleb(bytes));
@@ -408,14 +414,14 @@ static void run_extended(struct machine *machine, const struct entry *entry,
                 return;
         case 0x11: /* offset_extended_sf */
                 number = read_uleb(bytes);
-                set_saved(machine, number, read_sleb(bytes) * entry->data_align);
+                set_saved(machine, number, factored((uint64_t)read_sleb(bytes), entry));
                 return;
         case 0x12: /* def_cfa_sf */
                 number = read_uleb(bytes);
-                set_cfa(machine, number, read_sleb(bytes) * entry->data_align);
+                set_cfa(machine, number, factored((uint64_t)read_sleb(bytes), entry));
                 return;
         case 0x13: /* def_cfa_offset_sf */
-                rule->cfa_offset = read_sleb(bytes) * entry->data_align;
+                rule->cfa_offset = factored((uint64_t)read_sleb(bytes), entry);
                 return;
         case 0x14: /* val_offset */
                 set_lost(machine, read_uleb(bytes));
@@ -450,8 +456,7 @@ static void run(struct machine *machine, const struct entry *entry,
                         machine->location += operand * entry->code_align;
                         break;
                 case 2: /* offset */
-                        set_saved(machine, operand,
-                                  (int64_t)read_uleb(bytes) * entry->data_align);
+                        set_saved(machine, operand, factored(read_uleb(bytes), entry));
                         break;
                 case 3: /* restore */
                         set_initial(machine, operand);
