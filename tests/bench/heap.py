@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the heap tracker costs programs that run as they are, beside heaptrack.
+
+Runs jobs that allocate much alone, with memlag's tracker and its consumer, and under
+heaptrack (--raw: it interprets nothing), in turns; prints the medians of the CPU seconds and of the wall seconds of all
+that takes part, and memlag's over heaptrack's, which is to be at most 1.
+    heap.py build/bin/heap_consume [--rounds N]"""
+import argparse
+import os
+import pathlib
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PYTHON_JOB = """
+import json
+records = [{'a': [i, str(i), {'x': i * 1.5}]} for i in range(60000)]
+for _ in range(3):
+    json.loads(json.dumps(records))
+"""
+
+THREADS_JOB = """
+#include <pthread.h>
+#include <stdlib.h>
+static void *run(void *seed)
+{
+        void *kept[64] = {0};
+        unsigned state = (unsigned)(size_t)seed;
+        for (int i = 0; i < 400000; i++) {
+                state = state * 1664525 + 1013904223;
+                free(kept[state >> 26]);
+                kept[state >> 26] = malloc(16 + (state >> 8) % 1000);
+        }
+        return NULL;
+}
+int main(void)
+{
+        pthread_t threads[8];
+        for (size_t i = 0; i < 8; i++)
+                pthread_create(&threads[i], NULL, run, (void *)(i + 1));
+        for (int i = 0; i < 8; i++)
+                pthread_join(threads[i], NULL);
+        return 0;
+}
+"""
+
+
+def make_jobs(directory):
+    (directory / "job.py").write_text(PYTHON_JOB)
+    (directory / "threads.c").write_text(THREADS_JOB)
+    threads = str(directory / "threads")
+    subprocess.run(["cc", "-O1", "-pthread", "-o", threads, threads + ".c"], check=True)
+    return [("python3", ["/usr/bin/python3", str(directory / "job.py")]),
+            ("8 threads", [threads])]
+
+
+def cost(command, directory):
+    """CPU and wall seconds of COMMAND and its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    subprocess.run(command, check=True, cwd=directory, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   env={**os.environ, "PYTHONMALLOC": "malloc"})
+    wall = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("consume", help="build/bin/heap_consume")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each kind (5)")
+    options = parser.parse_args()
+    if not shutil.which("heaptrack"):
+        sys.exit("heap.py: heaptrack is not installed; there is nothing to compare with")
+    consume = os.path.abspath(options.consume)
+    print(f"{'job, seconds':<24} {'alone':>8} {'memlag':>8} {'heaptrack':>10} {'ratio':>7} {'limit':>6}")
+    with tempfile.TemporaryDirectory(prefix="memlag-bench-") as name:
+        directory = pathlib.Path(name)
+        for job, command in make_jobs(directory):
+            ways = [command, [consume, "", *command],
+                    ["heaptrack", "--raw", "-o", str(directory / "heaptrack"), *command]]
+            costs = [[], [], []]
+            for _ in range(options.rounds):
+                for way, found in zip(ways, costs):
+                    found.append(cost(way, directory))
+            for index, kind in enumerate(("CPU", "wall")):
+                alone, memlag, heaptrack = (
+                    statistics.median(found[index] for found in way) for way in costs)
+                print(f"{job + ', ' + kind:<24} {alone:>8.2f} {memlag:>8.2f} {heaptrack:>10.2f}"
+                      f" {memlag / heaptrack:>7.2f} {1:>6}")
+
+
+if __name__ == "__main__":
+    main()
