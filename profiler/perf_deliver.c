@@ -760,6 +760,9 @@ static void set_memory(const struct perf_stream *stream,
         }
         event->addr = sample->addr;
         event->has_addr = type & PERF_SAMPLE_ADDR && sample->addr != 0;
+        event->phys_addr = sample->phys_addr;
+        event->page_bytes =
+            sample->data_page_size <= INT64_MAX ? (int64_t)sample->data_page_size : 0;
         event->latency_cycles = -1;
         if (!(type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)))
                 return;

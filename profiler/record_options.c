@@ -28,6 +28,8 @@ enum key {
         KEY_LDLAT,
         KEY_CALL_GRAPH,
         KEY_STORES,
+        KEY_PHYS_DATA,
+        KEY_PAGE_SIZE,
         KEY_NO_HEAP,
         KEY_SIM_CPU,
         KEY_SIM_SET,
@@ -62,6 +64,10 @@ static const struct argp_option option_table[] = {
      "Only loads of at least CYCLES are sampled (default 30)", 0},
     {"call-graph", KEY_CALL_GRAPH, "MODE", 0,
      "Call stacks of samples and allocations: auto (default), fp or none", 0},
+    {"phys-data", KEY_PHYS_DATA, NULL, 0,
+     "Record the physical addresses of the data (pebs, ibs)", 0},
+    {"data-page-size", KEY_PAGE_SIZE, NULL, 0,
+     "Record the sizes of the data's pages (pebs, ibs)", 0},
     {"stores", KEY_STORES, NULL, 0, "Sample stores too (pebs)", 0},
     {"no-heap", KEY_NO_HEAP, NULL, 0, "Do not follow heap allocations", 0},
     {NULL, 0, NULL, 0, "Simulated PMU:", 1},
@@ -245,6 +251,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_CALL_GRAPH:
                 set_call_graph(options, state, text);
+                return 0;
+        case KEY_PHYS_DATA:
+                options->source.phys_addr = true;
+                return 0;
+        case KEY_PAGE_SIZE:
+                options->source.page_size = true;
                 return 0;
         case KEY_STORES:
                 options->source.stores = true;

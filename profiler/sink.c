@@ -769,7 +769,9 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                                  .stall_ns = event->stall_ns,
                                  .latency_cycles = event->latency_cycles,
                                  .stack_frame = event->stack_frame,
-                                 .cfa_offset_bytes = event->cfa_offset_bytes};
+                                 .cfa_offset_bytes = event->cfa_offset_bytes,
+                                 .phys_addr = event->phys_addr,
+                                 .page_bytes = event->page_bytes};
         struct thread *thread;
         int rc = thread_of_event(sink, image, event->tid, row.time_ns, &thread, diag);
         if (rc < 0)

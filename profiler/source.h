@@ -58,6 +58,8 @@ struct event_sample {
         uint32_t stack_frame;
         int64_t cfa_offset_bytes;
         uint64_t thread_pointer; /* of the thread; 0: unknown */
+        uint64_t phys_addr;      /* of addr; 0: unknown */
+        int64_t page_bytes;      /* of addr's page; 0: unknown */
 };
 
 struct event_counter {
@@ -138,7 +140,9 @@ struct source_options {
         enum call_graph call_graph;
         bool heap;
         bool stores;
-        pid_t pid; /* record a process that runs already; 0: the command */
+        bool phys_addr; /* physical addresses of the data too */
+        bool page_size; /* sizes of the data's pages too */
+        pid_t pid;      /* record a process that runs already; 0: the command */
         bool system_wide;
         const char *cpus;    /* record on these, such as "0-3,8"; NULL: not asked for */
         size_t ring_pages;   /* of each CPU; 0: as many as may be locked */
@@ -156,6 +160,7 @@ struct source_ops {
         bool latency;         /* its samples have latencies, from a threshold on */
         bool only_on_request; /* never what `--source auto` means */
         bool stores;          /* --stores is possible */
+        bool pages;           /* --phys-data and --data-page-size are possible */
         /* Fills in how often to sample, where the user has not said. */
         void (*set_defaults)(struct source_options *options);
         /* 0, or a negative errno value with the reason and the remedy in DIAG. */

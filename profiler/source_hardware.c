@@ -24,6 +24,8 @@ struct plan_options source_hardware_wishes(const struct source_options *options)
             .ldlat_cycles = options->ldlat_cycles,
             .stores = options->stores,
             .stack_bytes = STACK_BYTES,
+            .phys_addr = options->phys_addr,
+            .data_page_size = options->page_size,
             .counters = true,
             .whole_cpus = options->system_wide || options->cpus,
         };
@@ -59,6 +61,19 @@ static int tell_counters(struct sink *sink, const struct plan *plan, struct diag
             diag);
 }
 
+static int tell_precision(struct sink *sink, const struct plan *plan, struct diag *diag)
+{
+        for (size_t i = 0; i < plan->group_count; i++) {
+                const struct plan_group *group = &plan->groups[i];
+                const struct plan_event *last = &group->events[group->count - 1];
+                if (last->use == PLAN_LOADS && last->attr.precise_ip)
+                        return sink_machine(sink, "precise_ip", last->attr.precise_ip,
+                                            "level", "the highest that the PMU accepts",
+                                            diag);
+        }
+        return 0;
+}
+
 static void note_costs(const struct plan *plan)
 {
         for (size_t i = 0; i < plan->group_count; i++) {
@@ -82,6 +97,8 @@ int source_hardware_tell(struct sink *sink, const struct machine *machine,
 {
         note_costs(plan);
         int code = tell_counters(sink, plan, diag);
+        if (!code)
+                code = tell_precision(sink, plan, diag);
         if (!code && machine->base_mhz > 0)
                 code = sink_machine(sink, "clock_mhz", machine->base_mhz, "MHz",
                                     "the CPU's base frequency", diag);

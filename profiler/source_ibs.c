@@ -53,6 +53,7 @@ const struct source_ops source_ibs = {
     .numbers = NUMBERS_MEASURED,
     .meaning = "operations sampled by the CPU (IBS); loads that missed L1 have a latency",
     .latency = true,
+    .pages = true,
     .set_defaults = ibs_set_defaults,
     .probe = ibs_probe,
     .open = ibs_open,

@@ -57,6 +57,7 @@ const struct source_ops source_pebs = {
     .numbers = NUMBERS_MEASURED,
     .meaning = "loads sampled by the CPU with their latency and level (PEBS)",
     .latency = true,
+    .pages = true,
     .stores = true,
     .set_defaults = pebs_set_defaults,
     .probe = pebs_probe,

@@ -151,6 +151,8 @@ struct sample_row {
         int64_t stack_id;       /* 0: none */
         uint32_t stack_frame;   /* of the stack, from 1: where addr lies; 0: unknown */
         int64_t cfa_offset_bytes;
+        uint64_t phys_addr; /* of addr; 0: unknown */
+        int64_t page_bytes; /* 0: unknown */
 };
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag);
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,

@@ -107,6 +107,13 @@ CREATE TABLE stack_access (
         cfa_offset_bytes INTEGER NOT NULL
 ) STRICT;
 
+-- The page that a sample's address is on, where that was asked for.
+CREATE TABLE sample_page (
+        sample_id  INTEGER PRIMARY KEY REFERENCES sample,
+        phys_addr  INTEGER,
+        page_bytes INTEGER
+) STRICT;
+
 -- Where threads that took samples keep their thread-local memory.
 CREATE TABLE thread_pointer (
         thread_id INTEGER PRIMARY KEY REFERENCES thread,

@@ -44,6 +44,8 @@ enum { ROWS_A_COMMIT = 100000, NS_A_COMMIT = 1000000000 };
                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                         \
         X(STACK_ACCESS, "INSERT INTO stack_access (sample_id, depth, cfa_offset_bytes) " \
                         "VALUES (?1, ?2, ?3)")                                           \
+        X(SAMPLE_PAGE, "INSERT INTO sample_page (sample_id, phys_addr, page_bytes) "     \
+                       "VALUES (?1, ?2, ?3)")                                            \
         X(THREAD_POINTER, "INSERT OR REPLACE INTO thread_pointer (thread_id, address) "  \
                           "VALUES (?1, ?2)")                                             \
         X(COUNTER, "INSERT INTO counter (name, unit) VALUES (?1, ?2)")                   \
@@ -490,6 +492,32 @@ int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
         return 0;
 }
 
+static int insert_stack_access(struct writer *writer, int64_t sample_id,
+                               const struct sample_row *row, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_STACK_ACCESS];
+        sqlite3_bind_int64(statement, 1, sample_id);
+        sqlite3_bind_int64(statement, 2, row->stack_frame - 1);
+        sqlite3_bind_int64(statement, 3, row->cfa_offset_bytes);
+        return end_row(writer, STATEMENT_STACK_ACCESS, NULL, diag);
+}
+
+static int insert_page(struct writer *writer, int64_t sample_id,
+                       const struct sample_row *row, struct diag *diag)
+{
+        int code = begin_row(writer, diag);
+        if (code)
+                return code;
+        sqlite3_stmt *statement = writer->statements[STATEMENT_SAMPLE_PAGE];
+        sqlite3_bind_int64(statement, 1, sample_id);
+        bind_id(statement, 2, (int64_t)row->phys_addr);
+        bind_id(statement, 3, row->page_bytes);
+        return end_row(writer, STATEMENT_SAMPLE_PAGE, NULL, diag);
+}
+
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
 {
         int code = begin_row(writer, diag);
@@ -507,16 +535,11 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
         bind_id(statement, 9, row->stall_ns);
         int64_t id;
         code = end_row(writer, STATEMENT_SAMPLE, &id, diag);
-        if (code || row->stack_frame == 0)
-                return code;
-        code = begin_row(writer, diag);
-        if (code)
-                return code;
-        statement = writer->statements[STATEMENT_STACK_ACCESS];
-        sqlite3_bind_int64(statement, 1, id);
-        sqlite3_bind_int64(statement, 2, row->stack_frame - 1);
-        sqlite3_bind_int64(statement, 3, row->cfa_offset_bytes);
-        return end_row(writer, STATEMENT_STACK_ACCESS, NULL, diag);
+        if (!code && row->stack_frame)
+                code = insert_stack_access(writer, id, row, diag);
+        if (!code && (row->phys_addr || row->page_bytes))
+                code = insert_page(writer, id, row, diag);
+        return code;
 }
 
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
