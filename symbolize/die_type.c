@@ -346,6 +346,44 @@ static uint32_t put(struct type_reader *reader, const struct type *type,
         return reader->error ? TYPE_NONE : id;
 }
 
+/* Buffers of the C++ library that are declared as bytes, for one item of their template's
+ * type: the elements of maps and sets lie in them. */
+static bool is_item_buffer(const char *name)
+{
+        static const char *const beginnings[] = {"__aligned_membuf<", "__aligned_buffer<"};
+
+        for (size_t i = 0; name && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+                if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* Puts the item in the place of the buffer's bytes; false when that is not possible. */
+static bool read_item(struct type_reader *reader, Dwarf_Die *die, struct members *members)
+{
+        struct member member = {.type = TYPE_NONE};
+        Dwarf_Die child;
+        bool found = false;
+
+        if (!is_item_buffer(own_name(reader, die)) || dwarf_child(die, &child) != 0)
+                return false;
+        do {
+                found = dwarf_tag(&child) == DW_TAG_template_type_parameter;
+        } while (!found && die_spend(reader->dwarf, 1) &&
+                 dwarf_siblingof(&child, &child) == 0);
+        if (found)
+                member.type = type_of_variable(reader, &child);
+        if (member.type == TYPE_NONE)
+                return false;
+        if (array_reserve(&members->items, &members->capacity, 0,
+                          sizeof(*members->items)) < 0) {
+                reader->error = -ENOMEM;
+                return false;
+        }
+        members->items[members->count++] = member;
+        return true;
+}
+
 static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
         bool in_union = dwarf_tag(die) == DW_TAG_union_type;
@@ -356,7 +394,8 @@ static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t 
             !die_number(reader->dwarf, die, DW_AT_byte_size, &bytes))
                 return put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name},
                            NULL);
-        read_members(reader, die, in_union, &members);
+        if (!read_item(reader, die, &members))
+                read_members(reader, die, in_union, &members);
         struct type type = {.kind = in_union ? TYPE_UNION : TYPE_STRUCT,
                             .name = name,
                             .size_bytes = bytes,

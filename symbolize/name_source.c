@@ -124,6 +124,7 @@ static int put_options(struct finding *finding)
         fputs(MEMLAG_VERSION, text);
         put_list(text, "debuginfo-path", options->debuginfo_paths);
         put_list(text, "build-id-dir", options->build_id_paths);
+        put_list(text, "allocator", options->allocators);
         if (options->symfs)
                 fprintf(text, " symfs=%s", options->symfs);
         if (options->vmlinux)

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The object, type and field of each sample in programs whose every object is known by
+# construction (types/): optimised, with gcc and clang, in C and C++. What is said must be
+# right, and most must be said.
+set -eu
+
+fail()
+{
+        echo "types.sh: $*" >&2
+        exit 1
+}
+
+answer()
+{
+        sqlite3 -readonly "$1" "$2"
+}
+
+# The ledger and what was resolved are all samples with an address, once each.
+check_ledger()
+{
+        typed=$(answer "$1" "SELECT count(field_id) FROM attribution")
+        untyped=$(answer "$1" "SELECT coalesce(sum(value), 0) FROM ledger
+                WHERE kind LIKE 'samples with no type:%'")
+        placed=$(answer "$1" "SELECT count(*) FROM attribution JOIN data_object
+                USING (object_id) WHERE kind <> 'unknown'")
+        unplaced=$(answer "$1" "SELECT coalesce(sum(value), 0) FROM ledger
+                WHERE kind = 'samples with no object'")
+        all=$(answer "$1" "SELECT count(addr) FROM sample")
+        [ $((typed + untyped)) -eq "$all" ] ||
+                fail "$1: $typed samples with a type and $untyped without are not $all"
+        [ $((placed + unplaced)) -eq "$all" ] ||
+                fail "$1: $placed samples with an object and $unplaced without are not $all"
+}
+
+# measure NAME COMPILER SOURCE [ARGUMENT...]: records, and holds the answers against what
+# the program says of itself.
+measure()
+{
+        name=$1
+        shift
+        "$1" -g -O2 -pthread -o "$name" "$SOURCE_DIR/tests/integration/types/$2"
+        shift 2
+        TRUTH=$name.truth "$MEMLAG" record -o "$name.db" --source sim --ldlat 1 --period 53 \
+                -- "./$name" "$@" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+        PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
+                "$name.db" "$name.truth" --limits || fail "$name: not as it is known to be"
+        check_ledger "$name.db"
+}
+
+head -c 4096 /dev/zero >words
+measure c_gcc gcc program.c words
+measure cxx_gcc g++ program.cc
+if command -v clang >/dev/null; then
+        measure c_clang clang program.c words
+        measure cxx_clang clang++ program.cc
+else
+        echo "types.sh: SKIPPED with clang: it is not installed" >&2
+fi
+
+# A type's fields in the order of their layout, also those without samples.
+"$MEMLAG" report --by type --format csv c_gcc.db >types.csv
+python3 - <<'END'
+import csv
+fields = [row for row in csv.DictReader(open("types.csv", encoding="utf-8"))
+          if row["type"] == "struct node"]
+assert [(f["field"], f["offset_bytes"]) for f in fields] == [
+    ("next", "0"), ("key", "8"), ("where.x", "16"), ("where.y", "20"),
+    ("where.weight", "24")], fields
+assert int(fields[0]["samples"]) > 0 and fields[3]["samples"] == "0", fields
+END
+"$MEMLAG" report --by type c_gcc.db | grep -q 'struct node  *where.weight' || fail "no table"
+
+# Names of wrappers that only hand memory on.
+echo 'make_*' >wrappers
+"$MEMLAG" symbolize --allocators=wrappers --allocator=read_heap c_gcc.db
+[ "$(answer c_gcc.db "SELECT count(*) FROM data_object WHERE kind = 'heap'
+        AND (name LIKE 'make_%' OR name LIKE 'read_heap at %')")" = 0 ] || fail "still the wrappers"
+[ "$(answer c_gcc.db "SELECT count(*) > 0 FROM data_object WHERE name LIKE 'main at %'")" = 1 ] ||
+        fail "not their callers"
+status=0
+"$MEMLAG" symbolize --allocators=missing c_gcc.db 2>err || status=$?
+[ "$status" -eq 1 ] && grep -q 'missing: No such file' err || fail "status $status: $(cat err)"

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Compares what memlag says of each sample with what the program said of its memory, for
+the loads of the program's own code: those of the C library see the memory before and
+after it is the program's.
+
+check.py DATABASE TRUTH [--all] [--limits]: prints a line of JSON with the counts, and
+every class of answers that are wrong; with --all also those that were left open. Open is
+an answer that says so: none, a frame or section as a whole, or several fields of a union
+of which one is right. --limits ends with 1 unless 95 % of the objects and 85 % of the
+fields are right and none is wrong."""
+import bisect
+import collections
+import json
+import re
+import sqlite3
+import sys
+
+
+def read_truth(path):
+    objects, fields = [], collections.defaultdict(list)
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            what, *rest = line.rstrip("\n").split("\t")
+            if what == "object":
+                kind, name, typename, start, item, items, function = rest
+                objects.append((int(start), int(item), int(items), kind, name, typename,
+                                function))
+            else:
+                typename, field, offset, size, also = rest
+                answers = {(typename, field)}
+                for other in also.split():
+                    other_type, _, other_field = other.replace("~", " ").rpartition(":")
+                    answers.add((other_type, other_field))
+                fields[typename].append((int(offset), int(size), answers))
+    return sorted(objects), fields
+
+
+def object_at(objects, starts, addr, function):
+    """The object that the truth has at ADDR: the last that begins at or before it."""
+    i = bisect.bisect_right(starts, addr)
+    while i > 0 and addr - objects[i - 1][0] < 1 << 20:
+        i -= 1
+        start, item, items, _, _, _, only = objects[i]
+        if start <= addr < start + item * items and \
+                (only == "*" or function in only.split(",")):
+            return objects[i]
+    return None
+
+
+def right_object(truth, kind, name):
+    _, _, _, true_kind, true_name, _, _ = truth
+    if true_name.endswith(" at "):
+        return kind == true_kind and name is not None and name.startswith(true_name)
+    return kind == true_kind and name == true_name
+
+
+def true_fields(truth, fields, addr):
+    """The answers that are right at ADDR; None: padding, where no program reads."""
+    start, item, _, _, _, typename, _ = truth
+    if typename not in fields:
+        return {(typename, "")}
+    offset = (addr - start) % item
+    for field_offset, size, answers in fields[typename]:
+        if field_offset <= offset < field_offset + size:
+            return answers
+    return None
+
+
+def plain(name):
+    """A type's name without what compilers write differently."""
+    name = re.sub(r"\bconst (\w+)", r"\1 const", name.replace("long unsigned int",
+                                                               "unsigned long"))
+    return name.replace(" ", "")
+
+
+def same_type(said, true):
+    if true.endswith("*"):
+        return said is not None and said.startswith(true[:-1])
+    if true.endswith("}"):  # a type without a name
+        return said is not None and "anonymous" in said
+    return said is not None and plain(said) == plain(true)
+
+
+def one_of_several(field, answers):
+    """Whether FIELD, "a.b|c", has a true one among its members, and is not one itself."""
+    before, dot, members = (field or "").rpartition(".")
+    names = [before + dot + member for member in members.split("|")]
+    return len(names) > 1 and all(f != field for _, f in answers) and any(
+        f == name or f.startswith((name + ".", name + "["))
+        for _, f in answers for name in names)
+
+
+def check(database, truth_path):
+    objects, fields = read_truth(truth_path)
+    starts = [o[0] for o in objects]
+    counts = collections.Counter()
+    classes = collections.Counter()
+    db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    rows = db.execute("""
+        SELECT s.addr, o.kind, o.name, d.name, t.name, l.function, l.line
+        FROM sample AS s JOIN attribution AS a USING (sample_id)
+        LEFT JOIN location AS l USING (location_id)
+        LEFT JOIN data_object AS o USING (object_id)
+        LEFT JOIN type_field AS t USING (field_id) LEFT JOIN data_type AS d USING (type_id)
+        WHERE s.addr IS NOT NULL AND l.module_id = (
+            SELECT module_id FROM module WHERE path = (SELECT executable FROM process))""")
+    for addr, kind, name, typename, field, function, line in rows:
+        addr &= (1 << 64) - 1
+        truth = object_at(objects, starts, addr, function)
+        if truth is None:
+            continue
+        answers = true_fields(truth, fields, addr)
+        if answers is None:
+            continue
+        counts["samples"] += 1
+        where = f"{function}:{line}"
+        unnamed = kind in (None, "unknown") or (name or "").startswith("[") \
+            or (name or "").endswith("stack")
+        if right_object(truth, kind, name):
+            counts["object right"] += 1
+        elif unnamed:
+            counts["object open"] += 1
+            classes[f"object open: {truth[4]} is {kind} {name} in {where}"] += 1
+        else:
+            counts["object wrong"] += 1
+            classes[f"object WRONG: {truth[4]} is {kind} {name} in {where}"] += 1
+        if typename is None:
+            counts["field open"] += 1
+            classes[f"field open: {truth[4]} {sorted(answers)[0]} in {where}"] += 1
+        elif one_of_several(field, answers):
+            counts["field open"] += 1
+            classes[f"field open: {truth[4]} is one of {field} in {where}"] += 1
+        elif any(same_type(typename, t) and (field or "") == f for t, f in answers):
+            counts["field right"] += 1
+        else:
+            counts["field wrong"] += 1
+            classes[f"field WRONG: {truth[4]} {sorted(answers)[0]} is {typename} {field}"
+                    f" in {where}"] += 1
+    return counts, classes
+
+
+def main():
+    counts, classes = check(sys.argv[1], sys.argv[2])
+    print(json.dumps(counts))
+    for text, count in classes.most_common():
+        if "WRONG" in text or "--all" in sys.argv:
+            print(f"  {count:6} {text}")
+    if "--limits" in sys.argv:
+        total = counts["samples"]
+        sys.exit(not (total > 1500 and counts["object right"] >= 0.95 * total
+                      and counts["field right"] >= 0.85 * total
+                      and counts["object wrong"] + counts["field wrong"] == 0))
+
+
+main()

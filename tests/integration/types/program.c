@@ -1,0 +1,704 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads objects of every kind, in the ways that C programs do. What the reads find is
+ * known by construction; truth.h writes it down. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "truth.h"
+
+#define COUNT 512
+#define ROUNDS 16
+#define NOINLINE __attribute__((noinline))
+
+static volatile uint64_t result;
+static uint32_t random_state = 1;
+
+static uint32_t next_random(void)
+{
+        random_state = random_state * 1664525u + 1013904223u;
+        return random_state >> 8;
+}
+
+/* ---- globals and statics ---- */
+
+struct point {
+        int x;
+        int y;
+        double weight;
+};
+
+struct point points[COUNT];
+static double numbers[COUNT];
+static struct {
+        long first;
+        short second[12];
+        struct point corner;
+} single;
+static uint32_t order[COUNT];
+
+NOINLINE static double sum_points(void)
+{
+        double sum = 0;
+
+        for (int i = 0; i < COUNT; i++)
+                sum += points[order[i]].weight * points[i].x;
+        return sum;
+}
+
+NOINLINE static double sum_numbers(void)
+{
+        double sum = 0;
+
+        for (int i = 0; i < COUNT; i++)
+                sum += numbers[i];
+        return sum;
+}
+
+NOINLINE static long read_single(unsigned at)
+{
+        return single.first + single.second[at % 12] + single.corner.y;
+}
+
+NOINLINE static int count_calls(unsigned at)
+{
+        static int calls[64];
+
+        return calls[at % 64]++;
+}
+
+/* ---- lists, trees and tables in the heap ---- */
+
+struct node {
+        struct node *next;
+        long key;
+        struct point where;
+};
+
+static struct node *nodes[COUNT];
+
+NOINLINE static struct node *make_node(long key)
+{
+        struct node *node = malloc(sizeof(*node));
+
+        node->key = key;
+        node->where = (struct point){(int)key, (int)-key, 1.0 / (1 + key)};
+        node->next = NULL;
+        return node;
+}
+
+NOINLINE static long walk_list(const struct node *list)
+{
+        long sum = 0;
+
+        for (const struct node *node = list; node; node = node->next)
+                if (node->key & 1)
+                        sum += node->where.x;
+        return sum;
+}
+
+NOINLINE static double visit_nodes(void)
+{
+        double sum = 0;
+
+        for (int i = 0; i < COUNT; i++)
+                sum += nodes[i]->where.weight;
+        return sum;
+}
+
+enum shape { LEAF, BRANCH, WIDE };
+
+struct tree {
+        enum shape shape;
+        union {
+                struct {
+                        float depth;
+                        int16_t tag;
+                } leaf;
+                struct tree *sons[2];
+                struct {
+                        uint64_t bits;
+                        double ratio;
+                } wide;
+        } as;
+        unsigned visits : 7;
+        unsigned colour : 3;
+        unsigned rank : 22;
+        uint8_t marks[4];
+};
+
+static struct tree *make_tree(int depth)
+{
+        struct tree *tree = calloc(1, sizeof(*tree));
+
+        tree->shape = depth == 0 ? (next_random() & 1 ? LEAF : WIDE) : BRANCH;
+        tree->rank = (unsigned)depth;
+        tree->marks[2] = (uint8_t)depth;
+        if (tree->shape == LEAF)
+                tree->as.leaf.tag = 5;
+        else if (tree->shape == WIDE)
+                tree->as.wide.ratio = 2;
+        else
+                for (int i = 0; i < 2; i++)
+                        tree->as.sons[i] = make_tree(depth - 1);
+        return tree;
+}
+
+NOINLINE static double walk_tree(const struct tree *tree)
+{
+        switch (tree->shape) {
+        case LEAF:
+                return tree->as.leaf.depth + tree->as.leaf.tag;
+        case WIDE:
+                return tree->as.wide.ratio;
+        default:
+                return walk_tree(tree->as.sons[0]) + walk_tree(tree->as.sons[1]) +
+                       tree->marks[2];
+        }
+}
+
+NOINLINE static unsigned sum_ranks(struct tree *const *trees, int count)
+{
+        unsigned sum = 0;
+
+        for (int i = 0; i < count; i++)
+                sum += trees[i]->rank + trees[i]->colour;
+        return sum;
+}
+
+struct cell {
+        uint64_t stamp;
+        struct inner {
+                int16_t low;
+                struct {
+                        int32_t u;
+                        int32_t v;
+                } pair[3];
+        } part[4];
+        float *values;
+};
+
+NOINLINE static struct cell *make_cells(size_t count)
+{
+        struct cell *cells = calloc(count, sizeof(*cells));
+
+        for (size_t i = 0; i < count; i++)
+                cells[i].values = calloc(32, sizeof(float));
+        return cells;
+}
+
+NOINLINE static float sum_cells(const struct cell *cells, size_t count)
+{
+        float sum = 0;
+
+        for (size_t i = 0; i < count; i++) {
+                sum += (float)cells[i].stamp;
+                for (int j = 0; j < 4; j++)
+                        sum += (float)cells[i].part[j].pair[i % 3].v;
+        }
+        return sum;
+}
+
+NOINLINE static float sum_values(const struct cell *cells, size_t count)
+{
+        float sum = 0;
+
+        for (size_t i = 0; i < count; i++)
+                for (int j = 0; j < 32; j++)
+                        sum += cells[i].values[j];
+        return sum;
+}
+
+struct entry {
+        struct entry *chain;
+        uint32_t hash;
+        char name[20];
+};
+
+struct table {
+        size_t used;
+        struct entry **buckets;
+};
+
+NOINLINE static struct table *make_table(void)
+{
+        struct table *table = malloc(sizeof(*table));
+
+        table->buckets = calloc(64, sizeof(*table->buckets));
+        table->used = 0;
+        for (uint32_t i = 0; i < COUNT; i++) {
+                struct entry *entry = malloc(sizeof(*entry));
+
+                entry->hash = i * 2654435761u;
+                snprintf(entry->name, sizeof(entry->name), "name%u", i);
+                entry->chain = table->buckets[entry->hash >> 26];
+                table->buckets[entry->hash >> 26] = entry;
+                table->used++;
+        }
+        return table;
+}
+
+NOINLINE static const struct entry *look_up(const struct table *table, uint32_t hash)
+{
+        const struct entry *entry = table->buckets[hash >> 26];
+
+        while (entry && entry->hash != hash)
+                entry = entry->chain;
+        return entry;
+}
+
+/* ---- blocks that grow, end and come again; wrappers ---- */
+
+NOINLINE static void *xmalloc(size_t bytes)
+{
+        void *block = malloc(bytes);
+
+        if (!block)
+                abort();
+        return block;
+}
+
+struct packet {
+        uint16_t kind;
+        uint16_t length;
+        uint32_t items[];
+};
+
+NOINLINE static struct packet *make_packet(uint16_t length)
+{
+        struct packet *packet = xmalloc(sizeof(*packet) + length * sizeof(uint32_t));
+
+        packet->length = length;
+        packet->kind = 1;
+        for (unsigned i = 0; i < length; i++)
+                packet->items[i] = i;
+        return packet;
+}
+
+NOINLINE static uint32_t sum_packet(const struct packet *packet)
+{
+        uint32_t sum = packet->kind;
+
+        for (unsigned i = 0; i < packet->length; i++)
+                sum ^= packet->items[i] * 3;
+        return sum;
+}
+
+struct before {
+        double first;
+        long second;
+        char rest[48];
+};
+
+struct after {
+        long alpha;
+        double beta;
+        char omega[48];
+};
+
+NOINLINE static struct before *make_before(size_t count)
+{
+        struct before *items = calloc(count, sizeof(*items));
+
+        items[0] = (struct before){1}; /* so that the call is no jump */
+        return items;
+}
+
+NOINLINE static struct after *make_after(size_t count)
+{
+        struct after *items = calloc(count, sizeof(*items));
+
+        items[0] = (struct after){1}; /* so that the call is no jump */
+        return items;
+}
+
+NOINLINE static double sum_before(const struct before *items, int count)
+{
+        double sum = 0;
+
+        for (int i = 0; i < count; i++)
+                sum += items[i].first;
+        return sum;
+}
+
+NOINLINE static double sum_after(const struct after *items, int count)
+{
+        double sum = 0;
+
+        for (int i = 0; i < count; i++)
+                sum += items[i].beta;
+        return sum;
+}
+
+NOINLINE static struct point *grow_points(size_t count)
+{
+        struct point *grown = NULL;
+
+        for (size_t n = 16; n <= count; n *= 2) {
+                grown = realloc(grown, n * sizeof(*grown));
+                memset(grown + n / 2, 1, n / 2 * sizeof(*grown));
+        }
+        return grown;
+}
+
+NOINLINE static long sum_grown(const struct point *grown, int count)
+{
+        long sum = 0;
+
+        for (int i = 0; i < count; i++)
+                sum += grown[order[i]].y;
+        return sum;
+}
+
+/* ---- stack ---- */
+
+NOINLINE static long sum_borrowed(const struct point *borrowed, int count)
+{
+        long sum = 0;
+
+        for (int i = 0; i < count; i++)
+                sum += borrowed[i].x;
+        return sum;
+}
+
+NOINLINE static long use_stack(unsigned seed)
+{
+        struct point local[32];
+        unsigned char counts[64] = {0};
+        long sum = 0;
+
+        truth_object("stack", "use_stack::local", "struct point", local, sizeof(*local), 32,
+                     "use_stack,sum_borrowed");
+        truth_object("stack", "use_stack::counts", "unsigned char", counts, 1, 64,
+                     "use_stack");
+        for (int i = 0; i < 32; i++)
+                local[i] = (struct point){i, (int)seed, 0.5};
+        for (int round = 0; round < ROUNDS * 4; round++) {
+                for (int i = 0; i < 64; i++)
+                        counts[(seed * (unsigned)i) % 64]++;
+                for (int i = 0; i < 32; i++)
+                        sum += local[(seed + (unsigned)i * 7) % 32].y + counts[i];
+                sum += sum_borrowed(local, 32);
+        }
+        return sum;
+}
+
+/* ---- threads ---- */
+
+struct own {
+        long total;
+        long hits[16];
+};
+
+static __thread struct own mine;
+static __thread int recent[32];
+
+NOINLINE static long use_own(unsigned at)
+{
+        mine.total += recent[at % 32];
+        return mine.hits[at % 16] += at;
+}
+
+struct job {
+        struct point *items;
+        size_t count;
+        long sum;
+};
+
+NOINLINE static void *work(void *context)
+{
+        struct job *job = context;
+        long sum = 0;
+
+        for (int round = 0; round < ROUNDS; round++)
+                for (size_t i = 0; i < job->count; i++)
+                        sum += job->items[i].y + use_own((unsigned)i);
+        job->sum = sum;
+        return NULL;
+}
+
+NOINLINE static struct point *make_job_items(size_t count)
+{
+        struct point *items = calloc(count, sizeof(*items));
+
+        items[0] = (struct point){1}; /* so that the call is no jump */
+        return items;
+}
+
+NOINLINE static void run_threads(void)
+{
+        static struct job jobs[3];
+        pthread_t threads[3];
+
+        truth_object("global", "run_threads::jobs", "struct job", jobs, sizeof(*jobs), 3,
+                     "*");
+        for (int i = 0; i < 3; i++) {
+                jobs[i].count = COUNT;
+                jobs[i].items = make_job_items(COUNT);
+                truth_object("heap", "make_job_items at ", "struct point", jobs[i].items,
+                             sizeof(struct point), COUNT, "*");
+                if (pthread_create(&threads[i], NULL, work, &jobs[i]) != 0)
+                        exit(3);
+        }
+        for (int i = 0; i < 3; i++)
+                pthread_join(threads[i], NULL);
+}
+
+/* ---- mappings ---- */
+
+NOINLINE static void *map_memory(size_t bytes)
+{
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (memory == MAP_FAILED)
+                exit(3);
+        return memory;
+}
+
+NOINLINE static double sum_mapped(const struct point *mapped, size_t count)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < count; i++)
+                sum += mapped[i].weight;
+        return sum;
+}
+
+NOINLINE static uint32_t sum_file(const uint32_t *words, size_t count)
+{
+        uint32_t sum = 0;
+
+        for (size_t i = 0; i < count; i++)
+                sum += words[i] ^ (uint32_t)i;
+        return sum;
+}
+
+static const char *file_name;
+
+static const uint32_t *map_file(void)
+{
+        int fd = open(file_name, O_RDONLY);
+        void *memory = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+        if (fd < 0 || memory == MAP_FAILED)
+                exit(3);
+        close(fd);
+        return memory;
+}
+
+/* ---- the truth ---- */
+
+static void say_fields(void)
+{
+        TRUTH_FIELD(point, x);
+        TRUTH_FIELD(point, y);
+        TRUTH_FIELD(point, weight);
+        TRUTH_FIELD(node, next);
+        TRUTH_FIELD(node, key);
+        truth_field("struct node", "where.x", offsetof(struct node, where.x), 4,
+                    "struct~point:x");
+        truth_field("struct node", "where.y", offsetof(struct node, where.y), 4,
+                    "struct~point:y");
+        truth_field("struct node", "where.weight", offsetof(struct node, where.weight), 8,
+                    "struct~point:weight");
+        TRUTH_FIELD(tree, shape);
+        /* What the functions read there says which member it is: see main. */
+        truth_field("struct tree", "as.leaf.depth", offsetof(struct tree, as.leaf.depth), 4,
+                    "struct~tree:as.sons[] struct~tree:as.wide.bits");
+        truth_field("struct tree", "as.leaf.tag", offsetof(struct tree, as.leaf.tag), 2, "");
+        truth_field("struct tree", "as.wide.ratio", offsetof(struct tree, as.wide.ratio), 8,
+                    "struct~tree:as.sons[]");
+        truth_field("struct tree", "rank", offsetof(struct tree, marks) - 4, 4,
+                    "struct~tree:visits|colour|rank struct~tree:colour|rank "
+                    "struct~tree:visits|colour");
+        truth_field("struct tree", "marks[]", offsetof(struct tree, marks), 4, "");
+        TRUTH_FIELD(cell, stamp);
+        for (int i = 0; i < 4; i++) {
+                truth_field("struct cell", "part[].low", offsetof(struct cell, part[i].low),
+                            2, "struct~inner:low");
+                for (int j = 0; j < 3; j++) {
+                        truth_field("struct cell", "part[].pair[].u",
+                                    offsetof(struct cell, part[i].pair[j].u), 4,
+                                    "struct~inner:pair[].u");
+                        truth_field("struct cell", "part[].pair[].v",
+                                    offsetof(struct cell, part[i].pair[j].v), 4,
+                                    "struct~inner:pair[].v");
+                }
+        }
+        TRUTH_FIELD(cell, values);
+        TRUTH_FIELD(entry, chain);
+        TRUTH_FIELD(entry, hash);
+        truth_field("struct entry", "name[]", offsetof(struct entry, name), 20, "");
+        TRUTH_FIELD(table, used);
+        TRUTH_FIELD(table, buckets);
+        TRUTH_FIELD(packet, kind);
+        TRUTH_FIELD(packet, length);
+        truth_field("struct packet", "items[]", offsetof(struct packet, items), 4 * COUNT,
+                    "unsigned~int:");
+        TRUTH_FIELD(before, first);
+        TRUTH_FIELD(before, second);
+        TRUTH_FIELD(after, alpha);
+        TRUTH_FIELD(after, beta);
+        TRUTH_FIELD(own, total);
+        truth_field("struct own", "hits[]", offsetof(struct own, hits), 16 * sizeof(long),
+                    "");
+        TRUTH_FIELD(job, items);
+        TRUTH_FIELD(job, count);
+        TRUTH_FIELD(job, sum);
+        truth_field("struct {single}", "first", 0, 8, "");
+        truth_field("struct {single}", "second[]", 8, 24, "");
+        truth_field("struct {single}", "corner.x", 32, 4, "struct~point:x");
+        truth_field("struct {single}", "corner.y", 36, 4, "struct~point:y");
+        truth_field("struct {single}", "corner.weight", 40, 8, "struct~point:weight");
+}
+
+static void say_globals(void)
+{
+        truth_object("global", "points", "struct point", points, sizeof(*points), COUNT, "*");
+        truth_object("global", "numbers", "double", numbers, 8, COUNT, "*");
+        truth_object("global", "single", "struct {single}", &single, sizeof(single), 1, "*");
+        truth_object("global", "order", "unsigned int", order, 4, COUNT, "*");
+        truth_object("global", "nodes", "struct node *", nodes, 8, COUNT, "*");
+}
+
+static void say_tree(const struct tree *tree, struct tree **all, int *count)
+{
+        truth_object("heap", "make_tree at ", "struct tree", tree, sizeof(*tree), 1, "*");
+        all[(*count)++] = (struct tree *)tree;
+        if (tree->shape == BRANCH)
+                for (int i = 0; i < 2; i++)
+                        say_tree(tree->as.sons[i], all, count);
+}
+
+static void say_table(const struct table *table)
+{
+        truth_object("heap", "make_table at ", "struct table", table, sizeof(*table), 1, "*");
+        truth_object("heap", "make_table at ", "struct entry *", table->buckets, 8, 64, "*");
+        for (int i = 0; i < 64; i++)
+                for (const struct entry *e = table->buckets[i]; e; e = e->chain)
+                        truth_object("heap", "make_table at ", "struct entry", e, sizeof(*e),
+                                     1, "*");
+}
+
+static void read_globals(void)
+{
+        for (int i = 0; i < ROUNDS; i++) {
+                result += (uint64_t)sum_points() + (uint64_t)sum_numbers();
+                for (unsigned j = 0; j < COUNT; j++)
+                        result += (uint64_t)(read_single(j) + count_calls(j));
+        }
+}
+
+static void read_heap(void)
+{
+        static struct tree *all[4096];
+        struct table *table = make_table();
+        struct cell *cells = make_cells(64);
+        struct tree *tree = make_tree(8);
+        int tree_count = 0;
+
+        truth_object("global", "read_heap::all", "struct tree *", all, 8, 4096, "*");
+        for (long i = 0; i < COUNT; i++)
+                nodes[i] = make_node(i);
+        for (int i = 0; i < COUNT; i++)
+                truth_object("heap", "make_node at ", "struct node", nodes[i],
+                             sizeof(struct node), 1, "*");
+        for (int i = COUNT - 1; i > 0; i--) {
+                unsigned j = next_random() % (unsigned)(i + 1);
+                struct node *other = nodes[j];
+
+                nodes[j] = nodes[i];
+                nodes[i] = other;
+                nodes[i]->next = i + 1 < COUNT ? nodes[i + 1] : NULL;
+        }
+        nodes[0]->next = nodes[1];
+        say_tree(tree, all, &tree_count);
+        say_table(table);
+        truth_object("heap", "make_cells at ", "struct cell", cells, sizeof(*cells), 64, "*");
+        for (int i = 0; i < 64; i++)
+                truth_object("heap", "make_cells at ", "float", cells[i].values, 4, 32, "*");
+        for (int i = 0; i < ROUNDS; i++) {
+                result += (uint64_t)(walk_list(nodes[0]) + (long)visit_nodes());
+                result += (uint64_t)walk_tree(tree) + sum_ranks(all, tree_count);
+                result += (uint64_t)(sum_cells(cells, 64) + sum_values(cells, 64));
+                for (uint32_t j = 0; j < COUNT; j++)
+                        result += look_up(table, j * 2654435761u)->hash;
+        }
+}
+
+static void read_blocks(void)
+{
+        struct packet *packet = make_packet(COUNT);
+        struct point *grown = grow_points(COUNT);
+        struct before *before = make_before(64);
+
+        truth_object("heap", "make_packet at ", "struct packet", packet,
+                     sizeof(*packet) + COUNT * sizeof(uint32_t), 1, "*");
+        truth_object("heap", "grow_points at ", "struct point", grown, sizeof(*grown), COUNT,
+                     "*");
+        truth_object("heap", "make_before at ", "struct before", before, sizeof(*before), 64,
+                     "sum_before");
+        for (int i = 0; i < ROUNDS; i++)
+                result += sum_packet(packet) + (uint64_t)sum_grown(grown, COUNT) +
+                          (uint64_t)sum_before(before, 64);
+        free(before);
+        struct after *after = make_after(64);
+
+        truth_object("heap", "make_after at ", "struct after", after, sizeof(*after), 64,
+                     "sum_after");
+        for (int i = 0; i < ROUNDS; i++)
+                result += (uint64_t)sum_after(after, 64);
+        free(after);
+}
+
+static void read_mappings(void)
+{
+        struct point *mapped = map_memory(COUNT * sizeof(*mapped));
+        const uint32_t *words = map_file();
+
+        truth_object("mmap", "map_memory at ", "struct point", mapped, sizeof(*mapped), COUNT,
+                     "*");
+        truth_object("mmap", file_name, "unsigned int", words, 4, 1024, "*");
+        for (int i = 0; i < ROUNDS; i++)
+                result += (uint64_t)sum_mapped(mapped, COUNT) + sum_file(words, 1024);
+}
+
+static void read_own(void)
+{
+        truth_object("tls", "mine", "struct own", &mine, sizeof(mine), 1, "*");
+        truth_object("tls", "recent", "int", recent, 4, 32, "*");
+        for (unsigned i = 0; i < COUNT * ROUNDS; i++)
+                result += (uint64_t)use_own(i);
+}
+
+int main(int argc, char **argv)
+{
+        if (argc != 2)
+                return 3;
+        file_name = realpath(argv[1], NULL);
+        truth_open();
+        say_fields();
+        say_globals();
+        for (unsigned i = 0; i < COUNT; i++)
+                order[i] = i;
+        for (unsigned i = COUNT - 1; i > 0; i--) {
+                unsigned j = next_random() % (i + 1), other = order[j];
+
+                order[j] = order[i];
+                order[i] = other;
+        }
+        read_globals();
+        read_heap();
+        read_blocks();
+        result += (uint64_t)use_stack(5);
+        read_own();
+        run_threads();
+        read_mappings();
+        truth_close();
+        return 0;
+}
