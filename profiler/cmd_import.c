@@ -106,6 +106,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 options->interval_ns = read_interval(state, text);
                 return 0;
         case KEY_SYMFS:
+                options->symfs = text;
+                return hand_on(line, key, text);
         case KEY_DEBUGINFO_PATH:
         case KEY_BUILD_ID_DIR:
         case KEY_VMLINUX:

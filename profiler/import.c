@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "db.h"
+#include "intern.h"
 #include "perf/order.h"
 #include "perf_data.h"
 #include "perf_deliver.h"
 #include "sampled_counters.h"
 #include "sink.h"
+#include "user_stack.h"
 #include "words.h"
 
 /* Of records that wait for the end of their round. perf ends a round whenever it has
@@ -32,6 +34,9 @@ struct import {
         struct writer *writer;
         struct sink *sink;
         struct perf_deliver *deliver;
+        struct user_stacks *user_stacks;
+        struct intern *build_id_index; /* path → index + 1 */
+        size_t build_ids_indexed;
         struct sampled_counters *counters;
         bool counters_know_cpu;
         struct order *order;
@@ -94,6 +99,43 @@ static bool ends_an_image(const struct record *record)
                (record->kind == RECORD_COMM && record->comm.exec);
 }
 
+/* The entry of PATH in the recording's list of build-ids, NULL when there is none yet. */
+static int find_build_id(struct import *import, const char *path,
+                         const struct build_id **found)
+{
+        const struct features *features = perf_data_features(import->data);
+        *found = NULL;
+        while (import->build_ids_indexed < features->build_id_count) {
+                const char *known = features->build_ids[import->build_ids_indexed].path;
+                int64_t *place =
+                    intern_place(import->build_id_index, known, strlen(known));
+                if (!place)
+                        return -ENOMEM;
+                *place = (int64_t)++import->build_ids_indexed;
+        }
+        if (features->build_id_count == 0)
+                return 0;
+        int64_t *place = intern_place(import->build_id_index, path, strlen(path));
+        if (place && *place > 0)
+                *found = &features->build_ids[*place - 1];
+        return place ? 0 : -ENOMEM;
+}
+
+/* A file has the build-ids of what was sampled in a list of its own. */
+static int set_build_id(struct import *import, struct record_mmap *map)
+{
+        const struct build_id *entry;
+        if (map->build_id_bytes)
+                return 0;
+        if (find_build_id(import, map->path, &entry) < 0)
+                return no_memory(import->diag);
+        if (entry) {
+                memcpy(map->build_id, entry->bytes, entry->length);
+                map->build_id_bytes = entry->length;
+        }
+        return 0;
+}
+
 /* The order's handler: RECORD_BYTES in the order of times. */
 static int deliver(void *context, uint64_t time, const void *tag,
                    const void *record_bytes, size_t size)
@@ -112,8 +154,10 @@ static int deliver(void *context, uint64_t time, const void *tag,
                 import->latest_ns = (int64_t)(time - import->base_time);
         else if (time)
                 import->early++;
-        int rc = sampled_counters_advance(import->counters, import->latest_ns,
-                                          ends_an_image(&record), import->diag);
+        int rc = record.kind == RECORD_MMAP ? set_build_id(import, &record.mmap) : 0;
+        if (rc == 0)
+                rc = sampled_counters_advance(import->counters, import->latest_ns,
+                                              ends_an_image(&record), import->diag);
         if (rc == 0)
                 rc = perf_deliver_record(import->deliver, import->latest_ns, &stream,
                                          &record, import->diag);
@@ -390,7 +434,13 @@ static int open_output(struct import *import, struct diag *diag)
         import->counters = sampled_counters_new(import->sink, import->deliver,
                                                 (int64_t)import->options->interval_ns);
         import->order = order_new(QUEUE_BYTES, deliver, import);
-        return import->deliver && import->counters && import->order ? 0 : no_memory(diag);
+        import->user_stacks = user_stacks_new(import->options->symfs);
+        import->build_id_index = intern_new();
+        if (!import->deliver || !import->counters || !import->order ||
+            !import->user_stacks || !import->build_id_index)
+                return no_memory(diag);
+        perf_deliver_set_user_stacks(import->deliver, import->user_stacks);
+        return 0;
 }
 
 static void note_losses(const struct import *import)
@@ -470,6 +520,8 @@ static void close_import(struct import *import)
         order_free(import->order);
         sampled_counters_free(import->counters);
         perf_deliver_free(import->deliver);
+        user_stacks_free(import->user_stacks);
+        intern_free(import->build_id_index);
         sink_close(import->sink);
         if (import->writer)
                 writer_close(import->writer, &ignored);

@@ -14,6 +14,7 @@ struct import_options {
         bool force;   /* replace a database */
         bool partial; /* keep what came before damage */
         uint64_t interval_ns;
+        const char *symfs; /* the root of the files that stacks go through, or NULL */
 };
 
 struct import_result {

@@ -14,6 +14,7 @@
 #include "db.h"
 #include "intern.h"
 #include "perf/datasrc.h"
+#include "user_stack.h"
 
 #ifndef PERF_RECORD_MISC_FORK_EXEC
 #define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
@@ -68,7 +69,8 @@ struct throttle {
 
 struct perf_deliver {
         struct sink *sink;
-        perf_deliver_amend amend; /* NULL: samples stay as they are */
+        struct user_stacks *user_stacks; /* NULL: copied stacks are left out */
+        perf_deliver_amend amend;        /* NULL: samples stay as they are */
         void *amend_context;
         image_key images; /* begun so far */
         struct process *processes;
@@ -163,6 +165,12 @@ void perf_deliver_free(struct perf_deliver *deliver)
         free(deliver);
 }
 
+void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
+                                  struct user_stacks *stacks)
+{
+        deliver->user_stacks = stacks;
+}
+
 /* ---- processes ----------------------------------------------------------------- */
 
 static struct process *find_process(const struct perf_deliver *deliver, uint32_t pid)
@@ -202,6 +210,8 @@ static int end_process(struct perf_deliver *deliver, struct process *process,
         if (!runs(process))
                 return 0;
         process->ended = true;
+        if (deliver->user_stacks)
+                user_stacks_end(deliver->user_stacks, process->image);
         return sink_process_end(deliver->sink, time_ns, process->image, diag);
 }
 
@@ -222,6 +232,9 @@ static int begin_image(struct perf_deliver *deliver, struct process *process,
                                       .pid = process->pid,
                                       .executable = executable,
                                       .forked = forked};
+        if (forked && deliver->user_stacks &&
+            user_stacks_fork(deliver->user_stacks, parent, process->image) < 0)
+                return no_memory(diag);
         return sink_process(deliver->sink, time_ns, &event, diag);
 }
 
@@ -485,6 +498,9 @@ int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t
         if (rc == 0)
                 rc = running_process(deliver, pid, time_ns, &process, diag);
         event->image = process->image;
+        if (rc == 0 && deliver->user_stacks &&
+            user_stacks_map(deliver->user_stacks, event) < 0)
+                return no_memory(diag);
         return rc == 0 ? sink_mapping(deliver->sink, time_ns, event, diag) : rc;
 }
 
@@ -722,13 +738,34 @@ static int deliver_counts(struct perf_deliver *deliver, int64_t time_ns,
 
 /* ---- samples ---------------------------------------------------------------------- */
 
-/* The call stack without markers of context, beginning with IP, into deliver->frames. */
+/* What the copied stack tells, behind the DEPTH frames that are known; how many. */
+static size_t add_user_frames(struct perf_deliver *deliver,
+                              const struct record_sample *sample,
+                              const struct event_sample *event, size_t depth)
+{
+        uint64_t *frames = deliver->frames + depth;
+        size_t count =
+            user_stacks_unwind(deliver->user_stacks, event->image, sample, frames);
+        if (count == 0)
+                return 0;
+        if (depth > 1 || frames[0] != deliver->frames[0]) {
+                frames[0]++; /* as in set_frames */
+                return count;
+        }
+        memmove(frames, frames + 1, (count - 1) * sizeof(*frames)); /* ip is there */
+        return count - 1;
+}
+
+/* The call stack without markers of context, beginning with IP, into deliver->frames.
+ * What a process did when the kernel took over is an instruction and not a return
+ * address: one is added, so that it is found as the last byte before, like calls. */
 static int set_frames(struct perf_deliver *deliver, const struct record_sample *sample,
                       struct event_sample *event, struct diag *diag)
 {
-        if (sample->callchain_count == 0)
+        bool copied = deliver->user_stacks && sample->user_stack_bytes;
+        if (sample->callchain_count == 0 && !copied)
                 return 0;
-        size_t room = sample->callchain_count + 1;
+        size_t room = sample->callchain_count + 1 + (copied ? USER_STACK_FRAMES_MAX : 0);
         if (room > deliver->frame_capacity) {
                 uint64_t *frames = reallocarray(deliver->frames, room, sizeof(*frames));
                 if (!frames)
@@ -737,13 +774,20 @@ static int set_frames(struct perf_deliver *deliver, const struct record_sample *
                 deliver->frame_capacity = room;
         }
         size_t depth = 0;
+        bool interrupted = false;
         deliver->frames[depth++] = sample->ip;
         for (size_t i = 0; i < sample->callchain_count; i++) {
                 uint64_t ip = sample->callchain[i];
                 bool repeated = depth == 1 && ip == sample->ip;
-                if (ip < FIRST_CONTEXT && !repeated)
-                        deliver->frames[depth++] = ip;
+                if (ip >= FIRST_CONTEXT)
+                        interrupted = ip == PERF_CONTEXT_USER && depth > 1;
+                else if (!repeated)
+                        deliver->frames[depth++] = ip + interrupted;
+                if (ip < FIRST_CONTEXT)
+                        interrupted = false;
         }
+        if (copied)
+                depth += add_user_frames(deliver, sample, event, depth);
         event->frames = deliver->frames;
         event->depth = depth;
         return 0;

@@ -26,6 +26,12 @@ struct perf_deliver;
 struct perf_deliver *perf_deliver_new(struct sink *sink);
 void perf_deliver_free(struct perf_deliver *deliver);
 
+/* Follows the user stacks that samples copied; STACKS must outlive DELIVER. Without it
+ * they are left out. */
+struct user_stacks;
+void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
+                                  struct user_stacks *stacks);
+
 /* Values with this event ID, in READ records and in samples, are those of counter NAME
  * with UNIT ("cycles", "events" or "bytes"); both texts are copied. Values of other ids
  * are left out. -ENOMEM. */

@@ -259,6 +259,7 @@ def record(name, options, program):
 
 
 CONTEXT_MARKERS = 2**64 - 4095
+USER_CONTEXT = 2**64 - 512
 
 
 def perf_stacks(path):
@@ -269,8 +270,15 @@ def perf_stacks(path):
     for sample in result.stdout.split("PERF_RECORD_SAMPLE(")[1:]:
         tid = re.match(r"[^)]*\): \d+/(\d+): ", sample)[1]
         frames = re.findall(r"^\.\.\.\.\. +\d+: ([0-9a-f]{16})$", sample, re.MULTILINE)
-        frames = [int(frame, 16) for frame in frames]
-        stacks[(int(tid), tuple(f for f in frames if f < CONTEXT_MARKERS))] += 1
+        stack = []
+        after_kernel = False
+        for frame in (int(frame, 16) for frame in frames):
+            if frame >= CONTEXT_MARKERS:
+                after_kernel = frame == USER_CONTEXT and stack
+                continue
+            stack.append(frame + 1 if after_kernel else frame)  # schema.md, stack
+            after_kernel = False
+        stacks[(int(tid), tuple(stack))] += 1
     return stacks
 
 
@@ -291,6 +299,42 @@ def memlag_stacks():
     return stacks
 
 
+# Who calls whom in import_work.c, down to where threads and processes begin.
+CALLERS = {
+    ("compute", "work", "start_thread", "clone3"),
+    ("compute", "work", "run_children", "main"),
+}
+
+
+def copied_stacks(program):
+    """Of code without frame pointers: perf loses callers there, so that what is known is
+    the program itself."""
+    if not record("copied stacks", WAYS["copied stacks"], program):
+        return
+    import_recording("made.data")
+    node = {
+        stack: (parent, function, path)
+        for stack, parent, function, path in query(
+            "SELECT stack_id, parent_id, function, path FROM stack LEFT JOIN "
+            "stack_location USING (stack_id) LEFT JOIN location USING (location_id) "
+            "LEFT JOIN module USING (module_id)"
+        )
+    }
+    found = collections.Counter()
+    for (leaf,) in query("SELECT stack_id FROM sample WHERE stack_id IS NOT NULL"):
+        chain = []
+        while leaf is not None:
+            leaf, function, path = node[leaf]
+            if path and not path.startswith("[kernel"):
+                chain.append(function)
+        if chain and chain[0] == "compute":
+            found[tuple(chain[:4])] += 1
+    wrong = set(found) - CALLERS
+    if wrong or set(found) != CALLERS:
+        fail(f"copied stacks: {found}")
+    print(f"{sum(found.values())} copied stacks go from compute to where the task began")
+
+
 def compare_stacks(path):
     theirs, ours = perf_stacks(path), memlag_stacks()
     if theirs != ours:
@@ -301,13 +345,16 @@ def compare_stacks(path):
     return sum(len(frames) for _, frames in ours)
 
 
+def build(name, *options):
+    program = os.path.abspath(name)
+    source = SOURCE / "tests/integration/import_work.c"
+    command = [os.environ["CC"], "-g", *options, "-pthread", "-o", program, source]
+    subprocess.run(command, check=True)
+    return program
+
+
 def made_here():
-    program = os.path.abspath("import_work")
-    subprocess.run(
-        [os.environ["CC"], "-g", "-O1", "-fno-omit-frame-pointer", "-pthread", "-o", program]
-        + [SOURCE / "tests/integration/import_work.c"],
-        check=True,
-    )
+    program = build("import_work", "-O1", "-fno-omit-frame-pointer")
     for name, options in WAYS.items():
         if not record(name, options, program):
             continue
@@ -319,6 +366,7 @@ def made_here():
         if name == "frame pointers":
             print(f"{name}: {compare_stacks('made.data')} frames as perf")
     pipes(program)
+    copied_stacks(build("without_pointers", "-O2", "-fomit-frame-pointer"))
     files_elsewhere(program)
     kernel_names()
 
@@ -405,7 +453,7 @@ def files_elsewhere(program):
         if cached != here:
             fail(f"--build-id-dir: {cached} from the {place} cache, {here} in place")
     # Another build at the same place is not taken.
-    subprocess.run([os.environ["CC"], "-pthread", "-o", program, SOURCE / "tests/integration/import_work.c"], check=True)
+    build("import_work", "-O0")
     other, _ = named_samples()
     if other or not query("SELECT 1 FROM ledger WHERE kind = 'samples in changed binary'"):
         fail(f"another build was taken: {other}")

@@ -37,7 +37,7 @@ __attribute__((noinline)) static void *work(void *unused)
         return NULL;
 }
 
-static void run_children(char *program)
+__attribute__((noinline)) static void run_children(char *program)
 {
         for (int i = 0; i < CHILDREN; i++) {
                 if (fork() != 0)

@@ -264,7 +264,7 @@ static void samples_keep_what_they_know(void **state)
                        "UNION ALL SELECT parent_id, stack.ip, level + 1 FROM up "
                        "JOIN stack ON stack_id = up.id) "
                        "SELECT group_concat(printf('%x', ip)) FROM up"),
-            "401000,402000,403000");
+            "401000,402001,403000");
         assert_int_equal(number("SELECT count(*) FROM sample JOIN data_source "
                                 "USING (data_source_id) WHERE ip = 0x404000 "
                                 "AND op = 'NA' AND level = 'NA'"),

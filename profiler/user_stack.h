@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Call stacks out of what a sample copied: registers and the top of the user's stack,
+ * followed by the unwind tables (.eh_frame) of the files that were mapped. x86-64 only.
+ * Files and copies are hostile. Knows neither events nor the database. */
+#ifndef MEMLAG_USER_STACK_H
+#define MEMLAG_USER_STACK_H
+
+#include "perf/record.h"
+#include "source.h"
+
+struct user_stacks;
+
+/* ROOT: the directory that the paths of files begin in, NULL for "/"; must outlive it.
+ * NULL: no memory. */
+struct user_stacks *user_stacks_new(const char *root);
+void user_stacks_free(struct user_stacks *stacks);
+
+/* Code of a file is mapped in EVENT's image; other mappings are left alone. -ENOMEM. */
+int user_stacks_map(struct user_stacks *stacks, const struct event_mapping *event);
+/* CHILD begins with what PARENT has. -ENOMEM. */
+int user_stacks_fork(struct user_stacks *stacks, image_key parent, image_key child);
+void user_stacks_end(struct user_stacks *stacks, image_key image);
+
+enum { USER_STACK_FRAMES_MAX = 256 };
+
+/* Puts the frames of SAMPLE, which was taken in IMAGE, into FRAMES, the innermost first:
+ * instruction, then return addresses. Returns how many; 0 when the sample has no copy, or
+ * not of a 64-bit x86 task. */
+size_t user_stacks_unwind(struct user_stacks *stacks, image_key image,
+                          const struct record_sample *sample,
+                          uint64_t frames[USER_STACK_FRAMES_MAX]);
+
+#endif
