@@ -567,7 +567,7 @@ static int deliver_mmap(struct perf_deliver *deliver, int64_t time_ns,
 }
 
 /* Of 64-bit machines; what is below may be a 32-bit kernel's or a process's. */
-static bool in_kernel(uint64_t ip)
+static bool is_kernel_addr(uint64_t ip)
 {
         return ip >> 63;
 }
@@ -774,17 +774,19 @@ static int set_frames(struct perf_deliver *deliver, const struct record_sample *
                 deliver->frame_capacity = room;
         }
         size_t depth = 0;
-        bool interrupted = false;
+        bool in_kernel = false, interrupted = false;
         deliver->frames[depth++] = sample->ip;
         for (size_t i = 0; i < sample->callchain_count; i++) {
                 uint64_t ip = sample->callchain[i];
                 bool repeated = depth == 1 && ip == sample->ip;
-                if (ip >= FIRST_CONTEXT)
-                        interrupted = ip == PERF_CONTEXT_USER && depth > 1;
-                else if (!repeated)
+                if (ip >= FIRST_CONTEXT) {
+                        interrupted = in_kernel && ip == PERF_CONTEXT_USER;
+                        in_kernel = ip == PERF_CONTEXT_KERNEL;
+                        continue;
+                }
+                if (!repeated)
                         deliver->frames[depth++] = ip + interrupted;
-                if (ip < FIRST_CONTEXT)
-                        interrupted = false;
+                interrupted = false;
         }
         if (copied)
                 depth += add_user_frames(deliver, sample, event, depth);
@@ -824,11 +826,11 @@ static int tell_kernel_mappings(struct perf_deliver *deliver, struct process *pr
 {
         bool kernel_mode =
             (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-        int rc = kernel_mode || in_kernel(event->ip)
+        int rc = kernel_mode || is_kernel_addr(event->ip)
                      ? tell_kernel_mapping(deliver, process, time_ns, event->ip, diag)
                      : 0;
         for (size_t i = 1; rc == 0 && i < event->depth; i++)
-                if (in_kernel(event->frames[i]))
+                if (is_kernel_addr(event->frames[i]))
                         rc = tell_kernel_mapping(deliver, process, time_ns,
                                                  event->frames[i], diag);
         return rc;
