@@ -49,6 +49,7 @@ struct report_summary {
         int64_t stalled_samples; /* of a timer, at loads; 0: the run has other samples */
         double stalled_s;        /* that they stand for */
         int64_t lost;
+        int64_t ring_pages; /* of each CPU's ring buffer; 0: there was none */
         int64_t intervals;
         int64_t contended_intervals;
         int64_t unknown_intervals; /* contended or not: the counters do not tell */

@@ -19,7 +19,8 @@ static const char run_sql[] =
     " EXISTS (SELECT 1 FROM threshold WHERE name = 'lmrl_cycles'"
     "         AND origin NOT LIKE 'the run''s%'),"
     " (SELECT count(*) FROM sample WHERE stall_ns > 0),"
-    " (SELECT total(stall_ns) FROM sample) / 1e9";
+    " (SELECT total(stall_ns) FROM sample) / 1e9,"
+    " (SELECT value FROM machine WHERE key = 'ring_pages')";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -54,6 +55,7 @@ static int read_run(struct db *db, struct report_summary *summary, struct diag *
                 summary->thresholds_of_machine = sqlite3_column_int(row, 4);
                 summary->stalled_samples = sqlite3_column_int64(row, 5);
                 summary->stalled_s = sqlite3_column_double(row, 6);
+                summary->ring_pages = sqlite3_column_int64(row, 7);
         }
         sqlite3_finalize(row);
         return code < 0 ? code : 0;

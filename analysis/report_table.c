@@ -171,6 +171,27 @@ static int print_summary(struct db *db, FILE *out, const struct report_summary *
         return code;
 }
 
+/* Before all else: what is shown is not all that happened. */
+static void print_losses(FILE *out, const struct report_summary *summary)
+{
+        char text[512];
+        if (summary->lost <= 0)
+                return;
+        int length =
+            snprintf(text, sizeof(text),
+                     "Lost: %" PRId64 " records, beside %" PRId64
+                     " samples that are there; all that follows is about these. ",
+                     summary->lost, summary->samples);
+        if (summary->ring_pages > 0)
+                snprintf(text + length, sizeof(text) - (size_t)length,
+                         "Record again with larger rings than %" PRId64
+                         " page%s a CPU (--mmap-pages=%" PRId64
+                         "), or with fewer samples: a longer --period or a lower --freq.",
+                         summary->ring_pages, summary->ring_pages == 1 ? "" : "s",
+                         4 * summary->ring_pages);
+        print_wrapped(out, text);
+}
+
 static void print_head(FILE *out, const struct report_summary *summary)
 {
         fputs("memlag: ", out);
@@ -179,6 +200,7 @@ static void print_head(FILE *out, const struct report_summary *summary)
         if (summary->cut_off)
                 fputs("The recording was cut off: this is what was written until then.\n",
                       out);
+        print_losses(out, summary);
         putc('\n', out);
 }
 

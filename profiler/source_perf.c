@@ -270,7 +270,16 @@ static int tell_what_exists(struct source *source, struct diag *diag)
                    : 0;
 }
 
-/* Tells of smaller rings than the kernel's setting lets expect. */
+static int tell_rings(struct source *source, struct diag *diag)
+{
+        return sink_machine(source->sink, "ring_pages",
+                            (double)session_ring_pages(source->session), "pages",
+                            source->options.ring_pages
+                                ? "--mmap-pages"
+                                : "what kernel.perf_event_mlock_kb allows",
+                            diag);
+}
+
 static int note_what_is_missing(struct source *source, struct diag *diag)
 {
         size_t refused = session_groups_refused(source->session);
@@ -296,6 +305,8 @@ int source_perf_attach(struct source *source, pid_t target, struct diag *diag)
         /* After the beginning: what comes in between is told twice, but not missed. */
         if (rc == 0)
                 rc = tell_what_exists(source, diag);
+        if (rc == 0)
+                rc = tell_rings(source, diag);
         return rc == 0 ? note_what_is_missing(source, diag) : rc;
 }
 

@@ -109,6 +109,14 @@ grep -q "^ *stalled " report || fail "no column of stalled time: $(cat report)"
 grep -q "auto" err && fail "auto"
 grep -q "source clock" err || fail "the source is not named: $(cat err)"
 
+# Losses come first in a report, with the remedy.
+"$MEMLAG" record --force -o lossy.db --source clock --mmap-pages 16 -- true 2>err || fail "$(cat err)"
+grep -q "^Lost:" err && fail "nothing can be lost: $(cat err)"
+sqlite3 lossy.db "INSERT INTO ledger VALUES ('record', 'records lost', 77, 'records')"
+"$MEMLAG" report lossy.db | sed -n 2,4p | tr '\n' ' ' >report
+grep -q "^Lost: 77 records.*larger rings than 16 pages a CPU (--mmap-pages=64)" report ||
+        fail "losses: $(cat report)"
+
 # ---- never by itself, and what it refuses --------------------------------------------
 
 "$MEMLAG" record --force -o auto.db -- true 2>err || fail "$(cat err)"
