@@ -282,6 +282,10 @@ static int tell_rings(struct source *source, struct diag *diag)
 
 static int note_what_is_missing(struct source *source, struct diag *diag)
 {
+        if (session_forgoes_large_pebs(source->session))
+                diag_printf("record",
+                            "each sample interrupts the program, since the kernel does "
+                            "not tell how its clock for samples relates to others");
         size_t refused = session_groups_refused(source->session);
         return refused && sink_loss(source->sink, "counter groups not permitted", refused,
                                     "groups") < 0

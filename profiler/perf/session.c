@@ -659,9 +659,9 @@ size_t session_ring_pages(const struct session *session)
         return session->ring_pages;
 }
 
-bool session_converts_time(const struct session *session)
+bool session_forgoes_large_pebs(const struct session *session)
 {
-        return session->clock.page != NULL;
+        return !session->clock.page && wants_large_pebs(session->options.plan);
 }
 
 size_t session_groups_refused(const struct session *session)

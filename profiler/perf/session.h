@@ -94,8 +94,10 @@ int session_end(struct session *session, uint64_t *lost, struct diag *diag);
 
 size_t session_streams(const struct session *session);
 size_t session_ring_pages(const struct session *session);
-/* Times of records are converted from perf's own clock (perf/clock.h). */
-bool session_converts_time(const struct session *session);
+/* The kernel does not tell the relation of perf's own clock to CLOCK_MONOTONIC, and
+ * records with times of the latter interrupt the program, though the plan wants large
+ * PEBS. */
+bool session_forgoes_large_pebs(const struct session *session);
 /* Groups of the whole machine that were not permitted. */
 size_t session_groups_refused(const struct session *session);
 /* Groups that had lost their counters to another program when they were last read. */
