@@ -44,7 +44,7 @@ int main(void)
 }
 END_C
 "$CC" -g -O1 -o tree tree.c
-"$MEMLAG" record -o t.db -- ./tree >record.out
+"$MEMLAG" record --source sim -o t.db -- ./tree >record.out
 "$MEMLAG" report --by caller --format csv t.db >t.csv
 "$MEMLAG" report --by caller t.db | grep -q '^ *[0-9.]*% .*    often$' || fail "no tree"
 

@@ -107,7 +107,7 @@ for example in contention chase friendly columns; do
         command=$(sed -n "s/^    memlag record \(.*\) -- .*examples\/$example\(.*\)$/\1 -- \2/p" "$readme")
         [ -n "$command" ] || fail "$example/README.md has no record command"
         # shellcheck disable=SC2086 # a list of options
-        "$MEMLAG" record ${command%% -- *} -- "$BINARY_DIR/examples/$example" ${command#* -- } \
+        "$MEMLAG" record --source sim ${command%% -- *} -- "$BINARY_DIR/examples/$example" ${command#* -- } \
                 >"$example.out" 2>"$example.err" || {
                 status=$?
                 cat "$example.err" >&2

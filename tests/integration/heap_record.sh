@@ -19,7 +19,7 @@ same_behaviour() {
         "$@" >alone.out 2>/dev/null || status=$?
         [ "$status" -eq "$wanted" ]
         status=0
-        "$MEMLAG" record --force -o run.db -- "$@" >recorded.out || status=$?
+        "$MEMLAG" record --source sim --force -o run.db -- "$@" >recorded.out || status=$?
         [ "$status" -eq "$wanted" ]
         head -c "$(wc -c <alone.out)" recorded.out | cmp alone.out -
 }
@@ -80,7 +80,7 @@ env=$(command -v env) sh=$(command -v sh)
 for preload in '' LD_PRELOAD= "LD_PRELOAD=$PWD/plugin.so"; do
         set -- env -i A=1 ${preload:+"$preload"} B=2
         "$@" "$sh" -c "$env; exec $env" >wanted
-        "$@" "$MEMLAG" record --force -o run.db -- "$sh" -c "$env; exec $env" >got
+        "$@" "$MEMLAG" record --source sim --force -o run.db -- "$sh" -c "$env; exec $env" >got
         head -c "$(wc -c <wanted)" got | diff -u wanted -
 done
 
@@ -112,7 +112,7 @@ int main(void)
 }
 END
 "$CC" -O1 -g -pthread -o stack stack.c
-"$MEMLAG" record --period 20 -o stack.db -- ./stack 2>err || { cat err >&2; exit 1; }
+"$MEMLAG" record --source sim --period 20 -o stack.db -- ./stack 2>err || { cat err >&2; exit 1; }
 [ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
                        AND object_kind = 'heap'")" -gt 1000 ]
 [ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
@@ -141,5 +141,5 @@ int main(void)
 END
 "$CC" -D_GNU_SOURCE -O1 -o refused refused.c
 status=0
-"$MEMLAG" record -o refused.db -- ./refused 2>err || status=$?
+"$MEMLAG" record --source sim -o refused.db -- ./refused 2>err || status=$?
 [ "$status" -eq 4 ] || { cat err >&2; exit 1; }

@@ -55,7 +55,7 @@ python3 "$SOURCE_DIR/tests/integration/kernel_counts.py" "$MEMLAG"
 # ---- calibrate -----------------------------------------------------------------------
 "$MEMLAG" calibrate --show >out 2>err && fail "a calibration before the first"
 grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
-"$MEMLAG" record --sim-cpu host -- true 2>err && fail "a host before the first calibration"
+"$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "a host before the first calibration"
 grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 
 "$MEMLAG" calibrate --quick --picture curves.svg >quick.txt
@@ -87,7 +87,7 @@ assert len(xml.dom.minidom.parse(sys.argv[2]).getElementsByTagName("circle")) > 
 EOF
 
 # The simulated host has the measured latency of memory.
-"$MEMLAG" record --sim-cpu host -o host.db -- "$MEMLAG" bench chase --size 64M --passes 1 \
+"$MEMLAG" record --source sim --sim-cpu host -o host.db -- "$MEMLAG" bench chase --size 64M --passes 1 \
         2>err || fail "$(cat err)"
 python3 - calibration.json host.db <<'EOF'
 import json

@@ -26,7 +26,7 @@ refused()
 {
         wanted=$1 pattern=$2
         shift 2
-        expect "$wanted" "$MEMLAG" record -o refused.db "$@"
+        expect "$wanted" "$MEMLAG" record --source sim -o refused.db "$@"
         grep -q -- "$pattern" err || fail "no '$pattern' in: $(cat err)"
         [ "$wanted" -eq 2 ] || [ "$(wc -l <err)" -eq 1 ] || fail "more than a line: $(cat err)"
         [ ! -e refused.db ] || fail "a database was left behind by: $*"
@@ -34,12 +34,12 @@ refused()
 
 # ---- what passes through ----
 head -c 1000000 /dev/urandom >bytes
-"$MEMLAG" record -o cat.db -- cat <bytes >copied 2>err
+"$MEMLAG" record --source sim -o cat.db -- cat <bytes >copied 2>err
 cmp bytes copied
 head -n 1 err | grep -q 'modelled, not measured' || fail "no word on the source: $(cat err)"
 
-expect 7 "$MEMLAG" record -o exit.db -- sh -c 'exit 7'
-expect 143 "$MEMLAG" record -o term.db -- sh -c 'kill -TERM $$'
+expect 7 "$MEMLAG" record --source sim -o exit.db -- sh -c 'exit 7'
+expect 143 "$MEMLAG" record --source sim -o term.db -- sh -c 'kill -TERM $$'
 [ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
 [ "$(sqlite3 term.db "SELECT value FROM run WHERE key = 'signal'")" = 15 ]
 [ "$(sqlite3 term.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
@@ -82,13 +82,13 @@ int main(int argc, char **argv)
 END
 "$CC" -O1 -o inherits inherits.c
 ./inherits a 'b c' '' >alone 5<bytes
-"$MEMLAG" record -o inherits.db -- ./inherits a 'b c' '' >recorded 2>err 5<bytes
+"$MEMLAG" record --source sim -o inherits.db -- ./inherits a 'b c' '' >recorded 2>err 5<bytes
 diff alone recorded
 (trap '' HUP; ./inherits) >alone
-(trap '' HUP; "$MEMLAG" record --force -o inherits.db -- ./inherits) >recorded 2>err
+(trap '' HUP; "$MEMLAG" record --source sim --force -o inherits.db -- ./inherits) >recorded 2>err
 grep -q 'ignored 1$' alone
 diff alone recorded
-PATH=$PWD:$PATH "$MEMLAG" record --force -o inherits.db -- inherits >recorded 2>err
+PATH=$PWD:$PATH "$MEMLAG" record --source sim --force -o inherits.db -- inherits >recorded 2>err
 grep -q '^argument inherits$' recorded || fail "argv[0] is not as typed"
 
 # A standard descriptor that is closed stays so.
@@ -112,11 +112,11 @@ for closed in 11:'>&- 2>&-' 12:'<&- 2>&-' 14:'<&- >&-' 10:'<&- >&- 2>&-'; do
 done
 
 # What the user sets for Valgrind itself has no effect.
-VALGRIND_OPTS=--tool=none "$MEMLAG" record -o opts.db -- true 2>err
+VALGRIND_OPTS=--tool=none "$MEMLAG" record --source sim -o opts.db -- true 2>err
 [ "$(sqlite3 opts.db 'SELECT count(*) FROM process')" = 1 ]
 
 # The command is kept as a shell would read it.
-"$MEMLAG" record -o quoted.db -- echo "it's" 'a b' plain '' >out 2>err
+"$MEMLAG" record --source sim -o quoted.db -- echo "it's" 'a b' plain '' >out 2>err
 sh -c "$(sqlite3 quoted.db "SELECT value FROM run WHERE key = 'command'")" >again
 head -n 1 out | cmp - again
 
@@ -154,32 +154,32 @@ refused 2 "'a b .db' is not a number" --period "$(printf 'a\nb\033.db')" -- true
 
 # A name with control characters is a name; what is said of it is one line.
 odd=$(printf 'odd\nna\033me.db')
-expect 0 "$MEMLAG" record -o "$odd" -- true
+expect 0 "$MEMLAG" record --source sim -o "$odd" -- true
 [ "$(sqlite3 "$odd" 'PRAGMA integrity_check')" = ok ]
 grep -q '^memlag record: wrote odd na me.db (' err || fail "$(cat err)"
 
 # Presets: all that are listed load; a changed copy is a preset, a broken one is told.
-"$MEMLAG" record --sim-cpu help >presets
+"$MEMLAG" record --source sim --sim-cpu help >presets
 grep -qx skylake-sp presets
 while read -r preset; do
-        "$MEMLAG" record --sim-cpu "$preset" --sim-list >list ||
+        "$MEMLAG" record --source sim --sim-cpu "$preset" --sim-list >list ||
                 fail "the preset $preset does not load"
 done <presets
-"$MEMLAG" record --sim-list --sim-set dram.bandwidth_gbs=15 | grep -Eq '^dram.bandwidth_gbs +15 +GB/s'
-"$MEMLAG" record --sim-list | awk 'NR > 1 { print $1, "=", $2 }' >mine.conf
-"$MEMLAG" record --sim-cpu ./mine.conf -o mine.db -- true 2>err
+"$MEMLAG" record --source sim --sim-list --sim-set dram.bandwidth_gbs=15 | grep -Eq '^dram.bandwidth_gbs +15 +GB/s'
+"$MEMLAG" record --source sim --sim-list | awk 'NR > 1 { print $1, "=", $2 }' >mine.conf
+"$MEMLAG" record --source sim --sim-cpu ./mine.conf -o mine.db -- true 2>err
 [ "$(sqlite3 mine.db "SELECT value FROM run WHERE key = 'sim_preset'")" = mine ]
 sed -i 's/^l2.ways = .*/l2.ways = many/' mine.conf
 refused 2 "mine.conf:[0-9]*: l2.ways: 'many' is not a number" --sim-cpu mine.conf -- true
 
 # ---- the output file ----
-expect 1 "$MEMLAG" record -o exit.db -- true
+expect 1 "$MEMLAG" record --source sim -o exit.db -- true
 grep -q 'exit.db exists' err || fail "$(cat err)"
 [ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
-expect 0 "$MEMLAG" record --force -o exit.db -- true
-expect 1 "$MEMLAG" record --force -o bytes -- true
+expect 0 "$MEMLAG" record --source sim --force -o exit.db -- true
+expect 1 "$MEMLAG" record --source sim --force -o bytes -- true
 head -c 1000000 copied | cmp - bytes # what is no database is never replaced
-expect 1 "$MEMLAG" record -o nowhere/run.db -- true
+expect 1 "$MEMLAG" record --source sim -o nowhere/run.db -- true
 
 # ---- an instruction that the engine does not know ----
 cat >evex.c <<'END'
@@ -193,10 +193,10 @@ int main(void)
 }
 END
 "$CC" -O1 -o evex evex.c
-expect 132 "$MEMLAG" record -o evex.db -- ./evex
+expect 132 "$MEMLAG" record --source sim -o evex.db -- ./evex
 grep -q 62.f1.7c.48.58.c0.*AVX-512.*/evex+0x err || fail "$(cat err)"
 grep -qx before out
 
 # The engine's own log stays inside, also when the target misbehaves.
-"$MEMLAG" record -o quiet.db -- sh -c 'exec 3>&-; kill -SEGV $$' >out 2>err || true
+"$MEMLAG" record --source sim -o quiet.db -- sh -c 'exec 3>&-; kill -SEGV $$' >out 2>err || true
 ! grep -q '==[0-9]*==' err || fail "the engine's log came out: $(cat err)"

@@ -53,7 +53,7 @@ wait_for()
 }
 
 # ---- signals to memlag are the target's ----
-"$MEMLAG" record -o usr1.db -- ./busy >usr1.out 2>err &
+"$MEMLAG" record --source sim -o usr1.db -- ./busy >usr1.out 2>err &
 memlag=$!
 wait_for usr1.out ready
 kill -USR1 $memlag
@@ -61,7 +61,7 @@ status=0
 wait $memlag || status=$?
 [ $status -eq 42 ] || fail "SIGUSR1: status $status: $(cat err)"
 
-"$MEMLAG" record -o term.db -- ./busy >term.out 2>err &
+"$MEMLAG" record --source sim -o term.db -- ./busy >term.out 2>err &
 memlag=$!
 wait_for term.out ready
 kill -TERM $memlag
@@ -94,7 +94,7 @@ os.write(1, seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
 status=0
-python3 terminal.py "$MEMLAG" record -o tty.db -- ./busy >out 2>err || status=$?
+python3 terminal.py "$MEMLAG" record --source sim -o tty.db -- ./busy >out 2>err || status=$?
 [ $status -eq 130 ] || fail "Ctrl-C: status $status: $(cat out err)"
 [ "$(ask tty.db "SELECT value FROM run WHERE key = 'signal'")" = 2 ]
 [ "$(ask tty.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
@@ -105,7 +105,7 @@ sed 's/if b"ready" in seen and not sent:/if False:/; s/^while True:/import threa
 for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; do
         rm -f early.db*
         status=0
-        python3 early.py $delay "$MEMLAG" record -o early.db -- ./busy >out 2>err || status=$?
+        python3 early.py $delay "$MEMLAG" record --source sim -o early.db -- ./busy >out 2>err || status=$?
         if [ $status -eq 254 ]; then
                 [ ! -e early.db ] || fail "Ctrl-C after $delay s: a database is left"
                 continue # memlag itself had not begun to wait for signals
@@ -124,7 +124,7 @@ for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; 
 done
 
 # ---- memlag is killed: the target runs on, the database holds what was written ----
-"$MEMLAG" record -o killed.db -- ./busy 6 >killed.out 2>err &
+"$MEMLAG" record --source sim -o killed.db -- ./busy 6 >killed.out 2>err &
 memlag=$!
 wait_for killed.out ready
 until [ "$(ask killed.db 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt 100 ]; do
@@ -145,7 +145,7 @@ while kill -0 $target 2>/dev/null; do sleep 0.1; done
 (
         ulimit -S -f 2048 2>/dev/null || ulimit -f 12288
         status=0
-        "$MEMLAG" record --period 2 -o full.db -- ./busy 3 >out 2>err || status=$?
+        "$MEMLAG" record --source sim --period 2 -o full.db -- ./busy 3 >out 2>err || status=$?
         [ $status -eq 1 ] || fail "full disk: status $status: $(cat err)"
 )
 grep -qx ready out

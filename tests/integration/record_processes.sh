@@ -65,7 +65,7 @@ END
 "$CC" -O1 -g -pthread -static -o static family.c
 
 for kind in pie fixed stripped static; do
-        "$MEMLAG" record --period 50 -o $kind.db -- ./$kind >out 2>err || fail "$kind: $(cat err)"
+        "$MEMLAG" record --source sim --period 50 -o $kind.db -- ./$kind >out 2>err || fail "$kind: $(cat err)"
         # The program, three children, and the image that the last one became.
         [ "$(ask $kind.db 'SELECT count(*) FROM process')" = 5 ] || fail "$kind: processes"
         [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
@@ -106,19 +106,19 @@ done
                     WHERE kind = 'processes without heap objects'")" = 4 ]
 
 # Without the tracker there are none, and the ledger does not miss them.
-"$MEMLAG" record --no-heap -o none.db -- ./pie 2>err
+"$MEMLAG" record --source sim --no-heap -o none.db -- ./pie 2>err
 [ "$(ask none.db 'SELECT count(*) FROM allocation')" = 0 ]
 [ "$(ask none.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ]
 
 # A script is its interpreter; what it pipes together is recorded too.
 printf '#!/bin/sh\nseq 1000 | sort -n | tail -n 1\n' >script
 chmod +x script
-[ "$("$MEMLAG" record -o script.db -- ./script 2>err)" = 1000 ]
+[ "$("$MEMLAG" record --source sim -o script.db -- ./script 2>err)" = 1000 ]
 [ "$(ask script.db "SELECT count(*) FROM process WHERE executable LIKE '%/sort'")" = 1 ]
 
 # What the command leaves behind goes on, and is counted.
 mkfifo done
-"$MEMLAG" record -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
+"$MEMLAG" record --source sim -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
 [ "$(ask left.db "SELECT value FROM ledger WHERE kind = 'processes left running'")" = 1 ]
 kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
 echo >done
@@ -158,7 +158,7 @@ for i in 1 2 3; do
         taskset -c "$core" sh -c 'while :; do :; done' &
         busy="$busy $!"
 done
-taskset -c "$core" "$MEMLAG" record --period 50 -o late.db -- ./late 2>err || fail "late: $(cat err)"
+taskset -c "$core" "$MEMLAG" record --source sim --period 50 -o late.db -- ./late 2>err || fail "late: $(cat err)"
 kill $busy
 [ "$(ask late.db 'SELECT count(DISTINCT process_id) FROM allocation
                   WHERE process_id > 1 AND size_bytes = 1048576')" = 12 ] ||
@@ -169,8 +169,8 @@ kill $busy
 # Processes in a PID namespace of their own, where memlag has no number and other
 # processes have those of ours, are recorded to the end.
 if unshare -rpf --mount-proc true 2>/dev/null; then
-        "$MEMLAG" record --period 1 --ldlat 1 -o alone.db -- ./pie 2>err
-        "$MEMLAG" record --period 1 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
+        "$MEMLAG" record --source sim --period 1 --ldlat 1 -o alone.db -- ./pie 2>err
+        "$MEMLAG" record --source sim --period 1 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
                 2>err || fail "PID namespace: $(cat err)"
         wanted=$(ask alone.db 'SELECT count(*) FROM sample')
         found=$(ask space.db "SELECT count(*) FROM sample JOIN thread USING (thread_id)

@@ -4,7 +4,7 @@
 # order, and no others.
 set -eu
 
-"$MEMLAG" record -o run.db -- true
+"$MEMLAG" record --source sim -o run.db -- true
 
 # The views are a promise: these names may not change with the schema.
 promised='caller_view interval_view line_object_view line_view object_view phase_view run_info sample_view type_view '
