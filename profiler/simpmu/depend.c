@@ -8,13 +8,14 @@
 
 /* Ids: 8 to 23 the general registers, 24 x87, 25 to 40 the vector registers. */
 #define GENERAL_REGISTERS 16
-#define ID_GENERAL        FIRST_REGISTER_ID
+#define ID_GENERAL        ((Int)FIRST_REGISTER)
 #define ID_X87            (ID_GENERAL + GENERAL_REGISTERS)
 #define ID_VECTOR         (ID_X87 + 1)
 #define VECTOR_REGISTERS  16
 #define GENERAL_BYTES     8
 #define VECTOR_BYTES      32
 #define NO_ID             (-1)
+_Static_assert(ID_VECTOR + VECTOR_REGISTERS == REGISTERS_END, "slots come next");
 
 #define OFFSET(field) ((Int)offsetof(VexGuestAMD64State, field))
 #define GENERAL_FIRST OFFSET(guest_RAX)
@@ -41,27 +42,33 @@ static Int register_at(Int offset, Int *within)
         return NO_ID;
 }
 
-void depend_start(struct depend_state *state, struct dependence *of_temporary,
-                  UInt temporary_count)
+Bool depend_follows(Int offset)
 {
-        for (UInt id = 0; id < REGISTER_IDS; id++)
-                state->of_register[id] = (struct dependence){1ULL << id, 0};
+        Int within;
+
+        return register_at(offset, &within) != NO_ID;
+}
+
+void depend_start(struct depend_state *state, ULong *of_temporary, UInt temporary_count)
+{
+        for (UInt id = 0; id < REGISTERS_END; id++)
+                state->of_register[id] = 1ULL << id;
         state->of_temporary = of_temporary;
         state->temporary_count = temporary_count;
         state->written = 0;
         VG_(memset)(of_temporary, 0, temporary_count * sizeof(*of_temporary));
 }
 
-struct dependence depend_get(const struct depend_state *state, Int offset, Int size)
+ULong depend_get(const struct depend_state *state, Int offset, Int size)
 {
         const Int step = 8; /* no register is smaller */
-        struct dependence all = {0, 0};
+        ULong all = 0;
 
         for (Int at = offset; at < offset + size; at = (at & ~(step - 1)) + step) {
                 Int within;
                 Int id = register_at(at, &within);
                 if (id != NO_ID)
-                        all = depend_union(all, state->of_register[id]);
+                        all |= state->of_register[id];
         }
         return all;
 }
@@ -78,8 +85,7 @@ static Bool put_replaces(Int id, Int within, Int size)
         return id >= ID_VECTOR && within == 0 && size >= smallest_scalar;
 }
 
-void depend_put(struct depend_state *state, Int offset, Int size, struct dependence value,
-                Bool maybe)
+void depend_put(struct depend_state *state, Int offset, Int size, ULong value, Bool maybe)
 {
         Int within;
         Int id = register_at(offset, &within);
@@ -88,33 +94,33 @@ void depend_put(struct depend_state *state, Int offset, Int size, struct depende
                 return;
         state->written |= 1ULL << id;
         if (maybe || !put_replaces(id, within, size))
-                value = depend_union(value, state->of_register[id]);
+                value |= state->of_register[id];
         state->of_register[id] = value;
 }
 
-void depend_put_indexed(struct depend_state *state, struct dependence value)
+void depend_put_indexed(struct depend_state *state, ULong value)
 {
         depend_put(state, OFFSET(guest_FPREG), GENERAL_BYTES, value, True);
 }
 
-static struct dependence union_of_arguments(const struct depend_state *state,
-                                            IRExpr *const *arguments)
+static ULong union_of_arguments(const struct depend_state *state,
+                                IRExpr *const *arguments)
 {
-        struct dependence all = {0, 0};
+        ULong all = 0;
 
         for (; *arguments != NULL; arguments++)
-                all = depend_union(all, depend_expression(state, *arguments));
+                all |= depend_expression(state, *arguments);
         return all;
 }
 
-static struct dependence of_operation(const struct depend_state *state, const IRExpr *e)
+static ULong of_operation(const struct depend_state *state, const IRExpr *e)
 {
         switch (e->tag) {
         case Iex_Unop:
                 return depend_expression(state, e->Iex.Unop.arg);
         case Iex_Binop:
-                return depend_union(depend_expression(state, e->Iex.Binop.arg1),
-                                    depend_expression(state, e->Iex.Binop.arg2));
+                return depend_expression(state, e->Iex.Binop.arg1) |
+                       depend_expression(state, e->Iex.Binop.arg2);
         case Iex_Triop: {
                 const IRTriop *op = e->Iex.Triop.details;
                 IRExpr *arguments[] = {op->arg1, op->arg2, op->arg3, NULL};
@@ -128,20 +134,18 @@ static struct dependence of_operation(const struct depend_state *state, const IR
         }
 }
 
-struct dependence depend_expression(const struct depend_state *state, const IRExpr *e)
+ULong depend_expression(const struct depend_state *state, const IRExpr *e)
 {
-        const struct dependence none = {0, 0};
-
         switch (e->tag) {
         case Iex_RdTmp:
                 return e->Iex.RdTmp.tmp < state->temporary_count
                            ? state->of_temporary[e->Iex.RdTmp.tmp]
-                           : none;
+                           : 0;
         case Iex_Get:
                 return depend_get(state, e->Iex.Get.offset, sizeofIRType(e->Iex.Get.ty));
         case Iex_GetI:
-                return depend_union(state->of_register[ID_X87],
-                                    depend_expression(state, e->Iex.GetI.ix));
+                return state->of_register[ID_X87] |
+                       depend_expression(state, e->Iex.GetI.ix);
         case Iex_Unop:
         case Iex_Binop:
         case Iex_Triop:
@@ -157,15 +161,11 @@ struct dependence depend_expression(const struct depend_state *state, const IREx
         case Iex_Load:
                 return depend_expression(state, e->Iex.Load.addr);
         default:
-                return none;
+                return 0;
         }
 }
 
 Bool depend_changed(const struct depend_state *state, UInt id)
 {
-        const struct dependence *now = &state->of_register[id];
-
-        if ((state->written >> id & 1) == 0)
-                return False;
-        return now->registers != 1ULL << id || now->slots != 0;
+        return (state->written >> id & 1) != 0 && state->of_register[id] != 1ULL << id;
 }

@@ -3,8 +3,7 @@
  *  - counts of instructions and loads, one addition for each stretch between exits;
  *  - at the entry, the check that serves the gate and the intervals;
  *  - before each access, the filter test inline and behind it the call of the model;
- *  - at each exit, when some register that matters may be pending, the call that
- *    carries dependences over to the next block;
+ *  - at each exit, what carries the ready times of values over to the next block;
  *  - where an instruction could not be decoded, the call that tells so.
  * What is constant about an access or exit goes into a site, in memory that lives as
  * long as the translation. */
@@ -18,8 +17,6 @@
 
 #include "depend.h"
 #include "model/access.h"
-
-#define LAST_SLOT 62u /* of the 63; further loads of a block share it */
 
 /* Memory of one translation: a chain of sites, freed together. */
 struct site_link {
@@ -35,6 +32,12 @@ struct block_sites {
 
 static VgHashTable *blocks;
 
+/* The first load of a slot, and the statement that says that its value is there. */
+struct slot_use {
+        struct access_site *site;
+        Int statement;
+};
+
 /* The pass over one block. */
 struct pass {
         IRSB *out;
@@ -42,26 +45,34 @@ struct pass {
         const VexGuestLayout *layout;
         struct block_sites *sites;
         struct depend_state depend;
-        struct access_site *load_of_slot[LAST_SLOT + 1];
+        struct slot_use load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
         struct access_site *last_load; /* of the current instruction, or NULL */
-        ULong slots_used;              /* loads whose value something waits for */
+        ULong used;                    /* values that something waits for */
         Addr ip;
         Bool excluded; /* the current instruction is the heap tracker's */
         UInt index;    /* counted instructions before the current one */
         UInt counted;  /* those that the code emitted so far adds */
-        UInt slot;     /* of the next load */
+        UInt loads;    /* that have a slot of their own */
 };
 
 /* ---- calls from generated code ---- */
 
-static VG_REGPARM(2) void call_access(const struct access_site *site, Addr address)
+/* One for each kind of access, so that the model's tests of it are made here. */
+
+static VG_REGPARM(2) void call_load(const struct access_site *site, Addr address)
 {
-        access_memory(&tool_machine, &tool_hot, tool_thread, site, address);
+        access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_LOAD, address);
 }
 
-static VG_REGPARM(1) void call_exit(const struct exit_site *site)
+static VG_REGPARM(2) void call_store(const struct access_site *site, Addr address)
 {
-        thread_leave_block(&tool_hot, tool_thread, site);
+        access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_STORE, address);
+}
+
+static VG_REGPARM(2) void call_update(const struct access_site *site, Addr address)
+{
+        access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_UPDATE,
+                      address);
 }
 
 static VG_REGPARM(1) void call_check(UInt *guest_state)
@@ -100,12 +111,17 @@ static IRExpr *read_hot(struct pass *pass, const uint64_t *variable)
                       IRExpr_Load(Iend_LE, Ity_I64, constant((Addr)variable)));
 }
 
+static void write_hot(struct pass *pass, uint64_t *variable, IRExpr *value)
+{
+        addStmtToIRSB(pass->out, IRStmt_Store(Iend_LE, constant((Addr)variable), value));
+}
+
 static IRExpr *add_to_hot(struct pass *pass, uint64_t *variable, ULong amount)
 {
         IRExpr *sum =
             binary(pass, Ity_I64, Iop_Add64, read_hot(pass, variable), constant(amount));
 
-        addStmtToIRSB(pass->out, IRStmt_Store(Iend_LE, constant((Addr)variable), sum));
+        write_hot(pass, variable, sum);
         return sum;
 }
 
@@ -114,21 +130,6 @@ static IRExpr *both(struct pass *pass, IRExpr *condition, IRExpr *guard)
         if (guard == NULL)
                 return condition;
         return binary(pass, Ity_I1, Iop_And1, condition, guard);
-}
-
-/* What of DEPENDENCE may be pending, in the form of tool_hot.pending. */
-static IRExpr *pending_of(struct pass *pass, struct dependence dependence)
-{
-        ULong mask = dependence.registers | (dependence.slots != 0 ? SLOT_BIT : 0);
-
-        return binary(pass, Ity_I64, Iop_And64, read_hot(pass, &tool_hot.pending),
-                      constant(mask));
-}
-
-static IRExpr *may_be_pending(struct pass *pass, struct dependence dependence)
-{
-        return binary(pass, Ity_I1, Iop_CmpNE64, pending_of(pass, dependence),
-                      constant(0));
 }
 
 /* The helper may walk the stack, which starts from these registers. */
@@ -152,6 +153,11 @@ static void add_call(struct pass *pass, IRDirty *call, IRExpr *guard)
         if (guard != NULL)
                 call->guard = guard;
         addStmtToIRSB(pass->out, IRStmt_Dirty(call));
+}
+
+static UInt first_of(ULong mask)
+{
+        return (UInt)__builtin_ctzll(mask);
 }
 
 /* ---- memory of sites ---- */
@@ -200,8 +206,9 @@ void instrument_discard(Addr block, VexGuestExtents extents)
 static Bool filter_applies(const struct access_site *site)
 {
         /* When L1 hits qualify for sampling every load has to reach the model. */
-        return site->kind == ACCESS_STORE ||
-               tool_machine.sample_latency > tool_machine.l1d_latency;
+        return site->size_bytes <= LINE_BYTES &&
+               (site->kind == ACCESS_STORE ||
+                tool_machine.sample_latency > tool_machine.l1d_latency);
 }
 
 /* How far ADDRESS lies above its entry in the filter, in the generated code: more than
@@ -209,9 +216,9 @@ static Bool filter_applies(const struct access_site *site)
 static IRExpr *filter_distance(struct pass *pass, const struct access_site *site,
                                IRExpr *address)
 {
-        const uint64_t *filter =
-            site->kind == ACCESS_LOAD ? tool_hot.load_filter : tool_hot.store_filter;
-        const UInt entry_shift = 3; /* of an 8-byte entry */
+        const uint64_t *filter = site->kind == ACCESS_LOAD ? &tool_hot.filter[0].load
+                                                           : &tool_hot.filter[0].store;
+        const UInt entry_shift = 4;
         IRExpr *shifted = binary(pass, Ity_I64, Iop_Shr64, address,
                                  IRExpr_Const(IRConst_U8(LINE_SHIFT - entry_shift)));
         IRExpr *offset = binary(pass, Ity_I64, Iop_And64, shifted,
@@ -219,7 +226,18 @@ static IRExpr *filter_distance(struct pass *pass, const struct access_site *site
         IRExpr *place = binary(pass, Ity_I64, Iop_Add64, offset, constant((Addr)filter));
         IRExpr *entry = assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, place));
 
+        _Static_assert(sizeof(tool_hot.filter[0]) == 1u << 4, "entry_shift");
         return binary(pass, Ity_I64, Iop_Sub64, address, entry);
+}
+
+/* In the generated code all ones when the value that has NUMBER may be still to come. */
+static IRExpr *may_be_to_come(struct pass *pass, UInt number)
+{
+        const UInt sign_bit = 63;
+        IRExpr *left = binary(pass, Ity_I64, Iop_Sub64, read_hot(pass, &tool_hot.now),
+                              read_hot(pass, &tool_hot.ready[number]));
+
+        return binary(pass, Ity_I64, Iop_Sar64, left, IRExpr_Const(IRConst_U8(sign_bit)));
 }
 
 /* True in the generated code when the model has to see the access: the filter does not
@@ -228,68 +246,87 @@ static IRExpr *filter_distance(struct pass *pass, const struct access_site *site
 static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
                              IRExpr *address)
 {
-        struct dependence data = {site->data_registers, site->data_slots};
-        UInt room = site->size_bytes > LINE_BYTES ? 0 : LINE_BYTES - site->size_bytes;
+        const UInt room = LINE_BYTES - site->size_bytes; /* where the filter applies */
         IRExpr *distance;
 
         if (!filter_applies(site))
                 return IRExpr_Const(IRConst_U1(True));
         distance = filter_distance(pass, site, address);
-        if (site->kind != ACCESS_LOAD && !depend_none(data))
-                distance =
-                    binary(pass, Ity_I64, Iop_Or64, distance, pending_of(pass, data));
+        for (ULong rest = site->data_depends; rest != 0; rest &= rest - 1)
+                distance = binary(pass, Ity_I64, Iop_Or64, distance,
+                                  may_be_to_come(pass, first_of(rest)));
         return binary(pass, Ity_I1, Iop_CmpLT64U, constant(room), distance);
 }
 
 static struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
-                                           struct dependence address,
-                                           struct dependence data, UInt size_bytes)
+                                           ULong address_depends, ULong data_depends,
+                                           UInt size_bytes)
 {
         struct access_site *site = site_new(pass, sizeof(*site));
 
         *site = (struct access_site){
             .ip = pass->ip,
-            .address_registers = address.registers,
-            .address_slots = address.slots,
-            .data_registers = data.registers,
-            .data_slots = data.slots,
+            .address_depends = address_depends,
+            .data_depends = data_depends,
+            .position = (Int)pass->index - (Int)pass->counted,
             .size_bytes = (UShort)size_bytes,
-            .index = (UShort)pass->index,
-            .counted = (UShort)pass->counted,
             .kind = (UChar)kind,
-            .slot = (UChar)pass->slot,
+            .slot = UNUSED_VALUE,
         };
-        pass->slots_used |= address.slots | data.slots;
+        pass->used |= address_depends | data_depends;
         return site;
 }
 
-/* Adds an access; returns what a loaded value depends on. */
-static struct dependence add_access(struct pass *pass, enum access_kind kind,
-                                    IRExpr *address, UInt size_bytes, IRExpr *guard,
-                                    struct dependence data, Bool locked)
+/* Gives the load of SITE a slot, the last one when there are no more. Its value is there
+ * unless the model says otherwise. */
+static void take_slot(struct pass *pass, struct access_site *site)
 {
-        struct dependence value = depend_expression(&pass->depend, address);
+        UInt slot = FIRST_SLOT + pass->loads;
+
+        site->slot = (UChar)slot;
+        if (slot == LAST_SLOT && pass->load_of_slot[pass->loads].site != NULL)
+                return;
+        pass->load_of_slot[pass->loads] = (struct slot_use){site, pass->out->stmts_used};
+        write_hot(pass, &tool_hot.ready[slot], constant(0));
+        if (slot < LAST_SLOT)
+                pass->loads++;
+}
+
+static IRDirty *call_of_access(const struct access_site *site, IRExpr *address)
+{
+        IRExpr **arguments = mkIRExprVec_2(constant((Addr)site), address);
+
+        if (site->kind == ACCESS_LOAD)
+                return unsafeIRDirty_0_N(2, "simpmu_load",
+                                         VG_(fnptr_to_fnentry)(&call_load), arguments);
+        if (site->kind == ACCESS_STORE)
+                return unsafeIRDirty_0_N(2, "simpmu_store",
+                                         VG_(fnptr_to_fnentry)(&call_store), arguments);
+        return unsafeIRDirty_0_N(2, "simpmu_update", VG_(fnptr_to_fnentry)(&call_update),
+                                 arguments);
+}
+
+/* Adds an access; returns what a loaded value depends on. */
+static ULong add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
+                        UInt size_bytes, IRExpr *guard, ULong data_depends, Bool locked)
+{
+        ULong depends = depend_expression(&pass->depend, address);
         struct access_site *site;
         IRDirty *call;
 
         if (pass->excluded)
-                return value;
-        site = access_site_new(pass, kind, value, data, size_bytes);
+                return depends;
+        site = access_site_new(pass, kind, depends, data_depends, size_bytes);
         site->locked = locked;
+        call = call_of_access(site, address);
         if (kind != ACCESS_STORE) {
-                site->value_used = pass->slot == LAST_SLOT;
-                pass->load_of_slot[pass->slot] = site;
+                take_slot(pass, site);
+                depends |= 1ULL << site->slot;
                 pass->last_load = site;
-                value.slots |= 1ULL << pass->slot;
-                if (pass->slot < LAST_SLOT)
-                        pass->slot++;
-        }
-        call = unsafeIRDirty_0_N(2, "simpmu_access", VG_(fnptr_to_fnentry)(&call_access),
-                                 mkIRExprVec_2(constant((Addr)site), address));
-        if (kind != ACCESS_STORE)
                 reads_frame(pass, call); /* it may be sampled */
+        }
         add_call(pass, call, both(pass, reaches_model(pass, site, address), guard));
-        return value;
+        return depends;
 }
 
 static UInt size_of(const struct pass *pass, const IRExpr *e)
@@ -297,13 +334,10 @@ static UInt size_of(const struct pass *pass, const IRExpr *e)
         return (UInt)sizeofIRType(typeOfIRExpr(pass->in->tyenv, e));
 }
 
-static const struct dependence no_dependence;
-
-static struct dependence add_load(struct pass *pass, IRExpr *address, IRType type,
-                                  IRExpr *guard)
+static ULong add_load(struct pass *pass, IRExpr *address, IRType type, IRExpr *guard)
 {
-        return add_access(pass, ACCESS_LOAD, address, (UInt)sizeofIRType(type), guard,
-                          no_dependence, False);
+        return add_access(pass, ACCESS_LOAD, address, (UInt)sizeofIRType(type), guard, 0,
+                          False);
 }
 
 static void add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
@@ -317,12 +351,12 @@ static void add_guarded_load(struct pass *pass, const IRLoadG *load)
 {
         IRType result;
         IRType loaded;
-        struct dependence value;
+        ULong value;
 
         typeOfIRLoadGOp(load->cvt, &result, &loaded);
         value = add_load(pass, load->addr, loaded, load->guard);
-        value = depend_union(value, depend_expression(&pass->depend, load->alt));
-        value = depend_union(value, depend_expression(&pass->depend, load->guard));
+        value |= depend_expression(&pass->depend, load->alt);
+        value |= depend_expression(&pass->depend, load->guard);
         pass->depend.of_temporary[load->dst] = value;
 }
 
@@ -332,7 +366,7 @@ static void add_compare_and_swap(struct pass *pass, const IRCAS *cas)
 {
         UInt size_bytes = size_of(pass, cas->dataLo) * (cas->dataHi == NULL ? 1 : 2);
         enum access_kind kind = pass->last_load == NULL ? ACCESS_UPDATE : ACCESS_STORE;
-        struct dependence value;
+        ULong value;
 
         if (pass->last_load != NULL)
                 pass->last_load->locked = True;
@@ -346,28 +380,25 @@ static void add_compare_and_swap(struct pass *pass, const IRCAS *cas)
 /* A call of one of VEX's helpers, which may read and write memory and registers. */
 static void add_helper_call(struct pass *pass, const IRDirty *call)
 {
-        struct dependence value = no_dependence;
+        ULong value = 0;
 
         for (Int i = 0; call->args[i] != NULL; i++) {
                 if (!is_IRExpr_VECRET_or_GSPTR(call->args[i]))
-                        value = depend_union(
-                            value, depend_expression(&pass->depend, call->args[i]));
+                        value |= depend_expression(&pass->depend, call->args[i]);
         }
         for (Int i = 0; i < call->nFxState; i++) {
                 if (call->fxState[i].fx != Ifx_Write)
-                        value = depend_union(value, depend_get(&pass->depend,
-                                                               call->fxState[i].offset,
-                                                               call->fxState[i].size));
+                        value |= depend_get(&pass->depend, call->fxState[i].offset,
+                                            call->fxState[i].size);
         }
         if (call->mFx != Ifx_None) {
                 enum access_kind kind = call->mFx == Ifx_Read    ? ACCESS_LOAD
                                         : call->mFx == Ifx_Write ? ACCESS_STORE
                                                                  : ACCESS_UPDATE;
-                struct dependence loaded =
-                    add_access(pass, kind, call->mAddr, (UInt)call->mSize, call->guard,
-                               value, False);
+                ULong loaded = add_access(pass, kind, call->mAddr, (UInt)call->mSize,
+                                          call->guard, value, False);
                 if (kind != ACCESS_STORE)
-                        value = depend_union(value, loaded);
+                        value |= loaded;
         }
         if (call->tmp != IRTemp_INVALID)
                 pass->depend.of_temporary[call->tmp] = value;
@@ -440,52 +471,69 @@ static void count_stretch(struct pass *pass, Int from)
         pass->counted += instructions;
 }
 
-static UInt changed_registers(const struct pass *pass)
+/* The generated code's latest ready time of the values in DEPENDS. */
+static IRExpr *latest_ready(struct pass *pass, ULong depends)
 {
-        UInt count = 0;
+        IRExpr *latest = constant(0);
 
-        for (UInt id = 0; id < REGISTER_IDS; id++)
-                count += depend_changed(&pass->depend, id);
-        return count;
-}
-
-static struct exit_site *exit_site_new(struct pass *pass, UInt changed)
-{
-        struct exit_site *site =
-            site_new(pass, sizeof(*site) + changed * sizeof(site->entries[0]));
-
-        *site = (struct exit_site){.counted = pass->counted};
-        for (UInt id = 0; id < REGISTER_IDS; id++) {
-                struct dependence value = pass->depend.of_register[id];
-                if (!depend_changed(&pass->depend, id))
-                        continue;
-                site->written |= 1ULL << id;
-                if (depend_none(value))
-                        continue; /* a constant: only no longer pending */
-                site->entries[site->count++] =
-                    (struct exit_register){value.registers, value.slots, id, 0};
-                site->registers |= value.registers;
-                site->slots |= value.slots;
+        for (ULong rest = depends; rest != 0; rest &= rest - 1) {
+                IRExpr *ready = read_hot(pass, &tool_hot.ready[first_of(rest)]);
+                if (rest == depends)
+                        latest = ready;
+                else
+                        latest = assign(
+                            pass, Ity_I64,
+                            IRExpr_ITE(binary(pass, Ity_I1, Iop_CmpLT64U, latest, ready),
+                                       ready, latest));
         }
-        pass->slots_used |= site->slots;
-        return site;
+        return latest;
 }
 
-/* Control may leave here; GUARD is NULL at the block's end. */
+static void write_ready(struct pass *pass, UInt id, IRExpr *ready, IRExpr *guard)
+{
+        IRExpr *place = constant((Addr)&tool_hot.ready[id]);
+
+        addStmtToIRSB(pass->out, guard == NULL
+                                     ? IRStmt_Store(Iend_LE, place, ready)
+                                     : IRStmt_StoreG(Iend_LE, place, ready, guard));
+}
+
+/* Control may leave here: registers get their ready times, all at once. GUARD is NULL
+ * when nothing of the block comes after. */
 static void add_exit(struct pass *pass, IRExpr *guard)
 {
-        UInt changed = changed_registers(pass);
-        const struct exit_site *site;
-        struct dependence matters;
-        IRDirty *call;
+        IRExpr *ready[REGISTERS_END];
+        const ULong *depends = pass->depend.of_register;
 
-        if (changed == 0)
-                return;
-        site = exit_site_new(pass, changed);
-        matters = (struct dependence){site->written | site->registers, site->slots};
-        call = unsafeIRDirty_0_N(1, "simpmu_exit", VG_(fnptr_to_fnentry)(&call_exit),
-                                 mkIRExprVec_1(constant((Addr)site)));
-        add_call(pass, call, both(pass, may_be_pending(pass, matters), guard));
+        for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
+                ready[id] = NULL;
+                if (!depend_changed(&pass->depend, id))
+                        continue;
+                for (UInt other = FIRST_REGISTER; other < id; other++) {
+                        if (ready[other] != NULL && depends[other] == depends[id])
+                                ready[id] = ready[other];
+                }
+                if (ready[id] == NULL)
+                        ready[id] = latest_ready(pass, depends[id]);
+                pass->used |= depends[id];
+        }
+        for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
+                if (ready[id] != NULL)
+                        write_ready(pass, id, ready[id], guard);
+        }
+}
+
+/* No register is written from statement FROM on. */
+static Bool registers_stay(const struct pass *pass, Int from)
+{
+        for (Int i = from; i < pass->in->stmts_used; i++) {
+                const IRStmt *statement = pass->in->stmts[i];
+                if (statement->tag == Ist_PutI || statement->tag == Ist_Dirty ||
+                    (statement->tag == Ist_Put &&
+                     depend_follows(statement->Ist.Put.offset)))
+                        return False;
+        }
+        return True;
 }
 
 static void add_unhandled(struct pass *pass)
@@ -511,7 +559,7 @@ static void begin_instruction(struct pass *pass, const IRStmt *mark)
 static void write_temporary(struct pass *pass, const IRStmt *statement)
 {
         const IRExpr *data = statement->Ist.WrTmp.data;
-        struct dependence value;
+        ULong value;
 
         if (data->tag == Iex_Load)
                 value = add_load(pass, data->Iex.Load.addr, data->Iex.Load.ty, NULL);
@@ -535,10 +583,9 @@ static void prepare(struct pass *pass, const IRStmt *statement)
                 break;
         case Ist_PutI: {
                 const IRPutI *put = statement->Ist.PutI.details;
-                depend_put_indexed(
-                    &pass->depend,
-                    depend_union(depend_expression(&pass->depend, put->data),
-                                 depend_expression(&pass->depend, put->ix)));
+                depend_put_indexed(&pass->depend,
+                                   depend_expression(&pass->depend, put->data) |
+                                       depend_expression(&pass->depend, put->ix));
                 break;
         }
         case Ist_WrTmp:
@@ -562,27 +609,27 @@ static void prepare(struct pass *pass, const IRStmt *statement)
         case Ist_CAS:
                 add_compare_and_swap(pass, statement->Ist.CAS.details);
                 break;
-        case Ist_Exit:
-                add_exit(pass, statement->Ist.Exit.guard);
-                break;
         default:
                 break;
         }
 }
 
 /* Loads whose value nobody waits for need not tell when it comes. */
-static void mark_used_loads(struct pass *pass)
+static void drop_unused_slots(const struct pass *pass)
 {
-        for (UInt slot = 0; slot < LAST_SLOT; slot++) {
-                if (pass->load_of_slot[slot] != NULL)
-                        pass->load_of_slot[slot]->value_used =
-                            (pass->slots_used >> slot & 1) != 0;
+        for (UInt i = 0; i <= pass->loads; i++) {
+                const struct slot_use *use = &pass->load_of_slot[i];
+                if (use->site == NULL || (pass->used >> (FIRST_SLOT + i) & 1) != 0)
+                        continue;
+                pass->out->stmts[use->statement] = IRStmt_NoOp();
+                if (FIRST_SLOT + i < LAST_SLOT)
+                        use->site->slot = UNUSED_VALUE;
         }
 }
 
-static struct dependence *room_for_temporaries(UInt count)
+static ULong *room_for_temporaries(UInt count)
 {
-        static struct dependence *room;
+        static ULong *room;
         static UInt capacity;
 
         if (count > capacity) {
@@ -604,6 +651,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
             .layout = layout,
             .sites = block_sites_new(closure->nraddr),
         };
+        Bool registers_done = False;
         Int i = 0;
 
         (void)extents, (void)host, (void)guest_word, (void)host_word;
@@ -613,14 +661,21 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                 addStmtToIRSB(pass.out, in->stmts[i]);
         count_stretch(&pass, i);
         for (; i < in->stmts_used; i++) {
+                Bool exit = in->stmts[i]->tag == Ist_Exit;
+                if (exit && !registers_done) {
+                        registers_done = registers_stay(&pass, i + 1);
+                        add_exit(&pass,
+                                 registers_done ? NULL : in->stmts[i]->Ist.Exit.guard);
+                }
                 prepare(&pass, in->stmts[i]);
                 addStmtToIRSB(pass.out, in->stmts[i]);
-                if (in->stmts[i]->tag == Ist_Exit)
+                if (exit)
                         count_stretch(&pass, i + 1);
         }
         if (in->jumpkind == Ijk_NoDecode)
                 add_unhandled(&pass);
-        add_exit(&pass, NULL);
-        mark_used_loads(&pass);
+        if (!registers_done)
+                add_exit(&pass, NULL);
+        drop_unused_slots(&pass);
         return pass.out;
 }

@@ -51,7 +51,7 @@ struct tool_thread {
         /* The hot state while another thread runs. */
         ULong instructions;
         ULong loads;
-        ULong pending;
+        uint64_t ready[VALUES];
         /* The counter reading that is under way. */
         ULong reading_start_ns;
         ULong boundary_ns;
@@ -364,7 +364,7 @@ static void save_hot(struct tool_thread *thread)
 {
         thread->instructions = tool_hot.instructions;
         thread->loads = tool_hot.loads;
-        thread->pending = tool_hot.pending;
+        VG_(memcpy)(thread->ready, tool_hot.ready, sizeof(thread->ready));
 }
 
 static void switch_to(ThreadId tid)
@@ -381,9 +381,8 @@ static void switch_to(ThreadId tid)
         tool_thread = &next->sim;
         tool_hot.instructions = next->instructions;
         tool_hot.loads = next->loads;
-        tool_hot.pending = next->pending;
-        next->sim.slot_block = NO_BLOCK;
-        filter_clear(&tool_hot);
+        VG_(memcpy)(tool_hot.ready, next->ready, sizeof(next->ready));
+        machine_thread_runs(&tool_hot, tool_thread);
 }
 
 static void on_turn_start(ThreadId tid, ULong blocks)

@@ -30,7 +30,7 @@ struct rig {
         struct sim_hot hot;
         struct sim_thread *threads[THREADS_MAX];
         uint64_t instructions[THREADS_MAX];
-        uint64_t pending[THREADS_MAX];
+        uint64_t ready[THREADS_MAX][VALUES];
         uint32_t count;
         uint32_t running;
 };
@@ -128,60 +128,58 @@ static void run_thread(struct rig *rig, uint32_t thread)
         if (rig->running == thread)
                 return;
         rig->instructions[rig->running] = rig->hot.instructions;
-        rig->pending[rig->running] = rig->hot.pending;
+        memcpy(rig->ready[rig->running], rig->hot.ready, sizeof(rig->hot.ready));
         rig->running = thread;
         rig->hot.instructions = rig->instructions[thread];
-        rig->hot.pending = rig->pending[thread];
-        rig->threads[thread]->slot_block = NO_BLOCK;
-        filter_clear(&rig->hot);
+        memcpy(rig->hot.ready, rig->ready[thread], sizeof(rig->hot.ready));
+        machine_thread_runs(&rig->hot, rig->threads[thread]);
 }
 
 /* The test that generated code makes before it calls the model. */
 static bool passes_filter(const struct rig *rig, enum access_kind kind, uint64_t address)
 {
-        const uint64_t *filter =
-            kind == ACCESS_LOAD ? rig->hot.load_filter : rig->hot.store_filter;
-        uint64_t entry = filter[(address >> LINE_SHIFT) & (FILTER_ENTRIES - 1)];
+        const struct filter_entry *entry =
+            &rig->hot.filter[(address >> LINE_SHIFT) & (FILTER_ENTRIES - 1)];
+        uint64_t known = kind == ACCESS_LOAD ? entry->load : entry->store;
 
-        return address - entry <= LINE_BYTES - WORD_BYTES;
+        return address - known <= LINE_BYTES - WORD_BYTES;
 }
 
-static void access_site_run(struct rig *rig, const struct access_site *site,
-                            uint64_t address)
+static void run_access(struct rig *rig, const struct access_site *site, uint64_t address)
 {
-        rig->hot.instructions += site->counted;
-        if (!passes_filter(rig, (enum access_kind)site->kind, address))
+        enum access_kind kind = (enum access_kind)site->kind;
+
+        if (!passes_filter(rig, kind, address))
                 access_memory(&rig->machine, &rig->hot, rig->threads[rig->running], site,
-                              address);
+                              kind, address);
 }
 
 /* A block of INSTRUCTIONS whose first is an access that depends on nothing. */
 static void touch(struct rig *rig, enum access_kind kind, uint64_t address,
                   uint16_t instructions)
 {
-        struct access_site site = {
-            .size_bytes = WORD_BYTES, .counted = instructions, .kind = (uint8_t)kind};
+        struct access_site site = {.size_bytes = WORD_BYTES,
+                                   .position = -(int32_t)instructions,
+                                   .kind = (uint8_t)kind,
+                                   .slot = UNUSED_VALUE};
 
-        access_site_run(rig, &site, address);
+        rig->hot.instructions += instructions;
+        run_access(rig, &site, address);
 }
 
-/* pointer = *pointer, in a block of one instruction. */
+/* pointer = *pointer, in a block of one instruction, as generated code does it. */
 static void chase_step(struct rig *rig, uint64_t address)
 {
-        const struct access_site site = {.address_registers = 1u << POINTER,
+        const struct access_site site = {.address_depends = 1u << POINTER,
                                          .size_bytes = WORD_BYTES,
-                                         .counted = 1,
+                                         .position = -1,
                                          .kind = ACCESS_LOAD,
-                                         .value_used = true};
-        struct {
-                struct exit_site site;
-                struct exit_register entry;
-        } leave = {{.written = 1u << POINTER, .slots = 1, .counted = 1, .count = 1},
-                   {.slots = 1, .id = POINTER}};
+                                         .slot = FIRST_SLOT};
 
-        access_site_run(rig, &site, address);
-        if ((rig->hot.pending & (SLOT_BIT | 1u << POINTER)) != 0)
-                thread_leave_block(&rig->hot, rig->threads[rig->running], &leave.site);
+        rig->hot.instructions++;
+        rig->hot.ready[FIRST_SLOT] = 0;
+        run_access(rig, &site, address);
+        rig->hot.ready[POINTER] = rig->hot.ready[FIRST_SLOT];
 }
 
 /* pointer = *pointer through a variable in memory, as unoptimised code does it: a block
@@ -189,23 +187,27 @@ static void chase_step(struct rig *rig, uint64_t address)
 static void chase_through_memory_step(struct rig *rig, uint64_t variable,
                                       uint64_t address)
 {
-        const struct access_site load_variable = {.size_bytes = WORD_BYTES,
-                                                  .index = 0,
-                                                  .kind = ACCESS_LOAD,
-                                                  .value_used = true};
-        const struct access_site load_next = {.address_slots = 1,
+        const uint8_t first = FIRST_SLOT, second = FIRST_SLOT + 1;
+        const struct access_site load_variable = {
+            .size_bytes = WORD_BYTES, .kind = ACCESS_LOAD, .slot = first};
+        const struct access_site load_next = {.address_depends = 1ull << first,
                                               .size_bytes = WORD_BYTES,
-                                              .index = 1,
+                                              .position = 1,
                                               .kind = ACCESS_LOAD,
-                                              .slot = 1,
-                                              .value_used = true};
-        const struct access_site store_variable = {
-            .data_slots = 2, .size_bytes = WORD_BYTES, .index = 2, .kind = ACCESS_STORE};
+                                              .slot = second};
+        const struct access_site store_variable = {.data_depends = 1ull << second,
+                                                   .size_bytes = WORD_BYTES,
+                                                   .position = 2,
+                                                   .kind = ACCESS_STORE};
         struct sim_thread *thread = rig->threads[rig->running];
 
-        access_memory(&rig->machine, &rig->hot, thread, &load_variable, variable);
-        access_memory(&rig->machine, &rig->hot, thread, &load_next, address);
-        access_memory(&rig->machine, &rig->hot, thread, &store_variable, variable);
+        rig->hot.ready[first] = 0;
+        access_memory(&rig->machine, &rig->hot, thread, &load_variable, ACCESS_LOAD,
+                      variable);
+        rig->hot.ready[second] = 0;
+        access_memory(&rig->machine, &rig->hot, thread, &load_next, ACCESS_LOAD, address);
+        access_memory(&rig->machine, &rig->hot, thread, &store_variable, ACCESS_STORE,
+                      variable);
         rig->hot.instructions += 3;
 }
 
@@ -425,6 +427,30 @@ static void further_words_of_a_line_hit_its_fill_buffer(void **state)
         assert_int_equal(samples_taken, LINE_BYTES / WORD_BYTES);
 }
 
+/* Both lines are read, and the load is one to the counters and to the sampler. */
+static void a_load_across_a_line_border_counts_once(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 20, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        touch(rig, ACCESS_LOAD, MIB - WORD_BYTES / 2, 1);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_DRAM_READ], 2 * LINE_BYTES);
+        assert_int_equal(value[SIMPMU_L1_MISS], 1);
+        assert_int_equal(value[SIMPMU_FB_HIT], 0);
+        assert_int_equal(samples_taken, 1);
+        assert_int_equal(last_sample.address, MIB - WORD_BYTES / 2);
+        /* The same while both lines are on their way. */
+        touch(rig, ACCESS_LOAD, MIB - WORD_BYTES / 2, 1);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_L1_MISS], 1);
+        assert_int_equal(value[SIMPMU_FB_HIT], 1);
+        assert_int_equal(samples_taken, 2);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_LFB);
+}
+
 static void pages_beyond_the_tlb_cost_a_walk(void **state)
 {
         const uint64_t page = 4 * KIB;
@@ -447,6 +473,26 @@ static void pages_beyond_the_tlb_cost_a_walk(void **state)
                 }
         }
         assert_int_equal(walks, pages);
+}
+
+/* The line that one thread has requested is there when another comes to the core, whose
+ * clock stands elsewhere. */
+static void two_threads_on_a_core_share_no_clock(void **state)
+{
+        struct simpmu_params params = default_params();
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        params.cores = 1;
+        struct rig *rig = rig_new(&params, 2, 1, 1);
+        run_thread(rig, 0);
+        touch(rig, ACCESS_LOAD, MIB, 1);
+        run_thread(rig, 1);
+        touch(rig, ACCESS_LOAD, MIB, 1);
+        counters(rig, 1, value);
+        assert_int_equal(value[SIMPMU_L1_MISS], 0);
+        assert_int_equal(value[SIMPMU_FB_HIT], 0);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
 }
 
 /* ---- memory ---- */
@@ -651,6 +697,9 @@ int main(void)
             cmocka_unit_test_teardown(reorder_window_bounds_the_overlap, free_blocks),
             cmocka_unit_test_teardown(further_words_of_a_line_hit_its_fill_buffer,
                                       free_blocks),
+            cmocka_unit_test_teardown(a_load_across_a_line_border_counts_once,
+                                      free_blocks),
+            cmocka_unit_test_teardown(two_threads_on_a_core_share_no_clock, free_blocks),
             cmocka_unit_test_teardown(pages_beyond_the_tlb_cost_a_walk, free_blocks),
             cmocka_unit_test_teardown(many_streams_share_the_bandwidth, free_blocks),
             cmocka_unit_test_teardown(innocent_chase_suffers_beside_streams, free_blocks),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The hot path of the model: one load or store that the filters did not let pass.
- * Inline, so that the caller's constants (addresses of the machine and of the hot
- * state) fold into it. */
+ * Inline, so that the caller's constants (the kind of access, addresses of the machine
+ * and of the hot state) fold into it. */
 #ifndef SIMPMU_MODEL_ACCESS_H
 #define SIMPMU_MODEL_ACCESS_H
 
@@ -13,20 +13,70 @@
 /* One access on its way: the same few values that every step needs. */
 struct access {
         const struct access_site *site;
+        enum access_kind kind;
         uint64_t address;
-        uint64_t line;
-        uint64_t entry;       /* instructions retired at the block's entry */
-        uint64_t instruction; /* its own number */
-        uint64_t now;         /* when it issues */
-        uint64_t start;       /* when its address is known */
-        bool loads_pending;   /* some earlier load has not delivered */
+        uint64_t now;   /* when it issues */
+        uint64_t start; /* when its address is known */
 };
 
-HOT_PATH void access_sample(struct machine *machine, struct sim_thread *thread,
-                            const struct access *access, uint64_t ready,
-                            enum simpmu_level level, bool tlb_miss)
+/* Where a load has found its line. */
+struct found {
+        uint64_t arrival; /* when it can have its value */
+        uint64_t ready;   /* the same, after a store that the value comes from */
+        enum simpmu_level level;
+        bool tlb_miss;
+};
+
+/* ---- values stored before they are known ---- */
+
+HOT_PATH struct stored *stored_at(struct sim_thread *thread, uint64_t address)
 {
-        uint64_t latency = ready - access->start;
+        return &thread->stored_word[(address >> 3) & (STORED_WORDS - 1)];
+}
+
+/* A load gets the value of an earlier store whose data is still to come. What depends
+ * on the load waits for it, but the load is not sampled as slow: the latency is that of
+ * the load that the stored value came from, and would count again at every step of a
+ * chain that goes through memory, as pointers on the stack do without optimisation. */
+HOT_PATH uint64_t after_store(struct sim_thread *thread, uint64_t address, uint64_t ready)
+{
+        const struct stored *word = stored_at(thread, address);
+
+        return later(ready, word->where == address >> 3 ? word->ready : 0);
+}
+
+/* Notes when the stored value comes. */
+HOT_PATH void store_value(struct sim_hot *hot, struct sim_thread *thread,
+                          struct l1d_way *way, const struct access *access)
+{
+        struct stored *word = stored_at(thread, access->address);
+        uint64_t ready = hot_latest_ready(hot, access->site->data_depends);
+
+        if (ready > access->now) {
+                *word = (struct stored){access->address >> 3, ready};
+                way->settled = later(way->settled, ready);
+                filter_drop(hot, access->address >> LINE_SHIFT);
+        } else if (way->settled > access->now && word->where == access->address >> 3) {
+                word->ready = 0;
+        }
+}
+
+/* ---- results ---- */
+
+/* Someone may wait for the value of a load that delivers at READY. */
+HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
+                      const struct access *access, uint64_t ready)
+{
+        uint64_t *value = &hot->ready[access->site->slot];
+
+        *value = later(*value, ready); /* loads that share the last slot */
+        window_hold(thread, &thread->loads, access->now - thread->stall, ready);
+}
+
+HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
+                     const struct access *access, const struct found *found)
+{
+        uint64_t latency = found->arrival - access->start;
 
         if (latency < machine->sample_latency || !sampler_counts(&thread->sampler))
                 return;
@@ -35,262 +85,195 @@ HOT_PATH void access_sample(struct machine *machine, struct sim_thread *thread,
             .address = access->address,
             .time_slots = access->start,
             .latency_slots = latency,
-            .level = level,
-            .tlb_miss = tlb_miss,
+            .level = found->level,
+            .tlb_miss = found->tlb_miss,
         };
         machine->on_sample(&sample);
 }
 
-HOT_PATH struct stored *stored_word_at(struct sim_thread *thread, uint64_t address)
+HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
+                          struct sim_thread *thread, const struct access *access,
+                          const struct found *found)
 {
-        return &thread->stored_word[(address >> 3) & (STORED_WORDS - 1)];
+        thread->counters.loads_at[found->level]++;
+        /* L1 latency itself is not followed: see thread.h. */
+        if (found->ready > access->now + machine->l1d_latency)
+                deliver(hot, thread, access, found->ready);
+        sample(machine, thread, access, found);
 }
 
-HOT_PATH struct stored *stored_line_at(struct sim_thread *thread, uint64_t line)
-{
-        return &thread->stored_line[line & (STORED_LINES - 1)];
-}
-
-/* A load gets the value of an earlier store whose data is still to come. What depends
- * on the load waits for it, but the load is not sampled as slow: the latency is that of
- * the load that the stored value came from, and would count again at every step of a
- * chain that goes through memory, as pointers on the stack do without optimisation. */
-HOT_PATH uint64_t after_store_forwarding(struct sim_thread *thread,
-                                         const struct access *access, uint64_t ready)
-{
-        const struct stored *word = stored_word_at(thread, access->address);
-
-        if (word->where == access->address >> 3 && word->ready > ready)
-                return word->ready;
-        return ready;
-}
-
-/* Notes when the stored value comes; true while it is outstanding. */
-HOT_PATH bool store_data(struct sim_hot *hot, struct sim_thread *thread,
-                         const struct access *access)
-{
-        const struct access_site *site = access->site;
-        struct stored *word = stored_word_at(thread, access->address);
-        uint64_t ready = dependence_ready(hot, thread, site->data_registers,
-                                          site->data_slots, access->entry);
-
-        if (ready <= access->now) {
-                if (word->where == access->address >> 3)
-                        word->ready = 0;
-                return false;
-        }
-        struct stored *line = stored_line_at(thread, access->line);
-        *word = (struct stored){access->address >> 3, ready};
-        if (line->where != access->line || line->ready < ready)
-                *line = (struct stored){access->line, ready};
-        filter_drop(hot, access->line);
-        return true;
-}
-
-/* An access that still holds its place when the window has filled up behind it.
- * One that completes earlier can never stall the thread and is not kept. */
-HOT_PATH void hold_place(struct sim_hot *hot, struct sim_thread *thread,
-                         struct window *window, const struct access *access,
-                         uint64_t completion)
-{
-        if (completion > access->now + window->capacity)
-                window_push(hot, thread, window, access->instruction, completion);
-}
-
-/* Someone may wait for the value of a load that delivers at READY. */
-HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
-                      const struct access *access, uint64_t ready)
-{
-        if (ready <= access->now)
-                return;
-        if (ready > thread->last_ready) {
-                thread->last_ready = ready;
-                hold_place(hot, thread, &thread->loads, access, ready);
-        }
-        if (access->site->value_used)
-                slot_set(hot, thread, access->site->slot, access->entry, ready);
-}
-
-/* A dirty bit for a line that is in L1 or on its way there. */
-HOT_PATH void mark_in_flight_dirty(struct machine *machine, struct sim_thread *thread,
-                                   struct in_flight *fill, const struct access *access)
-{
-        struct cache_place place = cache_place_of(&thread->core->l1d, access->line);
-        uint32_t bit = cache_find(&thread->core->l1d, &place);
-
-        fill->dirty = true;
-        if (bit == 0)
-                return;
-        if ((place.set->dirty & bit) == 0)
-                miss_take_ownership(machine, thread, access->line, access->now);
-        place.set->dirty |= bit;
-}
-
-/* The line has been requested and is not there at the thread's clock. */
-HOT_PATH void access_in_flight(struct machine *machine, struct sim_hot *hot,
-                               struct sim_thread *thread, struct in_flight *fill,
-                               const struct access *access)
-{
-        enum access_kind kind = (enum access_kind)access->site->kind;
-
-        if (kind != ACCESS_LOAD) {
-                if (!fill->dirty)
-                        mark_in_flight_dirty(machine, thread, fill, access);
-                if (access->loads_pending)
-                        (void)store_data(hot, thread, access);
-                if (kind == ACCESS_STORE)
-                        return;
-        }
-        enum simpmu_level level = SIMPMU_LEVEL_LFB;
-        uint64_t ready = fill->completion;
-        if (ready <= access->start) { /* it will be there once the address is known */
-                level = SIMPMU_LEVEL_L1;
-                ready = access->start + machine->l1d_latency;
-        } else {
-                thread->counters.fb_hit++;
-                if (!fill->for_loads) {
-                        fill->for_loads = true;
-                        thread->counters.pending_slots += ready - access->start;
-                }
-        }
-        uint64_t value_ready = ready;
-        if (access->loads_pending)
-                value_ready = after_store_forwarding(thread, access, ready);
-        deliver(hot, thread, access, value_ready);
-        access_sample(machine, thread, access, ready, level, false);
-}
-
-/* Not in L1: finds it, and brings it in. Returns when a load has its value. */
-HOT_PATH uint64_t access_miss(struct machine *machine, struct sim_hot *hot,
-                              struct sim_thread *thread, const struct access *access,
-                              const struct cache_place *place, uint32_t *bit,
-                              uint64_t start, enum simpmu_level *level)
-{
-        enum access_kind kind = (enum access_kind)access->site->kind;
-
-        *bit = cache_victim_bit(&thread->core->l1d, place->set);
-        struct cache_victim victim = l1d_replace(&thread->core->l1d, hot, place, *bit);
-        if (victim.dirty)
-                miss_write_back(machine, thread, victim.line, start);
-        struct miss miss =
-            miss_fill(machine, thread, access->line, start, access->now, kind);
-        *level = miss.level;
-        if (kind == ACCESS_STORE)
-                hold_place(hot, thread, &thread->stores, access, miss.completion);
-        else
-                thread->counters.l1_miss++;
-        return miss.completion;
-}
+/* ---- one line ---- */
 
 HOT_PATH uint64_t tlb_latency(const struct machine *machine, enum tlb_outcome outcome)
 {
-        if (outcome == TLB_HIT)
+        if (__builtin_expect(outcome == TLB_HIT, 1))
                 return 0;
         return outcome == TLB_STLB_HIT ? machine->stlb_latency : machine->walk_latency;
 }
 
-/* The line is in L1, or has to be brought there. */
-HOT_PATH void access_cached(struct machine *machine, struct sim_hot *hot,
-                            struct sim_thread *thread, const struct access *access)
+/* A load of a line that has been requested and is not there at the thread's clock, or
+ * to which values are stored that are still to come. */
+HOT_PATH void wait_for_line(struct sim_thread *thread, const struct access *access,
+                            struct cache_set *set, uint32_t bit,
+                            const struct l1d_way *way, struct found *found)
 {
-        enum access_kind kind = (enum access_kind)access->site->kind;
-        struct core *core = thread->core;
-        enum tlb_outcome translation =
-            tlb_access(&core->tlb, access->address >> PAGE_SHIFT);
-        uint64_t start = access->start + tlb_latency(machine, translation);
-        struct cache_place place = cache_place_of(&core->l1d, access->line);
-        uint32_t bit = cache_find(&core->l1d, &place);
-        enum simpmu_level level = SIMPMU_LEVEL_L1;
-        uint64_t ready = start + machine->l1d_latency;
-        bool missed = bit == 0;
-        bool stable = !missed; /* nothing of the line is outstanding */
-
-        if (missed)
-                ready = access_miss(machine, hot, thread, access, &place, &bit, start,
-                                    &level);
-        l1d_use(&core->l1d, hot, &place, bit);
-        if (kind != ACCESS_LOAD) {
-                if (!missed && (place.set->dirty & bit) == 0)
-                        miss_take_ownership(machine, thread, access->line, start);
-                place.set->dirty |= bit;
-        }
-        uint64_t value_ready = ready;
-        if (access->loads_pending) {
-                const struct stored *line = stored_line_at(thread, access->line);
-                if (kind != ACCESS_STORE)
-                        value_ready = after_store_forwarding(thread, access, ready);
-                if (kind != ACCESS_LOAD && store_data(hot, thread, access))
-                        stable = false;
-                if (line->where == access->line && line->ready > access->now)
-                        stable = false;
-        }
-        if (kind != ACCESS_STORE) {
-                /* L1 latency itself is not followed: see thread.h. */
-                if (value_ready > access->now + machine->l1d_latency)
-                        deliver(hot, thread, access, value_ready);
-                access_sample(machine, thread, access, ready, level,
-                              translation != TLB_HIT);
-        }
-        if (stable) {
-                uint64_t index = access->line & (FILTER_ENTRIES - 1);
-                hot->load_filter[index] = access->line << LINE_SHIFT;
-                if ((place.set->dirty & bit) != 0)
-                        hot->store_filter[index] = access->line << LINE_SHIFT;
-        }
-}
-
-/* The part of an access that lies in LINE. */
-HOT_PATH void access_line(struct machine *machine, struct sim_hot *hot,
-                          struct sim_thread *thread, const struct access_site *site,
-                          uint64_t address, uint64_t line)
-{
-        struct access access = {.site = site, .address = address, .line = line};
-
-        access.entry = hot->instructions - site->counted;
-        access.instruction = access.entry + site->index;
-        thread_retire(hot, thread, access.instruction);
-        access.now = access.instruction + thread->stall;
-        access.start = access.now;
-        access.loads_pending = thread->last_ready > access.now;
-        if (!access.loads_pending) {
-                hot->pending = 0; /* spares generated code further calls */
-        } else {
-                uint64_t ready = dependence_ready(hot, thread, site->address_registers,
-                                                  site->address_slots, access.entry);
-                if (ready > access.start)
-                        access.start = ready;
-        }
-        if (thread->last_fill > access.now) {
-                struct in_flight *fill =
-                    &thread->in_flight[line & (IN_FLIGHT_ENTRIES - 1)];
-                if (fill->line == line && fill->completion > access.now) {
-                        access_in_flight(machine, hot, thread, fill, &access);
-                        return;
+        if (way->arrival > access->start) { /* else it is there by then */
+                found->level = SIMPMU_LEVEL_LFB;
+                found->arrival = later(found->arrival, way->arrival);
+                if ((set->mark & bit) != 0) {
+                        set->mark &= ~bit;
+                        thread->counters.pending_slots += way->arrival - access->start;
                 }
         }
-        access_cached(machine, hot, thread, &access);
+        found->ready = after_store(thread, access->address, found->arrival);
 }
 
-/* The lines after FIRST of an access that crosses line borders: each is an access
- * and counts as one. */
-static __attribute__((noinline)) void
-access_rest(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
-            const struct access_site *site, uint64_t first, uint64_t last)
+/* LINE is in L1 or on its way there. */
+HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
+                       struct sim_thread *thread, const struct access *access,
+                       uint64_t line, const struct cache_place *place, uint32_t bit,
+                       struct found *found)
 {
-        for (uint64_t line = first + 1; line <= last; line++)
-                access_line(machine, hot, thread, site, line << LINE_SHIFT, line);
+        struct l1d_way *way = l1d_way_of(&thread->core->l1d, place, bit);
+
+        place->set->recent |= bit;
+        if (access->kind != ACCESS_LOAD) {
+                if ((place->set->dirty & bit) == 0)
+                        miss_take_ownership(machine, thread, line, access->start);
+                place->set->dirty |= bit;
+                l1d_let_stores_pass(hot, way, line, access->now);
+        }
+        if (access->kind != ACCESS_STORE) {
+                if (way->settled > access->now)
+                        wait_for_line(thread, access, place->set, bit, way, found);
+                else
+                        filter_entry_of(hot, line)->load = line << LINE_SHIFT;
+        }
+        if (access->kind != ACCESS_LOAD)
+                store_value(hot, thread, way, access);
 }
 
+/* LINE is not in L1: brings it there. START: with the translation of the address. */
+HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
+                        struct sim_thread *thread, const struct access *access,
+                        uint64_t line, const struct cache_place *place, uint64_t start,
+                        struct found *found)
+{
+        struct l1d *l1d = &thread->core->l1d;
+        uint32_t bit = cache_victim_bit(&l1d->cache, place->set);
+        struct l1d_way *way = l1d_way_of(l1d, place, bit);
+        struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
+
+        if (victim.dirty)
+                miss_write_back(machine, thread, victim.line, start);
+        struct miss miss =
+            miss_fill(machine, thread, line, start, access->now, access->kind);
+        *way = (struct l1d_way){miss.completion, miss.completion};
+        found->level = miss.level;
+        found->arrival = miss.completion;
+        found->ready = miss.completion;
+        if (access->kind != ACCESS_LOAD) {
+                place->set->dirty |= bit;
+                store_value(hot, thread, way, access);
+        }
+        if (access->kind == ACCESS_STORE) {
+                place->set->mark |= bit;
+                window_hold_store(thread, access->now - thread->stall, miss.completion);
+        }
+}
+
+/* What an access that hits the DTLB and L1 finds. */
+HOT_PATH struct found found_in_l1(const struct machine *machine,
+                                  const struct access *access)
+{
+        uint64_t arrival = access->start + machine->l1d_latency;
+
+        return (struct found){
+            .arrival = arrival, .ready = arrival, .level = SIMPMU_LEVEL_L1};
+}
+
+/* ---- all of it ---- */
+
+HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thread,
+                                    const struct access_site *site, enum access_kind kind,
+                                    uint64_t address)
+{
+        uint64_t instruction = hot->instructions + (uint64_t)(int64_t)site->position;
+        struct access access = {.site = site, .kind = kind, .address = address};
+
+        thread_retire(hot, thread, instruction);
+        access.now = instruction + thread->stall;
+        hot->now = access.now;
+        access.start = later(access.now, hot_latest_ready(hot, site->address_depends));
+        return access;
+}
+
+/* The general case: several lines, or a page that the DTLB does not let pass. An access
+ * that crosses line borders is one to the counters, which waits for the last line. */
+static __attribute__((noinline)) void
+access_slowly(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
+              const struct access_site *site, uint64_t address, uint64_t now,
+              uint64_t start)
+{
+        struct access access = {.site = site,
+                                .kind = (enum access_kind)site->kind,
+                                .address = address,
+                                .now = now,
+                                .start = start};
+        struct l1d *l1d = &thread->core->l1d;
+        uint64_t last = (address + site->size_bytes - 1) >> LINE_SHIFT;
+        struct found found = {.level = SIMPMU_LEVEL_L1};
+
+        for (uint64_t line = address >> LINE_SHIFT; line <= last; line++) {
+                struct found one = found_in_l1(machine, &access);
+                enum tlb_outcome translation =
+                    tlb_access(&thread->core->tlb, line >> PAGE_LINE_SHIFT);
+                uint64_t walk = tlb_latency(machine, translation);
+                struct cache_place place = cache_place_of(&l1d->cache, line);
+                uint32_t bit = cache_find(&l1d->cache, &place);
+                one.arrival += walk;
+                one.ready += walk;
+                if (bit != 0)
+                        hit_line(machine, hot, thread, &access, line, &place, bit, &one);
+                else
+                        miss_line(machine, hot, thread, &access, line, &place,
+                                  start + walk, &one);
+                found.tlb_miss |= translation != TLB_HIT;
+                found.level = one.arrival > found.arrival ? one.level : found.level;
+                found.arrival = later(found.arrival, one.arrival);
+                found.ready = later(found.ready, one.ready);
+        }
+        if (access.kind != ACCESS_STORE)
+                finish_load(machine, hot, thread, &access, &found);
+}
+
+/* KIND is the site's, a constant where the caller knows it. */
 HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, const struct access_site *site,
-                            uint64_t address)
+                            enum access_kind kind, uint64_t address)
 {
+        struct access access = access_begin(hot, thread, site, kind, address);
         uint64_t line = address >> LINE_SHIFT;
-        uint64_t last = (address + site->size_bytes - 1) >> LINE_SHIFT;
+        struct l1d *l1d = &thread->core->l1d;
+        struct cache_place place = cache_place_of(&l1d->cache, line);
+        uint32_t bit = cache_find(&l1d->cache, &place);
+        bool one_line = (address & (LINE_BYTES - 1)) + site->size_bytes <= LINE_BYTES;
 
-        access_line(machine, hot, thread, site, address, line);
-        if (__builtin_expect(last != line, 0))
-                access_rest(machine, hot, thread, site, line, last);
+        if (!one_line || !tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT)) {
+                access_slowly(machine, hot, thread, site, address, access.now,
+                              access.start);
+        } else if (bit == 0) {
+                struct found found = {0};
+                miss_line(machine, hot, thread, &access, line, &place, access.start,
+                          &found);
+                if (kind != ACCESS_STORE)
+                        finish_load(machine, hot, thread, &access, &found);
+        } else {
+                struct found found = found_in_l1(machine, &access);
+                hit_line(machine, hot, thread, &access, line, &place, bit, &found);
+                if (kind != ACCESS_STORE)
+                        finish_load(machine, hot, thread, &access, &found);
+        }
 }
 
 #endif

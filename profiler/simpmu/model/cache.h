@@ -16,8 +16,7 @@ typedef void *(*sim_allocate)(size_t bytes);
 
 #define CACHE_EMPTY        UINT32_MAX
 #define CACHE_MAXIMUM_WAYS 32u
-#define CACHE_VECTOR_WAYS  4u /* tags that one comparison looks at */
-#define CACHE_COMMON_WAYS  8u /* gets a loop of constant length */
+#define CACHE_VECTOR_WAYS  8u /* tags that one comparison looks at */
 
 /* A tag is what is left of the line's number once the set is known. 32 bits hold it
  * for addresses below 2^44 in the smallest L1D, and more in larger caches; beyond
@@ -25,6 +24,8 @@ typedef void *(*sim_allocate)(size_t bytes);
 struct cache_set {
         uint32_t recent; /* bit of each way */
         uint32_t dirty;
+        uint32_t mark; /* means what the cache's user wants; cleared with a new line */
+        uint32_t reserved;
         uint32_t tag[]; /* of each way, filled up to whole vectors with CACHE_EMPTY */
 };
 
@@ -105,14 +106,22 @@ static inline uint64_t cache_line_of(const struct cache *cache, uint32_t index,
         return (uint64_t)tag * cache->set_count + remainder;
 }
 
-/* The bits of the ways from WAY to the vector's end that hold the line of PLACE. */
+/* Which of the four tags at TAGS are TAG, as lanes of ones. */
+static inline __m128i cache_compare_four(const uint32_t *tags, uint32_t tag)
+{
+        return _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(const void *)tags),
+                               _mm_set1_epi32((int)tag));
+}
+
+/* The bits, from bit 0 on, of the ways from WAY to the vector's end that hold the line
+ * of PLACE. */
 static inline uint32_t cache_compare(const struct cache_place *place, uint32_t way)
 {
-        __m128i tags =
-            _mm_loadu_si128((const __m128i *)(const void *)&place->set->tag[way]);
-        __m128i equal = _mm_cmpeq_epi32(tags, _mm_set1_epi32((int)place->tag));
+        const uint32_t *tags = &place->set->tag[way];
+        __m128i equal = _mm_packs_epi32(cache_compare_four(tags, place->tag),
+                                        cache_compare_four(tags + 4, place->tag));
 
-        return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) << way;
+        return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128()));
 }
 
 /* The bit of the way that holds the line of PLACE, or 0. Looks at every way: where a
@@ -120,15 +129,11 @@ static inline uint32_t cache_compare(const struct cache_place *place, uint32_t w
 static inline uint32_t cache_find(const struct cache *cache,
                                   const struct cache_place *place)
 {
-        uint32_t found = 0;
+        uint32_t found = cache_compare(place, 0);
 
-        if (__builtin_expect(cache->tag_count == CACHE_COMMON_WAYS, 1)) {
-                for (uint32_t way = 0; way < CACHE_COMMON_WAYS; way += CACHE_VECTOR_WAYS)
-                        found |= cache_compare(place, way);
-        } else {
-                for (uint32_t way = 0; way < cache->tag_count; way += CACHE_VECTOR_WAYS)
-                        found |= cache_compare(place, way);
-        }
+        for (uint32_t way = CACHE_VECTOR_WAYS; way < cache->tag_count;
+             way += CACHE_VECTOR_WAYS)
+                found |= cache_compare(place, way) << way;
         return found;
 }
 
@@ -163,6 +168,7 @@ cache_replace(const struct cache *cache, const struct cache_place *place, uint32
                 victim.line = cache_line_of(cache, place->index, *tag);
         *tag = place->tag;
         place->set->dirty &= ~bit;
+        place->set->mark &= ~bit;
         return victim;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What generated code reads and writes itself, without a call: the filters that
- * let most L1 hits pass, and the running thread's counts. One thread of the
- * simulated program runs at a time, and this is its state; the rest of a thread's
+ * let most L1 hits pass, and the running thread's counts and ready times. One thread of
+ * the simulated program runs at a time, and this is its state; the rest of a thread's
  * state is in thread.h.
  *
  * Time is counted in slots: one slot is the 1/width part of a cycle in which one
@@ -11,53 +11,87 @@
 
 #include <stdint.h>
 
-#define LINE_SHIFT     6
-#define LINE_BYTES     (1u << LINE_SHIFT)
-#define PAGE_SHIFT     12
-#define FILTER_ENTRIES 512u
-#define FILTER_EMPTY   (1ull << 63) /* no program has memory near this address */
+#define LINE_SHIFT      6
+#define LINE_BYTES      (1u << LINE_SHIFT)
+#define PAGE_SHIFT      12
+#define PAGE_LINE_SHIFT (PAGE_SHIFT - LINE_SHIFT)
+#define FILTER_ENTRIES  512u
+#define FILTER_EMPTY    (1ull << 63) /* no program has memory near this address */
 
-/* Guest registers have ids 0 to 62 in dependence masks; the last bit says that a
- * load of the block being run has not delivered yet. */
-#define REGISTER_IDS 63u
-#define SLOT_BIT     (1ull << 63)
+/* Values that may still be to come have a number each, and a bit in masks: guest
+ * registers from FIRST_REGISTER on, then the loads of the block being run (slots; those
+ * of a block that has more share the last). NO_VALUE is always there; times that nobody
+ * waits for are put down as UNUSED_VALUE's. */
+#define FIRST_REGISTER 0u
+#define FIRST_SLOT     33u
+#define LAST_SLOT      62u
+#define NO_VALUE       63u
+#define UNUSED_VALUE   64u
+#define VALUES         65u
+
+/* Addresses of lines that are in L1, settled there and marked recent, so that one more
+ * hit would change nothing. An address hits when it lies less than a line above. Both
+ * lie side by side because they are dropped together. */
+struct filter_entry {
+        uint64_t load;
+        uint64_t store; /* of a line that is dirty besides */
+};
 
 struct sim_hot {
-        /* An entry is the address of a line that is in L1 and marked recent there,
-         * so that one more hit would change nothing. An address hits when it lies
-         * less than a line above the entry. */
-        uint64_t load_filter[FILTER_ENTRIES];
-        /* The same for lines that are dirty besides. */
-        uint64_t store_filter[FILTER_ENTRIES];
+        struct filter_entry filter[FILTER_ENTRIES];
         uint64_t instructions; /* retired by the running thread */
         uint64_t loads;        /* retired by the running thread */
-        uint64_t pending;      /* registers whose value may still be to come */
+        uint64_t now; /* the running thread's clock when it last called the model */
+        uint64_t ready[VALUES]; /* the clock at which each value comes; 0: is there */
         /* Beyond this many instructions the block check calls the tool. */
         uint64_t instruction_limit;
 };
 
-/* Makes an entry that is ADDRESS one that nothing hits, without a branch: whether the
- * entry is this line's cannot be predicted. */
-static inline void filter_drop_entry(uint64_t *entry, uint64_t address)
+/* The latest of the times of the values in MASK, 0 when it is empty. Masks of no bit, one
+ * and two go the same way: how many they have cannot be predicted. */
+static inline uint64_t hot_latest_ready(const struct sim_hot *hot, uint64_t mask)
 {
-        *entry |= *entry == address ? FILTER_EMPTY : 0;
+        const uint64_t none = 1ull << NO_VALUE;
+        uint64_t others = mask & (mask - 1);
+        uint64_t last = hot->ready[__builtin_ctzll(mask | none)];
+        uint64_t second = hot->ready[__builtin_ctzll(others | none)];
+
+        last = second > last ? second : last;
+        for (others &= others - 1; __builtin_expect(others != 0, 0);
+             others &= others - 1) {
+                uint64_t time = hot->ready[__builtin_ctzll(others)];
+                last = time > last ? time : last;
+        }
+        return last;
 }
 
+static inline struct filter_entry *filter_entry_of(struct sim_hot *hot, uint64_t line)
+{
+        return &hot->filter[line & (FILTER_ENTRIES - 1)];
+}
+
+/* Makes what is LINE's something that nothing hits, without a branch: whether it is
+ * this line's cannot be predicted. */
 static inline void filter_drop(struct sim_hot *hot, uint64_t line)
 {
-        uint64_t index = line & (FILTER_ENTRIES - 1);
+        struct filter_entry *entry = filter_entry_of(hot, line);
         uint64_t address = line << LINE_SHIFT;
 
-        filter_drop_entry(&hot->load_filter[index], address);
-        filter_drop_entry(&hot->store_filter[index], address);
+        entry->load |= entry->load == address ? FILTER_EMPTY : 0;
+        entry->store |= entry->store == address ? FILTER_EMPTY : 0;
+}
+
+/* Drops the entries FIRST, FIRST + STEP and so on, whatever they are. */
+static inline void filter_drop_each(struct sim_hot *hot, uint32_t first, uint32_t step)
+{
+#pragma GCC unroll 8
+        for (uint32_t i = first & (FILTER_ENTRIES - 1); i < FILTER_ENTRIES; i += step)
+                hot->filter[i] = (struct filter_entry){FILTER_EMPTY, FILTER_EMPTY};
 }
 
 static inline void filter_clear(struct sim_hot *hot)
 {
-        for (uint32_t i = 0; i < FILTER_ENTRIES; i++) {
-                hot->load_filter[i] = FILTER_EMPTY;
-                hot->store_filter[i] = FILTER_EMPTY;
-        }
+        filter_drop_each(hot, 0, 1);
 }
 
 #endif

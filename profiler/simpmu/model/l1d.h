@@ -1,42 +1,63 @@
 /* SPDX-License-Identifier: MIT */
-/* The L1 data cache together with the filters of hot.h. A hit on a line whose recent
- * bit is set changes nothing in a bit-PLRU cache, and such hits need not reach the
- * model at all. Everything here that makes a filter's entry untrue drops it. */
+/* The L1 data cache: when each line has arrived, and the filters of hot.h. A hit on a
+ * settled line whose recent bit is set changes nothing in a bit-PLRU cache, and such hits
+ * need not reach the model at all. Everything here that makes a filter's entry untrue
+ * drops it. */
 #ifndef SIMPMU_MODEL_L1D_H
 #define SIMPMU_MODEL_L1D_H
 
 #include "cache.h"
 #include "hot.h"
 
-/* Notes that way BIT was used. When that makes all ways recent, the others no longer
- * are. */
-static inline void l1d_use(const struct cache *l1d, struct sim_hot *hot,
-                           const struct cache_place *place, uint32_t bit)
-{
-        struct cache_set *set = place->set;
-        uint32_t recent = set->recent | bit;
+/* Times on the clock of the thread that runs on the core. */
+struct l1d_way {
+        uint64_t arrival; /* the line has been requested, and is there from then on */
+        uint64_t settled; /* and the values stored to it have all come */
+};
 
-        if (recent == l1d->all_ways) {
-                for (uint32_t others = recent & ~bit; others != 0; others &= others - 1) {
-                        uint32_t tag = set->tag[__builtin_ctz(others)];
-                        filter_drop(hot, cache_line_of(l1d, place->index, tag));
-                }
-                recent = bit;
-        }
-        set->recent = recent;
+struct l1d {
+        struct cache cache;
+        struct l1d_way *ways; /* tag_count of each set */
+        uint32_t filter_step; /* filter entries that one set uses lie so far apart */
+};
+
+void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, sim_allocate allocate);
+
+/* Another thread comes to the core, with a clock of its own: all lines are there. */
+void l1d_settle(struct l1d *l1d);
+
+static inline struct l1d_way *l1d_way_of(const struct l1d *l1d,
+                                         const struct cache_place *place, uint32_t bit)
+{
+        return &l1d->ways[place->index * l1d->cache.tag_count +
+                          (uint32_t)__builtin_ctz(bit)];
 }
 
-/* Puts the line of PLACE where the line of way BIT was. */
-static inline struct cache_victim l1d_replace(const struct cache *l1d,
-                                              struct sim_hot *hot,
+/* Puts the line of PLACE where the line of way BIT was. When that makes all ways recent,
+ * the others no longer are. */
+static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_hot *hot,
                                               const struct cache_place *place,
                                               uint32_t bit)
 {
-        struct cache_victim victim = cache_replace(l1d, place, bit);
+        struct cache_victim victim = cache_replace(&l1d->cache, place, bit);
 
-        if (victim.evicted)
+        place->set->recent |= bit;
+        if (place->set->recent == l1d->cache.all_ways) {
+                place->set->recent = bit;
+                filter_drop_each(hot, place->index, l1d->filter_step);
+        } else {
                 filter_drop(hot, victim.line);
+        }
         return victim;
+}
+
+/* LINE is dirty: from now on stores to it change nothing, unless values stored before
+ * are still to come. They do not wait for the line itself. */
+static inline void l1d_let_stores_pass(struct sim_hot *hot, const struct l1d_way *way,
+                                       uint64_t line, uint64_t now)
+{
+        if (way->settled <= now || way->settled == way->arrival)
+                filter_entry_of(hot, line)->store = line << LINE_SHIFT;
 }
 
 #endif

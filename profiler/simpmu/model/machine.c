@@ -51,15 +51,13 @@ static struct core *core_new(const struct machine *machine, uint32_t number)
         struct core *core = machine->allocate(sizeof(*core));
 
         core->number = number;
-        cache_init(&core->l1d, (uint64_t)params->l1d_bytes / LINE_BYTES,
-                   (uint32_t)params->l1d_ways, false, machine->allocate);
+        l1d_init(&core->l1d, (uint64_t)params->l1d_bytes / LINE_BYTES,
+                 (uint32_t)params->l1d_ways, machine->allocate);
         cache_init(&core->l2, (uint64_t)params->l2_bytes / LINE_BYTES,
                    (uint32_t)params->l2_ways, false, machine->allocate);
-        cache_init(&core->tlb.dtlb, (uint64_t)params->dtlb_entries,
-                   (uint32_t)params->dtlb_ways, false, machine->allocate);
-        cache_init(&core->tlb.stlb, (uint64_t)params->stlb_entries,
-                   (uint32_t)params->stlb_ways, false, machine->allocate);
-        core->tlb.last_page = UINT64_MAX;
+        tlb_init(&core->tlb, (uint64_t)params->dtlb_entries, (uint32_t)params->dtlb_ways,
+                 (uint64_t)params->stlb_entries, (uint32_t)params->stlb_ways,
+                 machine->allocate);
         return core;
 }
 
@@ -81,7 +79,18 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
         thread_init(thread, machine_core(machine, k), start,
                     (uint32_t)machine->params.rob_entries,
                     (uint32_t)machine->params.store_buffer_entries);
+        thread->core->runs = NULL; /* the same memory may have been a thread before */
         sampler_init(&thread->sampler, period_loads, seed + k);
+}
+
+void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
+{
+        hot->now = 0;
+        filter_clear(hot);
+        if (thread->core->runs == thread)
+                return;
+        thread->core->runs = thread;
+        l1d_settle(&thread->core->l1d);
 }
 
 void machine_read_counters(const struct machine *machine, const struct sim_thread *thread,
@@ -95,8 +104,10 @@ void machine_read_counters(const struct machine *machine, const struct sim_threa
         value[SIMPMU_INSTRUCTIONS] = instructions;
         value[SIMPMU_LOADS] = loads;
         value[SIMPMU_PENDING] = counters->pending_slots / cycle;
-        value[SIMPMU_L1_MISS] = counters->l1_miss;
-        value[SIMPMU_FB_HIT] = counters->fb_hit;
+        value[SIMPMU_L1_MISS] = counters->loads_at[SIMPMU_LEVEL_L2] +
+                                counters->loads_at[SIMPMU_LEVEL_L3] +
+                                counters->loads_at[SIMPMU_LEVEL_DRAM];
+        value[SIMPMU_FB_HIT] = counters->loads_at[SIMPMU_LEVEL_LFB];
         value[SIMPMU_FB_FULL] = counters->fb_full_slots / cycle;
         value[SIMPMU_DRAM_READ] = counters->dram_read_lines * LINE_BYTES;
         value[SIMPMU_DRAM_WRITE] = counters->dram_write_lines * LINE_BYTES;

@@ -18,9 +18,10 @@
 #include "tlb.h"
 
 struct core {
-        struct cache l1d;
+        struct l1d l1d;
         struct cache l2;
         struct tlb tlb;
+        const struct sim_thread *runs; /* whose clock the times in l1d are of */
         uint32_t number;
 };
 
@@ -40,18 +41,14 @@ struct page_owner {
 enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_UPDATE };
 
 struct access_site {
-        uint64_t ip;
-        uint64_t address_registers; /* what the address depends on */
-        uint64_t address_slots;
-        uint64_t data_registers; /* what a stored value depends on */
-        uint64_t data_slots;
+        uint64_t address_depends; /* values that the address depends on */
+        uint64_t data_depends;    /* values that a stored value depends on */
+        int32_t position; /* of the instruction, after those counted when it runs */
         uint16_t size_bytes;
-        uint16_t index;   /* of the instruction in its block */
-        uint16_t counted; /* of the block's instructions, those counted already */
-        uint8_t kind;     /* enum access_kind */
-        uint8_t slot;     /* of a load: its number in the block */
+        uint8_t kind; /* enum access_kind */
+        uint8_t slot; /* of a load: the number of its value */
+        uint64_t ip;
         bool locked;
-        bool value_used; /* something in the block or after it waits for this load */
 };
 
 struct sim_sample {
@@ -94,6 +91,9 @@ struct core *machine_core(struct machine *machine, uint32_t k);
 /* Thread number K on its core, its clock at START slots; THREAD is all zero. */
 void machine_thread_init(struct machine *machine, struct sim_thread *thread, uint32_t k,
                          uint64_t start, uint64_t period_loads, uint64_t seed);
+
+/* HOT becomes the state of THREAD, whose counts and ready times it has been given. */
+void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread);
 
 static inline double machine_slots_per_ns(const struct machine *machine)
 {

@@ -3,8 +3,6 @@
  * request more of them here; there is none yet. */
 #include "miss.h"
 
-#define PAGE_LINE_SHIFT (PAGE_SHIFT - LINE_SHIFT)
-
 static void write_to_memory(struct machine *machine, struct sim_thread *thread,
                             uint64_t now)
 {
@@ -70,43 +68,43 @@ static void take_from_others(struct machine *machine, struct sim_thread *thread,
                 struct core *other = machine->cores[i];
                 if (other == thread->core)
                         continue;
-                bool dirty = cache_remove(&other->l1d, line, writes);
+                bool dirty = cache_remove(&other->l1d.cache, line, writes);
                 dirty |= cache_remove(&other->l2, line, writes);
                 if (dirty)
                         write_back_to_l3(machine, thread, line, now);
         }
 }
 
-void miss_take_ownership(struct machine *machine, struct sim_thread *thread,
-                         uint64_t line, uint64_t now)
+/* Forgets fill buffers that are free by NOW. */
+static void forget_free_buffers(struct sim_thread *thread, uint64_t now)
 {
-        if (machine->cores_used > 1 && page_is_shared(machine, thread, line))
-                take_from_others(machine, thread, line, true, now);
+        uint64_t kept = 0;
+
+        for (uint64_t i = 0; i < thread->fill_count; i++) {
+                uint64_t done = thread->fill_done[i];
+                thread->fill_done[kept] = done;
+                kept += done > now;
+        }
+        thread->fill_count = kept;
 }
 
-/* Takes the fill buffer that was freed last before START, else the one that is
- * freed first; returns when it can be used. */
-static uint64_t fill_buffer_begin(const struct machine *machine,
-                                  struct sim_thread *thread, uint64_t start,
-                                  uint32_t *chosen)
+/* All are in use at the thread's clock: the one to take is that which is freed last
+ * before START, else the one that is freed first. */
+static uint64_t *buffer_to_wait_for(struct sim_thread *thread, uint64_t start)
 {
         const uint64_t free_in_time = 1ull << 63;
         const uint64_t latest_time = 1ull << 62;
         uint64_t best_score = 0;
-        uint32_t best = 0;
+        uint64_t *best = NULL;
 
-        if (thread->last_fill > start) {
-                for (uint32_t i = 0; i < machine->fill_buffers; i++) {
-                        uint64_t free = thread->fill_buffer[i];
-                        uint64_t score =
-                            free <= start ? free | free_in_time : latest_time - free;
-                        bool better = score > best_score;
-                        best_score = better ? score : best_score;
-                        best = better ? i : best;
-                }
+        for (uint64_t i = 0; i < thread->fill_count; i++) {
+                uint64_t done = thread->fill_done[i];
+                uint64_t score = done <= start ? done | free_in_time : latest_time - done;
+                bool better = score > best_score;
+                best_score = better ? score : best_score;
+                best = better ? &thread->fill_done[i] : best;
         }
-        *chosen = best;
-        return thread->fill_buffer[best] > start ? thread->fill_buffer[best] : start;
+        return best;
 }
 
 /* Cycles in which a request waited because all buffers were taken count once,
@@ -121,14 +119,25 @@ static void count_full(struct sim_thread *thread, uint64_t start, uint64_t begin
         thread->full_until = begin;
 }
 
-/* Finds the line, brings it into the levels that lack it and tells the time. */
-static uint64_t fetch(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                      uint64_t begin, enum simpmu_level *level)
+uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now)
 {
-        if (cache_touch(&thread->core->l2, line)) {
-                *level = SIMPMU_LEVEL_L2;
-                return machine->l2_latency;
+        uint64_t begin = start;
+        uint64_t full = thread->fill_count;
+
+        forget_free_buffers(thread, now);
+        if (thread->fill_count == full) {
+                uint64_t *taken = buffer_to_wait_for(thread, start);
+                begin = later(start, *taken);
+                *taken = thread->fill_done[--thread->fill_count];
         }
+        thread->fill_count++;
+        count_full(thread, start, begin);
+        return begin;
+}
+
+uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                        uint64_t begin, enum simpmu_level *level)
+{
         insert_l2(machine, thread, line, false, begin);
         if (cache_touch(&machine->l3, line)) {
                 *level = SIMPMU_LEVEL_L3;
@@ -140,28 +149,9 @@ static uint64_t fetch(struct machine *machine, struct sim_thread *thread, uint64
         return dram_read(&machine->dram, begin);
 }
 
-struct miss miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                      uint64_t start, uint64_t now, enum access_kind kind)
+void miss_shared(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                 bool writes, uint64_t now)
 {
-        bool writes = kind != ACCESS_LOAD;
-        bool for_load = kind != ACCESS_STORE;
-        uint32_t buffer;
-        uint64_t begin = fill_buffer_begin(machine, thread, start, &buffer);
-        struct miss miss;
-
-        count_full(thread, start, begin);
-        dram_tick(&machine->dram, now);
-        if (machine->cores_used > 1 && page_is_shared(machine, thread, line))
-                take_from_others(machine, thread, line, writes, begin);
-        uint64_t latency = fetch(machine, thread, line, begin, &miss.level);
-        miss.completion = begin + latency;
-
-        thread->fill_buffer[buffer] = miss.completion;
-        if (miss.completion > thread->last_fill)
-                thread->last_fill = miss.completion;
-        if (for_load)
-                thread->counters.pending_slots += latency;
-        thread->in_flight[line & (IN_FLIGHT_ENTRIES - 1)] =
-            (struct in_flight){line, miss.completion, writes, for_load};
-        return miss;
+        if (page_is_shared(machine, thread, line))
+                take_from_others(machine, thread, line, writes, now);
 }

@@ -1,62 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /* The timing state of one thread of the simulated program: its clock, the loads
- * and stores in its reorder window, its fill buffers, and when its registers will
- * have their values. Times are slots (hot.h) on the thread's own clock.
+ * and stores in its reorder window, and its fill buffers. (When its registers will have
+ * their values is in hot.h.) Times are slots on the thread's own clock.
  *
  * Not modelled: latency of arithmetic and of L1 hits in chains, mispredicted
- * branches, hardware prefetchers (they would request lines in access.h where a
- * miss is found), sharing of fill buffers by threads on one core. */
+ * branches, hardware prefetchers, sharing of fill buffers by threads on one core. */
 #ifndef SIMPMU_MODEL_THREAD_H
 #define SIMPMU_MODEL_THREAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../protocol.h"
 #include "hot.h"
 #include "sampler.h"
 
-#define WINDOW_ENTRIES      4096u /* a power of two, at least the largest ROB */
+#define WINDOW_ENTRIES      8192u /* a power of two, more than the largest ROB */
 #define FILL_BUFFER_MAXIMUM 32u
-#define IN_FLIGHT_ENTRIES   256u
 #define STORED_WORDS        256u
-#define STORED_LINES        64u
-#define NO_BLOCK            UINT64_MAX
+#define NEVER_DUE           UINT64_MAX
 
 /* Totals since the thread's start, times in slots. */
 struct sim_counters {
+        uint64_t loads_at[SIMPMU_LEVEL_COUNT]; /* that the filters did not let pass */
         uint64_t pending_slots;
-        uint64_t l1_miss;
-        uint64_t fb_hit;
         uint64_t fb_full_slots;
         uint64_t dram_read_lines;
         uint64_t dram_write_lines;
 };
 
-/* An access that holds its place in the reorder window or store buffer. */
+/* An access that holds its place in the reorder window or store buffer until it is
+ * complete: from instruction DUE on, which needs the place, the thread's stall is at
+ * least STALL. */
 struct window_entry {
-        uint64_t instruction;
-        uint64_t completion;
+        uint64_t due;
+        uint64_t stall;
 };
 
-/* Accesses in program order. Applied late but exactly: an entry matters when the
- * instruction that needs its place issues. */
+/* Accesses in program order, and behind them one that is never due. Applied late but
+ * exactly: when an instruction after DUE is looked at. */
 struct window {
         uint64_t head; /* the oldest */
         uint64_t tail;
         uint64_t capacity;    /* instructions that may issue past the oldest access */
-        uint64_t entry_limit; /* accesses that fit, at most WINDOW_ENTRIES */
+        uint64_t entry_limit; /* accesses that fit */
+        uint64_t ring_mask;   /* of the entries, of which no more are used than needed */
         struct window_entry entries[WINDOW_ENTRIES];
 };
 
-/* A line requested and not yet there, by its number. */
-struct in_flight {
-        uint64_t line;
-        uint64_t completion;
-        bool dirty;     /* a store has been here: L1 knows */
-        bool for_loads; /* it counts as pending; stores' fills do not, see miss.h */
-};
-
-/* A word or line whose stored value is still to come. */
+/* A word whose stored value is still to come. */
 struct stored {
         uint64_t where;
         uint64_t ready;
@@ -68,27 +60,36 @@ struct sim_thread {
         /* Every access looks at these: one line of the host's cache. */
         struct core *core;
         uint64_t stall;      /* slots that no instruction used, idle ones included */
-        uint64_t retire_at;  /* later instructions may have to wait for a window */
-        uint64_t last_ready; /* when the last outstanding load delivers */
-        uint64_t last_fill;  /* when the last fill buffer is free again */
-        uint64_t slot_block; /* instruction count at the entry of the block meant */
-        uint64_t slots_live;
-        uint64_t deadline; /* the clock at which the block check calls the tool */
-
+        uint64_t store_due;  /* no store is due before this instruction */
+        uint64_t deadline;   /* the clock at which the block check calls the tool */
         uint64_t idle;       /* the part of stall in which the thread did not run */
         uint64_t full_until; /* fill buffers have been full until then */
-        uint64_t register_ready[REGISTER_IDS + 1];
-        uint64_t slot_ready[64]; /* loads of the block that slot_block means */
+        uint64_t fill_count; /* of fill_done */
 
         struct sim_counters counters;
         struct sampler sampler;
-        uint64_t fill_buffer[FILL_BUFFER_MAXIMUM]; /* when each is free again */
-        struct in_flight in_flight[IN_FLIGHT_ENTRIES];
+        /* When each fill buffer that may be in use is free again, the one taken last
+         * being the last. */
+        uint64_t fill_done[FILL_BUFFER_MAXIMUM];
         struct stored stored_word[STORED_WORDS];
-        struct stored stored_line[STORED_LINES];
         struct window loads;
         struct window stores;
 };
+
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+        return a > b ? a : b;
+}
+
+static inline const struct window_entry *window_oldest(const struct window *window)
+{
+        return &window->entries[window->head & window->ring_mask];
+}
+
+/* The cold half of window_hold: all places are taken, and INSTRUCTION waits for the
+ * oldest. */
+void thread_wait_for_place(struct sim_thread *thread, struct window *window,
+                           uint64_t instruction);
 
 static inline void deadline_to_limit(struct sim_hot *hot, const struct sim_thread *thread)
 {
@@ -96,123 +97,53 @@ static inline void deadline_to_limit(struct sim_hot *hot, const struct sim_threa
             thread->deadline > thread->stall ? thread->deadline - thread->stall : 0;
 }
 
-/* The last instruction that may issue while the window's oldest access is out. */
-static inline uint64_t window_limit(const struct window *window)
+/* An access of INSTRUCTION that completes at COMPLETION takes its place in WINDOW, when
+ * it still holds it once the window has filled up behind it. One that completes earlier
+ * can never stall the thread and is not kept. */
+static inline void window_hold(struct sim_thread *thread, struct window *window,
+                               uint64_t instruction, uint64_t completion)
 {
-        if (window->head == window->tail)
-                return UINT64_MAX;
-        return window->entries[window->head & (WINDOW_ENTRIES - 1)].instruction +
-               window->capacity;
-}
+        uint64_t due = instruction + window->capacity;
 
-/* The oldest access has to complete before INSTRUCTION issues. */
-static inline void window_wait(struct sim_hot *hot, struct sim_thread *thread,
-                               struct window *window, uint64_t instruction)
-{
-        uint64_t completion =
-            window->entries[window->head & (WINDOW_ENTRIES - 1)].completion;
-
-        window->head++;
-        if (completion > instruction + thread->stall) {
-                thread->stall = completion - instruction;
-                deadline_to_limit(hot, thread);
-        }
-}
-
-/* An access of INSTRUCTION that completes at COMPLETION takes its place. */
-static inline void window_push(struct sim_hot *hot, struct sim_thread *thread,
-                               struct window *window, uint64_t instruction,
-                               uint64_t completion)
-{
+        if (completion <= due + thread->stall)
+                return;
         if (window->tail - window->head == window->entry_limit)
-                window_wait(hot, thread, window, instruction);
-        window->entries[window->tail++ & (WINDOW_ENTRIES - 1)] =
-            (struct window_entry){instruction, completion};
-        if (instruction + window->capacity < thread->retire_at)
-                thread->retire_at = instruction + window->capacity;
+                thread_wait_for_place(thread, window, instruction);
+        window->entries[window->tail++ & window->ring_mask] =
+            (struct window_entry){due, completion - due};
+        window->entries[window->tail & window->ring_mask].due = NEVER_DUE;
 }
 
-/* The cold half of thread_retire. */
-void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
-                           uint64_t instruction);
+static inline void window_hold_store(struct sim_thread *thread, uint64_t instruction,
+                                     uint64_t completion)
+{
+        window_hold(thread, &thread->stores, instruction, completion);
+        thread->store_due = window_oldest(&thread->stores)->due;
+}
 
-/* INSTRUCTION issues: adds the stall that its place in the windows costs. */
+/* Adds the stalls of all accesses in WINDOW that are due when INSTRUCTION issues. */
+void window_retire(struct sim_thread *thread, struct window *window,
+                   uint64_t instruction);
+
+/* INSTRUCTION issues: adds the stall that its place in the windows costs. The oldest load
+ * is looked at without a branch: whether it is due cannot be predicted. That a store is
+ * due, or another load, is rare. */
 static inline void thread_retire(struct sim_hot *hot, struct sim_thread *thread,
                                  uint64_t instruction)
 {
-        if (__builtin_expect(instruction > thread->retire_at, 0))
-                thread_retire_windows(hot, thread, instruction);
-}
+        const struct window_entry *oldest = window_oldest(&thread->loads);
+        bool due = instruction > oldest->due;
 
-/* The block at whose entry ENTRY instructions had retired: its load number SLOT
- * delivers at READY. */
-static inline void slot_set(struct sim_hot *hot, struct sim_thread *thread, uint32_t slot,
-                            uint64_t entry, uint64_t ready)
-{
-        uint64_t bit = 1ull << slot;
-
-        if (thread->slot_block != entry) {
-                thread->slot_block = entry;
-                thread->slots_live = 0;
+        thread->stall = later(thread->stall, due ? oldest->stall : 0);
+        thread->loads.head += due;
+        if (__builtin_expect(instruction > window_oldest(&thread->loads)->due, 0))
+                window_retire(thread, &thread->loads, instruction);
+        if (__builtin_expect(instruction > thread->store_due, 0)) {
+                window_retire(thread, &thread->stores, instruction);
+                thread->store_due = window_oldest(&thread->stores)->due;
         }
-        if ((thread->slots_live & bit) != 0 && thread->slot_ready[slot] >= ready)
-                return;
-        thread->slots_live |= bit;
-        thread->slot_ready[slot] = ready;
-        hot->pending |= SLOT_BIT;
+        deadline_to_limit(hot, thread);
 }
-
-static inline uint64_t latest(const uint64_t *ready, uint64_t mask)
-{
-        uint64_t last = 0;
-
-        for (; mask != 0; mask &= mask - 1) {
-                uint64_t time = ready[__builtin_ctzll(mask)];
-                if (time > last)
-                        last = time;
-        }
-        return last;
-}
-
-/* When everything in REGISTERS and SLOTS is there; 0 when nothing is outstanding. */
-static inline uint64_t dependence_ready(const struct sim_hot *hot,
-                                        const struct sim_thread *thread,
-                                        uint64_t registers, uint64_t slots,
-                                        uint64_t entry)
-{
-        uint64_t ready =
-            latest(thread->register_ready, registers & hot->pending & ~SLOT_BIT);
-
-        if (slots != 0 && thread->slot_block == entry) {
-                uint64_t of_slots =
-                    latest(thread->slot_ready, slots & thread->slots_live);
-                if (of_slots > ready)
-                        ready = of_slots;
-        }
-        return ready;
-}
-
-/* Where the instruction stream leaves a block: what the registers written in it
- * depend on. */
-struct exit_register {
-        uint64_t registers;
-        uint64_t slots;
-        uint32_t id;
-        uint32_t reserved;
-};
-
-struct exit_site {
-        uint64_t written;   /* registers that get a new dependence or none */
-        uint64_t registers; /* union over the entries */
-        uint64_t slots;
-        uint32_t counted; /* instructions from the block's entry */
-        uint32_t count;
-        struct exit_register entries[];
-};
-
-/* Gives the registers written in the block their ready times. */
-void thread_leave_block(struct sim_hot *hot, struct sim_thread *thread,
-                        const struct exit_site *site);
 
 /* A thread that has run nothing yet, its clock at START; THREAD is all zero. */
 void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,

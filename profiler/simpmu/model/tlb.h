@@ -9,25 +9,32 @@
 
 #include "cache.h"
 
+#define TLB_PASSING 64u
+
 struct tlb {
         struct cache dtlb;
         struct cache stlb;
-        uint64_t last_page; /* a repeated page needs no look-up */
+        /* Pages that are in the DTLB and recent there: one more hit changes nothing. */
+        uint64_t passing[TLB_PASSING];
 };
 
 enum tlb_outcome { TLB_HIT, TLB_STLB_HIT, TLB_WALK };
 
-/* Looks PAGE up on the slow path and brings it into both levels. */
+void tlb_init(struct tlb *tlb, uint64_t dtlb_entries, uint32_t dtlb_ways,
+              uint64_t stlb_entries, uint32_t stlb_ways, sim_allocate allocate);
+
+/* The cold half of tlb_access. */
 enum tlb_outcome tlb_lookup(struct tlb *tlb, uint64_t page);
 
+static inline bool tlb_passes(const struct tlb *tlb, uint64_t page)
+{
+        return tlb->passing[page & (TLB_PASSING - 1)] == page;
+}
+
+/* Looks PAGE up and brings it into both levels. */
 static inline enum tlb_outcome tlb_access(struct tlb *tlb, uint64_t page)
 {
-        if (page == tlb->last_page)
-                return TLB_HIT;
-        tlb->last_page = page;
-        if (cache_touch(&tlb->dtlb, page))
-                return TLB_HIT;
-        return tlb_lookup(tlb, page);
+        return tlb_passes(tlb, page) ? TLB_HIT : tlb_lookup(tlb, page);
 }
 
 #endif
