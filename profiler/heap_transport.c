@@ -36,7 +36,9 @@ struct image {
         int64_t stuck_since_ns; /* 0: not stuck */
 };
 
-struct stack {
+struct heap_stack {
+        image_key image; /* in which the sink calls it ID */
+        int64_t id;
         uint32_t depth;
         uint64_t frames[];
 };
@@ -55,7 +57,7 @@ struct heap_transport {
         size_t active_count, active_capacity;
         struct context_intern *latest;      /* (0, pid) → its latest image + 1 */
         struct context_intern *stack_index; /* (image, hash) → index + 1 */
-        struct stack **stacks;
+        struct heap_stack **stacks;
         size_t stack_count, stack_capacity;
         uint64_t damaged;
         void *record; /* the one in hand */
@@ -327,12 +329,13 @@ static int keep_stack(struct heap_transport *transport, size_t number,
         if (node->id)
                 return 0;
         size_t bytes = record->depth * sizeof(record->frames[0]);
-        struct stack *stack = malloc(sizeof(*stack) + bytes);
+        struct heap_stack *stack = malloc(sizeof(*stack) + bytes);
         if (!stack || !grow(&transport->stacks, transport->stack_count,
                             &transport->stack_capacity, sizeof(stack))) {
                 free(stack);
                 return no_memory(diag);
         }
+        stack->image = 0;
         stack->depth = record->depth;
         memcpy(stack->frames, record->frames, bytes);
         transport->stacks[transport->stack_count++] = stack;
@@ -355,10 +358,7 @@ static void fill_alloc(const struct heap_transport *transport, size_t number,
         int64_t index = alloc->stack ? context_intern_find(transport->stack_index, number,
                                                            alloc->stack)
                                      : 0;
-        if (!index)
-                return;
-        event->depth = transport->stacks[index - 1]->depth;
-        event->frames = transport->stacks[index - 1]->frames;
+        event->stack = index ? transport->stacks[index - 1] : NULL;
 }
 
 /* The image's first record. */
@@ -467,22 +467,48 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
         return rc;
 }
 
+const uint64_t *heap_stack_frames(const struct heap_stack *stack, size_t *depth)
+{
+        *depth = stack ? stack->depth : 0;
+        return stack ? stack->frames : NULL;
+}
+
+/* What the sink calls STACK in IMAGE. */
+static int know_stack(struct sink *sink, image_key image, struct heap_stack *stack,
+                      struct diag *diag)
+{
+        uint64_t frames[STACK_FRAMES];
+        size_t depth = stack->depth < STACK_FRAMES ? stack->depth : STACK_FRAMES;
+        memcpy(frames, stack->frames, depth * sizeof(frames[0]));
+        /* A leaf of the calling-context tree is an instruction, not what follows it: the
+         * last byte of the call stands for the call. */
+        if (depth)
+                frames[0]--;
+        int rc = sink_stack(sink, image, frames, depth, &stack->id, diag);
+        stack->image = image;
+        return rc;
+}
+
+static int deliver_alloc(struct sink *sink, int64_t time_ns, image_key image,
+                         const struct heap_event *event, struct diag *diag)
+{
+        struct heap_stack *stack = event->stack;
+        int rc = 0;
+        if (stack && stack->image != image)
+                rc = know_stack(sink, image, stack, diag);
+        return rc == 0
+                   ? sink_allocation_at(sink, time_ns, image, event->tid, event->function,
+                                        event->addr, event->size_bytes,
+                                        stack ? stack->id : 0, diag)
+                   : rc;
+}
+
 int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,
                        const struct heap_event *event, struct diag *diag)
 {
-        uint64_t frames[STACK_FRAMES];
-        size_t depth = event->depth < STACK_FRAMES ? event->depth : STACK_FRAMES;
         switch (event->kind) {
         case HEAP_EVENT_ALLOC:
-                if (depth)
-                        memcpy(frames, event->frames, depth * sizeof(frames[0]));
-                /* A leaf of the calling-context tree is an instruction, not what follows
-                 * it: the last byte of the call stands for the call. */
-                if (depth)
-                        frames[0]--;
-                return sink_allocation(sink, time_ns, image, event->tid, event->function,
-                                       event->addr, event->size_bytes, frames, depth,
-                                       diag);
+                return deliver_alloc(sink, time_ns, image, event, diag);
         case HEAP_EVENT_FREE:
                 return sink_free(sink, time_ns, image, event->addr, diag);
         case HEAP_EVENT_UNMAP:

@@ -14,6 +14,7 @@
 #include "source.h"
 
 struct heap_transport;
+struct heap_stack;
 
 /* CALL_GRAPH: allocations have their call stacks. */
 int heap_transport_open(bool call_graph, struct heap_transport **transport,
@@ -40,14 +41,16 @@ enum heap_event_kind {
 struct heap_event {
         uint64_t time_ns; /* CLOCK_MONOTONIC */
         enum heap_event_kind kind;
-        uint32_t pid; /* as memlag's /proc numbers it */
-        uint32_t tid; /* as the process sees it */
-        uint32_t depth;
+        uint32_t pid;         /* as memlag's /proc numbers it */
+        uint32_t tid;         /* as the process sees it */
         const char *function; /* of ALLOC, static */
         uint64_t addr;
         uint64_t size_bytes;
-        const uint64_t *frames; /* return addresses, innermost first */
+        struct heap_stack *stack; /* NULL: none */
 };
+
+/* Return addresses, innermost first. */
+const uint64_t *heap_stack_frames(const struct heap_stack *stack, size_t *depth);
 
 /* Anything but 0 ends the drain, which returns it. */
 typedef int (*heap_event_handler)(void *context, const struct heap_event *event);

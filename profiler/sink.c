@@ -30,7 +30,7 @@ struct thread {
         uint32_t tid;
         bool ended;
         uint64_t thread_pointer; /* written; 0: none yet */
-        size_t next; /* of the same image: index + 1, 0 for none */
+        size_t next;             /* of the same image: index + 1, 0 for none */
 };
 
 struct image {
@@ -560,9 +560,30 @@ int sink_unmapping(struct sink *sink, int64_t time_ns, image_key key, uint64_t s
         return heap_result(rc, diag);
 }
 
+int sink_stack(struct sink *sink, image_key key, const uint64_t *frames, size_t depth,
+               int64_t *stack, struct diag *diag)
+{
+        const struct image *image = find_image(sink, key);
+        *stack = 0;
+        if (!image || !image->begun || depth == 0)
+                return 0;
+        return writer_stack(sink->writer, image->process_id, frames, depth, stack, diag);
+}
+
 int sink_allocation(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
                     const char *function, uint64_t addr, uint64_t size_bytes,
                     const uint64_t *frames, size_t depth, struct diag *diag)
+{
+        int64_t stack;
+        int rc = sink_stack(sink, key, frames, depth, &stack, diag);
+        return rc == 0 ? sink_allocation_at(sink, time_ns, key, tid, function, addr,
+                                            size_bytes, stack, diag)
+                       : rc;
+}
+
+int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
+                       const char *function, uint64_t addr, uint64_t size_bytes,
+                       int64_t stack, struct diag *diag)
 {
         struct image *image = image_of_event(sink, key);
         if (!image)
@@ -577,13 +598,7 @@ int sink_allocation(struct sink *sink, int64_t time_ns, image_key key, uint32_t 
                                    .size_bytes = size_bytes,
                                    .start_ns = context.time_ns,
                                    .thread_id = thread->thread_id};
-        int64_t stack_id = 0;
-        if (depth)
-                rc = writer_stack(sink->writer, image->process_id, frames, depth,
-                                  &stack_id, diag);
-        if (rc < 0)
-                return rc;
-        rc = heap_sites_find(sink->sites, stack_id, function, &block.site);
+        rc = heap_sites_find(sink->sites, stack, function, &block.site);
         if (rc == 0)
                 rc = heap_live_begin(image->heap, &block, block_ended, &context);
         return heap_result(rc, diag);

@@ -112,6 +112,24 @@ int sink_allocation(struct sink *sink, int64_t time_ns, image_key image, uint32_
         return 0;
 }
 
+int sink_stack(struct sink *sink, image_key image, const uint64_t *frames, size_t depth,
+               int64_t *stack, struct diag *diag)
+{
+        (void)image, (void)diag;
+        read_all(sink, frames, depth * sizeof(frames[0]));
+        *stack = 1;
+        return 0;
+}
+
+int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
+                       const char *function, uint64_t addr, uint64_t size_bytes,
+                       int64_t stack, struct diag *diag)
+{
+        sink->sum += (uint64_t)stack;
+        return sink_allocation(sink, time_ns, image, tid, function, addr, size_bytes,
+                               NULL, 0, diag);
+}
+
 int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr,
               struct diag *diag)
 {

@@ -26,7 +26,9 @@ static void die(const struct diag *diag)
 static int print_event(void *context, const struct heap_event *event)
 {
         FILE *out = context;
-        fprintf(out, "%u %u ", event->pid, event->depth);
+        size_t depth;
+        const uint64_t *frames = heap_stack_frames(event->stack, &depth);
+        fprintf(out, "%u %zu ", event->pid, depth);
         if (event->kind == HEAP_EVENT_PROCESS)
                 fprintf(out, "process");
         else if (event->kind == HEAP_EVENT_ALLOC)
@@ -38,8 +40,8 @@ static int print_event(void *context, const struct heap_event *event)
         else
                 fprintf(out, "unmap 0x%llx 0x%llx", (unsigned long long)event->addr,
                         (unsigned long long)event->size_bytes);
-        for (uint32_t i = 0; getenv("FRAMES") && i < event->depth; i++)
-                fprintf(out, " %llx", (unsigned long long)event->frames[i]);
+        for (size_t i = 0; getenv("FRAMES") && i < depth; i++)
+                fprintf(out, " %llx", (unsigned long long)frames[i]);
         fputc('\n', out);
         return 0;
 }
