@@ -167,6 +167,7 @@ static int measure_machine(const struct calibrate_options *options,
             .rounds_min = options->quick ? 9 : 15,
             .rounds_max = options->quick ? 40 : 150,
             .error_aim = options->quick ? 0.02 : 0.01,
+            .estimate_seconds = options->quick ? 0.1 : 0.8,
             .quick = options->quick,
             .progress = isatty(STDERR_FILENO),
         };
@@ -194,6 +195,17 @@ static int measure_machine(const struct calibrate_options *options,
         if (survey.progress)
                 fputs("\r\033[K", stderr);
         cpu_list_free(&survey.cpus);
+        return rc;
+}
+
+/* Whether the result can be kept is better known before the measuring. */
+static int check_place(const struct machine_identity *identity, struct diag *diag)
+{
+        char *path = calibration_path(identity, ".json", diag);
+        if (!path)
+                return -ENOENT;
+        int rc = calibration_check_place(path, diag);
+        free(path);
         return rc;
 }
 
@@ -364,8 +376,10 @@ int cmd_calibrate(int argc, char **argv)
                 rc = calibration_load(&document, &diag);
         } else {
                 document = json_object();
-                rc = document ? measure_machine(&options, &identity, document, &diag)
+                rc = document ? check_place(&identity, &diag)
                               : diag_set(&diag, -ENOMEM, "out of memory");
+                if (rc == 0)
+                        rc = measure_machine(&options, &identity, document, &diag);
                 if (rc == 0)
                         rc = keep(&identity, document, &diag);
         }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clock.h"
+
 static const uint64_t MEMORY_SIZE_MIN = UINT64_C(64) << 20;
 static const uint64_t MEMORY_SIZE_MAX = UINT64_C(1) << 30;
 
@@ -30,12 +32,13 @@ struct estimate survey_chase(struct survey *survey, struct chase *chase)
         size_t most = survey->rounds_max < ROUNDS_MAX ? survey->rounds_max : ROUNDS_MAX;
         struct estimate estimate = {0};
         size_t kept = 0, disturbed = 0;
+        double begin = clock_seconds();
         double first = chase_time(chase, 1000).ns;
         uint64_t steps = (uint64_t)(survey->round_seconds * 1e9 / first) + 1000;
         while (kept < most) {
                 struct chase_time time = chase_time(chase, steps);
                 survey->rounds++;
-                if (time.disturbed && disturbed < 2 * most) {
+                if (time.disturbed && disturbed < most) {
                         disturbed++;
                         continue;
                 }
@@ -43,7 +46,8 @@ struct estimate survey_chase(struct survey *survey, struct chase *chase)
                 if (kept < survey->rounds_min)
                         continue;
                 estimate = estimate_of(values, kept);
-                if (estimate_error(&estimate) <= survey->error_aim)
+                if (estimate_error(&estimate) <= survey->error_aim ||
+                    clock_seconds() - begin > survey->estimate_seconds)
                         break;
         }
         survey->disturbed += disturbed;

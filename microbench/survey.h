@@ -18,9 +18,10 @@ struct survey {
         double round_seconds;  /* of one timing */
         size_t rounds_min;
         size_t rounds_max;
-        double error_aim; /* rounds end when estimate_error is below */
-        bool quick;       /* fewer points */
-        bool progress;    /* told on stderr */
+        double error_aim;        /* rounds end when estimate_error is below */
+        double estimate_seconds; /* or after this time, however noisy the machine */
+        bool quick;              /* fewer points */
+        bool progress;           /* told on stderr */
 
         double core_ghz;
         double idle_ns;     /* of memory */

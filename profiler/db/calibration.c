@@ -122,27 +122,48 @@ static int write_all(int fd, const char *text)
         return 0;
 }
 
-int calibration_write(const char *path, const char *text, struct diag *diag)
+/* Makes an empty file beside PATH; *NAME, which the caller frees, is its name. */
+static int open_beside(const char *path, char **name, int *fd, struct diag *diag)
 {
-        char *fresh = NULL;
         int rc = make_directories(path, diag);
         if (rc < 0)
                 return rc;
-        if (asprintf(&fresh, "%s.XXXXXX", path) < 0)
+        if (asprintf(name, "%s.XXXXXX", path) < 0)
                 return diag_set(diag, -ENOMEM, "out of memory");
-        int fd = mkostemp(fresh, O_CLOEXEC);
-        if (fd < 0) {
+        *fd = mkostemp(*name, O_CLOEXEC);
+        if (*fd >= 0)
+                return 0;
+        rc = diag_set(diag, -errno, "cannot write %s: %s", path, strerror(errno));
+        free(*name);
+        return rc;
+}
+
+int calibration_check_place(const char *path, struct diag *diag)
+{
+        char *name;
+        int fd, rc = open_beside(path, &name, &fd, diag);
+        if (rc < 0)
+                return rc;
+        close(fd);
+        unlink(name);
+        free(name);
+        return 0;
+}
+
+int calibration_write(const char *path, const char *text, struct diag *diag)
+{
+        char *name;
+        int fd, rc = open_beside(path, &name, &fd, diag);
+        if (rc < 0)
+                return rc;
+        rc = write_all(fd, text);
+        if (close(fd) != 0 && rc == 0)
                 rc = -errno;
-        } else {
-                rc = write_all(fd, text);
-                if (close(fd) != 0 && rc == 0)
-                        rc = -errno;
-                if (rc == 0 && rename(fresh, path) != 0)
-                        rc = -errno;
-                if (rc < 0)
-                        unlink(fresh);
-        }
-        free(fresh);
+        if (rc == 0 && rename(name, path) != 0)
+                rc = -errno;
+        if (rc < 0)
+                unlink(name);
+        free(name);
         return rc == 0 ? 0
                        : diag_set(diag, rc, "cannot write %s: %s", path, strerror(-rc));
 }

@@ -32,6 +32,9 @@ void machine_identity(struct machine_identity *identity);
 char *calibration_path(const struct machine_identity *identity, const char *suffix,
                        struct diag *diag);
 
+/* Makes the directories of PATH; 0 when a file can be made there. */
+int calibration_check_place(const char *path, struct diag *diag);
+
 /* Replaces the file as a whole, with its directories. */
 int calibration_write(const char *path, const char *text, struct diag *diag);
 

@@ -82,7 +82,6 @@ if first["reported_bytes"]:
     assert 0.5 <= first["size_bytes"] / first["reported_bytes"] <= 1.5, first
 assert 2.5 < first["latency_cycles"] < 7, first
 assert latencies[-1] > 10 * latencies[0]
-assert document["noise"]["seconds"] < 60
 assert len(xml.dom.minidom.parse(sys.argv[2]).getElementsByTagName("circle")) > 40
 EOF
 
