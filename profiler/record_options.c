@@ -63,7 +63,7 @@ static const struct argp_option option_table[] = {
     {"ldlat", KEY_LDLAT, "CYCLES", 0,
      "Only loads of at least CYCLES are sampled (default 30)", 0},
     {"call-graph", KEY_CALL_GRAPH, "MODE", 0,
-     "Call stacks of samples and allocations: auto (default), fp or none", 0},
+     "Call stacks of samples and allocations: auto (default), fp, dwarf or none", 0},
     {"phys-data", KEY_PHYS_DATA, NULL, 0,
      "Record the physical addresses of the data (pebs, ibs)", 0},
     {"data-page-size", KEY_PAGE_SIZE, NULL, 0,
@@ -176,13 +176,15 @@ static void set_call_graph(struct record_options *options, struct argp_state *st
                 enum call_graph mode;
         } modes[] = {{"auto", CALL_GRAPH_AUTO},
                      {"fp", CALL_GRAPH_FRAME_POINTERS},
+                     {"dwarf", CALL_GRAPH_DWARF},
                      {"none", CALL_GRAPH_NONE}};
         for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
                 if (strcmp(modes[i].name, mode) == 0) {
                         options->source.call_graph = modes[i].mode;
                         return;
                 }
-        usage_error(state, "--call-graph: '%s' is none of auto, fp and none", mode);
+        usage_error(state, "--call-graph: '%s' is none of auto, fp, dwarf and none",
+                    mode);
 }
 
 static void set_cpu(struct record_options *options, const char *cpu)

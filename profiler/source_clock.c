@@ -12,6 +12,7 @@
 
 #define NS_A_SECOND  UINT64_C(1000000000)
 #define FREQUENCY_HZ 4000 /* when the user does not say */
+#define STACK_BYTES  8192 /* that a sample copies for unwinding */
 
 /* The registers that addresses are made of. */
 #define REGISTERS                                                                        \
@@ -86,6 +87,19 @@ static int clock_probe(const struct source_options *options, struct diag *diag)
         return 0;
 }
 
+/* Only when asked for: without frame pointers a stack by them is wrong, and a copy of
+ * the stack is large. */
+static void add_call_graph(struct perf_event_attr *attr, enum call_graph mode)
+{
+        if (mode == CALL_GRAPH_FRAME_POINTERS) {
+                attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+                attr->exclude_callchain_kernel = 1;
+        } else if (mode == CALL_GRAPH_DWARF) {
+                attr->sample_type |= PERF_SAMPLE_STACK_USER;
+                attr->sample_stack_user = STACK_BYTES;
+        }
+}
+
 static int make_plan(const struct source_options *options, struct plan *plan,
                      struct diag *diag)
 {
@@ -104,6 +118,7 @@ static int make_plan(const struct source_options *options, struct plan *plan,
                      .sample_regs_user = REGISTERS,
                      .exclude_kernel = 1,
                      .exclude_hv = 1}};
+        add_call_graph(&group->events[0].attr, options->call_graph);
         return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "perf/cpu_list.h"
 #include "perf/session.h"
 #include "perf_existing.h"
+#include "user_stack.h"
 
 struct source {
         struct source_options options;
@@ -24,8 +25,9 @@ struct source {
         void (*free_context)(void *context);
         struct sink *sink;
         struct perf_deliver *deliver;
-        struct session *session;     /* NULL before source_perf_attach */
-        struct heap_transport *heap; /* NULL: allocations are not followed */
+        struct session *session;         /* NULL before source_perf_attach */
+        struct user_stacks *user_stacks; /* NULL: samples copy none */
+        struct heap_transport *heap;     /* NULL: allocations are not followed */
         struct perf_stream *streams;
         struct context_intern *stacks_told; /* (0, image) → 1 */
         int64_t start_ns;                   /* CLOCK_MONOTONIC */
@@ -56,10 +58,14 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
         source->sink = sink;
         source->deliver = perf_deliver_new(sink);
         source->stacks_told = context_intern_new();
-        if (!source->deliver || !source->stacks_told) {
+        bool copies = options->call_graph == CALL_GRAPH_DWARF;
+        source->user_stacks = copies ? user_stacks_new(NULL) : NULL;
+        if (!source->deliver || !source->stacks_told ||
+            (copies && !source->user_stacks)) {
                 source_perf_close(source);
                 return no_memory(diag);
         }
+        perf_deliver_set_user_stacks(source->deliver, source->user_stacks);
         perf_deliver_set_amend(source->deliver, setup->amend, setup->context);
         *result = source;
         return 0;
@@ -72,6 +78,7 @@ void source_perf_close(struct source *source)
         session_close(source->session);
         heap_transport_close(source->heap);
         perf_deliver_free(source->deliver);
+        user_stacks_free(source->user_stacks);
         context_intern_free(source->stacks_told);
         if (source->context)
                 source->free_context(source->context);

@@ -109,6 +109,50 @@ grep -q "^ *stalled " report || fail "no column of stalled time: $(cat report)"
 grep -q "auto" err && fail "auto"
 grep -q "source clock" err || fail "the source is not named: $(cat err)"
 
+# ---- call stacks ----------------------------------------------------------------------
+
+cat >calls.c <<'END'
+long table[1 << 20];
+static __attribute__((noinline)) long leaf(unsigned long at)
+{
+        long sum = 0;
+        for (int i = 0; i < 4000000; i++) {
+                at = at * 6364136223846793005 + 1;
+                sum += table[at >> 44];
+        }
+        return sum + 1;
+}
+static __attribute__((noinline)) long middle(unsigned long at) { return leaf(at) * 3; }
+static __attribute__((noinline)) long outer(unsigned long at) { return middle(at) + 2; }
+int main(void)
+{
+        long sum = 0;
+        for (int i = 0; i < 10; i++)
+                sum += outer(i);
+        return sum == 7;
+}
+END
+# The functions from each sample in leaf outwards, and how many samples have them.
+stacks_of()
+{
+        ask "$1" "WITH RECURSIVE up (id, sample_id, depth) AS (
+                SELECT stack_id, sample_id, 0 FROM sample JOIN attribution USING (sample_id)
+                JOIN location USING (location_id) WHERE function = 'leaf'
+                UNION ALL SELECT parent_id, sample_id, depth + 1 FROM up
+                JOIN stack ON stack_id = up.id WHERE parent_id IS NOT NULL AND depth < 3)
+        SELECT DISTINCT group_concat(function, ' ') OVER (PARTITION BY sample_id
+                ORDER BY depth ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+        FROM up JOIN stack_location ON stack_id = up.id JOIN location USING (location_id)"
+}
+"$CC" -O2 -g -fomit-frame-pointer -o calls calls.c
+record stacks.db --call-graph dwarf -- ./calls || fail "$(cat err)"
+expect "stacks by unwinding" "$(stacks_of stacks.db)" "leaf middle outer main"
+"$CC" -O2 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+        -fno-optimize-sibling-calls -o calls calls.c
+record stacks.db --call-graph fp -- ./calls || fail "$(cat err)"
+# Where a function has just begun or is about to end, its frame is not there.
+stacks_of stacks.db | grep -qx "leaf middle outer main" || fail "stacks: $(stacks_of stacks.db)"
+
 # Losses come first in a report, with the remedy.
 "$MEMLAG" record --force -o lossy.db --source clock --mmap-pages 16 -- true 2>err || fail "$(cat err)"
 grep -q "^Lost:" err && fail "nothing can be lost: $(cat err)"
