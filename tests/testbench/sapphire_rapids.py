@@ -217,7 +217,7 @@ class SapphireRapids(MachineCase):
         self.assertEqual(self.recording("unprivileged/record.db").intervals("read_gbs"), [])
 
     def test_unprivileged_whole_machine(self):
-        self.assert_refused("unprivileged_all", "CPU 0", "CAP_PERFMON",
+        self.assert_refused("unprivileged_all", "whole CPUs", "CAP_PERFMON",
                             "kernel.perf_event_paranoid")
 
     def test_paranoid(self):
