@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "heap/event.h"
+#include "heap/program.h"
 #include "intern.h"
 #include "paths.h"
 #include "sim_memory.h"
@@ -201,9 +202,13 @@ void heap_transport_close(struct heap_transport *transport)
         free(transport);
 }
 
-int heap_transport_environment(struct heap_transport *transport, char *const *environment,
-                               char ***result, struct diag *diag)
+int heap_transport_environment(struct heap_transport *transport, const char *command,
+                               char **environment, char ***result, struct diag *diag)
 {
+        if (!program_in_path_takes_preload(command)) {
+                *result = environment;
+                return 0;
+        }
         static const char name[] = "LD_PRELOAD=";
         const char *users = NULL;
         size_t count = 0;

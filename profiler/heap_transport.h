@@ -22,10 +22,11 @@ int heap_transport_open(bool call_graph, struct heap_transport **transport,
 /* The target's processes tell nothing more, and none of them waits. NULL is allowed. */
 void heap_transport_close(struct heap_transport *transport);
 
-/* ENVIRONMENT with what has the tracker loaded: a NULL-terminated array for execve, which
- * is the transport's. The tracker removes that again before the target sees it. */
-int heap_transport_environment(struct heap_transport *transport, char *const *environment,
-                               char ***result, struct diag *diag);
+/* ENVIRONMENT with what has the tracker loaded into COMMAND: a NULL-terminated array for
+ * execve, which is the transport's. The tracker removes that again before the target sees
+ * it. A statically linked COMMAND gets ENVIRONMENT as it is. */
+int heap_transport_environment(struct heap_transport *transport, const char *command,
+                               char **environment, char ***result, struct diag *diag);
 
 /* Polls readable when a process is about to wait for room. */
 int heap_transport_poll_fd(const struct heap_transport *transport);

@@ -328,7 +328,9 @@ int source_perf_start(struct source *source, char ***argv, char ***envp,
                 return 0;
         int rc = heap_transport_open(source->options.call_graph != CALL_GRAPH_NONE,
                                      &source->heap, diag);
-        return rc == 0 ? heap_transport_environment(source->heap, *envp, envp, diag) : rc;
+        return rc == 0 ? heap_transport_environment(source->heap, (*argv)[0], *envp, envp,
+                                                    diag)
+                       : rc;
 }
 
 int source_perf_poll_fd(struct source *source)

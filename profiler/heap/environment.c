@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "event.h"
+#include "program.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -173,35 +174,40 @@ static char **followed(char *const variables[], void *room)
         return all;
 }
 
-/* VARIABLES for a program that is executed, on the stack of the function that uses it. */
-#define FOLLOWED(variables)                                                              \
-        (followed_bytes(variables) == 0                                                  \
+/* VARIABLES for a program that is executed, on the stack of the function that uses it.
+ * TAKES: whether it can make use of them. */
+#define FOLLOWED(variables, takes)                                                       \
+        (followed_bytes(variables) == 0 || !(takes)                                      \
              ? (char *const *)(variables)                                                \
              : followed((variables), alloca(followed_bytes(variables))))
 
 EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
 {
-        return real.execve(path, arguments, FOLLOWED(variables));
+        return real.execve(path, arguments,
+                           FOLLOWED(variables, program_takes_preload(path)));
 }
 
 EXPORT int execv(const char *path, char *const arguments[])
 {
-        return real.execve(path, arguments, FOLLOWED(environ));
+        return real.execve(path, arguments,
+                           FOLLOWED(environ, program_takes_preload(path)));
 }
 
 EXPORT int execvpe(const char *file, char *const arguments[], char *const variables[])
 {
-        return real.execvpe(file, arguments, FOLLOWED(variables));
+        return real.execvpe(file, arguments,
+                            FOLLOWED(variables, program_in_path_takes_preload(file)));
 }
 
 EXPORT int execvp(const char *file, char *const arguments[])
 {
-        return real.execvpe(file, arguments, FOLLOWED(environ));
+        return real.execvpe(file, arguments,
+                            FOLLOWED(environ, program_in_path_takes_preload(file)));
 }
 
 EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
 {
-        return real.fexecve(fd, arguments, FOLLOWED(variables));
+        return real.fexecve(fd, arguments, FOLLOWED(variables, true));
 }
 
 EXPORT int posix_spawn(pid_t *pid, const char *path,
@@ -210,7 +216,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path,
                        char *const variables[])
 {
         return real.posix_spawn(pid, path, actions, attributes, arguments,
-                                FOLLOWED(variables));
+                                FOLLOWED(variables, program_takes_preload(path)));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file,
@@ -218,8 +224,9 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
                         const posix_spawnattr_t *attributes, char *const arguments[],
                         char *const variables[])
 {
-        return real.posix_spawnp(pid, file, actions, attributes, arguments,
-                                 FOLLOWED(variables));
+        return real.posix_spawnp(
+            pid, file, actions, attributes, arguments,
+            FOLLOWED(variables, program_in_path_takes_preload(file)));
 }
 
 /* ---- arguments one by one -------------------------------------------------------------

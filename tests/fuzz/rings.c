@@ -207,14 +207,15 @@ static int take_event(void *context, const struct heap_event *event)
 
 static void take_native(const struct rings *rings)
 {
-        static char *const nothing[] = {NULL};
+        static char *nothing[] = {NULL};
         struct sink sink = {0};
         struct heap_transport *transport;
         struct diag diag;
         char **environment;
         int fd;
         if (heap_transport_open(true, &transport, &diag) < 0 ||
-            heap_transport_environment(transport, nothing, &environment, &diag) < 0 ||
+            heap_transport_environment(transport, "/bin/true", nothing, &environment,
+                                       &diag) < 0 ||
             sscanf(environment[1], "%*[^:]:%d", &fd) != 1)
                 abort();
         struct simpmu_control *control =

@@ -62,7 +62,8 @@ int main(int argc, char **argv)
                 return 125;
         FILE *out = *argv[1] ? fopen(argv[1], "we") : NULL;
         if (heap_transport_open(true, &transport, &diag) < 0 ||
-            heap_transport_environment(transport, environ, &environment, &diag) < 0)
+            heap_transport_environment(transport, argv[2], environ, &environment, &diag) <
+                0)
                 die(&diag);
         pid_t pid = fork();
         if (pid == 0) {

@@ -147,6 +147,22 @@ programs=$(grep -c ' process$' events)
 [ "$programs" -ge 12 ] || fail "executes: $programs images"
 same 0 sh -c 'echo "$LD_PRELOAD" ${MEMLAG_HEAP-none}; ls -l /proc/self/fd | wc -l; echo $(seq 3)'
 
+# A static program has nobody to take anything out of its environment.
+cat >static.c <<'END'
+#include <stdio.h>
+extern char **environ;
+int main(void)
+{
+        for (char **variable = environ; *variable; variable++)
+                puts(*variable);
+        return 0;
+}
+END
+"$CC" -O1 -static -o static static.c
+same 0 env -i A=1 PATH=. ./static
+same 0 env -i A=1 PATH="$PWD:$PATH" sh -c './static; static; exec ./static'
+same 0 ./static
+
 # What is gone, or forbidden, keeps nobody from running.
 MEMLAG_HEAP=1:2:3 LD_PRELOAD=$BINARY_DIR/libexec/memlag/valgrind/vgpreload_memlag-amd64-linux.so \
         env >out 2>err || fail "without memlag: $(cat err)"

@@ -12,7 +12,8 @@ $CC -D_GNU_SOURCE -O2 -shared -fPIC -fvisibility=hidden -fno-builtin \
         -ftls-model=initial-exec -Wl,-z,initfirst -Wl,-z,interpose \
         -I"$src" -I"$SOURCE_DIR/profiler/heap" -o vgpreload_memlag-amd64-linux.so \
         "$SOURCE_DIR"/profiler/heap/tracker.c "$SOURCE_DIR"/profiler/heap/channel.c \
-        "$SOURCE_DIR"/profiler/heap/environment.c "$SOURCE_DIR"/profiler/heap/unwinder.c \
+        "$SOURCE_DIR"/profiler/heap/environment.c "$SOURCE_DIR"/profiler/heap/program.c \
+        "$SOURCE_DIR"/profiler/heap/unwinder.c \
         "$src/probe.c"
 $CC -D_GNU_SOURCE -O2 -fno-builtin -o calls "$src/calls.c" -pthread
 $CXX -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -o operators "$src/operators.cc"
