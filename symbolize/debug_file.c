@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 static const char system_directory[] = "/usr/lib/debug";
@@ -31,10 +32,14 @@ static bool same_build_id(const struct elf_file *file, const struct link *link)
 /* The CRC-32 of .gnu_debuglink is the one of zlib. */
 static bool same_checksum(const struct elf_file *file, uint32_t checksum)
 {
-        size_t bytes;
-        const char *contents = elf_rawfile(file->elf, &bytes);
+        unsigned char part[65536];
+        unsigned long sum = 0;
+        ssize_t bytes;
 
-        return contents && crc32_z(0, (const unsigned char *)contents, bytes) == checksum;
+        for (off_t at = 0; (bytes = pread(file->fd, part, sizeof(part), at)) > 0;
+             at += bytes)
+                sum = crc32_z(sum, part, (size_t)bytes);
+        return bytes == 0 && sum == checksum;
 }
 
 /* Opens PATH when it is what LINK means: by build-id where both have one, else by

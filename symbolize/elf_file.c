@@ -161,7 +161,8 @@ int elf_file_open_fd(struct elf_file *file, int fd)
         }
         file->file_bytes = (uint64_t)status.st_size;
         elf_version(EV_CURRENT);
-        file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+        /* Read, not mapped: a mapped file that somebody cuts short is a SIGBUS. */
+        file->elf = elf_begin(fd, ELF_C_READ, NULL);
         error = file->elf ? read_headers(file) : -ENOEXEC;
         if (error)
                 elf_file_close(file);
