@@ -128,22 +128,24 @@ static int visit_function(void *context, Dwarf_Die *die, uint32_t parent, uint32
 static int open_unit(struct finder *finder, size_t unit)
 {
         uint64_t language;
+        Dwarf_Die entries;
 
         finder->node_count = 0;
         finder->files = NULL;
         finder->file_count = 0;
         range_map_free(&finder->functions);
-        if (!dwarf_offdie(finder->dwarf->dwarf, finder->dwarf->units[unit].die_offset,
-                          &finder->unit))
+        if (!die_open_unit(finder->dwarf, unit, &finder->unit, &entries))
                 return 0;
         finder->directory = die_string(finder->dwarf, &finder->unit, DW_AT_comp_dir);
-        if (dwarf_getsrcfiles(&finder->unit, &finder->files, &finder->file_count) != 0)
+        if (dwarf_getsrcfiles(die_has_files(finder->dwarf, &entries) ? &entries
+                                                                     : &finder->unit,
+                              &finder->files, &finder->file_count) != 0)
                 finder->file_count = 0;
         /* The assembler makes an entry of any one of a function's names. */
-        if (die_number(finder->dwarf, &finder->unit, DW_AT_language, &language) &&
+        if (die_number(finder->dwarf, &entries, DW_AT_language, &language) &&
             language == DW_LANG_Mips_Assembler)
                 return 0;
-        if (die_walk(finder->dwarf, &finder->unit, visit_function, finder) == -ENOMEM)
+        if (die_walk(finder->dwarf, &entries, visit_function, finder) == -ENOMEM)
                 return -ENOMEM;
         return range_map_build(&finder->functions);
 }

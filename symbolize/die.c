@@ -20,7 +20,8 @@ static int read_units(struct dwarf_file *file)
                 if (array_reserve(&file->units, &capacity, file->unit_count,
                                   sizeof(*file->units)) < 0)
                         return -ENOMEM;
-                file->units[file->unit_count++].die_offset = offset + header_bytes;
+                file->units[file->unit_count++] =
+                    (struct dwarf_unit){.die_offset = offset + header_bytes};
                 offset = next;
         }
         file->budget = UINT64_C(16) * offset + 65536;
@@ -32,7 +33,7 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
 {
         int error;
 
-        *dwarf = (struct dwarf_file){0};
+        *dwarf = (struct dwarf_file){.source = file};
         dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
         if (!dwarf->dwarf)
                 return -ENOENT;
@@ -50,6 +51,12 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
 
 void dwarf_file_close(struct dwarf_file *dwarf)
 {
+        for (size_t i = 0; i < dwarf->split_count; i++) {
+                split_unit_close(dwarf->splits[i]);
+                free(dwarf->splits[i]);
+        }
+        free(dwarf->splits);
+        split_package_close(&dwarf->package);
         dwarf_end(dwarf->dwarf);
         dwarf_end(dwarf->alt);
         free(dwarf->units);
@@ -110,6 +117,85 @@ bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                dwarf_formref_die(&attribute, target);
 }
 
+/* What the unit at DIE says of a separate file; false when it has none. Of old units
+ * the attributes have other names. */
+static bool read_skeleton(const struct dwarf_file *file, Dwarf_Die *die,
+                          struct split_skeleton *skeleton)
+{
+        Dwarf_Half version = 0;
+        uint8_t type = 0;
+        Dwarf_Addr low_pc;
+
+        *skeleton = (struct split_skeleton){.file = file->source};
+        if (dwarf_cu_info(die->cu, &version, &type, NULL, NULL, &skeleton->unit_id, NULL,
+                          NULL) != 0 ||
+            type != DW_UT_skeleton)
+                return false;
+        skeleton->version = version;
+        skeleton->name = die_string(file, die, DW_AT_dwo_name);
+        if (!skeleton->name)
+                skeleton->name = die_string(file, die, DW_AT_GNU_dwo_name);
+        skeleton->directory = die_string(file, die, DW_AT_comp_dir);
+        if (!die_number(file, die, DW_AT_addr_base, &skeleton->addr_base))
+                die_number(file, die, DW_AT_GNU_addr_base, &skeleton->addr_base);
+        die_number(file, die, DW_AT_GNU_ranges_base, &skeleton->ranges_base);
+        if (dwarf_lowpc(die, &low_pc) == 0)
+                skeleton->low_pc = low_pc;
+        return true;
+}
+
+static struct split_unit *open_split(struct dwarf_file *file, Dwarf_Die *die)
+{
+        struct split_skeleton skeleton;
+        struct split_unit *split = NULL;
+
+        if (!read_skeleton(file, die, &skeleton) ||
+            array_reserve(&file->splits, &file->split_capacity, file->split_count,
+                          sizeof(*file->splits)) < 0 ||
+            !(split = malloc(sizeof(*split))))
+                return NULL;
+        if (split_unit_open(split, &skeleton, &file->package) != 0) {
+                free(split);
+                return NULL;
+        }
+        file->splits[file->split_count++] = split;
+        file->budget += split->work;
+        return split;
+}
+
+bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
+                   Dwarf_Die *entries)
+{
+        struct dwarf_unit *opened = &file->units[unit];
+
+        if (!dwarf_offdie(file->dwarf, opened->die_offset, die))
+                return false;
+        if (!opened->split_asked)
+                opened->split = open_split(file, die);
+        opened->split_asked = true;
+        *entries = opened->split ? opened->split->die : *die;
+        return true;
+}
+
+/* The split unit that DIE is in, or NULL; the latest is asked for most. */
+static const struct split_unit *split_of(const struct dwarf_file *file,
+                                         const Dwarf_Die *die)
+{
+        Dwarf *dwarf = file->split_count ? dwarf_cu_getdwarf(die->cu) : NULL;
+
+        for (size_t i = file->split_count; i-- > 0 && dwarf != file->dwarf;)
+                if (file->splits[i]->dwarf == dwarf)
+                        return file->splits[i];
+        return NULL;
+}
+
+bool die_has_files(const struct dwarf_file *file, const Dwarf_Die *die)
+{
+        const struct split_unit *split = split_of(file, die);
+
+        return !split || split->has_files;
+}
+
 /* The entry that DIE is an instance or the definition of. */
 static bool die_origin(const struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin)
 {
@@ -161,8 +247,18 @@ const char *die_name(const struct dwarf_file *file, Dwarf_Die *die)
 
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void *context)
 {
-        Dwarf_Addr base, low, high;
+        const struct split_unit *split = split_of(file, die);
+        Dwarf_Addr base = 0, low, high;
         ptrdiff_t at = 0;
+        Dwarf_Attribute ranges;
+
+        /* A unit in a file of its own does not know its base. */
+        if (split && die_attribute(file, die, DW_AT_ranges, &ranges)) {
+                at = (ptrdiff_t)split_unit_range_list(split, &ranges);
+                base = split->low_pc;
+                if (at <= 0)
+                        return 0;
+        }
 
         while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
                 int error = die_spend(file, 1) ? add(context, low, high) : -ENOENT;

@@ -11,12 +11,16 @@
 #include <stdint.h>
 
 #include "elf_file.h"
+#include "split_unit.h"
 
 struct dwarf_unit {
         uint64_t die_offset;
+        struct split_unit *split; /* once it was looked for and found; owned */
+        bool split_asked;
 };
 
 struct dwarf_file {
+        const struct elf_file *source;
         Dwarf *dwarf;
         Dwarf *alt; /* what dwz moved away; NULL: none, or not found */
         struct dwarf_unit *units;
@@ -24,6 +28,10 @@ struct dwarf_file {
         /* Work that is left: well-formed information needs a small multiple of its
          * size, a hostile file may ask for any amount. */
         uint64_t budget;
+        struct split_package package;
+        struct split_unit **splits; /* those of the units */
+        size_t split_count;
+        size_t split_capacity;
 };
 
 /* Opens the DWARF of FILE, with ALT (or NULL) as its alternate file; both must
@@ -31,6 +39,16 @@ struct dwarf_file {
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt);
 void dwarf_file_close(struct dwarf_file *dwarf);
+
+/* The entry of unit number UNIT, and the one that has the unit's entries below it:
+ * another one when the compiler left them in a separate file. False when the unit
+ * cannot be read. */
+bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
+                   Dwarf_Die *entries);
+
+/* Whether DIE's unit has a table of the files that entries refer to by number; else it
+ * is the one of the unit in the program. */
+bool die_has_files(const struct dwarf_file *file, const Dwarf_Die *die);
 
 /* The attribute NAME of DIE itself; false when absent or unreadable. */
 bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The entries of a unit that the compiler left outside of the program: in a file of its
+ * own (.dwo), or in a package of them (.dwp). libdw would open whatever the program
+ * names and knows no packages; here it gets the unit as a file in memory. */
+#ifndef MEMLAG_SYMBOLIZE_SPLIT_UNIT_H
+#define MEMLAG_SYMBOLIZE_SPLIT_UNIT_H
+
+#include <elfutils/libdw.h>
+
+#include "elf_file.h"
+
+/* What the program's part of the unit says of the rest. */
+struct split_skeleton {
+        const struct elf_file *file; /* where it is */
+        unsigned version;
+        uint64_t unit_id;
+        const char *name;      /* of the .dwo file */
+        const char *directory; /* that it is below, or NULL */
+        uint64_t addr_base;    /* of the unit in .debug_addr */
+        uint64_t ranges_base;  /* in .debug_ranges, before DWARF 5 */
+        uint64_t low_pc;       /* the base of its ranges */
+};
+
+struct split_unit {
+        Dwarf *dwarf;
+        Elf *elf;
+        char *image;
+        Dwarf_Die die; /* of the unit */
+        uint64_t low_pc;
+        unsigned version;
+        uint64_t lists_at; /* of .debug_rnglists in image; 0: none */
+        uint64_t lists_size;
+        bool has_files; /* a table of its own for the numbers of files */
+        uint64_t work;  /* that its entries may cost, as in dwarf_file.budget */
+};
+
+/* A package beside FILE, opened when it is first asked for. */
+struct split_package {
+        struct elf_file file;
+        bool asked;
+        bool there;
+};
+
+/* Opens the rest of SKELETON's unit: 0, -ENOENT when it is nowhere or is not the one,
+ * -ENOMEM. */
+int split_unit_open(struct split_unit *unit, const struct split_skeleton *skeleton,
+                    struct split_package *package);
+void split_unit_close(struct split_unit *unit);
+void split_package_close(struct split_package *package);
+
+/* Where the range list of an entry of UNIT begins, for dwarf_ranges(); RANGES is its
+ * attribute. 0: nowhere. */
+uint64_t split_unit_range_list(const struct split_unit *unit, Dwarf_Attribute *ranges);
+
+#endif
