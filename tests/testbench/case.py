@@ -81,3 +81,38 @@ class MachineCase(unittest.TestCase):
         self.assertEqual(message.count("\n"), 1, message)
         for word in words:
             self.assertIn(word, message)
+
+
+class PebsCase(MachineCase):
+    """What memlag record --source pebs left in a scenario."""
+
+    latency = "latency"  # the field of an access that is stored
+
+    def samples_of(self, scenario, output="record.out"):
+        """The samples of a recording that must have all that was produced, and the
+        player."""
+        player = self.player(f"{scenario}/{output}")
+        recording = self.recording(f"{scenario}/record.db")
+        samples = recording.memory_samples()
+        self.assertEqual(self.status(f"{scenario}/record"), 0)
+        self.assertNotIn("records lost", recording.ledger)
+        self.assert_recorded(samples, player, self.latency)
+        self.assert_produced(samples, self.journal(scenario))
+        return samples, player
+
+    def comparable(self, recording, output, **fields):
+        """The samples of two runs that did the same are the same in this form."""
+        player = self.player(output)
+        return sorted((player.access_at(sample.addr).role,
+                       *sample._replace(time_ns=0, pid=0, tid=0, **fields))
+                      for sample in self.recording(recording).memory_samples())
+
+    def assert_phases(self, recording):
+        """guest/phases.txt: 90 cycles for 50 ms, then 20, and so on, 210 ms in all."""
+        intervals = self.recording(recording).intervals("lmrl_cycles")
+        kinds = "".join("a" if abs(lmrl - 90) < 0.001 else
+                        "b" if abs(lmrl - 20) < 0.001 else
+                        "-" for _, lmrl in intervals)
+        self.assertRegex(kinds, "^-?a{4,6}-{1,2}b{3,5}-{1,2}a{3,5}-{1,2}b{3,5}-{0,2}a*-?$")
+        for _, lmrl in intervals:
+            self.assertTrue(19.999 < lmrl < 90.001, lmrl)

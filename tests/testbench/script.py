@@ -27,6 +27,7 @@ class Player:
 
     def __init__(self, path, extra=0):
         self.roles = {}  # name: (pid, tid, address of its array)
+        self.cpu_ms = {}  # that each role had while it played
         self._extra = extra
         self._sources = sources()
         self._sites = {}
@@ -35,6 +36,8 @@ class Player:
                 word, *values = line.split()
                 if word == "site":
                     self._sites[int(values[0])] = int(values[1], 16)
+                elif word == "played":
+                    self.cpu_ms[values[0]] = int(values[1]) / 1e6
                 elif word == "role":
                     self.roles[values[0]] = (int(values[1]), int(values[2]), int(values[3], 16))
 

@@ -3,14 +3,33 @@
 # PERF_SAMPLE_WEIGHT_STRUCT.
 . /bench/scenario.sh
 
+loads="/bench/sources.csv /bench/loads.txt"
 steps="/bench/sources.csv /bench/steps.txt"
+phases="/bench/sources.csv /bench/phases.txt"
 
 load_pmu
 memlag doctor --format json >/results/doctor.json
-echo 2 >/proc/sys/kernel/perf_event_paranoid
+sysctl perf_event_paranoid 2
 
+scenario hint
+record --period 4000 -- /bench/player --thread --exec --ms 50 $loads
+journal
+scenario steps
+record --period 100 --ldlat 31 -- /bench/player --thread --exec --steps 20000 $steps
+journal
 scenario import
 perf mem record -t load -c 100 -o - -- \
         sh -c "exec /bench/player --thread --exec --steps 20000 $steps >player.out" 2>log |
         memlag import -o import.db - >import.out 2>>log
 journal
+scenario stores
+record --period 100 --stores -- /bench/player --thread --exec --steps 5000 $steps
+journal
+scenario phases
+record --interval 10 -- /bench/player --ms 210 $phases
+
+# perf mem and memlag on the same script, by time.
+scenario shares
+record --period 4000 -- /bench/player --ms 500 $loads
+run perf perf mem record -t load -c 4000 -o /tmp/perf.data -- /bench/player --ms 500 $loads
+run script perf script -i /tmp/perf.data -F tid,time,event,ip,addr,data_src,weight

@@ -141,8 +141,13 @@ static void play_for_time(struct role *role)
 {
         uint64_t end_ms = now_ms() + options.milliseconds;
 
+        /* In no order: samples at regular intervals must not keep step. */
+        uint32_t random = 1;
+
         while (now_ms() < end_ms) {
-                for (size_t i = 0; i < ACCESSES; i++) {
+                for (size_t n = 0; n < ACCESSES; n++) {
+                        random = random * 1664525 + 1013904223;
+                        size_t i = random >> 16 & (ACCESSES - 1);
                         current_access = &role->published[i];
                         sites[i % SITES](&role->array[i]);
                 }

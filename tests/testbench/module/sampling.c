@@ -129,18 +129,22 @@ void sampling_init(struct scripted_event *own)
         own->timer.function = on_timer;
 }
 
+/* What is left of a period is kept while the event is off its counter. */
 void sampling_start(struct perf_event *event)
 {
         struct scripted_event *own = event->pmu_private;
+        u64 left_ns = own->left_ns ?: ns_to_sample(event);
 
-        hrtimer_start(&own->timer, ns_to_ktime(ns_to_sample(event)),
-                      HRTIMER_MODE_REL_PINNED_HARD);
+        own->left_ns = 0;
+        hrtimer_start(&own->timer, ns_to_ktime(left_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* On the CPU that the timer is pinned to: either it is not running, or this is it. */
 void sampling_stop(struct perf_event *event)
 {
         struct scripted_event *own = event->pmu_private;
+        s64 left_ns = ktime_to_ns(hrtimer_get_remaining(&own->timer));
 
-        hrtimer_try_to_cancel(&own->timer);
+        if (hrtimer_try_to_cancel(&own->timer) == 1 && left_ns > 0)
+                own->left_ns = left_ns;
 }

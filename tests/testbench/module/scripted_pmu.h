@@ -72,7 +72,8 @@ struct scripted_event { /* perf_event.pmu_private */
         struct perf_event *event;
         struct list_head running; /* on this CPU's list of running events */
         u64 counted_to_ns;
-        struct hrtimer timer;
+        struct hrtimer timer; /* of the next sample */
+        u64 left_ns;          /* until then, while it is stopped; 0: a whole period */
 };
 extern struct pmu scripted_pmu;
 int events_open(void);
