@@ -235,15 +235,35 @@ static int flush(struct import *import, struct diag *diag)
         return rc == 0 ? sink_finish(import->sink, diag) : rc;
 }
 
+/* On a terminal: how far it is. */
+static void show_progress(const struct import *import)
+{
+        uint64_t read_bytes, all_bytes;
+        perf_data_progress(import->data, &read_bytes, &all_bytes);
+        if (all_bytes)
+                fprintf(stderr, "\r%3.0f %% of %llu MB",
+                        100.0 * (double)read_bytes / (double)all_bytes,
+                        (unsigned long long)all_bytes >> 20);
+        else
+                fprintf(stderr, "\r%llu MB", (unsigned long long)read_bytes >> 20);
+}
+
 /* -EBADMSG: the recording is damaged; what came before was taken. */
 static int take_records(struct import *import, struct diag *diag)
 {
+        enum { RECORDS_BETWEEN_SIGNS = 1 << 17 };
         struct perf_data_item item = {.kind = PERF_DATA_ROUND};
+        bool terminal = isatty(STDERR_FILENO);
         int rc = 0;
-        while (rc == 0) {
+        for (uint64_t count = 1; rc == 0; count++) {
                 rc = perf_data_next(import->data, &item, diag);
-                if (rc < 0 || item.kind == PERF_DATA_END)
+                if (terminal && count % RECORDS_BETWEEN_SIGNS == 0)
+                        show_progress(import);
+                if (rc < 0 || item.kind == PERF_DATA_END) {
+                        if (terminal && count >= RECORDS_BETWEEN_SIGNS)
+                                fputs("\r\033[K", stderr);
                         return rc;
+                }
                 rc = item.kind == PERF_DATA_ROUND ? take_round(import, diag)
                                                   : take_record(import, &item, diag);
         }

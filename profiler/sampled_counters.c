@@ -158,6 +158,16 @@ static bool samples_memory(const struct perf_event_attr *attr, const char *name)
                attr->sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
 }
 
+/* The kernel's own event with this encoding. What perf makes of hardware traces (Arm SPE)
+ * has the encoding of cycles and a name of its own. */
+static bool is_generic(const struct sampled_event *event, uint64_t config,
+                       const char *name)
+{
+        return event->attr->type == PERF_TYPE_HARDWARE &&
+               (uint32_t)event->attr->config == config &&
+               (!event->name || strcasestr(event->name, name));
+}
+
 /* Fills COUNTER in; false when EVENT counts nothing of the CPU's, such as a software
  * event, or samples memory and not time. */
 static bool describe(const struct sampled_counters *counters,
@@ -170,12 +180,10 @@ static bool describe(const struct sampled_counters *counters,
         if (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT ||
             attr->type == PERF_TYPE_BREAKPOINT)
                 return false;
-        if (attr->type == PERF_TYPE_HARDWARE &&
-            (uint32_t)attr->config == PERF_COUNT_HW_CPU_CYCLES) {
+        if (is_generic(event, PERF_COUNT_HW_CPU_CYCLES, "cycles")) {
                 counter->unit = "cycles";
                 snprintf(counter->name, NAME_MAX_BYTES, "cpu_clk_unhalted.thread");
-        } else if (attr->type == PERF_TYPE_HARDWARE &&
-                   (uint32_t)attr->config == PERF_COUNT_HW_INSTRUCTIONS) {
+        } else if (is_generic(event, PERF_COUNT_HW_INSTRUCTIONS, "instructions")) {
                 snprintf(counter->name, NAME_MAX_BYTES, "inst_retired.any");
         } else if (entry && role > ROLE_AUXILIARY) {
                 counter->unit = event_role_unit(role);
