@@ -29,8 +29,8 @@ enum { QUESTIONS = 200, MUTATIONS = 400 };
 __asm__(".pushsection .text\n"
         ".globl hostile_code\n"
         ".type hostile_code, @function\n"
-        "hostile_code: ret\n"
-        ".size hostile_code, 1\n"
+        "hostile_code: mov 8(%rdi), %rax\n ret\n"
+        ".size hostile_code, 5\n"
         ".popsection\n"
         ".pushsection .data\n"
         "hostile_data: .quad 1\n"
@@ -47,16 +47,41 @@ __asm__(".pushsection .text\n"
         ".uleb128 2, 0x18, 0x49, 0x13, 0x47, 0x13, 0, 0\n"
         ".uleb128 5, 0x01\n .byte 0\n" /* array of itself */
         ".uleb128 0x49, 0x13, 0, 0\n"
+        ".uleb128 6, 0x0f\n .byte 0\n" /* pointer */
+        ".uleb128 0x49, 0x13, 0, 0\n"
+        ".uleb128 7, 0x16\n .byte 0\n" /* typedef */
+        ".uleb128 0x49, 0x13, 0, 0\n"
+        ".uleb128 8, 0x13\n .byte 1\n" /* struct of so many bytes */
+        ".uleb128 0x0b, 0x0f, 0, 0\n"
+        ".uleb128 9, 0x0d\n .byte 0\n" /* member: offset and type */
+        ".uleb128 0x38, 0x0f, 0x49, 0x13, 0, 0\n"
+        ".uleb128 10, 0x05\n .byte 0\n" /* parameter: location and type */
+        ".uleb128 2, 0x18, 0x49, 0x13, 0, 0\n"
         ".byte 0\n"
         ".popsection\n"
         ".pushsection .debug_info\n"
         "hostile_unit: .4byte hostile_end - hostile_version\n"
         "hostile_version: .2byte 4\n .4byte hostile_abbrev\n .byte 8\n"
-        ".uleb128 1\n .8byte hostile_code, hostile_code + 1\n"
-        "hostile_function: .uleb128 2\n .8byte hostile_code, hostile_code + 1\n"
+        ".uleb128 1\n .8byte hostile_code, hostile_code + 5\n"
+        "hostile_function: .uleb128 2\n .8byte hostile_code, hostile_code + 5\n"
         ".4byte hostile_function - hostile_unit, hostile_function - hostile_unit\n"
-        "hostile_inlined: .uleb128 3\n .8byte hostile_code, hostile_code + 1\n"
+        "hostile_inlined: .uleb128 3\n .8byte hostile_code, hostile_code + 5\n"
         ".4byte hostile_inlined - hostile_unit, 0xffffffff, 0xffffffff\n"
+        /* in rdi; in register 2^63; in what only computing tells */
+        ".uleb128 10, 1\n .byte 0x55\n .4byte hostile_pointer - hostile_unit\n"
+        ".uleb128 10, 10\n .byte 0x90\n .uleb128 0x7fffffffffffffff\n"
+        ".4byte hostile_pointer - hostile_unit\n"
+        ".uleb128 10, 3\n .byte 0x75, 0x00, 0x06\n"
+        ".4byte hostile_pointer - hostile_unit\n"
+        ".byte 0\n"
+        /* a pointer to a struct that holds itself and itself again, in a register */
+        "hostile_pointer: .uleb128 6\n .4byte hostile_struct - hostile_unit\n"
+        "hostile_typedef: .uleb128 7\n .4byte hostile_typedef - hostile_unit\n"
+        "hostile_struct: .uleb128 8, 16\n"
+        ".uleb128 9, 0\n .4byte hostile_struct - hostile_unit\n"
+        ".uleb128 9, 0\n .4byte hostile_array - hostile_unit\n"
+        ".uleb128 9, 8\n .4byte hostile_typedef - hostile_unit\n"
+        ".uleb128 9, 8\n .4byte hostile_pointer - hostile_unit\n"
         ".byte 0\n"
         "hostile_variable: .uleb128 4, 9\n .byte 3\n .8byte hostile_data\n"
         ".4byte hostile_array - hostile_unit, hostile_variable - hostile_unit\n"
@@ -226,7 +251,11 @@ static void references_in_circles_end(void **state)
         struct code_frames frames = {0};
         struct types types = {0};
         struct string_pool *names = string_pool_new();
-        const struct module_questions questions = {.code = &list, .code_count = 1};
+        struct access access = {.code = &place}, *access_list = &access;
+        const struct module_questions questions = {.code = &list,
+                                                   .code_count = 1,
+                                                   .accesses = &access_list,
+                                                   .access_count = 1};
         const struct module_answers answers = {names, &frames, &types};
 
         place.vaddr = (uintptr_t)hostile_code;
@@ -241,6 +270,13 @@ static void references_in_circles_end(void **state)
         assert_string_equal(string_pool_text(names, frames.items[1].function),
                             "hostile_code");
         assert_int_equal(frames.items[0].call_file, 0);
+        /* The parameter in rdi points to a type that holds itself. */
+        assert_true(access.asked);
+        assert_int_equal(access.flow.outcome, FLOW_FOUND);
+        assert_int_equal(access.flow.place.kind, PLACE_POINTER);
+        assert_int_equal(access.flow.place.offset, 8);
+        look_at_types(&types, names);
+        types_free(&types);
         free(frames.items);
         string_pool_free(names);
         ask_everything("/proc/self/exe");
@@ -272,6 +308,15 @@ static void damaged_debug_information_is_survived(void **state)
         mutate_section(".debug_abbrev");
         mutate_section(".debug_line");
         mutate_section(".debug_str");
+}
+
+/* What types and fields are found from beside these. */
+static void damaged_code_and_locations_are_survived(void **state)
+{
+        (void)state;
+        mutate_section(".text");
+        mutate_section(".debug_loclists");
+        mutate_section(".debug_rnglists");
 }
 
 static void damaged_symbols_are_survived(void **state)
@@ -307,6 +352,7 @@ int main(void)
             cmocka_unit_test(truncated_files_are_survived),
             cmocka_unit_test(damaged_headers_are_survived),
             cmocka_unit_test(damaged_debug_information_is_survived),
+            cmocka_unit_test(damaged_code_and_locations_are_survived),
             cmocka_unit_test(damaged_symbols_are_survived),
             cmocka_unit_test(other_kinds_of_file_are_refused),
         };
