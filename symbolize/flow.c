@@ -364,8 +364,7 @@ static struct slot *find_slot(struct state *state, int64_t offset)
 static void drop_slots(struct state *state, int64_t offset, uint64_t bytes)
 {
         for (uint32_t i = 0; i < state->slot_count;) {
-                uint64_t behind =
-                    (uint64_t)state->slots[i].offset - (uint64_t)offset;
+                uint64_t behind = (uint64_t)state->slots[i].offset - (uint64_t)offset;
 
                 if (behind < bytes || 0 - behind < 8)
                         state->slots[i] = state->slots[--state->slot_count];

@@ -10,7 +10,7 @@
 
 #include "array.h"
 
-enum { DEPTH_LIMIT = 32, FIELDS_LIMIT = 4096, WORK_LIMIT = 65536 };
+enum { DEPTH_LIMIT = 32, NESTING_LIMIT = 256, FIELDS_LIMIT = 4096, WORK_LIMIT = 65536 };
 
 /* ---- types that look the same ---------------------------------------------------------
  */
@@ -173,6 +173,7 @@ struct search {
         const struct types *types;
         const struct type_access *access;
         unsigned work_left;
+        unsigned nesting; /* of calls: members without a name make the way no longer */
         uint64_t stride_bytes; /* asked about; 0: nothing is */
         bool repeats;          /* the answer */
         uint32_t inner;        /* asked about; TYPE_NONE: nothing is */
@@ -275,8 +276,8 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         return best.fit;
 }
 
-static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
-                struct path *path)
+static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
+                   struct path *path)
 {
         const struct types *types = search->types;
 
@@ -312,6 +313,18 @@ static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                 path->size_bytes = type->size_bytes;
                 return path->fit = fit_of(type, search->access);
         }
+}
+
+static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
+                struct path *path)
+{
+        if (search->nesting == NESTING_LIMIT)
+                return 0;
+        search->nesting++;
+        int fit = find_in(search, type_id, offset_bytes, path);
+
+        search->nesting--;
+        return fit;
 }
 
 static void set_field(struct string_pool *names, const struct path *path,
@@ -416,6 +429,7 @@ struct listing {
         void *context;
         unsigned fields_left;
         unsigned work_left;
+        unsigned nesting;
 };
 
 static int list(struct listing *listing, uint32_t type_id, const struct path *way);
@@ -441,7 +455,7 @@ static int list_members(struct listing *listing, const struct type *type,
         return result;
 }
 
-static int list(struct listing *listing, uint32_t type_id, const struct path *way)
+static int list_type(struct listing *listing, uint32_t type_id, const struct path *way)
 {
         const struct types *types = listing->types;
         struct path path = *way;
@@ -465,10 +479,21 @@ static int list(struct listing *listing, uint32_t type_id, const struct path *wa
         return field.name ? listing->add(listing->context, &field) : 0;
 }
 
+static int list(struct listing *listing, uint32_t type_id, const struct path *way)
+{
+        if (listing->nesting == NESTING_LIMIT)
+                return 0;
+        listing->nesting++;
+        int result = list_type(listing, type_id, way);
+
+        listing->nesting--;
+        return result;
+}
+
 int type_fields(const struct types *types, struct string_pool *names, uint32_t type,
                 type_add_field *add, void *context)
 {
-        struct listing listing = {types, names, add, context, FIELDS_LIMIT, WORK_LIMIT};
+        struct listing listing = {types, names, add, context, FIELDS_LIMIT, WORK_LIMIT, 0};
         struct path path = {0};
 
         return list(&listing, type, &path);

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Which field lies at an offset of a type, and what instructions are taken for. The types
+ * are described here by hand; offsets come from the compiler's offsetof. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "instruction.h"
+#include "type.h"
+
+/* ---- struct sample, as the compiler lays it out and as a table
+ * ------------------------- */
+
+struct inner {
+        short low;
+        int pair[3];
+};
+
+struct sample {
+        struct sample *next;
+        union {
+                double ratio;
+                long count;
+                struct inner *link;
+        } as;
+        struct inner part[4];
+        struct inner; /* its fields are used directly */
+        char letters[];
+};
+
+struct fixture {
+        struct types types;
+        struct string_pool *names;
+        uint32_t number, real, pointer, byte, inner, sample;
+};
+
+static uint32_t put(struct fixture *f, enum type_kind kind, const char *name,
+                    uint64_t bytes)
+{
+        const struct type type = {
+            .kind = kind, .name = string_pool_put(f->names, name), .size_bytes = bytes};
+        uint32_t id;
+
+        assert_int_equal(types_put(&f->types, &type, NULL, &id), 0);
+        return id;
+}
+
+static uint32_t put_array(struct fixture *f, uint32_t element, uint64_t items)
+{
+        const struct type type = {.kind = TYPE_ARRAY,
+                                  .element = element,
+                                  .items = items,
+                                  .size_bytes =
+                                      items * f->types.items[element].size_bytes};
+        uint32_t id;
+
+        assert_int_equal(types_put(&f->types, &type, NULL, &id), 0);
+        return id;
+}
+
+static uint32_t put_record(struct fixture *f, enum type_kind kind, const char *name,
+                           uint64_t bytes, const struct member *members, uint32_t count)
+{
+        const struct type type = {.kind = kind,
+                                  .name = string_pool_put(f->names, name),
+                                  .size_bytes = bytes,
+                                  .member_count = count};
+        uint32_t id;
+
+        assert_int_equal(types_put(&f->types, &type, members, &id), 0);
+        return id;
+}
+
+static struct member member(struct fixture *f, const char *name, uint32_t type,
+                            uint64_t offset)
+{
+        return (struct member){.name = string_pool_put(f->names, name),
+                               .type = type,
+                               .offset_bytes = offset};
+}
+
+static int begin(void **state)
+{
+        static struct fixture fixture;
+        struct fixture *f = &fixture;
+
+        *f = (struct fixture){.names = string_pool_new()};
+        *state = f;
+        f->number = put(f, TYPE_INTEGER, "int", 4);
+        f->real = put(f, TYPE_FLOAT, "double", 8);
+        f->pointer = put(f, TYPE_POINTER, "struct sample *", 8);
+        f->byte = put(f, TYPE_INTEGER, "char", 1);
+        uint32_t half = put(f, TYPE_INTEGER, "short", 2);
+        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
+        const struct member inner[] = {
+            member(f, "low", half, offsetof(struct inner, low)),
+            member(f, "pair", put_array(f, f->number, 3), offsetof(struct inner, pair))};
+
+        f->inner =
+            put_record(f, TYPE_STRUCT, "struct inner", sizeof(struct inner), inner, 2);
+        const struct member as[] = {member(f, "ratio", f->real, 0),
+                                    member(f, "count", wide, 0),
+                                    member(f, "link", f->pointer, 0)};
+        const struct member sample[] = {
+            member(f, "next", f->pointer, offsetof(struct sample, next)),
+            member(f, "as", put_record(f, TYPE_UNION, NULL, 8, as, 3),
+                   offsetof(struct sample, as)),
+            member(f, "part", put_array(f, f->inner, 4), offsetof(struct sample, part)),
+            member(f, NULL, f->inner, offsetof(struct sample, low)),
+            member(f, "letters", put_array(f, f->byte, 0),
+                   offsetof(struct sample, letters))};
+
+        f->sample =
+            put_record(f, TYPE_STRUCT, "struct sample", sizeof(struct sample), sample, 5);
+        return 0;
+}
+
+static int end(void **state)
+{
+        struct fixture *f = *state;
+
+        types_free(&f->types);
+        string_pool_free(f->names);
+        return 0;
+}
+
+static const char *field_at(struct fixture *f, uint32_t type, uint64_t offset,
+                            struct type_access access)
+{
+        struct field field;
+
+        return type_field(&f->types, f->names, type, offset, &access, &field) ==
+                       FIELD_FOUND
+                   ? string_pool_text(f->names, field.name)
+                   : "-";
+}
+
+/* ---- tests
+ * --------------------------------------------------------------------------------- */
+
+static void fields_are_named_by_their_way(void **state)
+{
+        struct fixture *f = *state;
+        const struct type_access word = {.bytes = 4};
+
+        assert_string_equal(field_at(f, f->sample, 0, (struct type_access){.bytes = 8}),
+                            "next");
+        for (int i = 0; i < 4; i++) {
+                assert_string_equal(field_at(f, f->sample,
+                                             offsetof(struct sample, part[i].low),
+                                             (struct type_access){.bytes = 2}),
+                                    "part[].low");
+                assert_string_equal(field_at(f, f->sample,
+                                             offsetof(struct sample, part[i].pair[2]),
+                                             word),
+                                    "part[].pair[]");
+        }
+        assert_string_equal(
+            field_at(f, f->sample, offsetof(struct sample, pair[1]), word), "pair[]");
+        /* The last array goes on after the end. */
+        assert_string_equal(field_at(f, f->sample, sizeof(struct sample) + 999,
+                                     (struct type_access){.bytes = 1}),
+                            "letters[]");
+        assert_true(type_open_ended(&f->types, f->sample));
+}
+
+static void padding_and_the_outside_are_no_fields(void **state)
+{
+        struct fixture *f = *state;
+        const struct type_access access = {.bytes = 1};
+        struct field field;
+
+        assert_int_equal(type_field(&f->types, f->names, f->inner, 2, &access, &field),
+                         FIELD_PADDING);
+        assert_int_equal(type_field(&f->types, f->names, f->inner, sizeof(struct inner),
+                                    &access, &field),
+                         FIELD_BEYOND);
+        assert_int_equal(type_field(&f->types, f->names, f->number, 0, &access, &field),
+                         FIELD_WHOLE);
+        assert_int_equal(type_field(&f->types, f->names, TYPE_NONE, 0, &access, &field),
+                         FIELD_OPAQUE);
+}
+
+/* The kind and size of the access tell the members of a union apart, or not. */
+static void union_members_fit_their_access(void **state)
+{
+        struct fixture *f = *state;
+        const uint64_t at = offsetof(struct sample, as);
+
+        assert_string_equal(field_at(f, f->sample, at,
+                                     (struct type_access){.bytes = 8, .floating = true}),
+                            "as.ratio");
+        assert_string_equal(field_at(f, f->sample, at, (struct type_access){.bytes = 8}),
+                            "as.count|link");
+}
+
+static void bit_fields_of_the_bytes_are_named_together(void **state)
+{
+        struct fixture *f = *state;
+        struct member bits[] = {member(f, "a", f->number, 0),
+                                member(f, "b", f->number, 0),
+                                member(f, "c", f->number, 1)};
+
+        bits[0].bit_size = 3;
+        bits[1].bit_offset = 3;
+        bits[1].bit_size = 5;
+        bits[2].bit_size = 24;
+        uint32_t flags = put_record(f, TYPE_STRUCT, "struct flags", 4, bits, 3);
+
+        assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 1}),
+                            "a|b");
+        assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 4}),
+                            "a|b|c");
+        assert_string_equal(field_at(f, flags, 2, (struct type_access){.bytes = 1}), "c");
+}
+
+static void what_repeats_and_what_holds(void **state)
+{
+        struct fixture *f = *state;
+        const uint64_t pair = offsetof(struct sample, part[1].pair[1]);
+
+        assert_true(type_repeats(&f->types, f->sample, pair, sizeof(int)));
+        assert_true(type_repeats(&f->types, f->sample, pair, 3 * sizeof(struct inner)));
+        assert_false(type_repeats(&f->types, f->sample, 0, 8));
+        assert_true(type_repeats(&f->types, f->inner, 4, 5 * sizeof(struct inner)));
+        assert_true(
+            type_holds(&f->types, f->sample, offsetof(struct sample, part[2]), f->inner));
+        assert_false(type_holds(&f->types, f->sample,
+                                offsetof(struct sample, part[2]) + 2, f->inner));
+}
+
+struct listing {
+        struct fixture *fixture;
+        char text[512];
+};
+
+static int list(void *context, const struct field *field)
+{
+        struct listing *listing = context;
+
+        strcat(listing->text, string_pool_text(listing->fixture->names, field->name));
+        strcat(listing->text, " ");
+        return 0;
+}
+
+static void all_fields_come_in_their_order(void **state)
+{
+        struct listing listing = {.fixture = *state};
+
+        assert_int_equal(type_fields(&listing.fixture->types, listing.fixture->names,
+                                     listing.fixture->sample, list, &listing),
+                         0);
+        assert_string_equal(listing.text,
+                            "next as.ratio as.count as.link part[].low part[].pair[] low "
+                            "pair[] letters[] ");
+}
+
+static void equal_types_are_one(void **state)
+{
+        struct fixture *f = *state;
+        const struct member a[] = {member(f, "x", f->number, 0)};
+        const struct member b[] = {member(f, "y", f->number, 0)};
+        uint32_t first = put_record(f, TYPE_STRUCT, "struct point", 4, a, 1);
+        uint32_t same = put_record(f, TYPE_STRUCT, "struct point", 4, a, 1);
+        uint32_t other = put_record(f, TYPE_STRUCT, "struct point", 4, b, 1);
+
+        assert_int_equal(f->types.items[same].canonical, first);
+        assert_int_not_equal(f->types.items[other].canonical, first);
+}
+
+/* Encodings as the assembler makes them (Intel SDM volume 2). */
+static void instructions_are_what_the_assembler_wrote(void **state)
+{
+        (void)state;
+        static const struct {
+                uint8_t code[9];
+                enum operation operation;
+                uint8_t destination, base, index, scale;
+                int64_t displacement;
+                uint32_t bytes;
+        } cases[] = {
+            /* mov 8(%rdi), %rax */
+            {{0x48, 0x8b, 0x47, 0x08}, OPERATION_LOAD, 0, 5, REGISTER_NONE, 0, 8, 8},
+            /* mov (%r9,%rcx,4), %r15 */
+            {{0x4d, 0x8b, 0x3c, 0x89}, OPERATION_LOAD, 15, 9, 2, 4, 0, 8},
+            /* movss 4(%rdi), %xmm0 */
+            {{0xf3, 0x0f, 0x10, 0x47, 0x04},
+             OPERATION_OTHER,
+             REGISTER_NONE,
+             5,
+             REGISTER_NONE,
+             0,
+             4,
+             4},
+            /* lea 0x10(%rbp,%rdx,8), %rsi */
+            {{0x48, 0x8d, 0x74, 0xd5, 0x10}, OPERATION_ADDRESS, 4, 6, 1, 8, 0x10, 0},
+            /* mov 0x100(%rip), %rbx, at 0x1000 */
+            {{0x48, 0x8b, 0x1d, 0x00, 0x01, 0x00, 0x00},
+             OPERATION_LOAD,
+             3,
+             REGISTER_NONE,
+             REGISTER_NONE,
+             0,
+             0x1107,
+             8},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct instruction made;
+
+                assert_true(instruction_decode(&made, cases[i].code,
+                                               sizeof(cases[i].code), 0x1000));
+                assert_int_equal(made.operation, cases[i].operation);
+                assert_int_equal(made.destination, cases[i].destination);
+                assert_true(made.has_memory);
+                assert_int_equal(made.memory.base, cases[i].base);
+                assert_int_equal(made.memory.index, cases[i].index);
+                assert_int_equal(made.memory.scale, cases[i].scale);
+                assert_int_equal(made.memory.displacement, cases[i].displacement);
+                assert_int_equal(made.access_bytes, cases[i].bytes);
+        }
+        struct instruction half;
+
+        assert_false(instruction_decode(&half, cases[0].code, 3, 0));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup_teardown(fields_are_named_by_their_way, begin, end),
+            cmocka_unit_test_setup_teardown(padding_and_the_outside_are_no_fields, begin,
+                                            end),
+            cmocka_unit_test_setup_teardown(union_members_fit_their_access, begin, end),
+            cmocka_unit_test_setup_teardown(bit_fields_of_the_bytes_are_named_together,
+                                            begin, end),
+            cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),
+            cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
+            cmocka_unit_test_setup_teardown(equal_types_are_one, begin, end),
+            cmocka_unit_test(instructions_are_what_the_assembler_wrote),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
