@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A CPU that libpfm4 does not know, under a kernel that names no events: memlag's own table
+has them."""
+
+import unittest
+
+import bench
+from case import PebsCase
+
+
+class GraniteRapids(PebsCase):
+    machine = bench.Machine("granite_rapids", family=6, model=173, stepping=1,
+                            pmu="pmu_name=granite_rapids constraints=1cd:fe,148:f,fd43:f,8d1:f")
+    extra = 0
+
+    def test_loads(self):
+        samples, player = self.samples_of("no_alias")
+        self.assert_steps(samples, player, 5000, 30, {"main"})
+
+    def test_latency(self):
+        recording = self.recording("steady/record.db")
+        for column, value in (("lmrl_cycles", 150), ("l1_miss_latency_cycles", 200)):
+            intervals = recording.intervals(column)
+            self.assertGreater(len(intervals), 7)
+            for interval in intervals:
+                self.assertAlmostEqual(interval[1], value, delta=0.05, msg=interval)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A CPU with four counters, some of whose events can be on one of them only."""
+
+import unittest
+
+import bench
+from case import PebsCase
+
+# guest/haswell.txt, in counts a millisecond.
+STEADY = {
+    "l1d_pend_miss.pending": 9000000,
+    "mem_load_uops_retired.l1_miss": 60000,
+    "mem_load_uops_retired.hit_lfb": 40000,
+    "l1d_pend_miss.fb_full": 300000,
+    "offcore_requests_buffer.sq_full": 100000,
+    "resource_stalls.sb": 200000,
+    "cycle_activity.cycles_no_execute": 1500000,
+    "cycle_activity.stalls_l1d_pending": 1200000,
+    "cpu_clk_unhalted.thread": 3000000,
+    "inst_retired.any": 4000000,
+}
+
+# Intel's list of this CPU's core events, field Counter.
+CONSTRAINTS = "constraints=" + ",".join((
+    "1cd:8",   # MEM_TRANS_RETIRED.LOAD_LATENCY
+    "148:4",   # L1D_PEND_MISS.PENDING
+    "ca3:4"))  # CYCLE_ACTIVITY.STALLS_L1D_PENDING
+
+
+class Haswell(PebsCase):
+    machine = bench.Machine("haswell", family=6, model=63, stepping=2,
+                            pmu="pmu_name=haswell counters=4 " + CONSTRAINTS)
+    extra = 0
+
+    def test_three_groups_take_turns(self):
+        recording = self.recording("rotation/record.db")
+        self.assertEqual(recording.rows("SELECT value FROM machine "
+                                        "WHERE key = 'counter_groups'"), [(3.0,)])
+        self.assertEqual(recording.ledger["counters without a place on the CPU"], 1)
+        ran_ns = {}
+        gained = {}
+        for name, start_ns, end_ns, value in recording.readings():
+            if start_ns > 60e6 and end_ns < 200e6:  # not while the player starts or ends
+                ran_ns[name] = ran_ns.get(name, 0) + end_ns - start_ns
+                gained[name] = gained.get(name, 0) + value
+        self.assertEqual(set(gained), set(STEADY))
+        ms = {name: gained[name] / STEADY[name] / (ran_ns[name] / 1e6) for name in STEADY}
+        for name, share in ms.items():
+            self.assertAlmostEqual(share, ms["cpu_clk_unhalted.thread"], delta=0.02, msg=ms)
+
+    def test_latency_is_never_mixed(self):
+        """LMRL and alpha / beta are of one group: exact, though it takes turns."""
+        recording = self.recording("rotation/record.db")
+        for column, value in (("lmrl_cycles", 90), ("l1_miss_latency_cycles", 150)):
+            intervals = recording.intervals(column)
+            self.assertGreater(len(intervals), 15)
+            for interval in intervals:
+                self.assertAlmostEqual(interval[1], value, delta=0.05, msg=interval)
+
+    def test_libpfm4_knows_the_event(self):
+        samples, player = self.samples_of("no_alias")
+        self.assert_steps(samples, player, 5000, 30, {"main"})
+
+
+if __name__ == "__main__":
+    unittest.main()
