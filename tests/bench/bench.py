@@ -67,7 +67,9 @@ def make_jobs(directory):
     return [
         ("sqlite3", ["sqlite3", "-batch", ":memory:"], directory / "job.sql", 1.0),
         ("gzip", ["gzip", "-6", "-c"], directory / "job.txt", 1.3),
-        ("python3", ["python3", str(directory / "job.py")], None, 1.0),
+        # Not "python3", which may be a script that finds the interpreter: cachegrind
+        # would follow the script only.
+        ("python3", [os.path.realpath(sys.executable), str(directory / "job.py")], None, 1.0),
     ]
 
 

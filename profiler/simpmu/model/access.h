@@ -178,7 +178,8 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         }
         if (access->kind == ACCESS_STORE) {
                 place->set->mark |= bit;
-                window_hold_store(thread, access->now - thread->stall, miss.completion);
+                window_hold(thread, &thread->stores, access->now - thread->stall,
+                            miss.completion);
         }
 }
 
@@ -252,12 +253,13 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, const struct access_site *site,
                             enum access_kind kind, uint64_t address)
 {
-        struct access access = access_begin(hot, thread, site, kind, address);
+        /* What decides the way through here comes first. */
         uint64_t line = address >> LINE_SHIFT;
-        struct l1d *l1d = &thread->core->l1d;
-        struct cache_place place = cache_place_of(&l1d->cache, line);
-        uint32_t bit = cache_find(&l1d->cache, &place);
+        struct cache *l1d = &thread->core->l1d.cache;
+        struct cache_place place = cache_place_of(l1d, line);
+        uint32_t bit = cache_find(l1d, &place);
         bool one_line = (address & (LINE_BYTES - 1)) + site->size_bytes <= LINE_BYTES;
+        struct access access = access_begin(hot, thread, site, kind, address);
 
         if (!one_line || !tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT)) {
                 access_slowly(machine, hot, thread, site, address, access.now,

@@ -9,6 +9,8 @@
 #include "cache.h"
 #include "hot.h"
 
+#define L1D_COMMON_SETS 64u /* gets a loop of constant length */
+
 /* Times on the clock of the thread that runs on the core. */
 struct l1d_way {
         uint64_t arrival; /* the line has been requested, and is there from then on */
@@ -44,7 +46,10 @@ static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_
         place->set->recent |= bit;
         if (place->set->recent == l1d->cache.all_ways) {
                 place->set->recent = bit;
-                filter_drop_each(hot, place->index, l1d->filter_step);
+                if (__builtin_expect(l1d->filter_step == L1D_COMMON_SETS, 1))
+                        filter_drop_each(hot, place->index, L1D_COMMON_SETS);
+                else
+                        filter_drop_each(hot, place->index, l1d->filter_step);
         } else {
                 filter_drop(hot, victim.line);
         }

@@ -21,17 +21,31 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->stall = start;
         thread->idle = start;
         thread->deadline = UINT64_MAX;
-        thread->store_due = NEVER_DUE;
+        thread->retire_at = NEVER_DUE;
         thread->fill_count = 1; /* and it is free */
         window_init(&thread->loads, rob_entries, rob_entries);
         window_init(&thread->stores, store_buffer_entries * INSTRUCTIONS_PER_STORE,
                     store_buffer_entries);
 }
 
-void window_retire(struct sim_thread *thread, struct window *window, uint64_t instruction)
+/* Adds the stalls of all accesses in WINDOW that are due when INSTRUCTION issues; returns
+ * when the next one is. */
+static uint64_t retire_window(struct sim_thread *thread, struct window *window,
+                              uint64_t instruction)
 {
         for (; instruction > window_oldest(window)->due; window->head++)
                 thread->stall = later(thread->stall, window_oldest(window)->stall);
+        return window_oldest(window)->due;
+}
+
+void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
+                           uint64_t instruction)
+{
+        uint64_t load_due = retire_window(thread, &thread->loads, instruction);
+        uint64_t store_due = retire_window(thread, &thread->stores, instruction);
+
+        thread->retire_at = load_due < store_due ? load_due : store_due;
+        deadline_to_limit(hot, thread);
 }
 
 void thread_wait_for_place(struct sim_thread *thread, struct window *window,

@@ -60,7 +60,7 @@ struct sim_thread {
         /* Every access looks at these: one line of the host's cache. */
         struct core *core;
         uint64_t stall;      /* slots that no instruction used, idle ones included */
-        uint64_t store_due;  /* no store is due before this instruction */
+        uint64_t retire_at;  /* later instructions may have to wait for a window */
         uint64_t deadline;   /* the clock at which the block check calls the tool */
         uint64_t idle;       /* the part of stall in which the thread did not run */
         uint64_t full_until; /* fill buffers have been full until then */
@@ -112,37 +112,20 @@ static inline void window_hold(struct sim_thread *thread, struct window *window,
         window->entries[window->tail++ & window->ring_mask] =
             (struct window_entry){due, completion - due};
         window->entries[window->tail & window->ring_mask].due = NEVER_DUE;
+        if (due < thread->retire_at)
+                thread->retire_at = due;
 }
 
-static inline void window_hold_store(struct sim_thread *thread, uint64_t instruction,
-                                     uint64_t completion)
-{
-        window_hold(thread, &thread->stores, instruction, completion);
-        thread->store_due = window_oldest(&thread->stores)->due;
-}
+/* The cold half of thread_retire. */
+void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
+                           uint64_t instruction);
 
-/* Adds the stalls of all accesses in WINDOW that are due when INSTRUCTION issues. */
-void window_retire(struct sim_thread *thread, struct window *window,
-                   uint64_t instruction);
-
-/* INSTRUCTION issues: adds the stall that its place in the windows costs. The oldest load
- * is looked at without a branch: whether it is due cannot be predicted. That a store is
- * due, or another load, is rare. */
+/* INSTRUCTION issues: adds the stall that its place in the windows costs. */
 static inline void thread_retire(struct sim_hot *hot, struct sim_thread *thread,
                                  uint64_t instruction)
 {
-        const struct window_entry *oldest = window_oldest(&thread->loads);
-        bool due = instruction > oldest->due;
-
-        thread->stall = later(thread->stall, due ? oldest->stall : 0);
-        thread->loads.head += due;
-        if (__builtin_expect(instruction > window_oldest(&thread->loads)->due, 0))
-                window_retire(thread, &thread->loads, instruction);
-        if (__builtin_expect(instruction > thread->store_due, 0)) {
-                window_retire(thread, &thread->stores, instruction);
-                thread->store_due = window_oldest(&thread->stores)->due;
-        }
-        deadline_to_limit(hot, thread);
+        if (__builtin_expect(instruction > thread->retire_at, 0))
+                thread_retire_windows(hot, thread, instruction);
 }
 
 /* A thread that has run nothing yet, its clock at START; THREAD is all zero. */
