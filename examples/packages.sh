@@ -3,8 +3,8 @@
 # their installation. One list for both.
 
 build_packages="build-essential cmake pkg-config valgrind libsqlite3-dev libdw-dev libelf-dev
-        libiberty-dev libzydis-dev libzstd-dev libpfm4-dev libjansson-dev libhwloc-dev sqlite3 lowdown"
-test_packages="libcmocka-dev libc6-dbg man-db python3 gzip dwz linux-perf
+        libiberty-dev libzydis-dev liblzma-dev libzstd-dev libpfm4-dev libjansson-dev libhwloc-dev sqlite3 lowdown"
+test_packages="libcmocka-dev libc6-dbg man-db python3 gzip xz-utils dwz linux-perf
         qemu-system-x86"
 
 # Prints those of the packages PACKAGE... that are not installed.

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbol tables: .symtab, or .dynsym where there is nothing better. Only what has
- * a place in memory counts; thread-local symbols are offsets, marked as such. */
+/* Symbol tables: .symtab, or .dynsym and .gnu_debugdata where that is stripped. Only what
+ * has a place in memory counts; thread-local symbols are offsets, marked as such. */
 #include "symbol_table.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "array.h"
+#include "mini_debug.h"
 
 /* As perf and gdb choose: a strong name before a weak one, a global one before a
  * local one, and the one with fewer leading underscores. */
@@ -53,10 +54,10 @@ static uint64_t place_of(const GElf_Sym *sym)
                                                      : sym->st_value;
 }
 
-static int read_table(struct symbol_table *table, const struct elf_file *file,
-                      const struct elf_file *from, uint32_t section_type)
+static int read_table(struct symbol_table *table, const struct elf_file *file, Elf *from,
+                      uint32_t section_type)
 {
-        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(from->elf, scn)) != NULL;) {
+        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(from, scn)) != NULL;) {
                 GElf_Shdr shdr;
                 Elf_Data *data;
 
@@ -69,8 +70,7 @@ static int read_table(struct symbol_table *table, const struct elf_file *file,
 
                         if (i > INT32_MAX || !gelf_getsym(data, (int)i, &sym))
                                 break;
-                        const char *name =
-                            elf_strptr(from->elf, shdr.sh_link, sym.st_name);
+                        const char *name = elf_strptr(from, shdr.sh_link, sym.st_name);
 
                         if (!wanted(file, &sym, name, &function))
                                 continue;
@@ -161,18 +161,31 @@ static int build_maps(struct symbol_table *table, const struct elf_file *file)
         return error ? error : add_unsized(table, file);
 }
 
+/* The names for dynamic linking, and the others where the file carries them packed. */
+static int read_stripped(struct symbol_table *table, const struct elf_file *file)
+{
+        int error = mini_debug_open(file, &table->mini_debug, &table->mini_image);
+
+        if (error == 0) {
+                error = read_table(table, file, table->mini_debug, SHT_SYMTAB);
+                table->complete = table->count > 0;
+        }
+        return error && error != -ENOENT ? error
+                                         : read_table(table, file, file->elf, SHT_DYNSYM);
+}
+
 int symbol_table_read(struct symbol_table *table, const struct elf_file *file,
                       const struct elf_file *debug)
 {
         int error;
 
         *table = (struct symbol_table){0};
-        error = read_table(table, file, file, SHT_SYMTAB);
+        error = read_table(table, file, file->elf, SHT_SYMTAB);
         if (!error && table->count == 0 && debug)
-                error = read_table(table, file, debug, SHT_SYMTAB);
+                error = read_table(table, file, debug->elf, SHT_SYMTAB);
         table->complete = table->count > 0;
         if (!error && !table->complete)
-                error = read_table(table, file, file, SHT_DYNSYM);
+                error = read_stripped(table, file);
         if (!error)
                 error = build_maps(table, file);
         if (error)
@@ -183,6 +196,8 @@ int symbol_table_read(struct symbol_table *table, const struct elf_file *file,
 void symbol_table_free(struct symbol_table *table)
 {
         free(table->symbols);
+        elf_end(table->mini_debug);
+        free(table->mini_image);
         range_map_free(&table->functions);
         range_map_free(&table->objects);
         *table = (struct symbol_table){0};

@@ -22,6 +22,8 @@ struct symbol_table {
         bool complete; /* local names too, not only those for dynamic linking */
         struct range_map functions; /* value: index in symbols */
         struct range_map objects;
+        Elf *mini_debug; /* symbols that were packed; NULL: none */
+        char *mini_image;
 };
 
 /* Reads the symbols of FILE, and of DEBUG (its separate debug file, or NULL)

@@ -174,6 +174,27 @@ def compare_split(compiler, version):
     return good
 
 
+def compare_mini_debug():
+    """A stripped program that carries its local symbols packed, as Fedora's do."""
+    path = build("mini", "-O2", "-pie", "-fPIE")
+    shutil.copy(path, "mini.full")
+    subprocess.run(["strip", "--strip-debug", "-o", "mini.debug", "mini.full"], check=True)
+    subprocess.run(["xz", "--force", "mini.debug"], check=True)
+    subprocess.run(["strip", path], check=True)
+    subprocess.run(["objcopy", "--add-section", ".gnu_debugdata=mini.debug.xz", path], check=True)
+    addresses = instructions("mini.full")
+    found = named(path, addresses, 0x7F1234560000)
+    names = {}
+    for line in symbolize_db.output("nm", "-S", "mini.full").splitlines():
+        fields = line.split()
+        if len(fields) == 4 and fields[2] in "tTwW":
+            for address in range(int(fields[0], 16), int(fields[0], 16) + int(fields[1], 16)):
+                names.setdefault(address, set()).add(fields[3])
+    bad = [a for a in addresses if found[a][0][0] not in names[a]]
+    print(f"packed symbols: {len(addresses) - len(bad)} of {len(addresses)} functions agree")
+    return not bad and len(addresses) > 500
+
+
 def main():
     with open("main.c", "w", encoding="utf-8") as text:
         text.write(MAIN)
@@ -230,6 +251,8 @@ def main():
             continue
         for version in (4, 5):
             good &= compare_split(compiler, version)
+
+    good &= compare_mini_debug()
 
     # A debug file of another build has the name but not the checksum.
     build("by-link.debug", "-O0", "-Wl,--build-id=none")
