@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
+#include "resolution.h"
 #include "result_type.h"
 
 struct writing {
@@ -233,48 +234,6 @@ static int write_attributions(struct writing *writing)
 /* ---- the ledger ----------------------------------------------------------------------
  */
 
-enum missing {
-        MISSING_NOTHING,
-        MISSING_MAPPING,
-        MISSING_MODULE,
-        MISSING_FILE,
-        MISSING_CHANGED,
-        MISSING_SYMBOL,
-        MISSING_LINE,
-        MISSING_OBJECT,
-        UNVERIFIED,
-        MISSING_COUNT
-};
-
-static const char *const ledger_kinds[MISSING_COUNT] = {
-    [MISSING_MAPPING] = "samples with no mapping",
-    [MISSING_MODULE] = "samples in memory of no file",
-    [MISSING_FILE] = "samples in missing file",
-    [MISSING_CHANGED] = "samples in changed binary",
-    [MISSING_SYMBOL] = "samples with no symbol",
-    [MISSING_LINE] = "samples with no line",
-    [MISSING_OBJECT] = "samples with no object",
-    [UNVERIFIED] = "samples in unverified binary",
-};
-
-/* Why a sample has no line: the first reason that applies, so that these kinds and
- * the samples with a line add up to all samples. */
-static enum missing why_no_line(const struct raw *raw, const struct place *place)
-{
-        if (!place->mapped)
-                return MISSING_MAPPING;
-        if (place->module == RAW_NONE)
-                return MISSING_MODULE;
-        if (raw->modules[place->module].state == MODULE_CHANGED)
-                return MISSING_CHANGED;
-        if (raw->modules[place->module].state != MODULE_READY &&
-            raw->modules[place->module].state != MODULE_KALLSYMS)
-                return MISSING_FILE;
-        if (place->code.line)
-                return MISSING_NOTHING;
-        return place->code.function ? MISSING_LINE : MISSING_SYMBOL;
-}
-
 /* With the samples of a type the kinds add up to the samples with a data address. */
 static int write_untyped(struct writing *writing)
 {
@@ -295,28 +254,30 @@ static int write_untyped(struct writing *writing)
         return error;
 }
 
-static int write_ledger(struct writing *writing)
+/* What is counted apart from the reasons why a sample has no line. */
+static int write_doubts(struct writing *writing)
 {
         const struct result *result = writing->result;
-        int64_t counts[MISSING_COUNT] = {0};
-        int error = 0;
+        int64_t no_object = 0, unverified = 0;
 
         for (size_t i = 0; i < result->raw->sample_count; i++) {
                 const struct place *place =
                     &result->sweep->places[result->sweep->sample_places[i]];
                 uint32_t object = result->objects->sample_objects[i];
 
-                counts[why_no_line(result->raw, place)]++;
                 if (place->in_image && !result->raw->modules[place->module].verified)
-                        counts[UNVERIFIED]++;
+                        unverified++;
                 if (object != RAW_NONE &&
                     result->objects->items[object].kind == OBJECT_UNKNOWN)
-                        counts[MISSING_OBJECT]++;
+                        no_object++;
         }
-        for (int i = MISSING_NOTHING + 1; i < MISSING_COUNT && !error; i++)
-                error = db_ledger_set(writing->db, "symbolize", ledger_kinds[i],
-                                      counts[i], "samples", writing->diag);
-        return error;
+        int error = db_ledger_set(writing->db, "symbolize", "samples with no object",
+                                  no_object, "samples", writing->diag);
+
+        return error ? error
+                     : db_ledger_set(writing->db, "symbolize",
+                                     "samples in unverified binary", unverified,
+                                     "samples", writing->diag);
 }
 
 int result_write(const struct result *result, struct db *db, struct diag *diag)
@@ -326,7 +287,7 @@ int result_write(const struct result *result, struct db *db, struct diag *diag)
                             "DELETE FROM attribution; DELETE FROM stack_location;"
                             "DELETE FROM inline_frame; DELETE FROM location;"
                             "DELETE FROM data_object; DELETE FROM type_field;"
-                            "DELETE FROM data_type;"
+                            "DELETE FROM data_type; DELETE FROM resolution;"
                             "DELETE FROM ledger WHERE stage = 'symbolize'",
                             diag);
 
@@ -350,9 +311,11 @@ int result_write(const struct result *result, struct db *db, struct diag *diag)
                 error = write_attributions(&writing);
         sqlite3_finalize(writing.statement);
         if (!error)
-                error = write_ledger(&writing);
+                error = write_doubts(&writing);
         if (!error)
                 error = write_untyped(&writing);
+        if (!error)
+                error = resolution_write(result, db, diag);
         type_rows_free(&writing.type_rows);
         return error;
 }

@@ -242,6 +242,15 @@ CREATE TABLE attribution (
         field_id            INTEGER REFERENCES type_field
 ) STRICT;
 
+-- How many samples got a line, function, stack, object and type, and why the others did
+-- not; for each subject the counts add up to all samples.
+CREATE TABLE resolution (
+        subject TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        samples INTEGER NOT NULL,
+        PRIMARY KEY (subject, outcome)
+) STRICT, WITHOUT ROWID;
+
 -- The files and options that the names were made from, in the order in which they are
 -- looked for; symbolize makes names again only when they have changed.
 CREATE TABLE name_source (

@@ -79,6 +79,12 @@ total = int(sqlite3.connect("t.db").execute(
     "SELECT value FROM run_info WHERE key = 'memory_samples'").fetchone()[0])
 if sum(int(row["self_samples"]) for row in rows.values()) != total:
     sys.exit("the tree does not hold all samples")
+db = sqlite3.connect("t.db")
+whole = db.execute("SELECT count(*) FROM sample").fetchone()
+for subject in ("line", "function", "stack", "object", "type"):
+    if db.execute("SELECT sum(samples) FROM resolution WHERE subject = ?",
+                  (subject,)).fetchone() != whole:
+        sys.exit(f"not every sample's {subject} is accounted for")
 for caller_id, row in rows.items():
     below = sum(int(other["samples"]) for other in rows.values()
                 if other["parent_id"] == caller_id)

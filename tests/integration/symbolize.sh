@@ -27,6 +27,14 @@ one_line_about()
 }
 
 # make_db DB PROGRAM [BUILD-ID]: samples in the function work of PROGRAM.
+# Each of line, function, stack, object and type accounts for all samples.
+account_is_whole()
+{
+        [ "$(value memlag.db "SELECT count(*) FROM (SELECT 1 FROM resolution GROUP BY subject
+                HAVING sum(samples) = (SELECT count(*) FROM sample))")" = 5 ] ||
+                fail "not every sample is accounted for: $(value memlag.db 'SELECT * FROM resolution')"
+}
+
 make_db()
 {
         rm -f "$1"
@@ -76,6 +84,9 @@ expect_status 0 "$MEMLAG" symbolize
 [ -z "$(cat out err)" ] || fail "not silent: $(cat out err)"
 [ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = work ] || fail "not work"
 [ "$(value memlag.db 'SELECT min(line) FROM location')" = 2 ] || fail "not line 2"
+[ "$(value memlag.db "SELECT outcome || samples FROM resolution WHERE subject = 'function'")" = \
+        resolved4 ] || fail "the account has not all functions"
+account_is_whole
 [ "$(value memlag.db 'SELECT count(*) FROM ledger')" = 0 ] || fail "something is missing"
 
 # Again: the same.
@@ -107,6 +118,9 @@ expect_status 0 "$MEMLAG" symbolize memlag.db
         fail "names from a changed binary"
 [ "$(value memlag.db "SELECT value FROM ledger WHERE kind = 'samples in changed binary'")" = 4 ] ||
         fail "the ledger has no changed binary"
+[ "$(value memlag.db "SELECT outcome || samples FROM resolution WHERE subject = 'line'")" = \
+        'changed binary4' ] || fail "the account has no changed binary"
+account_is_whole
 
 # Removed.
 rm program

@@ -30,6 +30,7 @@ INSERT INTO machine VALUES
 INSERT INTO ledger VALUES
         ('record', 'records dropped', 7, 'records'),
         ('symbolize', 'no line', 30, 'samples');
+INSERT INTO resolution VALUES ('line', 'resolved', 855), ('line', 'no line', 30);
 
 INSERT INTO process VALUES (1, 100, NULL, '/bin/made-up', 0, 10000000);
 INSERT INTO thread
