@@ -95,20 +95,15 @@ static void read_name(pid_t pid, pid_t tid, char name[64])
 }
 
 static int tell_threads(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
-                        struct diag *diag)
+                        const pid_t *tasks, size_t count, struct diag *diag)
 {
-        pid_t *tasks;
-        size_t count;
-        int rc = perf_existing_threads(pid, &tasks, &count, diag);
-        if (rc < 0)
-                return rc == -ENOMEM ? rc : 0;
+        int rc = 0;
         for (size_t i = 0; rc == 0 && i < count; i++) {
                 char name[64];
                 read_name(pid, tasks[i], name);
                 rc = perf_deliver_thread(deliver, time_ns, (uint32_t)pid,
                                          (uint32_t)tasks[i], name, diag);
         }
-        free(tasks);
         return rc;
 }
 
@@ -169,10 +164,11 @@ static void widen_stack(struct event_mapping *event, pid_t pid, uint64_t end_bel
         }
 }
 
+/* What is mapped in PID, as its thread WITNESS sees it. */
 static int tell_mappings(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
-                         bool stack_only, struct diag *diag)
+                         pid_t witness, bool stack_only, struct diag *diag)
 {
-        FILE *file = open_file(pid, "maps");
+        FILE *file = open_file(witness, "maps");
         if (!file)
                 return 0;
         char *line = NULL;
@@ -204,7 +200,7 @@ static int tell_mappings(struct perf_deliver *deliver, int64_t time_ns, pid_t pi
 int perf_existing_stack(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
                         struct diag *diag)
 {
-        return tell_mappings(deliver, time_ns, pid, true, diag);
+        return tell_mappings(deliver, time_ns, pid, pid, true, diag);
 }
 
 /* -1: it is gone, or a thread of the kernel. */
@@ -221,13 +217,25 @@ static ssize_t read_executable(pid_t pid, char path[PATH_MAX])
 int perf_existing_process(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
                           struct diag *diag)
 {
+        pid_t *tasks;
+        size_t count;
+        int rc = perf_existing_threads(pid, &tasks, &count, diag);
+        if (rc < 0)
+                return rc == -ENOMEM ? rc : 0;
+        /* A first thread that has ended sees nothing of its process any more. */
         char executable[PATH_MAX];
-        bool known = read_executable(pid, executable) > 0;
-        int rc = perf_deliver_process(deliver, time_ns, (uint32_t)pid, 0,
-                                      known ? executable : NULL, diag);
+        size_t witness = 0;
+        while (witness < count && read_executable(tasks[witness], executable) <= 0)
+                witness++;
+        bool known = witness < count;
+        rc = perf_deliver_process(deliver, time_ns, (uint32_t)pid, 0,
+                                  known ? executable : NULL, diag);
         if (rc == 0)
-                rc = tell_threads(deliver, time_ns, pid, diag);
-        return rc == 0 ? tell_mappings(deliver, time_ns, pid, false, diag) : rc;
+                rc = tell_threads(deliver, time_ns, pid, tasks, count, diag);
+        if (rc == 0 && known)
+                rc = tell_mappings(deliver, time_ns, pid, tasks[witness], false, diag);
+        free(tasks);
+        return rc;
 }
 
 int perf_existing_all(struct perf_deliver *deliver, int64_t time_ns, struct diag *diag)

@@ -592,14 +592,25 @@ int session_open(const struct session_options *options, struct session **result,
         return 0;
 }
 
+static int open_on_task(struct session *session, pid_t task, struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < session->cpu_count; i++)
+                rc = open_on_cpu(session, &session->cpus[i], task, diag);
+        return rc;
+}
+
 int session_add_tasks(struct session *session, const pid_t *tasks, size_t count,
                       struct diag *diag)
 {
         size_t first = session->event_count;
+        size_t gone = 0;
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < count; i++)
-                for (size_t j = 0; rc == 0 && j < session->cpu_count; j++)
-                        rc = open_on_cpu(session, &session->cpus[j], tasks[i], diag);
+        for (size_t i = 0; rc == 0 && i < count; i++) {
+                rc = open_on_task(session, tasks[i], diag);
+                if (rc == -ESRCH && ++gone < count) /* it has ended; others go on */
+                        rc = 0;
+        }
         for (size_t i = first; rc == 0 && session->begun && i < session->event_count; i++)
                 if (session->events[i].leads)
                         ioctl(session->events[i].fd, PERF_EVENT_IOC_ENABLE, 0);

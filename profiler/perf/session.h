@@ -69,7 +69,8 @@ void session_close(struct session *session);
 /* Lets the events begin now, where they do not wait for an exec. */
 int session_begin(struct session *session, struct diag *diag);
 
-/* Adds tasks, whose events begin at once if the session's have. */
+/* Adds tasks, whose events begin at once if the session's have. One that has ended is left
+ * out; -ESRCH when all have. */
 int session_add_tasks(struct session *session, const pid_t *tasks, size_t count,
                       struct diag *diag);
 
