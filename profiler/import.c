@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,7 @@ struct import {
         uint64_t base_time; /* of the first record in the order of times */
         int64_t latest_ns;
         uint64_t early; /* records before the base */
+        uint64_t unreadable_samples;
 };
 
 static int no_memory(struct diag *diag)
@@ -195,9 +197,11 @@ static int take_record(struct import *import, const struct perf_data_item *item,
                 return sample
                            ? count(import, "samples of an unknown event", "samples", diag)
                            : 0;
-        if (sample && item->event->unreadable)
+        if (sample && item->event->unreadable) {
+                import->unreadable_samples++;
                 return count(import, "samples with fields newer than memlag", "samples",
                              diag);
+        }
         if (record_decode(&item->event->layout, item->bytes, item->size, &record) < 0)
                 return diag_set(diag, -EBADMSG,
                                 "offset %llu: a record of type %u and %zu bytes does not "
@@ -430,11 +434,22 @@ static int set_last_facts(const struct import *import, bool complete, struct dia
 /* ---- the story
  * ------------------------------------------------------------------------------ */
 
+/* perf record --kcore makes a directory, in which the recording is the file "data". */
+static int open_recording(const char *path)
+{
+        struct stat status;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &status) != 0 || !S_ISDIR(status.st_mode))
+                return fd;
+        int data_fd = openat(fd, "data", O_RDONLY | O_CLOEXEC);
+        close(fd);
+        return data_fd;
+}
+
 static int open_input(struct import *import, struct diag *diag)
 {
         const char *path = import->options->input;
-        import->fd =
-            strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+        import->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open_recording(path);
         if (import->fd < 0)
                 return diag_set(diag, -errno, "%s", strerror(errno));
         return perf_data_open(import->fd, &import->data, diag);
@@ -501,6 +516,20 @@ static void note_damage(struct import *import, struct import_result *result,
                           "places");
 }
 
+static void set_warning(const struct import *import, struct import_result *result)
+{
+        const char *bad_feature;
+        result->has_warning = true;
+        if (import->unreadable_samples)
+                diag_set(&result->warning, 0,
+                         "%llu samples have fields that are newer than this memlag",
+                         (unsigned long long)import->unreadable_samples);
+        else if (perf_data_bad_features(import->data, &bad_feature) > 0)
+                diag_set(&result->warning, 0, "%s", bad_feature);
+        else
+                result->has_warning = false;
+}
+
 static int fill(struct import *import, struct import_result *result, struct diag *diag)
 {
         const char *damage = perf_data_damage(import->data);
@@ -522,9 +551,7 @@ static int fill(struct import *import, struct import_result *result, struct diag
                 rc = flush(import, diag);
         note_losses(import);
         result->samples = sink_samples(import->sink);
-        const char *bad_feature;
-        result->has_warning = perf_data_bad_features(import->data, &bad_feature) > 0;
-        diag_set(&result->warning, 0, "%s", bad_feature);
+        set_warning(import, result);
         if (rc == 0)
                 rc = set_machine(import, diag);
         if (rc < 0)

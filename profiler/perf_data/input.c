@@ -19,8 +19,7 @@ int input_open(struct input *input, int fd, struct diag *diag)
         if (fstat(fd, &status) != 0)
                 return diag_set(diag, -errno, "cannot read it: %s", strerror(errno));
         if (S_ISDIR(status.st_mode))
-                return diag_set(diag, -EISDIR,
-                                "it is a directory; give the file 'data' in it");
+                return diag_set(diag, -EISDIR, "it is a directory, not a recording");
         input->seekable = S_ISREG(status.st_mode);
         input->size_bytes = input->seekable ? (uint64_t)status.st_size : 0;
         input->buffer = malloc(BUFFER_BYTES);

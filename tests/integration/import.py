@@ -703,6 +703,22 @@ def damaged_recordings():
         fail(f"a missing file: {missing.stderr}")
 
 
+def newer_and_directories():
+    """What is newer than memlag is counted, and the rest is imported."""
+    newer = COUNTED | 1 << 40
+    events = [(0x148, 1000, COUNTED, None), (0x8D1, 1000, newer, None)]
+    samples = [counted_sample(1, 5, 1), counted_sample(2, 5, 2) + make.record(200, b"")]
+    directory = pathlib.Path("directory")
+    directory.mkdir(exist_ok=True)
+    (directory / "data").write_bytes(recording_of(events, b"".join(samples)))
+    result = import_recording(directory)
+    counted = dict(query("SELECT kind, value FROM ledger WHERE stage = 'import'"))
+    if run_info("samples") != 1 or "1 samples have fields that are newer" not in result.stderr:
+        fail(f"a newer event: {result.stderr}")
+    if counted != {"samples with fields newer than memlag": 1, "record types not known": 1}:
+        fail(f"a newer event and type: {counted}")
+
+
 def command_line():
     for arguments in ([], ["a", "b"], ["--no-such-option", "a"], ["--interval=x", "a"]):
         result = run([MEMLAG, "import", *arguments])
@@ -722,6 +738,7 @@ def command_line():
 def main():
     command_line()
     damaged_recordings()
+    newer_and_directories()
     counters()
     has_perf = shutil.which("perf") is not None
     if not has_perf:
