@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Translates options, and tells of a plan in the words of the database. */
+/* Translates options, has the plan made, and tells of it in the words of the database. */
 #include "source_hardware.h"
 
 #include <errno.h>
 
 #include "perf/pfm.h"
+#include "source_perf.h"
 
 enum { STACK_BYTES = 8192 }; /* of each sample, for unwinding */
 
-void source_hardware_read(struct machine *machine)
-{
-        machine_read("", machine);
-        machine_ask_cpu(machine);
-        machine_ask_pfm(machine);
-}
-
-struct plan_options source_hardware_wishes(const struct source_options *options)
+static struct plan_options wishes_of(const struct source_options *options)
 {
         struct plan_options wishes = {
             .period = options->frequency_hz ? 0 : options->period_loads,
@@ -92,8 +86,8 @@ static void note_costs(const struct plan *plan)
         }
 }
 
-int source_hardware_tell(struct sink *sink, const struct machine *machine,
-                         const struct plan *plan, struct diag *diag)
+static int tell(struct sink *sink, const struct machine *machine, const struct plan *plan,
+                struct diag *diag)
 {
         note_costs(plan);
         int code = tell_counters(sink, plan, diag);
@@ -103,4 +97,44 @@ int source_hardware_tell(struct sink *sink, const struct machine *machine,
                 code = sink_machine(sink, "clock_mhz", machine->base_mhz, "MHz",
                                     "the CPU's base frequency", diag);
         return code;
+}
+
+/* What this machine is, and the plan that it accepts. plan_free and machine_free in any
+ * case. */
+static int make_plan(const struct source_hardware *hardware,
+                     const struct source_options *options, struct machine *machine,
+                     struct plan *plan, struct diag *diag)
+{
+        struct plan_options wishes = wishes_of(options);
+        machine_read("", machine);
+        machine_ask_cpu(machine);
+        machine_ask_pfm(machine);
+        return hardware->plan(machine, &wishes, plan, diag);
+}
+
+int source_hardware_probe(const struct source_hardware *hardware,
+                          const struct source_options *options, struct diag *diag)
+{
+        struct machine machine;
+        struct plan plan;
+        int code = make_plan(hardware, options, &machine, &plan, diag);
+        plan_free(&plan);
+        machine_free(&machine);
+        return code;
+}
+
+int source_hardware_open(const struct source_hardware *hardware,
+                         const struct source_options *options, struct sink *sink,
+                         struct source **source, struct diag *diag)
+{
+        struct source_perf_setup setup = {.instruction_latency =
+                                              hardware->instruction_latency};
+        struct machine machine;
+        int code = make_plan(hardware, options, &machine, &setup.plan, diag);
+        if (!code)
+                code = tell(sink, &machine, &setup.plan, diag);
+        machine_free(&machine);
+        if (code)
+                plan_free(&setup.plan);
+        return code ? code : source_perf_open(options, sink, &setup, source, diag);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sources that use the CPU's own sampling have in common before the session
- * begins: from the user's options to a plan's, and what the run says about its plan. */
+/* What the sources that use the CPU's own sampling have in common: from the user's
+ * options to a plan that the kernel accepts, and what the run says about it. */
 #ifndef MEMLAG_SOURCE_HARDWARE_H
 #define MEMLAG_SOURCE_HARDWARE_H
 
@@ -8,14 +8,20 @@
 #include "perf/plan.h"
 #include "source.h"
 
-/* This machine; machine_free. */
-void source_hardware_read(struct machine *machine);
+struct source_hardware {
+        /* As plan_try_pebs. */
+        int (*plan)(const struct machine *machine, const struct plan_options *options,
+                    struct plan *plan, struct diag *diag);
+        bool instruction_latency; /* of its samples; see struct perf_stream */
+};
 
-struct plan_options source_hardware_wishes(const struct source_options *options);
-
-/* Stores the clock of MACHINE and how counters share the PMU under PLAN, counts what
- * finds no place on it, and says on stderr what costs the program time. */
-int source_hardware_tell(struct sink *sink, const struct machine *machine,
-                         const struct plan *plan, struct diag *diag);
+/* The probe and open of source_ops. The latter stores what MACHINE is and how counters
+ * share the PMU, counts what finds no place on it, and says on stderr what costs the
+ * program time. */
+int source_hardware_probe(const struct source_hardware *hardware,
+                          const struct source_options *options, struct diag *diag);
+int source_hardware_open(const struct source_hardware *hardware,
+                         const struct source_options *options, struct sink *sink,
+                         struct source **source, struct diag *diag);
 
 #endif

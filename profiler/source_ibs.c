@@ -15,37 +15,18 @@ static void ibs_set_defaults(struct source_options *options)
                 options->period_loads = PERIOD_OPERATIONS;
 }
 
-/* plan_free and machine_free in any case. */
-static int make_plan(const struct source_options *options, struct machine *machine,
-                     struct plan *plan, struct diag *diag)
-{
-        struct plan_options wishes = source_hardware_wishes(options);
-        source_hardware_read(machine);
-        return plan_try_ibs(machine, &wishes, plan, diag);
-}
+static const struct source_hardware hardware = {.plan = plan_try_ibs,
+                                                .instruction_latency = false};
 
 static int ibs_probe(const struct source_options *options, struct diag *diag)
 {
-        struct machine machine;
-        struct plan plan;
-        int code = make_plan(options, &machine, &plan, diag);
-        plan_free(&plan);
-        machine_free(&machine);
-        return code;
+        return source_hardware_probe(&hardware, options, diag);
 }
 
 static int ibs_open(const struct source_options *options, struct sink *sink,
                     struct source **source, struct diag *diag)
 {
-        struct source_perf_setup setup = {.instruction_latency = false};
-        struct machine machine;
-        int code = make_plan(options, &machine, &setup.plan, diag);
-        if (!code)
-                code = source_hardware_tell(sink, &machine, &setup.plan, diag);
-        machine_free(&machine);
-        if (code)
-                plan_free(&setup.plan);
-        return code ? code : source_perf_open(options, sink, &setup, source, diag);
+        return source_hardware_open(&hardware, options, sink, source, diag);
 }
 
 const struct source_ops source_ibs = {

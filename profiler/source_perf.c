@@ -87,8 +87,7 @@ void source_perf_close(struct source *source)
         free(source);
 }
 
-/* ---- what is read -------------------------------------------------------------------
- */
+/* ---- what is read --------------------------------------------------------------- */
 
 static int64_t run_time(const struct source *source, int64_t time_ns)
 {
@@ -182,8 +181,7 @@ static int take_counters(void *context, int64_t end_ns, int cpu,
         return rc;
 }
 
-/* ---- where to record ----------------------------------------------------------------
- */
+/* ---- where to record ------------------------------------------------------------ */
 
 /* The CPUs that are online, in *CPUS, which the caller frees. */
 static int online_cpus(int **cpus, size_t *count, struct diag *diag)
@@ -237,8 +235,7 @@ static int chosen_tasks(const struct source_options *options, pid_t target, pid_
         return 0;
 }
 
-/* ---- the session ----------------------------------------------------------------------
- */
+/* ---- the session ---------------------------------------------------------------- */
 
 static int open_session(struct source *source, pid_t target, struct diag *diag)
 {

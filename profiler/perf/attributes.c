@@ -63,3 +63,10 @@ struct perf_event_attr attributes_of_counter(uint32_t type, uint64_t config)
                            PERF_FORMAT_TOTAL_TIME_RUNNING;
         return attr;
 }
+
+void attributes_set_code(struct perf_event_attr *attr, const struct pmu_code *code)
+{
+        attr->config = code->words[0];
+        attr->config1 = code->words[1];
+        attr->config2 = code->words[2];
+}

@@ -5,6 +5,7 @@
 #define MEMLAG_PERF_ATTRIBUTES_H
 
 #include "plan.h"
+#include "pmu.h"
 
 /* Samples of memory accesses in user code. WEIGHT_STRUCT: the kernel has it (Linux 5.12);
  * else the plain weight. */
@@ -14,5 +15,7 @@ struct perf_event_attr attributes_of_samples(uint32_t type, uint64_t config,
 
 /* Counts in user code. */
 struct perf_event_attr attributes_of_counter(uint32_t type, uint64_t config);
+
+void attributes_set_code(struct perf_event_attr *attr, const struct pmu_code *code);
 
 #endif

@@ -128,8 +128,7 @@ size_t counting_names(const struct counting *counting)
         return counting->name_count;
 }
 
-/* ---- reading ------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------- */
 
 void counting_begin(struct counting *counting)
 {
@@ -159,8 +158,7 @@ void counting_add(struct counting *counting, size_t index, uint64_t time_there,
         }
 }
 
-/* ---- gains --------------------------------------------------------------------------
- */
+/* ---- gains ---------------------------------------------------------------------- */
 
 /* Counts of one opening only rise, but one that could not be read is not in the sum. */
 static uint64_t risen(uint64_t now, uint64_t before)

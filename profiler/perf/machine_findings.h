@@ -23,7 +23,7 @@ struct finding {
 
 /* How it went to do what cannot be read from a file. */
 struct machine_trial {
-        int perf_event_error;    /* errno of opening a timer event on ourselves, or 0 */
+        int perf_event_error; /* errno of opening a timer event on ourselves, or 0 */
         /* Why a source does not work, as its probe says it; NULL: it does. */
         const char *sim_problem;
         const char *pebs_problem;

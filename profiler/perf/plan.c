@@ -3,6 +3,7 @@
 #include "plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct plan_group *plan_add_group(struct plan *plan)
 {
@@ -13,6 +14,27 @@ struct plan_group *plan_add_group(struct plan *plan)
         plan->groups = grown;
         grown[plan->group_count] = (struct plan_group){.count = 0};
         return &grown[plan->group_count++];
+}
+
+struct plan_group *plan_add_group_on(struct plan *plan, const int *cpus, size_t cpu_count)
+{
+        struct plan_group *group = plan_add_group(plan);
+        if (!group || !cpu_count)
+                return group;
+        group->cpus = malloc(cpu_count * sizeof(*group->cpus));
+        if (!group->cpus)
+                return NULL;
+        memcpy(group->cpus, cpus, cpu_count * sizeof(*group->cpus));
+        group->cpu_count = cpu_count;
+        return group;
+}
+
+struct plan_event *plan_add_event(struct plan_group *group, enum plan_use use,
+                                  const struct perf_event_attr *attr)
+{
+        struct plan_event *event = &group->events[group->count++];
+        *event = (struct plan_event){.attr = *attr, .use = use, .scale = 1};
+        return event;
 }
 
 void plan_free(struct plan *plan)

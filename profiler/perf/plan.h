@@ -87,8 +87,14 @@ struct plan_options {
         bool whole_cpus; /* whatever runs there is recorded, and no task alone */
 };
 
-/* Adds an empty group; NULL when there is no memory. */
+/* Adds an empty group, on all CPUs or on those of the list; NULL when there is no memory.
+ */
 struct plan_group *plan_add_group(struct plan *plan);
+struct plan_group *plan_add_group_on(struct plan *plan, const int *cpus,
+                                     size_t cpu_count);
+/* Adds an event to GROUP, which has room for it. */
+struct plan_event *plan_add_event(struct plan_group *group, enum plan_use use,
+                                  const struct perf_event_attr *attr);
 void plan_free(struct plan *plan);
 
 /* Why the kernel cannot collect many samples of ATTR with one interrupt (large PEBS), in

@@ -48,15 +48,12 @@ static int plan_samples(const struct machine *machine, const struct plan_options
                 pmu_set_field(&code, &ibs->ldlat.field, ldlat);
         if (ibs->swfilt.known)
                 pmu_set_field(&code, &ibs->swfilt.field, 1);
-        attr.config = code.words[0];
-        attr.config1 = code.words[1];
-        attr.config2 = code.words[2];
+        attributes_set_code(&attr, &code);
         attr.exclude_kernel = ibs->swfilt.known;
         attr.exclude_hv = 0;
         if (!attr.freq)
                 attr.sample_period = allowed_period(options->period);
-        group->events[group->count++] =
-            (struct plan_event){.attr = attr, .use = PLAN_LOADS, .scale = 1};
+        plan_add_event(group, PLAN_LOADS, &attr);
         return 0;
 }
 
@@ -72,13 +69,13 @@ static int plan_counters(struct plan *plan)
         struct plan_group *group = plan_add_group(plan);
         if (!group)
                 return -ENOMEM;
-        for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-                group->events[group->count++] = (struct plan_event){
-                    .attr = attributes_of_counter(PERF_TYPE_HARDWARE, counters[i].config),
-                    .use = PLAN_COUNTER,
-                    .name = counters[i].name,
-                    .unit = counters[i].unit,
-                    .scale = 1};
+        for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+                struct perf_event_attr attr =
+                    attributes_of_counter(PERF_TYPE_HARDWARE, counters[i].config);
+                struct plan_event *event = plan_add_event(group, PLAN_COUNTER, &attr);
+                event->name = counters[i].name;
+                event->unit = counters[i].unit;
+        }
         return 0;
 }
 

@@ -100,7 +100,7 @@ static int open_event(struct perf_event_attr *attr, pid_t task, int cpu, int gro
                             PERF_FLAG_FD_CLOEXEC);
 }
 
-/* ---- the form of records ---------------------------------------------------------- */
+/* ---- the form of records -------------------------------------------------------- */
 
 static void set_tracking(struct perf_event_attr *attr)
 {
@@ -150,8 +150,7 @@ static void set_writing(const struct session *session, struct perf_event_attr *a
                 attr->read_format |= PERF_FORMAT_LOST;
 }
 
-/* ---- what the kernel can do ---------------------------------------------------------
- */
+/* ---- what the kernel can do ----------------------------------------------------- */
 
 /* Whether a kernel with the attributes ATTR lets us open an event on ourselves. */
 static bool accepts(struct perf_event_attr *attr)
@@ -208,8 +207,7 @@ static void look_at_kernel(struct session *session)
         perf_clock_measure(&session->clock);
 }
 
-/* ---- streams ------------------------------------------------------------------------
- */
+/* ---- streams -------------------------------------------------------------------- */
 
 /* The stream of an event with the attributes ATTR as they were opened. */
 static int add_stream(struct session *session, size_t index,
@@ -242,8 +240,7 @@ static int make_streams(struct session *session, struct diag *diag)
         return session->streams ? 0 : no_memory(diag);
 }
 
-/* ---- rings --------------------------------------------------------------------------
- */
+/* ---- rings ---------------------------------------------------------------------- */
 
 static size_t default_ring_pages(void)
 {
@@ -295,8 +292,7 @@ static int connect_ring(struct session *session, struct cpu *cpu, int fd,
                    : diag_set(diag, -errno, "cannot share a ring: %s", strerror(errno));
 }
 
-/* ---- opening ------------------------------------------------------------------------
- */
+/* ---- opening -------------------------------------------------------------------- */
 
 static int keep_event(struct session *session, const struct event *event,
                       struct diag *diag)
@@ -690,8 +686,7 @@ uint64_t session_samples_missed_ns(const struct session *session)
         return session->samples_missed_ns;
 }
 
-/* ---- records ------------------------------------------------------------------------
- */
+/* ---- records -------------------------------------------------------------------- */
 
 static int count_damage(struct session *session, uint64_t count, const char *unit)
 {
@@ -772,8 +767,7 @@ static int read_rings(struct session *session)
         return rc;
 }
 
-/* ---- counters -----------------------------------------------------------------------
- */
+/* ---- counters ------------------------------------------------------------------- */
 
 /* What read(2) of a group's leader gives: with PERF_FORMAT_GROUP the number of values
  * comes first and the values last, else the value comes first. */
@@ -892,8 +886,7 @@ int session_drain(struct session *session, struct diag *diag)
         return rc == -ENOMEM ? no_memory(diag) : rc;
 }
 
-/* ---- the end ------------------------------------------------------------------------
- */
+/* ---- the end -------------------------------------------------------------------- */
 
 /* What the events of all rings together have lost; 0 when the kernel does not know. */
 static uint64_t count_lost(const struct session *session)

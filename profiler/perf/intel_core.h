@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* One kind of core of an Intel CPU: its PMU, its events, and the counters that are left
+ * on it. Pure. */
+#ifndef MEMLAG_PERF_INTEL_CORE_H
+#define MEMLAG_PERF_INTEL_CORE_H
+
+#include "event_table.h"
+#include "machine.h"
+
+enum { INTEL_CORE_SAMPLED_MAX = 3 };
+
+struct intel_core {
+        const struct machine_pmu *pmu; /* of the machine */
+        const char *platform;          /* NULL: not in the table */
+        enum core_kind kind;
+        uint64_t counters; /* that exist and are free, one bit each */
+        /* The counters that can take each of the sampled events. */
+        uint64_t sampled[INTEL_CORE_SAMPLED_MAX];
+        size_t sampled_count;
+};
+
+/* PMU is one of MACHINE's. GENERAL_COUNTERS: how many it has; 0: as many as it should. */
+struct intel_core intel_core_describe(const struct machine *machine,
+                                      const struct machine_pmu *pmu,
+                                      unsigned general_counters);
+
+/* The event that plays ROLE there; NULL when there is none or it is not known. */
+const struct event *intel_core_event(const struct intel_core *core, enum event_role role);
+
+/* The free counters that EVENT can be on; NULL: any. */
+uint64_t intel_core_counters(const struct intel_core *core, const struct event *event);
+
+/* Notes that the event of ROLE is sampled. */
+void intel_core_sample(struct intel_core *core, enum event_role role);
+
+#endif
