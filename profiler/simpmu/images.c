@@ -10,10 +10,15 @@
 #include "pub_tool_libcproc.h"
 #include "pub_tool_threadstate.h"
 
+#include "syscalls.h"
+
 #define PATH_BYTES 4096
 
-/* Global in libcoregrind, though not in its public headers: the program's file. */
+/* Global in libcoregrind, though not in its public headers: the program's file, what
+ * runs in place of executed programs, and whether it does. */
 extern Int VG_(cl_exec_fd);
+extern const HChar *VG_(name_of_launcher);
+extern Bool VG_(clo_trace_children);
 
 #define CLIENT_SEGMENTS (SkAnonC | SkFileC | SkShmC)
 
@@ -237,6 +242,35 @@ void images_unhandled(Addr ip)
         VG_(memset)(record->bytes, 0, sizeof(record->bytes));
         VG_(memcpy)(record->bytes, bytes, length);
         ring_publish(record);
+}
+
+/* Whether PROGRAM asks the kernel for rights of its own, with which no engine may run. */
+static Bool gains_rights(const HChar *program)
+{
+        struct vg_stat status;
+        SysRes result = VG_(stat)(program, &status);
+
+        if (sr_isError(result))
+                return False;
+        return (status.mode & (VKI_S_ISUID | VKI_S_ISGID)) != 0 ||
+               raw_syscall4(__NR_getxattr, (long)program, (long)"security.capability", 0,
+                            0) > 0;
+}
+
+/* Below chroot, or in another mount namespace, the engine may not be there; and it may
+ * not run programs with rights of their own. That must not be the end of the target: such
+ * programs run as they are. */
+void images_before_exec(const HChar *program)
+{
+        Bool known = program != NULL &&
+                     VG_(am_is_valid_for_client)((Addr)program, 1, VKI_PROT_READ);
+
+        VG_(clo_trace_children) =
+            VG_(access)(VG_(name_of_launcher), False, False, True) == 0 &&
+            !(known && gains_rights(program));
+        if (!VG_(clo_trace_children) && known &&
+            VG_(access)(program, False, False, True) == 0)
+                ring_finish(SIMPMU_EXECED | SIMPMU_NATIVE);
 }
 
 void images_register(void)

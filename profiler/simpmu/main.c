@@ -118,7 +118,7 @@ static void at_end(Int exit_code)
         if (!modelling)
                 return;
         threads_finish();
-        ring_finish();
+        ring_finish(SIMPMU_EXITED);
 }
 
 static void before_options(void)

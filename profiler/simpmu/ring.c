@@ -255,11 +255,11 @@ void ring_note_time(ULong time_ns)
                 slice->now_ns = time_ns;
 }
 
-void ring_finish(void)
+void ring_finish(UInt flags)
 {
         if (slice == NULL)
                 return;
-        slice_end(slice, SIMPMU_EXITED, slice->now_ns);
+        slice_end(slice, (UShort)flags, slice->now_ns);
         ring_bell();
         slice = NULL;
 }

@@ -411,6 +411,9 @@ static void on_turn_stop(ThreadId tid, ULong blocks)
 static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 {
         (void)count;
+        if (number == __NR_execve || number == __NR_execveat)
+                images_before_exec(number == __NR_execve ? (const HChar *)arguments[0]
+                                                         : NULL);
         if (futex_call_wakes(number, arguments)) {
                 /* It does not sleep, and those it wakes may be back before it is. */
                 waking_count++;

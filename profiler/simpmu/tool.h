@@ -47,7 +47,8 @@ void ring_publish(const void *record);
 void ring_set_time(void *record, ULong time_ns);
 ULong ring_now_ns(void);
 void ring_note_time(ULong time_ns);
-void ring_finish(void);
+/* Writes the last record; FLAGS: of SIMPMU_END. */
+void ring_finish(UInt flags);
 static inline SizeT ring_round(SizeT bytes)
 {
         return (bytes + 7) & ~(SizeT)7;
@@ -71,6 +72,8 @@ void images_register(void);
 void images_process(UInt flags, ULong start_ns);
 Bool images_executable(Addr address); /* code may be there */
 void images_unhandled(Addr ip);       /* an instruction that VEX cannot run */
+/* PROGRAM: in the target's memory; NULL: not known by name. */
+void images_before_exec(const HChar *program);
 
 /* heap.c: requests of the heap tracker, and its code, which is not simulated. */
 void heap_register(void);

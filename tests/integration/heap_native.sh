@@ -164,7 +164,10 @@ same 0 env -i A=1 PATH="$PWD:$PATH" sh -c './static; static; exec ./static'
 same 0 ./static
 
 # What is gone, or forbidden, keeps nobody from running.
-MEMLAG_HEAP=1:2:3 LD_PRELOAD=$BINARY_DIR/libexec/memlag/valgrind/vgpreload_memlag-amd64-linux.so \
+place=$(mktemp -d) # LD_PRELOAD cannot say a space
+trap 'rm -r "$place"' EXIT
+ln -s "$BINARY_DIR/libexec/memlag/valgrind" "$place/engine"
+MEMLAG_HEAP=1:2:3 LD_PRELOAD=$place/engine/vgpreload_memlag-amd64-linux.so \
         env >out 2>err || fail "without memlag: $(cat err)"
 ! grep -q 'MEMLAG_HEAP\|vgpreload' out || fail "without memlag: $(cat out)"
 [ ! -s err ] || fail "without memlag: $(cat err)"

@@ -20,8 +20,13 @@ $CXX -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -o operators "$src/operators.cc"
 $CXX -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -shared -fPIC -o plugin.so "$src/plugin.cc"
 $CC -O2 -o host "$src/host.c"
 
-probe=$PWD/vgpreload_memlag-amd64-linux.so
-tracker=$(find "$BINARY_DIR" -name vgpreload_memlag-amd64-linux.so -path "*/valgrind/*" | head -n 1)
+# LD_PRELOAD cannot say a place with a space in its name, where this may be.
+place=$(mktemp -d)
+trap 'rm -r "$place"' EXIT
+ln -s "$PWD" "$place/here"
+ln -s "$BINARY_DIR" "$place/build"
+probe=$place/here/vgpreload_memlag-amd64-linux.so
+tracker=$(find "$place/build/" -name vgpreload_memlag-amd64-linux.so -path "*/valgrind/*" | head -n 1)
 [ -f "$tracker" ]
 
 # same_events STATUS COMMAND...
@@ -58,18 +63,18 @@ same_events 44 ./host "$PWD/plugin.so"
 echo 'int engine;' >core.c
 $CC -shared -fPIC -o core.so core.c
 $CC -shared -fPIC -o user.so core.c
-engine=$PWD/core.so:$probe
+engine=$place/here/core.so:$probe
 alone() {
         env -i A=1 "$@" B=2 "$(command -v env)"
 }
 inside() {
-        env -i A=1 "$@" B=2 VALGRIND_LIB="$PWD" "$(command -v env)"
+        env -i A=1 "$@" B=2 VALGRIND_LIB="$place/here" "$(command -v env)"
 }
 alone >wanted
 inside LD_PRELOAD="$engine" >got
 diff -u wanted got
-alone LD_PRELOAD="$PWD/user.so" >wanted
-inside LD_PRELOAD="$engine:$PWD/user.so" >got
+alone LD_PRELOAD="$place/here/user.so" >wanted
+inside LD_PRELOAD="$engine:$place/here/user.so" >got
 diff -u wanted got
 alone LD_PRELOAD= >wanted
 inside LD_PRELOAD="$engine:" >got

@@ -185,3 +185,54 @@ if unshare -rpf --mount-proc true 2>/dev/null; then
 else
         echo "record_processes: SKIPPED: no PID namespaces here (unshare -rpf --mount-proc)" >&2
 fi
+
+# A program with rights of its own runs as it does alone, though unrecorded.
+cat >rights.c <<'END'
+#include <unistd.h>
+int main(void)
+{
+        return geteuid() == 65534 ? 6 : 7;
+}
+END
+"$CC" -O1 -o rights rights.c
+if chown 65534 rights 2>/dev/null && chmod u+s rights && ! ./rights && [ "$(id -u)" -eq 0 ]; then
+        status=0
+        "$MEMLAG" record -o rights.db -- sh -c './rights; exit $?' 2>err || status=$?
+        wanted=0
+        ./rights || wanted=$?
+        [ "$status" -eq "$wanted" ] || fail "set-user-id: status $status, not $wanted: $(cat err)"
+        [ "$(ask rights.db "SELECT value FROM ledger
+                            WHERE kind = 'programs that the simulated PMU cannot run'")" = 1 ] ||
+                fail "set-user-id: the ledger does not tell"
+else
+        echo "record_processes: SKIPPED: no right to give a program another user's" >&2
+fi
+
+# Below chroot there is no memlag; the target runs there all the same, and the ledger tells
+# that it was not recorded.
+mkdir -p root/proc
+cat >inside.c <<'END'
+#include <unistd.h>
+int main(void)
+{
+        return write(1, "inside\n", 7) == 7 ? 4 : 1;
+}
+END
+"$CC" -O1 -static -o root/inside inside.c
+status=0
+unshare -r chroot root /inside >/dev/null 2>&1 || status=$?
+if [ "$status" -eq 4 ]; then
+        status=0
+        "$MEMLAG" record -o chroot.db -- unshare -r chroot root /inside >out 2>err || status=$?
+        [ "$status" -eq 4 ] || fail "chroot: status $status: $(cat err)"
+        grep -qx inside out || fail "chroot: $(cat out)"
+        [ "$(ask chroot.db "SELECT value FROM ledger
+                            WHERE kind = 'programs that the simulated PMU cannot run'")" = 1 ] ||
+                fail "chroot: the ledger does not tell"
+        status=0
+        "$MEMLAG" record -o mounted.db -- unshare -rmpf sh -c \
+                'mount -t proc proc root/proc && exec chroot root /inside' >out 2>err || status=$?
+        [ "$status" -eq 4 ] || fail "chroot with /proc: status $status: $(cat err)"
+else
+        echo "record_processes: SKIPPED: no chroot here (unshare -r chroot)" >&2
+fi

@@ -50,7 +50,7 @@ touch -d '2020-01-01' program
 rm src/stream.c
 mkfifo src/stream.c
 timeout 10 "$MEMLAG" report >out || fail "a FIFO in place of a source"
-grep -q "Source text not found: .*:[0-9]" out || fail "a missing source is not told"
+tr "\n" " " <out | grep -q "Source text not found: .*:[0-9]" || fail "a missing source is not told"
 
 # ---- every kind, every format ---------------------------------------------------
 for by in line function object caller interval; do

@@ -119,11 +119,13 @@ grep -q "^2 .* END tid 0 flags 1$" processes.txt || fail "the exec'd image has n
 awk '$3 == "PROCESS" { start[$1] = $2 } $3 == "END" { end[$1] = $2 }
         END { exit !(start[1] > 0 && start[2] >= end[1]) }' processes.txt ||
         fail "time did not go on over fork and exec"
-simulate script.txt -- /bin/sh -c "$programs exit 3"
+simulate script.txt -- /bin/sh -c '"$0" exit 3' "$programs"
 [ "$status" = 3 ] || fail "a shell's exec ended with $status"
 
 # ---- signals, static and AVX2 programs; what they say is all there is on stderr ----
-for program in "$programs signals" "$static signals" "$programs avx2" "$static chase 1"; do
+for arguments in "programs signals" "programs_static signals" "programs avx2" \
+        "programs_static chase 1"; do
+        program=./$arguments
         # shellcheck disable=SC2086
         simulate plain.txt -- $program
         [ "$status" = 0 ] || fail "$program ended with $status"

@@ -148,7 +148,7 @@ static void record_own_mappings(struct recording *recording)
                 unsigned long start, end, offset;
                 char protection[5], path[512] = "";
 
-                assert_true(sscanf(line, "%lx-%lx %4s %lx %*s %*s %511s", &start, &end,
+                assert_true(sscanf(line, "%lx-%lx %4s %lx %*s %*s %511[^\n]", &start, &end,
                                    protection, &offset, path) >= 4);
                 protection[3] = '\0';
                 int64_t module = path[0] == '/' ? record_module(recording, path) : 0;
