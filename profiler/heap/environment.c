@@ -147,6 +147,9 @@ static size_t followed_bytes(char *const variables[])
         size_t value_bytes = users ? strlen(users) : 0;
         if (!*preload || variable_count > VARIABLES_LIMIT || value_bytes > VALUE_BYTES)
                 return 0;
+        /* Below chroot the dynamic linker would complain. */
+        if (access(preload + strlen(preload_name), R_OK) != 0)
+                return 0;
         return (variable_count + 3) * sizeof(char *) + strlen(preload) + value_bytes + 2;
 }
 
@@ -177,9 +180,11 @@ static char **followed(char *const variables[], void *room)
 /* VARIABLES for a program that is executed, on the stack of the function that uses it.
  * TAKES: whether it can make use of them. */
 #define FOLLOWED(variables, takes)                                                       \
-        (followed_bytes(variables) == 0 || !(takes)                                      \
-             ? (char *const *)(variables)                                                \
-             : followed((variables), alloca(followed_bytes(variables))))
+        __extension__({                                                                  \
+                char *const *given = (variables);                                        \
+                size_t bytes = followed_bytes(given);                                    \
+                bytes > 0 && (takes) ? followed(given, alloca(bytes)) : given;           \
+        })
 
 EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
 {

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Programs have some ten headers. */
@@ -30,9 +31,14 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *header)
 bool program_takes_preload(const char *path)
 {
         Elf64_Ehdr header;
+        struct stat status;
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0)
                 return true;
+        if (fstat(fd, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID))) {
+                close(fd);
+                return false;
+        }
         bool takes = pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
                      memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
                      header.e_ident[EI_CLASS] != ELFCLASS64 ||

@@ -163,6 +163,17 @@ same 0 env -i A=1 PATH=. ./static
 same 0 env -i A=1 PATH="$PWD:$PATH" sh -c './static; static; exec ./static'
 same 0 ./static
 
+# Below chroot there is no tracker to be loaded, and nothing is said about that.
+mkdir -p root/lib64 root/lib/x86_64-linux-gnu
+cp "$(command -v env)" root/env
+cp /lib64/ld-linux-x86-64.so.2 root/lib64/
+cp /lib/x86_64-linux-gnu/libc.so.6 root/lib/x86_64-linux-gnu/
+if unshare -r chroot root /env >/dev/null 2>&1; then
+        same 0 env -i A=1 PATH="$PATH" unshare -r chroot root /env
+else
+        echo "heap_native: SKIPPED: no chroot here (unshare -r chroot)" >&2
+fi
+
 # What is gone, or forbidden, keeps nobody from running.
 place=$(mktemp -d) # LD_PRELOAD cannot say a space
 trap 'rm -r "$place"' EXIT
