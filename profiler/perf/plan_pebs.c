@@ -13,7 +13,8 @@
 #include "plan_imc.h"
 
 /* The bits of the load latency threshold, MSR 0x3F6, and its least value (SDM vol. 3B,
- * "Load Latency Performance Monitoring Facility"). */
+ * "Load Latency Performance Monitoring Facility"). Loads of more cycles are counted, and
+ * no load takes less than 4: a smaller threshold would choose the same. */
 enum { LDLAT_MIN = 3, LDLAT_MAX = 0xffff };
 static const struct pmu_field LDLAT_FIELD = {.word = 1, .mask = LDLAT_MAX};
 
@@ -84,9 +85,9 @@ static int plan_loads(struct intel_core *core, const struct plan_options *option
                 intel_core_sample(core, ROLE_AUXILIARY);
         }
         code = *loads;
-        pmu_set_field(&code,
-                      core->pmu->ldlat.known ? &core->pmu->ldlat.field : &LDLAT_FIELD,
-                      options->ldlat_cycles);
+        pmu_set_field(
+            &code, core->pmu->ldlat.known ? &core->pmu->ldlat.field : &LDLAT_FIELD,
+            options->ldlat_cycles < LDLAT_MIN ? LDLAT_MIN : options->ldlat_cycles);
         struct perf_event_attr attr =
             attributes_of_samples(core->pmu->type, 0, options, limits->weight_struct);
         attributes_set_code(&attr, &code);
@@ -175,11 +176,11 @@ static int check(const struct machine *machine, const struct plan_options *optio
                                 machine->hypervisor
                                     ? " in this virtual machine as it was started"
                                     : "");
-        if (options->ldlat_cycles < LDLAT_MIN || options->ldlat_cycles > LDLAT_MAX)
+        if (options->ldlat_cycles > LDLAT_MAX)
                 return diag_set(diag, -EINVAL,
                                 "a load latency of %" PRIu32
-                                " cycles: Intel CPUs take %d to %d",
-                                options->ldlat_cycles, LDLAT_MIN, LDLAT_MAX);
+                                " cycles: Intel CPUs take %d at most",
+                                options->ldlat_cycles, LDLAT_MAX);
         return 0;
 }
 
