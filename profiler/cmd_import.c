@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,11 +179,27 @@ static int show(const struct command_line *line)
         return status;
 }
 
+static void take_no_notice(int signal)
+{
+        (void)signal;
+}
+
+/* Ctrl-C at "perf record -o - | memlag import -" is for perf, whose recording then ends
+ * and is imported. A second one ends memlag, too. */
+static void leave_interrupt_to_perf(void)
+{
+        struct sigaction once = {.sa_handler = take_no_notice,
+                                 .sa_flags = SA_RESETHAND | SA_RESTART};
+        sigaction(SIGINT, &once, NULL);
+}
+
 static int import(const struct command_line *line)
 {
         const struct import_options *options = &line->import;
         struct import_result result;
         struct diag diag;
+        if (strcmp(options->input, "-") == 0)
+                leave_interrupt_to_perf();
         if (import_run(options, &result, &diag) < 0) {
                 diag_print(name, &diag);
                 return EXIT_FAILED;

@@ -6,14 +6,17 @@ samples that two other readers found (INDEX.md). Others are made here with the i
 perf, in all the ways in which it writes. What perf script prints is taken apart into the
 fields of sample_view and compared as a whole: the same rows, the same number of times."""
 import collections
+import contextlib
 import os
 import pathlib
 import re
 import shutil
+import signal
 import sqlite3
 import struct
 import subprocess
 import sys
+import time
 
 MEMLAG = os.environ["MEMLAG"]
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
@@ -39,7 +42,8 @@ def import_recording(path, *options, stdin=None, status=0):
 
 
 def query(sql):
-    with sqlite3.connect(f"file:{DATABASE}?mode=ro", uri=True) as connection:
+    opened = sqlite3.connect(f"file:{DATABASE}?mode=ro", uri=True)
+    with contextlib.closing(opened) as connection:
         return connection.execute(sql).fetchall()
 
 
@@ -221,6 +225,8 @@ def other_machines(has_perf):
             fail(f"{name} through a pipe: {run_info('samples')} samples")
         fields = compare_with_perf(path) if has_perf else None
         compared += fields is not None
+        if fields and "callgraph" in name:
+            print(f"{name}: {compare_stacks(path)} frames as perf")
         print(f"{name}: {samples} samples; {'as perf in ' + ' '.join(fields) if fields else 'perf cannot read it'}")
     if has_perf and compared < 16:
         fail(f"perf read only {compared} of the recordings")
@@ -345,6 +351,32 @@ def compare_stacks(path):
     return sum(len(frames) for _, frames in ours)
 
 
+def interrupted_pipe():
+    """Ctrl-C goes to both programs: the recording ends, and the import does not."""
+    shell = f"perf record -q -e cpu-clock -a -o - sleep 1000 | {MEMLAG} import --force -o {DATABASE} -"
+    pipeline = subprocess.Popen(
+        ["sh", "-c", f"trap : INT; {shell}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not sampled() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(pipeline.pid, signal.SIGINT)
+    _, errors = pipeline.communicate(timeout=60)
+    if run_info("state") != "complete" or not run_info("samples"):
+        fail(f"an interrupted pipe: {query('SELECT * FROM run_info')} {errors}")
+
+
+def sampled():
+    """Whether the database that is being written has samples."""
+    try:
+        return query("SELECT count(*) FROM sample")[0][0] > 0
+    except sqlite3.Error:
+        return False
+
+
 def build(name, *options):
     program = os.path.abspath(name)
     source = SOURCE / "tests/integration/import_work.c"
@@ -366,6 +398,8 @@ def made_here():
         if name == "frame pointers":
             print(f"{name}: {compare_stacks('made.data')} frames as perf")
     pipes(program)
+    pathlib.Path(DATABASE).unlink()
+    interrupted_pipe()
     copied_stacks(build("without_pointers", "-O2", "-fomit-frame-pointer"))
     files_elsewhere(program)
     kernel_names()
@@ -495,7 +529,8 @@ def kernel_names():
     print(f"{sum(ours.values())} samples in {len(ours)} kernel functions as perf")
     kernel_file("vmlinux", symbols, set(ours))
     build_id = query("SELECT hex(build_id) FROM module WHERE path = '[kernel.kallsyms]'")
-    with sqlite3.connect(DATABASE) as connection:  # a file made here has another one
+    with contextlib.closing(sqlite3.connect(DATABASE)) as connection, connection:
+        # The file made here has another one.
         connection.execute("UPDATE module SET build_id = NULL WHERE path LIKE '[kernel%'")
     result = run([MEMLAG, "symbolize", "--vmlinux=vmlinux", DATABASE])
     by_file = collections.Counter(

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Which verdicts a recording cannot give: each thing that it lacks costs the verdicts
+ * that need it, and no others (doc/method.md). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "gaps.h"
+
+static struct recorded everything(void)
+{
+        struct recorded recorded = {.memory_samples = true,
+                                    .levels = true,
+                                    .latencies = true,
+                                    .tlb = true,
+                                    .snoops = true};
+        for (int i = 0; i < CONCEPT_COUNT; i++)
+                recorded.counted[i] = true;
+        return recorded;
+}
+
+/* The verdicts of the only gap, or "" without one. */
+static const char *only_gap(const struct recorded *recorded)
+{
+        const char *gaps[VERDICT_GAPS_MAX];
+        size_t count = verdict_gaps(recorded, gaps);
+        assert_true(count <= 1);
+        return count ? gaps[0] : "";
+}
+
+static void expect(const struct recorded *recorded, const char *verdicts)
+{
+        const char *gap = only_gap(recorded);
+        assert_int_equal(strncmp(gap, verdicts, strlen(verdicts)), 0);
+        assert_int_equal(gap[strlen(verdicts)], ':');
+}
+
+static void nothing_is_missing(void **state)
+{
+        (void)state;
+        struct recorded recorded = everything();
+        assert_string_equal(only_gap(&recorded), "");
+}
+
+static void either_form_of_the_loads_will_do(void **state)
+{
+        (void)state;
+        struct recorded recorded = everything();
+        recorded.counted[CONCEPT_L1_MISS_ANY] = false;
+        assert_string_equal(only_gap(&recorded), "");
+        recorded.counted[CONCEPT_FB_HIT] = false;
+        expect(&recorded, "dram-contention");
+        recorded.counted[CONCEPT_L1_MISS_ANY] = true;
+        assert_string_equal(only_gap(&recorded), "");
+        recorded.counted[CONCEPT_PENDING] = false;
+        expect(&recorded, "dram-contention");
+}
+
+static void each_lack_costs_its_verdicts(void **state)
+{
+        (void)state;
+        struct recorded recorded = everything();
+        recorded.counted[CONCEPT_FB_FULL] = false;
+        expect(&recorded, "in-core");
+        recorded = everything();
+        recorded.levels = false;
+        expect(&recorded, "dram-latency, remote-memory and cache");
+        recorded = everything();
+        recorded.tlb = false;
+        expect(&recorded, "tlb");
+        recorded = everything();
+        recorded.snoops = false;
+        expect(&recorded, "sharing");
+        recorded = everything();
+        recorded.latencies = false;
+        expect(&recorded, "any");
+        recorded = everything();
+        recorded.memory_samples = false;
+        expect(&recorded, "any");
+}
+
+static void all_gaps_fit(void **state)
+{
+        (void)state;
+        const char *gaps[VERDICT_GAPS_MAX];
+        struct recorded recorded = {.memory_samples = true};
+        assert_true(verdict_gaps(&recorded, gaps) <= VERDICT_GAPS_MAX);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(nothing_is_missing),
+            cmocka_unit_test(either_form_of_the_loads_will_do),
+            cmocka_unit_test(each_lack_costs_its_verdicts),
+            cmocka_unit_test(all_gaps_fit),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
