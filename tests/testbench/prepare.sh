@@ -55,14 +55,16 @@ unpack()
         echo "$kernel" >"$directory/kernel"
 }
 
-# The C compiler is the one that Debian built the kernel with, or this machine's.
+# The C compiler is the one that Debian built the kernel with, or this machine's. Type
+# information for the kernel (BTF) would need another package, and nobody asks for it.
 build_module()
 {
         mkdir -p "$directory/module"
         cp -pu "$here"/module/* "$directory/module/"
         compiler=$(sed -n 's/^CC = .*\(gcc-[0-9]*\)$/\1/p' "$directory/headers/.kernelvariables")
         command -v "${compiler:-none}" >/dev/null || compiler=gcc
-        make -C "$directory/headers" M="$directory/module" CC="$compiler" modules \
+        make -C "$directory/headers" M="$directory/module" CC="$compiler" \
+                CONFIG_DEBUG_INFO_BTF_MODULES= modules \
                 >"$directory/module.log" 2>&1 </dev/null || {
                 cat "$directory/module.log" >&2
                 exit 1
