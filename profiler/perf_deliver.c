@@ -812,10 +812,7 @@ static void set_memory(const struct perf_stream *stream,
         event->latency_cycles = -1;
         if (!(type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)))
                 return;
-        struct datasrc_weight weight = datasrc_weight(type, sample->weight);
-        uint64_t latency = weight.latency_cycles;
-        if (stream->instruction_latency && weight.instruction_latency_cycles)
-                latency = weight.instruction_latency_cycles;
+        uint64_t latency = datasrc_weight(type, sample->weight).latency_cycles;
         if (latency > 0 && latency <= INT64_MAX)
                 event->latency_cycles = (int64_t)latency;
 }

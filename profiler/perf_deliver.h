@@ -14,10 +14,6 @@
 /* What the records of one event are. */
 struct perf_stream {
         struct record_layout layout;
-        /* The latency of a sample is the instruction's where the weight has it (Intel
-         * from Alder Lake and Sapphire Rapids on, where the latency threshold acts on
-         * it), not the weight's first part; see datasrc.h. */
-        bool instruction_latency;
 };
 
 struct perf_deliver;

@@ -101,36 +101,33 @@ static int tell(struct sink *sink, const struct machine *machine, const struct p
 
 /* What this machine is, and the plan that it accepts. plan_free and machine_free in any
  * case. */
-static int make_plan(const struct source_hardware *hardware,
-                     const struct source_options *options, struct machine *machine,
-                     struct plan *plan, struct diag *diag)
+static int make_plan(source_hardware_plan *make, const struct source_options *options,
+                     struct machine *machine, struct plan *plan, struct diag *diag)
 {
         struct plan_options wishes = wishes_of(options);
         machine_read("", machine);
         machine_ask_cpu(machine);
         machine_ask_pfm(machine);
-        return hardware->plan(machine, &wishes, plan, diag);
+        return make(machine, &wishes, plan, diag);
 }
 
-int source_hardware_probe(const struct source_hardware *hardware,
+int source_hardware_probe(source_hardware_plan *make,
                           const struct source_options *options, struct diag *diag)
 {
         struct machine machine;
         struct plan plan;
-        int code = make_plan(hardware, options, &machine, &plan, diag);
+        int code = make_plan(make, options, &machine, &plan, diag);
         plan_free(&plan);
         machine_free(&machine);
         return code;
 }
 
-int source_hardware_open(const struct source_hardware *hardware,
-                         const struct source_options *options, struct sink *sink,
-                         struct source **source, struct diag *diag)
+int source_hardware_open(source_hardware_plan *make, const struct source_options *options,
+                         struct sink *sink, struct source **source, struct diag *diag)
 {
-        struct source_perf_setup setup = {.instruction_latency =
-                                              hardware->instruction_latency};
+        struct source_perf_setup setup = {.amend = NULL};
         struct machine machine;
-        int code = make_plan(hardware, options, &machine, &setup.plan, diag);
+        int code = make_plan(make, options, &machine, &setup.plan, diag);
         if (!code)
                 code = tell(sink, &machine, &setup.plan, diag);
         machine_free(&machine);

@@ -8,20 +8,17 @@
 #include "perf/plan.h"
 #include "source.h"
 
-struct source_hardware {
-        /* As plan_try_pebs. */
-        int (*plan)(const struct machine *machine, const struct plan_options *options,
-                    struct plan *plan, struct diag *diag);
-        bool instruction_latency; /* of its samples; see struct perf_stream */
-};
+/* Makes the plan of a source, as plan_try_pebs does. */
+typedef int source_hardware_plan(const struct machine *machine,
+                                 const struct plan_options *options, struct plan *plan,
+                                 struct diag *diag);
 
 /* The probe and open of source_ops. The latter stores what MACHINE is and how counters
  * share the PMU, counts what finds no place on it, and says on stderr what costs the
  * program time. */
-int source_hardware_probe(const struct source_hardware *hardware,
+int source_hardware_probe(source_hardware_plan *make,
                           const struct source_options *options, struct diag *diag);
-int source_hardware_open(const struct source_hardware *hardware,
-                         const struct source_options *options, struct sink *sink,
-                         struct source **source, struct diag *diag);
+int source_hardware_open(source_hardware_plan *make, const struct source_options *options,
+                         struct sink *sink, struct source **source, struct diag *diag);
 
 #endif

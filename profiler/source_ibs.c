@@ -15,18 +15,15 @@ static void ibs_set_defaults(struct source_options *options)
                 options->period_loads = PERIOD_OPERATIONS;
 }
 
-static const struct source_hardware hardware = {.plan = plan_try_ibs,
-                                                .instruction_latency = false};
-
 static int ibs_probe(const struct source_options *options, struct diag *diag)
 {
-        return source_hardware_probe(&hardware, options, diag);
+        return source_hardware_probe(plan_try_ibs, options, diag);
 }
 
 static int ibs_open(const struct source_options *options, struct sink *sink,
                     struct source **source, struct diag *diag)
 {
-        return source_hardware_open(&hardware, options, sink, source, diag);
+        return source_hardware_open(plan_try_ibs, options, sink, source, diag);
 }
 
 const struct source_ops source_ibs = {

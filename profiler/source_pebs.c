@@ -19,18 +19,15 @@ static void pebs_set_defaults(struct source_options *options)
                 options->period_loads = PERIOD_LOADS;
 }
 
-static const struct source_hardware hardware = {.plan = plan_try_pebs,
-                                                .instruction_latency = true};
-
 static int pebs_probe(const struct source_options *options, struct diag *diag)
 {
-        return source_hardware_probe(&hardware, options, diag);
+        return source_hardware_probe(plan_try_pebs, options, diag);
 }
 
 static int pebs_open(const struct source_options *options, struct sink *sink,
                      struct source **source, struct diag *diag)
 {
-        return source_hardware_open(&hardware, options, sink, source, diag);
+        return source_hardware_open(plan_try_pebs, options, sink, source, diag);
 }
 
 const struct source_ops source_pebs = {

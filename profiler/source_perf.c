@@ -20,7 +20,6 @@
 struct source {
         struct source_options options;
         struct plan plan;
-        bool instruction_latency;
         void *context; /* of what is done to samples */
         void (*free_context)(void *context);
         struct sink *sink;
@@ -52,7 +51,6 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
         }
         source->options = *options;
         source->plan = setup->plan;
-        source->instruction_latency = setup->instruction_latency;
         source->context = setup->context;
         source->free_context = setup->free_context;
         source->sink = sink;
@@ -121,7 +119,6 @@ static int take_record(void *context, int64_t time_ns,
                 return 0;
         struct perf_stream *known = &source->streams[stream->index];
         known->layout = stream->layout;
-        known->instruction_latency = source->instruction_latency;
         int rc = perf_deliver_record(source->deliver, run_ns, known, record, diag);
         if (rc == 0 && record->kind == RECORD_MMAP && record->mmap.path[0] == '/')
                 rc = tell_stack(source, run_ns, record->mmap.pid, diag);

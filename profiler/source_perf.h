@@ -11,8 +11,6 @@
 
 struct source_perf_setup {
         struct plan plan; /* taken over, also when opening fails */
-        /* See struct perf_stream. */
-        bool instruction_latency;
         /* NULL, or what is done to each sample, with a context that is taken over. */
         perf_deliver_amend amend;
         void *context;

@@ -25,7 +25,7 @@ static void check(int rc)
 static struct source *open_source(size_t ring_pages, struct sink *sink)
 {
         const struct source_options options = {.ring_pages = ring_pages};
-        struct source_perf_setup setup = {.instruction_latency = false};
+        struct source_perf_setup setup = {.amend = NULL};
         struct plan_group *group = plan_add_group(&setup.plan);
         if (!group)
                 exit(1);

@@ -100,11 +100,11 @@ class PebsCase(MachineCase):
         self.assert_produced(samples, self.journal(scenario))
         return samples, player
 
-    def comparable(self, recording, output, **fields):
+    def comparable(self, recording, output):
         """The samples of two runs that did the same are the same in this form."""
         player = self.player(output)
         return sorted((player.access_at(sample.addr).role,
-                       *sample._replace(time_ns=0, pid=0, tid=0, **fields))
+                       *sample._replace(time_ns=0, pid=0, tid=0))
                       for sample in self.recording(recording).memory_samples())
 
     def assert_phases(self, recording):

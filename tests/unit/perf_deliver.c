@@ -248,7 +248,6 @@ static void samples_keep_what_they_know(void **state)
         record = sample_of(5, 5, 0x404000); /* no access to memory */
         record.sample.data_src = NOTHING;
         hand_over(&f, 2, &record);
-        f.stream.instruction_latency = true;
         record = sample_of(5, 5, 0x405000);
         hand_over(&f, 3, &record);
         f.stream.layout.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR;
@@ -270,7 +269,7 @@ static void samples_keep_what_they_know(void **state)
                                 "AND op = 'NA' AND level = 'NA'"),
                          1);
         assert_int_equal(number("SELECT latency_cycles FROM sample WHERE ip = 0x405000"),
-                         99);
+                         77);
         assert_int_equal(number("SELECT count(*) FROM sample WHERE ip = 0x406000 "
                                 "AND addr = 0x5000 AND latency_cycles IS NULL"),
                          1);
