@@ -39,10 +39,8 @@ static struct stat file_status;
 static char file_path[64];
 static char bell_path[64];
 
-static __thread struct {
-        uint32_t tid;
-        const struct simpmu_slice *slice; /* in which it has this tid */
-} self;
+static uint16_t image_count; /* of this process and those that it was forked from */
+__thread struct heap_thread heap_thread;
 
 /* ---- without cancellation points, and without malloc
  * ------------------------------------
@@ -195,18 +193,18 @@ static uint64_t now_ns(void)
         return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint32_t own_tid(const struct simpmu_slice *ring)
+static uint32_t own_tid(void)
 {
-        if (self.slice != ring) {
-                self.tid = (uint32_t)syscall(SYS_gettid);
-                self.slice = ring;
+        if (heap_thread.image != image_count) {
+                heap_thread.tid = (uint32_t)syscall(SYS_gettid);
+                heap_thread.image = image_count;
         }
-        return self.tid;
+        return heap_thread.tid;
 }
 
-static void fill_header(struct simpmu_record *header, const struct simpmu_slice *ring)
+static void fill_header(struct simpmu_record *header)
 {
-        header->tid = own_tid(ring);
+        header->tid = own_tid();
         header->reserved = 0;
         header->time_ns = now_ns();
 }
@@ -218,7 +216,7 @@ static void tell_process(struct simpmu_slice *ring)
         struct simpmu_process *record = reserve(ring, bytes);
         if (!record)
                 return;
-        fill_header(&record->header, ring);
+        fill_header(&record->header);
         record->pid = own_pid();
         record->origin = 0;
         memset(record->executable, 0, 8);
@@ -256,6 +254,7 @@ static struct simpmu_slice *current_ring(void)
                 return NULL; /* another thread is just doing it */
         struct simpmu_slice *before = slice;
         int saved_errno = errno;
+        image_count++;
         slice = begin_image();
         if (before)
                 syscall(SYS_munmap, before, SIMPMU_SLICE_BYTES);
@@ -298,7 +297,7 @@ static bool tell_stack(struct simpmu_slice *ring, uint64_t hash, const uint64_t 
         struct simpmu_stack *record = reserve(ring, bytes);
         if (!record)
                 return false;
-        fill_header(&record->header, ring);
+        fill_header(&record->header);
         record->hash = hash;
         record->depth = depth;
         record->reserved = 0;
@@ -343,7 +342,7 @@ void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_byte
         uint64_t stack = stack_above(ring, frame);
         struct simpmu_alloc_at *record = reserve(ring, sizeof(*record));
         if (record) {
-                fill_header(&record->header, ring);
+                fill_header(&record->header);
                 record->addr = addr;
                 record->size_bytes = size_bytes;
                 record->stack = stack;
@@ -362,7 +361,7 @@ void channel_free(uintptr_t addr)
         int saved_errno = errno;
         struct simpmu_free *record = reserve(ring, sizeof(*record));
         if (record) {
-                fill_header(&record->header, ring);
+                fill_header(&record->header);
                 record->addr = addr;
                 commit(record, sizeof(*record), SIMPMU_FREE);
         }
@@ -377,7 +376,7 @@ void channel_unmap(uintptr_t start, size_t length_bytes)
         int saved_errno = errno;
         struct simpmu_range_free *record = reserve(ring, sizeof(*record));
         if (record) {
-                fill_header(&record->header, ring);
+                fill_header(&record->header);
                 record->start = start;
                 record->length_bytes = length_bytes;
                 commit(record, sizeof(*record), SIMPMU_RANGE_FREE);

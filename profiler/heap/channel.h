@@ -12,6 +12,16 @@
 
 #include "event.h"
 
+/* What is kept for each thread. It lies in the memory that loaded libraries share for
+ * their own such variables, of which there is little: so it is small, and the only one.
+ */
+struct heap_thread {
+        uint32_t tid;
+        uint16_t image; /* in which it has this tid: counts forks */
+        uint16_t depth; /* calls of tracked functions that the thread is in */
+};
+extern __thread struct heap_thread heap_thread __attribute__((visibility("hidden")));
+
 /* Opens the memory file that VALUE, of CHANNEL_VARIABLE, names. False: there is none, or
  * memlag has gone; nothing is told then. */
 bool channel_open(const char *value);

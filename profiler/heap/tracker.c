@@ -38,17 +38,14 @@ extern char etext[] __attribute__((visibility("hidden")));
 /* Who is told; nobody when the tracker was loaded by somebody else. */
 static enum { NOBODY, ENGINE, MEMLAG } listener;
 
-/* Calls of tracked functions that this thread is in. */
-static __thread unsigned depth;
-
 INLINE bool enter(void)
 {
-        return depth++ == 0 && listener != NOBODY;
+        return heap_thread.depth++ == 0 && listener != NOBODY;
 }
 
 INLINE void leave(void)
 {
-        depth--;
+        heap_thread.depth--;
 }
 
 INLINE void request(enum heap_request request, uintptr_t first, uintptr_t second,

@@ -147,6 +147,22 @@ programs=$(grep -c ' process$' events)
 [ "$programs" -ge 12 ] || fail "executes: $programs images"
 same 0 sh -c 'echo "$LD_PRELOAD" ${MEMLAG_HEAP-none}; ls -l /proc/self/fd | wc -l; echo $(seq 3)'
 
+# A library whose thread-locals fill the little room that there is for libraries loaded
+# late still loads.
+echo '__thread char large[1600]; char *get(void) { return large; }' >large.c
+"$CC" -shared -fPIC -ftls-model=initial-exec -o large.so large.c
+cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+        puts(dlopen("./large.so", RTLD_NOW) ? "loaded" : dlerror());
+        return 0;
+}
+END
+"$CC" -O1 -o loads loads.c
+same 0 ./loads
+
 # A static program has nobody to take anything out of its environment.
 cat >static.c <<'END'
 #include <stdio.h>
