@@ -32,6 +32,7 @@ void type_reader_close(struct type_reader *reader)
         free(reader->pointer_entries);
         free(reader->scopes);
         hash_index_free(&reader->scope_index);
+        definitions_free(&reader->definitions);
         *reader = (struct type_reader){0};
 }
 
@@ -350,7 +351,8 @@ static uint32_t put(struct type_reader *reader, const struct type *type,
  * type: the elements of maps and sets lie in them. */
 static bool is_item_buffer(const char *name)
 {
-        static const char *const beginnings[] = {"__aligned_membuf<", "__aligned_buffer<"};
+        static const char *const beginnings[] = {"__aligned_membuf<",
+                                                 "__aligned_buffer<"};
 
         for (size_t i = 0; name && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
                 if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
@@ -384,14 +386,33 @@ static bool read_item(struct type_reader *reader, Dwarf_Die *die, struct members
         return true;
 }
 
+/* A type that this unit only declares is the one that another defines. */
+static uint32_t put_declared(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
+{
+        const char *prefix = name_prefix(reader, die);
+        const char *own = own_name(reader, die);
+        size_t length = strlen(prefix);
+        bool scoped = length > 0 && prefix[length - 1] == ':';
+        uint32_t wanted =
+            own ? put_joined(reader->names, "%s%s", scoped ? prefix : "", own) : 0;
+        Dwarf_Die definition;
+
+        if (own && definition_find(&reader->definitions, reader->dwarf, reader->names,
+                                   wanted, dwarf_tag(die) == DW_TAG_union_type,
+                                   &definition, &reader->error))
+                return type_of_die(reader, &definition);
+        return put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name}, NULL);
+}
+
 static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
         bool in_union = dwarf_tag(die) == DW_TAG_union_type;
         struct members members = {0};
         uint64_t bytes = 0;
 
-        if (dwarf_hasattr(die, DW_AT_declaration) ||
-            !die_number(reader->dwarf, die, DW_AT_byte_size, &bytes))
+        if (dwarf_hasattr(die, DW_AT_declaration))
+                return put_declared(reader, die, name);
+        if (!die_number(reader->dwarf, die, DW_AT_byte_size, &bytes))
                 return put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name},
                            NULL);
         if (!read_item(reader, die, &members))

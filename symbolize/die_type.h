@@ -3,6 +3,7 @@
 #ifndef MEMLAG_SYMBOLIZE_DIE_TYPE_H
 #define MEMLAG_SYMBOLIZE_DIE_TYPE_H
 
+#include "definition.h"
 #include "die.h"
 #include "type.h"
 
@@ -32,6 +33,7 @@ struct type_reader {
         size_t scope_count;
         size_t scope_capacity;
         struct hash_index scope_index;
+        struct definitions definitions;
         unsigned depth;
         int error; /* -ENOMEM once that has happened */
 };

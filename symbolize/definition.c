@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* A header's type is defined in each unit that uses it; it is the same when it has the
+ * same size and stands in the same line. */
+#include "definition.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "array.h"
+
+struct definition {
+        uint32_t name;
+        bool is_union;
+        bool ambiguous;
+        uint64_t size_bytes;
+        uint64_t line;
+        Dwarf_Die die;
+};
+
+struct reading {
+        struct definitions *definitions;
+        struct dwarf_file *dwarf;
+        struct string_pool *names;
+};
+
+static bool same_name(const void *context, const void *key, uint32_t position)
+{
+        const struct definitions *definitions = context;
+        const struct definition *a = key, *b = &definitions->items[position];
+
+        return a->name == b->name && a->is_union == b->is_union;
+}
+
+static uint32_t name_hash(const struct definition *definition)
+{
+        return hash_number(definition->is_union, definition->name);
+}
+
+static int put(struct definitions *definitions, const struct definition *definition)
+{
+        uint32_t hash = name_hash(definition);
+        uint32_t found = hash_index_find(&definitions->index, hash, same_name,
+                                         definitions, definition);
+
+        if (found != HASH_INDEX_NONE) {
+                struct definition *first = &definitions->items[found];
+
+                first->ambiguous |= first->size_bytes != definition->size_bytes ||
+                                    first->line != definition->line;
+                return 0;
+        }
+        if (definitions->count >= UINT32_MAX - 1 ||
+            array_reserve(&definitions->items, &definitions->capacity, definitions->count,
+                          sizeof(*definitions->items)) < 0)
+                return -ENOMEM;
+        definitions->items[definitions->count] = *definition;
+        return hash_index_add(&definitions->index, hash, (uint32_t)definitions->count++);
+}
+
+/* OUTER is "" or ends in "::". */
+static uint32_t put_name(struct string_pool *names, const char *outer, const char *name,
+                         const char *end)
+{
+        char *text = NULL;
+
+        if (asprintf(&text, "%s%s%s", outer, name, end) < 0)
+                return 0;
+        uint32_t id = string_pool_put(names, text);
+
+        free(text);
+        return id;
+}
+
+static int visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+{
+        struct reading *reading = context;
+        const char *outer = string_pool_text(reading->names, parent);
+        const char *name = die_string(reading->dwarf, die, DW_AT_name);
+        int tag = dwarf_tag(die);
+        struct definition definition = {.is_union = tag == DW_TAG_union_type,
+                                        .die = *die};
+
+        switch (tag) {
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+                break;
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+                if (!name || dwarf_hasattr(die, DW_AT_declaration) ||
+                    !die_number(reading->dwarf, die, DW_AT_byte_size,
+                                &definition.size_bytes))
+                        return 0;
+                die_number(reading->dwarf, die, DW_AT_decl_line, &definition.line);
+                definition.name = put_name(reading->names, outer ? outer : "", name, "");
+                if (put(reading->definitions, &definition) < 0)
+                        return -ENOMEM;
+                break;
+        default:
+                return 0;
+        }
+        *value = put_name(reading->names, outer ? outer : "", name ? name : "(anonymous)",
+                          "::");
+        return 1;
+}
+
+static int read_all(struct reading *reading)
+{
+        for (size_t i = 0; i < reading->dwarf->unit_count; i++) {
+                Dwarf_Die unit;
+
+                if (dwarf_offdie(reading->dwarf->dwarf,
+                                 reading->dwarf->units[i].die_offset, &unit) &&
+                    die_walk(reading->dwarf, &unit, visit, reading) == -ENOMEM)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+bool definition_find(struct definitions *definitions, struct dwarf_file *dwarf,
+                     struct string_pool *names, uint32_t name, bool is_union,
+                     Dwarf_Die *die, int *error)
+{
+        struct reading reading = {definitions, dwarf, names};
+        const struct definition key = {.name = name, .is_union = is_union};
+
+        if (!definitions->read && read_all(&reading) < 0) {
+                *error = -ENOMEM;
+                return false;
+        }
+        definitions->read = true;
+        uint32_t found = hash_index_find(&definitions->index, name_hash(&key), same_name,
+                                         definitions, &key);
+
+        if (found == HASH_INDEX_NONE || definitions->items[found].ambiguous)
+                return false;
+        *die = definitions->items[found].die;
+        return true;
+}
+
+void definitions_free(struct definitions *definitions)
+{
+        free(definitions->items);
+        hash_index_free(&definitions->index);
+        *definitions = (struct definitions){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Where types are defined that the file at hand only declares: looked for in all units of
+ * the module, once, when the first is asked for. */
+#ifndef MEMLAG_SYMBOLIZE_DEFINITION_H
+#define MEMLAG_SYMBOLIZE_DEFINITION_H
+
+#include "die.h"
+#include "hash_index.h"
+#include "string_pool.h"
+
+struct definition;
+
+struct definitions {
+        struct definition *items;
+        size_t count;
+        size_t capacity;
+        struct hash_index index;
+        bool read;
+};
+
+/* The definition of the type called NAME with its scope ("outer::node"), a union or not.
+ * False when there is none, or there are several that differ. *ERROR becomes -ENOMEM when
+ * that has happened. */
+bool definition_find(struct definitions *definitions, struct dwarf_file *dwarf,
+                     struct string_pool *names, uint32_t name, bool is_union,
+                     Dwarf_Die *die, int *error);
+
+void definitions_free(struct definitions *definitions);
+
+#endif
