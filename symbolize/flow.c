@@ -978,6 +978,8 @@ static void answer_operand(struct flow *flow, struct state *state,
                 answer->outcome = FLOW_NO_OPERAND;
                 return;
         }
+        answer->restores = instruction->operation == OPERATION_POP ||
+                           instruction->operation == OPERATION_END;
         answer->place = operand_place(flow, state, step);
         answer->outcome = is_number(&answer->place) ? FLOW_UNKNOWN_BASE : FLOW_FOUND;
         if (!in_frame(&answer->place))

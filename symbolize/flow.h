@@ -62,6 +62,7 @@ struct flow_answer {
         enum flow_outcome outcome;
         struct place_value place;
         struct type_access access;
+        bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
         /* The variable of the frame that the place is in; type TYPE_NONE: none. */
         struct frame_variable variable;

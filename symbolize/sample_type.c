@@ -26,6 +26,7 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_NO_OPERAND] = "no memory operand",
             [UNTYPED_TOO_LARGE] = "function too large",
             [UNTYPED_UNKNOWN_BASE] = "unknown base register",
+            [UNTYPED_SAVED] = "saved register or return address",
             [UNTYPED_NO_VARIABLE] = "no variable there",
             [UNTYPED_INCOMPLETE] = "incomplete type",
             [UNTYPED_BYTES] = "bytes without a type",
@@ -131,17 +132,19 @@ static struct sample_type by_instruction(struct finder *finder, size_t sample,
         if (!place->access.asked)
                 return open_for(UNTYPED_NO_DEBUG_INFO);
         switch (flow->outcome) {
+        case FLOW_UNKNOWN_BASE:
+                return open_for(flow->restores ? UNTYPED_SAVED : UNTYPED_UNKNOWN_BASE);
         case FLOW_NO_INSTRUCTION:
                 return open_for(UNTYPED_NO_INSTRUCTION);
         case FLOW_NO_OPERAND:
                 return open_for(UNTYPED_NO_OPERAND);
         case FLOW_TOO_LARGE:
                 return open_for(UNTYPED_TOO_LARGE);
-        case FLOW_UNKNOWN_BASE:
-                return open_for(UNTYPED_UNKNOWN_BASE);
         default:
                 break;
         }
+        if (flow->restores && flow->variable.type == TYPE_NONE)
+                return open_for(UNTYPED_SAVED);
         if (flow->place.kind == PLACE_POINTER)
                 return by_pointer(finder, sample, flow);
         if (flow->variable.type == TYPE_NONE)

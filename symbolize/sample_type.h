@@ -15,6 +15,7 @@ enum untyped {
         UNTYPED_NO_OPERAND,
         UNTYPED_TOO_LARGE,
         UNTYPED_UNKNOWN_BASE,
+        UNTYPED_SAVED,
         UNTYPED_NO_VARIABLE,
         UNTYPED_INCOMPLETE,
         UNTYPED_BYTES,
