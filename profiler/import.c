@@ -27,6 +27,9 @@
  * gone over all its buffers, so that it is small unless perf was held up. */
 #define QUEUE_BYTES (UINT64_C(64) << 20)
 
+/* No recording is longer: 200 years, so that sums of times fit as well. */
+#define LONGEST_NS (UINT64_C(200) * 365 * 86400 * 1000000000)
+
 struct import {
         const struct import_options *options;
         int fd;
@@ -45,7 +48,8 @@ struct import {
         bool has_base;
         uint64_t base_time; /* of the first record in the order of times */
         int64_t latest_ns;
-        uint64_t early; /* records before the base */
+        uint64_t early;      /* records before the base */
+        uint64_t impossible; /* records with times that cannot be */
         uint64_t unreadable_samples;
 };
 
@@ -152,10 +156,13 @@ static int deliver(void *context, uint64_t time, const void *tag,
                 import->has_base = true;
                 import->base_time = time;
         }
-        if (time >= import->base_time)
-                import->latest_ns = (int64_t)(time - import->base_time);
-        else if (time)
-                import->early++;
+        uint64_t since_base = time - import->base_time;
+        if (time < import->base_time)
+                import->early += time != 0;
+        else if (since_base > LONGEST_NS)
+                import->impossible++;
+        else
+                import->latest_ns = (int64_t)since_base;
         int rc = record.kind == RECORD_MMAP ? set_build_id(import, &record.mmap) : 0;
         if (rc == 0)
                 rc = sampled_counters_advance(import->counters, import->latest_ns,
@@ -494,6 +501,7 @@ static void note_losses(const struct import *import)
             {"features not read", bad_features, "features"},
             {"records out of order", order_late(import->order), "entries"},
             {"records before the first", import->early, "entries"},
+            {"records of impossible times", import->impossible, "entries"},
         };
         for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
                 if (losses[i].count)
