@@ -5,6 +5,11 @@
 set -eu
 
 libexec=$BINARY_DIR/libexec/memlag/valgrind
+# LD_PRELOAD, in which the engine names its files, cannot say a space.
+place=$(mktemp -d)
+trap 'rm -r "$place"' EXIT
+ln -s "$libexec" "$place/engine"
+export VALGRIND_LIB="$place/engine"
 preset=$SOURCE_DIR/profiler/simpmu/presets/skylake-sp.conf
 programs=$PWD/programs
 static=$PWD/programs_static
