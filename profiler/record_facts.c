@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "perf/machine.h"
+#include "sim_prefetch.h"
 #include "sim_preset.h"
 #include "words.h"
 
@@ -70,6 +71,11 @@ static int set_model(struct db *db, const struct source_options *source,
                 rc = db_run_set_text(db, "sim_preset", preset.name, diag);
         if (rc == 0 && source->sim_set)
                 rc = set_words(db, "sim_set", source->sim_set, diag);
+        if (rc == 0 && source->sim_prefetch) {
+                const char *names[SIM_PREFETCH_NAMES];
+                sim_prefetch_names(source->sim_prefetch, names);
+                rc = set_words(db, "sim_prefetch", names, diag);
+        }
         return rc;
 }
 

@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "perf/cpu_list.h"
+#include "sim_prefetch.h"
 #include "sources.h"
 
 #define INTERVAL_MS_DEFAULT 10
@@ -33,6 +34,7 @@ enum key {
         KEY_NO_HEAP,
         KEY_SIM_CPU,
         KEY_SIM_SET,
+        KEY_SIM_PREFETCH,
         KEY_SIM_LIST
 };
 
@@ -75,6 +77,8 @@ static const struct argp_option option_table[] = {
      "The CPU to simulate: a preset's name or FILE.conf; 'help' lists the presets", 1},
     {"sim-set", KEY_SIM_SET, "KEY=VALUE", 0,
      "Change one parameter of it, such as dram.bandwidth_gbs=15; may be repeated", 1},
+    {"sim-prefetch", KEY_SIM_PREFETCH, "LIST", 0,
+     "Its prefetchers: off (default), on, or some of l1-next,l2-streamer,l2-adjacent", 1},
     {"sim-list", KEY_SIM_LIST, NULL, 0,
      "Print the parameters of the chosen CPU with their values and units", 1},
     {0},
@@ -187,6 +191,14 @@ static void set_call_graph(struct record_options *options, struct argp_state *st
                     mode);
 }
 
+static void set_prefetch(struct record_options *options, struct argp_state *state,
+                         const char *list)
+{
+        struct diag diag = {0};
+        if (sim_prefetch_parse(list, &options->source.sim_prefetch, &diag) < 0)
+                usage_error(state, "--sim-prefetch: %s", diag.text);
+}
+
 static void set_cpu(struct record_options *options, const char *cpu)
 {
         options->source.sim_cpu = cpu;
@@ -271,6 +283,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_SIM_SET:
                 return add_setting(options, text);
+        case KEY_SIM_PREFETCH:
+                set_prefetch(options, state, text);
+                return 0;
         case KEY_SIM_LIST:
                 options->action = RECORD_LIST_PARAMETERS;
                 return 0;

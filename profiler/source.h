@@ -155,6 +155,7 @@ struct source_options {
         size_t ring_pages;   /* of each CPU; 0: as many as may be locked */
         const char *sim_cpu; /* NULL: the source's default */
         const char *const *sim_set; /* "key=value", NULL-terminated */
+        uint32_t sim_prefetch;      /* a bit of each simpmu_prefetcher that is on */
 };
 
 struct source;

@@ -103,6 +103,7 @@ static void fill_control(struct simpmu_control *control,
         control->stack_frames = options->call_graph ? STACK_FRAMES : 0;
         control->params = preset->params;
         control->no_heap = !options->heap;
+        control->prefetch = options->sim_prefetch;
         control->version = SIMPMU_VERSION;
         control->magic = SIMPMU_MAGIC;
 }

@@ -26,7 +26,8 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
                     "source %s can only run a command itself: it knows no -p, "
                     "-a and -C; see memlag doctor for sources that do",
                     ops->name);
-        if ((options->sim_cpu || options->sim_set) && ops != &source_sim)
+        if ((options->sim_cpu || options->sim_set || options->sim_prefetch) &&
+            ops != &source_sim)
                 return diag_set(diag, -EINVAL, "source %s knows no --sim options",
                                 ops->name);
         if ((options->phys_addr || options->page_size) && !ops->pages)

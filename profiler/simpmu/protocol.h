@@ -63,6 +63,19 @@ struct simpmu_params {
 #undef SIMPMU_FIELD
 };
 
+/* Hardware prefetchers: X(symbol, name). */
+#define SIMPMU_PREFETCHER_LIST(X)                                                        \
+        X(L1_NEXT, "l1-next")                                                            \
+        X(L2_STREAMER, "l2-streamer")                                                    \
+        X(L2_ADJACENT, "l2-adjacent")
+
+enum simpmu_prefetcher {
+#define SIMPMU_ENUM(symbol, name) SIMPMU_##symbol,
+        SIMPMU_PREFETCHER_LIST(SIMPMU_ENUM)
+#undef SIMPMU_ENUM
+            SIMPMU_PREFETCHER_COUNT
+};
+
 struct simpmu_control {
         uint64_t magic;
         uint32_t version;
@@ -76,6 +89,7 @@ struct simpmu_control {
         uint64_t slices_claimed; /* atomic */
         uint32_t stop;           /* atomic: 1 once memlag wants no more records */
         uint32_t no_heap;        /* 1: the heap tracker is told to be silent */
+        uint32_t prefetch;       /* a bit of each simpmu_prefetcher that is on */
 };
 
 /* The first page of a slice; the ring's bytes follow. head and tail count bytes

@@ -623,6 +623,113 @@ static void a_write_takes_the_line_from_other_cores(void **state)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
 }
 
+/* ---- prefetchers ---- */
+
+#define ALL_PREFETCHERS ((1u << SIMPMU_PREFETCHER_COUNT) - 1)
+
+/* Reads LINES lines, each word of them, with INSTRUCTIONS from load to load, in order or
+ * scattered, and returns the counters. */
+static void read_words(uint32_t prefetchers, bool in_order, uint64_t lines,
+                       uint16_t instructions, uint64_t value[SIMPMU_COUNTER_COUNT])
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+
+        rig->machine.prefetch = prefetchers;
+        for (uint64_t i = 0; i < lines; i++) {
+                uint64_t line = in_order ? i * LINE_BYTES : scattered(i, 64 * MIB);
+                for (uint64_t at = 0; at < LINE_BYTES; at += WORD_BYTES)
+                        touch(rig, ACCESS_LOAD, MIB + line + at, instructions);
+        }
+        counters(rig, 0, value);
+}
+
+static void prefetching_makes_a_stream_faster_but_reads_no_more(void **state)
+{
+        const uint64_t lines = 65536;
+        uint64_t without[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        read_words(0, true, lines, 40, without);
+        assert_int_equal(without[SIMPMU_DRAM_READ], lines * LINE_BYTES);
+        for (uint32_t i = 0; i < SIMPMU_PREFETCHER_COUNT; i++) {
+                uint64_t with[SIMPMU_COUNTER_COUNT];
+                read_words(1u << i, true, lines, 40, with);
+                assert_near((double)with[SIMPMU_DRAM_READ], (double)lines * LINE_BYTES,
+                            0.01);
+                assert_true(lmrl(with) < lmrl(without));
+                assert_true(with[SIMPMU_CYCLES] < without[SIMPMU_CYCLES] * 3 / 4);
+        }
+}
+
+/* Lines without order follow no stream; only the adjacent line is brought for nothing. */
+static void prefetchers_of_streams_leave_scattered_lines_alone(void **state)
+{
+        const uint64_t lines = 65536;
+        const uint32_t streams = 1u << SIMPMU_L1_NEXT | 1u << SIMPMU_L2_STREAMER;
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        read_words(streams, false, lines, 8, value);
+        assert_near((double)value[SIMPMU_DRAM_READ], (double)lines * LINE_BYTES, 0.05);
+        read_words(1u << SIMPMU_L2_ADJACENT, false, lines, 8, value);
+        assert_true(value[SIMPMU_DRAM_READ] > lines * LINE_BYTES * 3 / 2);
+}
+
+/* H20's memory read: the first word of record after record of four arrays, and DELAY
+ * instructions after every four of them. */
+static void memory_read(uint32_t prefetchers, uint16_t delay,
+                        uint64_t value[SIMPMU_COUNTER_COUNT])
+{
+        const uint64_t records = 20000, arrays = 4;
+        const uint32_t ldlat_cycles = 30;
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, ldlat_cycles, 1);
+
+        rig->machine.prefetch = prefetchers;
+        for (uint64_t t = 0; t < records; t++) {
+                for (uint64_t i = 0; i < arrays; i++)
+                        touch(rig, ACCESS_LOAD, (i + 1) * 256 * MIB + t * LINE_BYTES,
+                              i + 1 < arrays ? 1 : delay);
+        }
+        counters(rig, 0, value);
+}
+
+/* H20, finding 3: with prefetching few misses and many hits of fill buffers make the L1
+ * miss latency longer than any load has waited; LMRL stays true, and falls with more
+ * compute between the loads, which gives the prefetcher time. */
+static void prefetching_misleads_l1_miss_latency_but_not_lmrl(void **state)
+{
+        uint64_t busy[SIMPMU_COUNTER_COUNT];
+        uint64_t relaxed[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        memory_read(ALL_PREFETCHERS, 128, busy);
+        memory_read(ALL_PREFETCHERS, 512, relaxed);
+        assert_true((double)busy[SIMPMU_PENDING] / (double)busy[SIMPMU_L1_MISS] >
+                    3 * DRAM_CYCLES);
+        assert_true(lmrl(busy) < DRAM_CYCLES);
+        assert_true(lmrl(relaxed) < 0.7 * lmrl(busy));
+}
+
+/* H20, findings 2 and 4: one core whose fill buffers are full waits in the core. LMRL
+ * stays idle, fb_full is high, and samples (whose latency includes the wait for a
+ * buffer) alone would have told of contention. */
+static void full_buffers_lengthen_samples_but_not_lmrl(void **state)
+{
+        uint64_t full[SIMPMU_COUNTER_COUNT];
+        uint64_t idle[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        memory_read(0, 1, full);
+        uint64_t full_sample = last_sample.latency_slots;
+        memory_read(0, 2048, idle);
+        assert_true(full_sample > last_sample.latency_slots * 3 / 2);
+        assert_near(lmrl(full), lmrl(idle), 0.15);
+        assert_true(full[SIMPMU_FB_FULL] > full[SIMPMU_CYCLES] / 2);
+        assert_int_equal(idle[SIMPMU_FB_FULL], 0);
+}
+
 /* ---- sampling ---- */
 
 static void samples_come_at_the_period_with_jitter(void **state)
@@ -705,6 +812,14 @@ int main(void)
             cmocka_unit_test_teardown(innocent_chase_suffers_beside_streams, free_blocks),
             cmocka_unit_test_teardown(write_backs_take_bandwidth, free_blocks),
             cmocka_unit_test_teardown(a_write_takes_the_line_from_other_cores,
+                                      free_blocks),
+            cmocka_unit_test_teardown(prefetching_makes_a_stream_faster_but_reads_no_more,
+                                      free_blocks),
+            cmocka_unit_test_teardown(prefetchers_of_streams_leave_scattered_lines_alone,
+                                      free_blocks),
+            cmocka_unit_test_teardown(prefetching_misleads_l1_miss_latency_but_not_lmrl,
+                                      free_blocks),
+            cmocka_unit_test_teardown(full_buffers_lengthen_samples_but_not_lmrl,
                                       free_blocks),
             cmocka_unit_test_teardown(samples_come_at_the_period_with_jitter,
                                       free_blocks),

@@ -135,6 +135,8 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                        struct found *found)
 {
         struct l1d_way *way = l1d_way_of(&thread->core->l1d, place, bit);
+        bool of_prefetch = machine->prefetch != 0 && access->kind == ACCESS_LOAD &&
+                           (place->set->mark & bit) != 0;
 
         place->set->recent |= bit;
         if (access->kind != ACCESS_LOAD) {
@@ -151,6 +153,10 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
         }
         if (access->kind != ACCESS_LOAD)
                 store_value(hot, thread, way, access);
+        if (__builtin_expect(of_prefetch, 0)) {
+                place->set->mark &= ~bit;
+                prefetch_after(machine, hot, thread, line, access->now, false);
+        }
 }
 
 /* LINE is not in L1: brings it there. START: with the translation of the address. */
@@ -167,7 +173,8 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         if (victim.dirty)
                 miss_write_back(machine, thread, victim.line, start);
         struct miss miss =
-            miss_fill(machine, thread, line, start, access->now, access->kind);
+            miss_fill(machine, thread, line, start, access->now,
+                      access->kind != ACCESS_LOAD, access->kind != ACCESS_STORE);
         *way = (struct l1d_way){miss.completion, miss.completion};
         found->level = miss.level;
         found->arrival = miss.completion;
@@ -181,6 +188,9 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                 window_hold(thread, &thread->stores, access->now - thread->stall,
                             miss.completion);
         }
+        if (machine->prefetch != 0)
+                prefetch_after(machine, hot, thread, line, start,
+                               miss.level > SIMPMU_LEVEL_L2);
 }
 
 /* What an access that hits the DTLB and L1 finds. */

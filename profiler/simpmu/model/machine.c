@@ -51,6 +51,8 @@ static struct core *core_new(const struct machine *machine, uint32_t number)
         struct core *core = machine->allocate(sizeof(*core));
 
         core->number = number;
+        for (uint32_t i = 0; i < STREAMS; i++)
+                core->streams[i].page = UINT64_MAX;
         l1d_init(&core->l1d, (uint64_t)params->l1d_bytes / LINE_BYTES,
                  (uint32_t)params->l1d_ways, machine->allocate);
         cache_init(&core->l2, (uint64_t)params->l2_bytes / LINE_BYTES,
@@ -83,6 +85,16 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
         sampler_init(&thread->sampler, period_loads, seed + k);
 }
 
+/* Times on the clock of the thread that was here before mean nothing to the next. */
+static void forget_requests(struct core *core)
+{
+        core->last_request = 0;
+        for (uint32_t i = 0; i < L2_PREFETCH_QUEUE; i++)
+                core->prefetch_done[i] = 0;
+        for (uint32_t i = 0; i < L2_REQUESTS; i++)
+                core->requests[i].arrival = 0;
+}
+
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
 {
         hot->now = 0;
@@ -91,6 +103,7 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
                 return;
         thread->core->runs = thread;
         l1d_settle(&thread->core->l1d);
+        forget_requests(thread->core);
 }
 
 void machine_read_counters(const struct machine *machine, const struct sim_thread *thread,

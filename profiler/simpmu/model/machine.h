@@ -17,12 +17,37 @@
 #include "thread.h"
 #include "tlb.h"
 
+/* What the prefetchers of L2 know: see prefetch.h. */
+#define STREAMS           32u  /* pages that are followed */
+#define L2_REQUESTS       256u /* lines in flight to L2 are looked up here */
+#define L2_PREFETCH_QUEUE 16u  /* prefetches under way at a time */
+
+struct stream {
+        uint64_t page;
+        int32_t last;  /* line of the page that was asked for last */
+        int32_t ahead; /* and the furthest that has been prefetched */
+        int32_t direction;
+        int32_t reserved;
+};
+
+struct l2_request {
+        uint64_t line;
+        uint64_t arrival;
+        enum simpmu_level level;
+};
+
 struct core {
         struct l1d l1d;
         struct cache l2;
         struct tlb tlb;
         const struct sim_thread *runs; /* whose clock the times in l1d are of */
         uint32_t number;
+        uint64_t last_request; /* when the last of the requests arrives */
+        uint64_t prefetches;
+        uint64_t prefetch_done[L2_PREFETCH_QUEUE];
+        struct stream streams[STREAMS];
+        uint32_t next_stream; /* the one to replace next */
+        struct l2_request requests[L2_REQUESTS];
 };
 
 /* Which core uses a page: writes look for other cores' copies only in pages that
@@ -72,6 +97,7 @@ struct machine {
         uint64_t walk_latency;
         uint64_t sample_latency; /* loads of at least this latency qualify */
         uint32_t fill_buffers;
+        uint32_t prefetch; /* a bit of each simpmu_prefetcher that is on; 0 at first */
         uint32_t core_count;
         uint32_t cores_used; /* cores[0 .. cores_used) exist */
         struct core **cores;

@@ -88,6 +88,17 @@ static void forget_free_buffers(struct sim_thread *thread, uint64_t now)
         thread->fill_count = kept;
 }
 
+bool miss_buffer_free(const struct machine *machine, struct sim_thread *thread,
+                      uint64_t now)
+{
+        if (thread->fill_count == machine->fill_buffers)
+                forget_free_buffers(thread, now);
+        if (thread->fill_count == 0)
+                thread->fill_count = 1; /* the last one taken, free by now */
+        return thread->fill_count < machine->fill_buffers ||
+               thread->fill_done[thread->fill_count - 1] <= now;
+}
+
 /* All are in use at the thread's clock: the one to take is that which is freed last
  * before START, else the one that is freed first. */
 static uint64_t *buffer_to_wait_for(struct sim_thread *thread, uint64_t start)

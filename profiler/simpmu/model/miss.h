@@ -5,6 +5,7 @@
 #define SIMPMU_MODEL_MISS_H
 
 #include "machine.h"
+#include "prefetch.h"
 
 struct miss {
         uint64_t completion; /* when the line is in L1 */
@@ -54,12 +55,17 @@ static inline void miss_take_ownership(struct machine *machine, struct sim_threa
                 miss_shared(machine, thread, line, true, now);
 }
 
+/* A fill buffer is free at NOW. */
+bool miss_buffer_free(const struct machine *machine, struct sim_thread *thread,
+                      uint64_t now);
+
 /* The thread's clock stands at NOW; LINE has missed L1 and its request can start at
- * START. The time in a fill buffer counts as pending for loads only: the event counts
- * buffers that demand reads require, a store's from the moment that a load hits it. */
+ * START. WRITES: no other core may keep it. The time in a fill buffer counts as pending
+ * when it is FOR_LOAD: the event counts buffers that demand reads require, a store's or a
+ * prefetch's from the moment that a load hits it. */
 static inline struct miss miss_fill(struct machine *machine, struct sim_thread *thread,
                                     uint64_t line, uint64_t start, uint64_t now,
-                                    enum access_kind kind)
+                                    bool writes, bool for_load)
 {
         uint64_t begin = miss_buffer(machine, thread, start, now);
         uint64_t latency = machine->l2_latency;
@@ -67,11 +73,13 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
 
         dram_tick(&machine->dram, now);
         if (machine->cores_used > 1)
-                miss_shared(machine, thread, line, kind != ACCESS_LOAD, begin);
+                miss_shared(machine, thread, line, writes, begin);
         if (__builtin_expect(!cache_touch(&thread->core->l2, line), 0))
                 latency = miss_beyond_l2(machine, thread, line, begin, &level);
+        else if (__builtin_expect(thread->core->last_request > begin, 0))
+                latency += prefetch_wait(thread->core, line, begin, &level);
         thread->fill_done[thread->fill_count - 1] = begin + latency;
-        if (kind != ACCESS_STORE)
+        if (for_load)
                 thread->counters.pending_slots += latency;
         return (struct miss){begin + latency, level};
 }

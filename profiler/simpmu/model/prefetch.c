@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* See prefetch.h. */
+#include "prefetch.h"
+
+#include "miss.h"
+
+#define STREAM_LINES_AHEAD 20
+#define LINES_AT_A_TIME    2
+#define PAGE_LINES         (1u << PAGE_LINE_SHIFT)
+
+uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
+                       enum simpmu_level *level)
+{
+        const struct l2_request *request = &core->requests[line & (L2_REQUESTS - 1)];
+
+        if (request->line != line || request->arrival <= now)
+                return 0;
+        *level = request->level;
+        return request->arrival - now;
+}
+
+/* The queue beyond L2 has a place for one more prefetch at NOW. */
+static bool queue_has_room(const struct core *core, uint64_t now)
+{
+        return core->prefetch_done[core->prefetches % L2_PREFETCH_QUEUE] <= now;
+}
+
+static void bring_to_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                        uint64_t now)
+{
+        struct core *core = thread->core;
+        struct cache_place place = cache_place_of(&core->l2, line);
+        enum simpmu_level level;
+
+        if (cache_find(&core->l2, &place) != 0 || !queue_has_room(core, now))
+                return;
+        uint64_t arrival = now + miss_beyond_l2(machine, thread, line, now, &level);
+        core->prefetch_done[core->prefetches++ % L2_PREFETCH_QUEUE] = arrival;
+        core->requests[line & (L2_REQUESTS - 1)] =
+            (struct l2_request){line, arrival, level};
+        core->last_request = later(core->last_request, arrival);
+}
+
+/* Asks for up to two lines beyond those that the stream has asked for already. */
+static void run_ahead(struct machine *machine, struct sim_thread *thread,
+                      struct stream *stream, uint64_t now)
+{
+        const uint64_t first_line = stream->page << PAGE_LINE_SHIFT;
+        int32_t end = stream->last + stream->direction * STREAM_LINES_AHEAD;
+
+        if ((stream->ahead - stream->last) * stream->direction < 0)
+                stream->ahead = stream->last;
+        for (int i = 0; i < LINES_AT_A_TIME; i++) {
+                int32_t next = stream->ahead + stream->direction;
+                if (next < 0 || next >= (int32_t)PAGE_LINES ||
+                    (end - next) * stream->direction < 0)
+                        return;
+                bring_to_l2(machine, thread, first_line + (uint32_t)next, now);
+                stream->ahead = next;
+        }
+}
+
+/* The stream of LINE's page; a new one takes the place of the oldest. */
+static struct stream *stream_of(struct core *core, uint64_t line)
+{
+        uint64_t page = line >> PAGE_LINE_SHIFT;
+        struct stream *stream;
+
+        for (uint32_t i = 0; i < STREAMS; i++) {
+                if (core->streams[i].page == page)
+                        return &core->streams[i];
+        }
+        stream = &core->streams[core->next_stream++ % STREAMS];
+        *stream = (struct stream){.page = page, .last = -1};
+        return stream;
+}
+
+/* LINE of the stream's page is used; returns in which direction the stream goes on: 0
+ * when it does not. */
+static int32_t stream_moves(struct stream *stream, uint64_t line)
+{
+        int32_t place = (int32_t)(line & (PAGE_LINES - 1));
+        int32_t before = stream->direction;
+
+        if (place == stream->last)
+                return 0;
+        stream->direction = stream->last < 0 ? 0 : place > stream->last ? 1 : -1;
+        stream->last = place;
+        if (stream->direction != before)
+                stream->ahead = place;
+        return stream->direction == before ? before : 0;
+}
+
+/* Brings LINE to L1 when a fill buffer is free. */
+static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
+                        struct sim_thread *thread, uint64_t line, uint64_t now)
+{
+        struct l1d *l1d = &thread->core->l1d;
+        struct cache_place place = cache_place_of(&l1d->cache, line);
+
+        if (cache_find(&l1d->cache, &place) != 0 ||
+            !miss_buffer_free(machine, thread, now))
+                return;
+        uint32_t bit = cache_victim_bit(&l1d->cache, place.set);
+        struct cache_victim victim = l1d_replace(l1d, hot, &place, bit);
+        if (victim.dirty)
+                miss_write_back(machine, thread, victim.line, now);
+        struct miss miss = miss_fill(machine, thread, line, now, now, false, false);
+        *l1d_way_of(l1d, &place, bit) =
+            (struct l1d_way){miss.completion, miss.completion};
+        place.set->mark |= bit; /* no load has asked for it */
+}
+
+void prefetch_after(struct machine *machine, struct sim_hot *hot,
+                    struct sim_thread *thread, uint64_t line, uint64_t now,
+                    bool beyond_l2)
+{
+        struct stream *stream = stream_of(thread->core, line);
+        int32_t last = stream->last;
+        int32_t direction = stream_moves(stream, line);
+        bool next_in_page = ((line + 1) & (PAGE_LINES - 1)) != 0;
+        uint32_t on = machine->prefetch;
+
+        if ((on & 1u << SIMPMU_L2_STREAMER) != 0 && direction != 0)
+                run_ahead(machine, thread, stream, now);
+        if ((on & 1u << SIMPMU_L2_ADJACENT) != 0 && beyond_l2)
+                bring_to_l2(machine, thread, line ^ 1, now);
+        if ((on & 1u << SIMPMU_L1_NEXT) != 0 && next_in_page && last >= 0 &&
+            stream->last == last + 1)
+                bring_to_l1(machine, hot, thread, line + 1, now);
+}
