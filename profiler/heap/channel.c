@@ -48,7 +48,8 @@ __thread struct heap_thread heap_thread;
 
 static long open_file(const char *path)
 {
-        return syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
+        return syscall(SYS_openat, AT_FDCWD, path,
+                       O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 static void close_file(long fd)
@@ -71,7 +72,9 @@ static long open_memory(void)
         long fd = open_file(file_path);
         if (fd < 0)
                 return -1;
+        /* In another PID namespace, that may be anybody's file. */
         if (syscall(SYS_newfstatat, fd, "", &status, AT_EMPTY_PATH) == 0 &&
+            S_ISREG(status.st_mode) &&
             (file_status.st_ino == 0 || (status.st_ino == file_status.st_ino &&
                                          status.st_dev == file_status.st_dev))) {
                 file_status = status;
