@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -193,12 +194,28 @@ static int copy_rest(struct input *input, int fd, uint64_t *size_bytes, struct d
         return 0;
 }
 
+/* A new file without a name in DIRECTORY; -1 with errno. Not every file system can make
+ * one at once. */
+static int open_unnamed(const char *directory)
+{
+        char path[4096];
+        int length = snprintf(path, sizeof(path), "%s/memlag-XXXXXX", directory);
+        if (length < 0 || (size_t)length >= sizeof(path)) {
+                errno = ENAMETOOLONG;
+                return -1;
+        }
+        int fd = mkostemp(path, O_CLOEXEC);
+        if (fd >= 0)
+                unlink(path);
+        return fd;
+}
+
 int input_spool(struct input *input, int *fd, struct diag *diag)
 {
         const char *directory = getenv("TMPDIR");
         if (!directory || !*directory)
                 directory = "/var/tmp";
-        *fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        *fd = open_unnamed(directory);
         if (*fd < 0)
                 return diag_set(diag, -errno,
                                 "cannot make a temporary file in '%s' for what comes "
