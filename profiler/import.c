@@ -403,6 +403,43 @@ static int set_build_ids(const struct import *import, struct diag *diag)
         return rc;
 }
 
+/* Intel's load latency events: MEM_TRANS_RETIRED.LOAD_LATENCY, and that of E-cores. Their
+ * threshold is what the attributes say; the name may tell another. */
+static bool samples_loads(const struct perf_event_attr *attr)
+{
+        uint64_t event = attr->config & 0xffff;
+        return attr->type >= PERF_TYPE_RAW && (event == 0x1cd || event == 0x5d0) &&
+               attr->config1 & 0xffff && attr->sample_type & PERF_SAMPLE_DATA_SRC;
+}
+
+/* How loads were sampled, where all events that sample them agree. */
+static int set_sampling(const struct import *import, struct diag *diag)
+{
+        const struct events *events = perf_data_events(import->data);
+        const struct perf_event_attr *loads = NULL;
+        for (size_t i = 0; i < events->count; i++) {
+                const struct perf_event_attr *attr = &events->items[i]->attr;
+                if (!samples_loads(attr))
+                        continue;
+                if (loads && (loads->config1 != attr->config1 ||
+                              loads->sample_period != attr->sample_period ||
+                              loads->freq != attr->freq))
+                        return 0;
+                loads = attr;
+        }
+        if (!loads)
+                return 0;
+        int rc = db_run_set_int(import->db, "ldlat_cycles",
+                                (int64_t)(loads->config1 & 0xffff), diag);
+        return rc == 0 ? db_run_set_int(import->db,
+                                        loads->freq ? "frequency_hz" : "period_loads",
+                                        loads->sample_period > INT64_MAX
+                                            ? INT64_MAX
+                                            : (int64_t)loads->sample_period,
+                                        diag)
+                       : rc;
+}
+
 static int set_first_facts(const struct import *import, struct diag *diag)
 {
         struct db *db = import->db;
@@ -423,6 +460,8 @@ static int set_last_facts(const struct import *import, bool complete, struct dia
         int rc = set_features(import, diag);
         if (rc == 0)
                 rc = set_events(import, diag);
+        if (rc == 0)
+                rc = set_sampling(import, diag);
         if (rc == 0)
                 rc = set_build_ids(import, diag);
         if (rc == 0 && import->has_base)

@@ -212,6 +212,11 @@ def other_machines(has_perf):
         import_recording(path)
         if run_info("samples") != samples:
             fail(f"{name}: {run_info('samples')} samples, not {samples}")
+        if name.startswith("mem/skx") and (
+            run_info("ldlat_cycles"),
+            run_info("period_loads"),
+        ) != (64, 10009):
+            fail(f"{name}: {query('SELECT * FROM run_info')}")
         if run_info("numbers") != "imported" or run_info("state") != "complete":
             fail(f"{name}: {query('SELECT * FROM run_info')}")
         with open(path, "rb") as stdin:
