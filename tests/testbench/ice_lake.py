@@ -8,9 +8,10 @@ import unittest
 import bench
 from case import PERF_THRESHOLD, PebsCase
 from recording import perf_script_samples
-from script import sources
+from script import ACCESSES, WORD_BYTES, sources
 
 THRESHOLD = 30
+PAGE_BYTES = 4096
 
 
 class IceLake(PebsCase):
@@ -45,6 +46,30 @@ class IceLake(PebsCase):
 
     def test_latency_of_intervals(self):
         self.assert_phases("phases/record.db")
+
+    def test_heap_block(self):
+        """The main thread's array is a block of its heap this time."""
+        self.assertEqual(self.status("heap/record"), 0)
+        player = self.player("heap/record.out")
+        recording = self.recording("heap/record.db")
+        samples = recording.memory_samples()
+        self.assert_produced(samples, self.journal("heap"))
+        self.assert_steps(samples, player, 5000, THRESHOLD, {"main"})
+        self.assertEqual({sample.object_kind for sample in samples}, {"heap"})
+        self.assertEqual(recording.rows("""
+            SELECT alloc_function, size_bytes, allocations, samples FROM object_view"""),
+            [("allocate_words", ACCESSES * WORD_BYTES, 1, len(samples))])
+
+    def test_pages(self):
+        """Their physical addresses, as the kernel told the program itself."""
+        player = self.player("heap/record.out")
+        pages = self.recording("heap/record.db").rows("""
+            SELECT addr, phys_addr, page_bytes FROM sample JOIN sample_page USING (sample_id)""")
+        self.assertEqual(len(pages), self.journal("heap").produced)
+        for addr, phys_addr, page_bytes in pages:
+            page = addr // PAGE_BYTES * PAGE_BYTES
+            self.assertEqual((phys_addr - player.frames[page], page_bytes),
+                             (addr - page, PAGE_BYTES))
 
     def test_shares(self):
         """perf mem and memlag make as many samples of the same script, and find the same

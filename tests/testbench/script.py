@@ -28,6 +28,7 @@ class Player:
     def __init__(self, path, extra=0):
         self.roles = {}  # name: (pid, tid, address of its array)
         self.cpu_ms = {}  # that each role had while it played
+        self.frames = {}  # physical addresses of pages
         self._extra = extra
         self._sources = sources()
         self._sites = {}
@@ -38,6 +39,8 @@ class Player:
                     self._sites[int(values[0])] = int(values[1], 16)
                 elif word == "played":
                     self.cpu_ms[values[0]] = int(values[1]) / 1e6
+                elif word == "page":
+                    self.frames[int(values[0], 16)] = int(values[1], 16)
                 elif word == "role":
                     self.roles[values[0]] = (int(values[1]), int(values[2]), int(values[3], 16))
 

@@ -28,6 +28,10 @@ journal
 scenario phases
 record --interval 10 -- /bench/player --ms 210 $phases
 
+scenario heap
+record --period 100 --phys-data --data-page-size -- /bench/player --heap --steps 5000 $steps
+journal
+
 # perf mem and memlag on the same script, by time.
 scenario shares
 record --period 4000 -- /bench/player --ms 500 $loads

@@ -53,6 +53,7 @@ static struct {
         unsigned milliseconds;
         unsigned steps; /* 0: by time */
         bool with_thread, with_fork, with_exec;
+        bool on_heap; /* the main thread's array */
         char **argv;
 } options;
 
@@ -137,6 +138,24 @@ static void give_script(void)
         close(fd);
 }
 
+/* Where the kernel has put the array (proc(5), pagemap), for those who may know. */
+static void print_frames(const struct role *role)
+{
+        enum { PAGE = 4096 };
+        int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+        uintptr_t first = (uintptr_t)role->array / PAGE;
+        uintptr_t last = (uintptr_t)(role->array + ACCESSES - 1) / PAGE;
+        uint64_t entry;
+
+        for (uintptr_t page = first; fd >= 0 && page <= last; page++)
+                if (pread(fd, &entry, sizeof(entry), (off_t)(page * sizeof(entry))) ==
+                    sizeof(entry))
+                        printf("page 0x%" PRIxPTR " 0x%" PRIx64 "\n", page * PAGE,
+                               (entry & ((UINT64_C(1) << 55) - 1)) * PAGE);
+        if (fd >= 0)
+                close(fd);
+}
+
 static void play_for_time(struct role *role)
 {
         uint64_t end_ms = now_ms() + options.milliseconds;
@@ -178,9 +197,11 @@ static void play_steps(struct role *role)
 
 static void play(struct role *role)
 {
+        memset(role->array, 1, ACCESSES * sizeof(*role->array));
         fill_published(role);
         printf("role %s %d %ld %p\n", role->name, getpid(), syscall(SYS_gettid),
                (void *)role->array);
+        print_frames(role);
         fflush(stdout);
         give_script();
         uint64_t begin_ns = cpu_time_ns();
@@ -190,6 +211,15 @@ static void play(struct role *role)
                 play_for_time(role);
         printf("played %s %" PRIu64 "\n", role->name, cpu_time_ns() - begin_ns);
         fflush(stdout);
+}
+
+__attribute__((noinline)) static uint64_t *allocate_words(size_t count)
+{
+        uint64_t *words = malloc(count * sizeof(*words));
+
+        if (!words)
+                err(3, "malloc");
+        return words;
 }
 
 static void *play_thread(void *role)
@@ -247,6 +277,8 @@ static void read_options(int argc, char **argv)
         static const struct option names[] = {{"thread", no_argument, NULL, 't'},
                                               {"fork", no_argument, NULL, 'f'},
                                               {"exec", no_argument, NULL, 'e'},
+                                              {"heap", no_argument, NULL, 'h'},
+
                                               {"ms", required_argument, NULL, 'm'},
                                               {"steps", required_argument, NULL, 's'},
                                               {"extra", required_argument, NULL, 'x'},
@@ -264,6 +296,9 @@ static void read_options(int argc, char **argv)
                         break;
                 case 'e':
                         options.with_fork = options.with_exec = true;
+                        break;
+                case 'h':
+                        options.on_heap = true;
                         break;
                 case 'm':
                         options.milliseconds = (unsigned)atoi(optarg);
@@ -299,6 +334,8 @@ int main(int argc, char **argv)
         if (options.with_thread &&
             pthread_create(&thread, NULL, play_thread, &thread_role))
                 errx(3, "cannot make a thread");
+        if (options.on_heap)
+                main_role.array = allocate_words(ACCESSES);
         play(&main_role);
         if (options.with_thread)
                 pthread_join(thread, NULL);
