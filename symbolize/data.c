@@ -19,8 +19,8 @@ struct search {
         struct string_pool *names;
         struct data_place **wanted; /* in order of vaddr */
         size_t wanted_count;
-        size_t typeless;     /* of these */
-        uint64_t *functions; /* entries' offsets; a walk value is index + 1 */
+        size_t typeless;      /* of these */
+        Dwarf_Die *functions; /* a walk value is index + 1 */
         size_t function_count;
         size_t function_capacity;
 };
@@ -89,8 +89,8 @@ static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t func
 
         if (!function || strcmp(name, string_pool_text(search->names, id) ?: "") != 0)
                 return id; /* a mangled name holds its scope */
-        if (dwarf_offdie(search->dwarf->dwarf, search->functions[function - 1], &scope))
-                outer = die_name(search->dwarf, &scope);
+        scope = search->functions[function - 1];
+        outer = die_name(search->dwarf, &scope);
         outer = outer ? string_pool_text(search->names,
                                          name_put_linkage(search->names, outer))
                       : NULL;
@@ -159,7 +159,7 @@ static int visit_variable(void *context, Dwarf_Die *die, uint32_t parent, uint32
                     array_reserve(&search->functions, &search->function_capacity,
                                   search->function_count, sizeof(*search->functions)) < 0)
                         return -ENOMEM;
-                search->functions[search->function_count++] = dwarf_dieoffset(die);
+                search->functions[search->function_count++] = *die;
                 *value = (uint32_t)search->function_count;
                 return 1;
         case DW_TAG_namespace:
@@ -178,12 +178,11 @@ static int search_dwarf(struct search *search)
         for (size_t i = 0;
              i < search->dwarf->unit_count && error != -ENOMEM && search->typeless > 0;
              i++) {
-                Dwarf_Die unit;
+                Dwarf_Die unit, entries;
 
                 search->function_count = 0;
-                if (dwarf_offdie(search->dwarf->dwarf, search->dwarf->units[i].die_offset,
-                                 &unit))
-                        error = die_walk(search->dwarf, &unit, visit_variable, search);
+                if (die_open_unit(search->dwarf, i, &unit, &entries))
+                        error = die_walk(search->dwarf, &entries, visit_variable, search);
         }
         free(search->functions);
         return error == -ENOMEM ? error : search->reader->error;

@@ -108,11 +108,10 @@ static int visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value
 static int read_all(struct reading *reading)
 {
         for (size_t i = 0; i < reading->dwarf->unit_count; i++) {
-                Dwarf_Die unit;
+                Dwarf_Die unit, entries;
 
-                if (dwarf_offdie(reading->dwarf->dwarf,
-                                 reading->dwarf->units[i].die_offset, &unit) &&
-                    die_walk(reading->dwarf, &unit, visit, reading) == -ENOMEM)
+                if (die_open_unit(reading->dwarf, i, &unit, &entries) &&
+                    die_walk(reading->dwarf, &entries, visit, reading) == -ENOMEM)
                         return -ENOMEM;
         }
         return 0;

@@ -157,7 +157,11 @@ static const char *name_prefix(struct type_reader *reader, Dwarf_Die *die)
                         return "";
                 }
         }
-        const struct type_scope *scope = find_scope(reader, die->addr);
+        Dwarf_Die declared;
+        const struct type_scope *scope = find_scope(
+            reader, die_reference(reader->dwarf, die, DW_AT_specification, &declared)
+                        ? declared.addr
+                        : die->addr);
 
         return scope ? string_pool_text(reader->names, scope->name) ?: "" : "";
 }
@@ -181,7 +185,11 @@ static bool strip(struct type_reader *reader, Dwarf_Die *die, const char **alias
                 case DW_TAG_immutable_type:
                         break;
                 default:
-                        return true;
+                        /* A type in a unit of its own is known by its signature here. */
+                        if (!die_reference(reader->dwarf, die, DW_AT_signature, &next))
+                                return true;
+                        *die = next;
+                        continue;
                 }
                 if (!die_reference(reader->dwarf, die, DW_AT_type, &next))
                         return false;

@@ -33,30 +33,57 @@ check_ledger()
                 fail "$1: $placed samples with an object and $unplaced without are not $all"
 }
 
-# measure NAME COMPILER SOURCE [ARGUMENT...]: records, and holds the answers against what
-# the program says of itself.
+# build NAME COMPILER SOURCE [OPTION...]
+build()
+{
+        name=$1 compiler=$2 source=$SOURCE_DIR/tests/integration/types/$3
+        shift 3
+        "$compiler" -g -O2 -pthread "$@" -o "$name" "$source"
+}
+
+# separate NAME: keeps its debug information in another file, below debug/.
+separate()
+{
+        id=$(readelf -n "$1" | sed -n 's/.*Build ID: //p')
+        mkdir -p "debug/.build-id/${id%"${id#??}"}"
+        objcopy --only-keep-debug "$1" "debug/.build-id/${id%"${id#??}"}/${id#??}.debug"
+        strip -g "$1"
+}
+
+# measure NAME: records, and holds the answers against what the program says of itself.
 measure()
 {
         name=$1
-        shift
-        "$1" -g -O2 -pthread -o "$name" "$SOURCE_DIR/tests/integration/types/$2"
-        shift 2
         TRUTH=$name.truth "$MEMLAG" record -o "$name.db" --source sim --ldlat 1 --period 53 \
-                -- "./$name" "$@" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+                -- "./$name" words >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+        "$MEMLAG" symbolize --debuginfo-path=debug "$name.db"
         PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
                 "$name.db" "$name.truth" --limits || fail "$name: not as it is known to be"
         check_ledger "$name.db"
 }
 
 head -c 4096 /dev/zero >words
-measure c_gcc gcc program.c words
-measure cxx_gcc g++ program.cc
+build c_gcc gcc program.c
+measure c_gcc
+build cxx_gcc g++ program.cc
+measure cxx_gcc
 if command -v clang >/dev/null; then
-        measure c_clang clang program.c words
-        measure cxx_clang clang++ program.cc
+        build c_clang clang program.c
+        measure c_clang
+        build cxx_clang clang++ program.cc
+        measure cxx_clang
 else
         echo "types.sh: SKIPPED with clang: it is not installed" >&2
 fi
+
+# Types in units of their own, and units in files of their own. The engine of the simulated
+# PMU reads debug information too and gives up on these: it does not get to see it.
+build cxx_units g++ program.cc -fdebug-types-section
+separate cxx_units
+measure cxx_units
+build c_split gcc program.c -gsplit-dwarf
+separate c_split
+measure c_split
 
 # A type's fields in the order of their layout, also those without samples.
 "$MEMLAG" report --by type --format csv c_gcc.db >types.csv
