@@ -32,11 +32,25 @@ static bool indexed_address(Dwarf_Attribute *attribute, const Dwarf_Op *op,
         return true;
 }
 
+/* A constant, which may stand elsewhere in the file. */
+static bool constant(Dwarf_Attribute *attribute, const Dwarf_Op *op, Dwarf_Word *number)
+{
+        Dwarf_Attribute at;
+
+        if (op->atom != DW_OP_constx && op->atom != DW_OP_GNU_const_index) {
+                *number = op->number;
+                return true;
+        }
+        return dwarf_getlocation_attr(attribute, op, &at) == 0 &&
+               dwarf_formudata(&at, number) == 0;
+}
+
 /* The place that operation *AT names; *AT moves past what was understood. */
 static bool base(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
                  size_t *at, struct location *location)
 {
         const Dwarf_Op *op = &ops[*at];
+        Dwarf_Word number;
 
         (*at)++;
         if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
@@ -62,14 +76,17 @@ static bool base(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
         case DW_OP_addrx:
         case DW_OP_GNU_addr_index:
                 return indexed_address(attribute, op, location);
+        case DW_OP_constx:
+        case DW_OP_GNU_const_index:
         case DW_OP_const4u:
         case DW_OP_const8u:
-                if (*at >= count || (ops[*at].atom != DW_OP_form_tls_address &&
-                                     ops[*at].atom != DW_OP_GNU_push_tls_address))
+                if (!constant(attribute, op, &number) || *at >= count ||
+                    (ops[*at].atom != DW_OP_form_tls_address &&
+                     ops[*at].atom != DW_OP_GNU_push_tls_address))
                         return false;
                 (*at)++;
-                *location = (struct location){.kind = LOCATION_THREAD,
-                                              .offset = (int64_t)op->number};
+                *location =
+                    (struct location){.kind = LOCATION_THREAD, .offset = (int64_t)number};
                 return true;
         default:
                 return false;
