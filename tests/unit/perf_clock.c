@@ -74,6 +74,8 @@ static void faults_are_between_two_looks_at_the_clock(void **state)
         size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
         const struct perf_event_mmap_page *page = clock_page();
         if (!page) {
+                ring_close(ring);
+                close(fd);
                 print_message("SKIPPED: this kernel does not tell perf's clock\n");
                 skip();
         }
