@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Makes the corpora of the targets elf, split and mini_debug: programs of a few kilobytes
+# by gcc and clang. Run it in an empty directory; what it makes belongs into corpus/.
+set -eu
+cat >small.c <<'END'
+struct node { struct node *next; union { int i; double d; } u[2]; unsigned bit : 3; };
+struct node nodes[4];
+static int count;
+static inline int inner(struct node *at) { return at->next ? at->next->bit + ++count : 0; }
+__attribute__((noinline)) static int outer(struct node *at) { return inner(at) + 1; }
+int work(int n) { return outer(&nodes[n & 3]) + inner(&nodes[0]); }
+END
+mkdir -p elf split mini_debug
+link='-O2 -nostdlib -shared -fPIC -Wl,--build-id=none,-z,noseparate-code,-n small.c'
+for compiler in gcc clang; do
+        for version in 3 4 5; do
+                $compiler -g -gdwarf-$version $link -o elf/$compiler-$version
+        done
+        for version in 4 5; do
+                $compiler -g -gdwarf-$version -gsplit-dwarf $link -o split.so
+                id=$(readelf --debug-dump=info split.so |
+                        sed -n 's/.*\(dwo_id\|DWO ID\) *: *0x\([0-9a-f]*\).*/\2/p' | head -1)
+                python3 -c "import sys; sys.stdout.buffer.write(int('$id', 16).to_bytes(8, 'little'))" \
+                        >id
+                cat id ./*.dwo >split/$compiler-$version
+                if [ $version = 4 ]; then
+                        dwp -e split.so -o split.dwp
+                        cat id split.dwp >split/$compiler-package
+                fi
+                rm -f ./*.dwo
+        done
+done
+gcc -g -gz $link -o elf/compressed
+strip -o symbols --strip-debug elf/gcc-4
+xz -k symbols
+cp symbols.xz mini_debug/symbols
+strip -o elf/packed elf/gcc-4
+objcopy --add-section .gnu_debugdata=symbols.xz elf/packed

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz target: any bytes as the section .gnu_debugdata of a stripped program. */
+#include <stdlib.h>
+
+#include "mini_debug.h"
+#include "target.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+        char *image;
+        size_t image_bytes;
+
+        if (mini_debug_unpack(bytes, size, &image, &image_bytes) == 0)
+                free(image);
+        return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz target: the number of a unit, and any bytes as a .dwo file and as a package in
+ * which the unit is looked for. What is found is read to its end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "die.h"
+#include "target.h"
+
+static int ignore_range(void *context, uint64_t low, uint64_t high)
+{
+        (void)context;
+        return low > high;
+}
+
+static int look(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+{
+        struct dwarf_file *file = context;
+        const char *name = die_name(file, die);
+
+        *value = parent + 1;
+        die_ranges(file, die, ignore_range, NULL);
+        return !name || strlen(name) < SIZE_MAX;
+}
+
+static void read_unit(struct split_unit *unit)
+{
+        struct split_unit *splits[] = {unit};
+        struct dwarf_file file = {.splits = splits,
+                                  .split_count = 1,
+                                  .budget = unit->work};
+
+        die_walk(&file, &unit->die, look, &file);
+}
+
+static void look_for(const struct elf_file *file, uint64_t id, unsigned version,
+                     struct split_package *package)
+{
+        const struct split_skeleton skeleton = {.file = file,
+                                                .version = version,
+                                                .unit_id = id,
+                                                .name = file->path,
+                                                .low_pc = 4096};
+        struct split_unit unit;
+
+        if (split_unit_open(&unit, &skeleton, package) != 0)
+                return;
+        read_unit(&unit);
+        split_unit_close(&unit);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+        char path[64];
+        uint64_t id;
+        struct split_package none = {.asked = true}, package = {.asked = true};
+        struct elf_file file;
+        int fd = memfd_create("unit", MFD_CLOEXEC);
+
+        if (size < sizeof(id) || fd < 0 ||
+            write(fd, bytes + sizeof(id), size - sizeof(id)) !=
+                (ssize_t)(size - sizeof(id))) {
+                close(fd);
+                return 0;
+        }
+        memcpy(&id, bytes, sizeof(id));
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        package.there = elf_file_open(&package.file, path) == 0;
+        if (elf_file_open(&file, path) == 0) {
+                for (unsigned version = 4; version <= 5; version++) {
+                        look_for(&file, id, version, &none);
+                        look_for(&file, id, version, &package);
+                }
+                elf_file_close(&file);
+        }
+        split_package_close(&package);
+        close(fd);
+        return 0;
+}
