@@ -104,9 +104,13 @@ static int read_process(struct reader *reader, sqlite3_stmt *row)
         struct raw *raw = reader->raw;
         int error = put_id(reader, &raw->processes, raw->process_count, row);
 
-        if (!error)
-                raw->process_count++;
-        return error;
+        if (error)
+                return error;
+        if (array_reserve(&raw->pids, &reader->capacity, raw->process_count,
+                          sizeof(*raw->pids)) < 0)
+                return no_memory(reader);
+        raw->pids[raw->process_count++] = sqlite3_column_int64(row, 1);
+        return 0;
 }
 
 static int read_thread(struct reader *reader, sqlite3_stmt *row)
@@ -324,7 +328,7 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
                 const char *sql;
                 read_row *read;
         } tables[] = {
-            {"SELECT process_id FROM process ORDER BY process_id", read_process},
+            {"SELECT process_id, pid FROM process ORDER BY process_id", read_process},
             {"SELECT thread_id, process_id, tid, address FROM thread"
              " LEFT JOIN thread_pointer USING (thread_id) ORDER BY thread_id",
              read_thread},
@@ -407,6 +411,7 @@ void raw_free(struct raw *raw)
                         elf_file_close(&raw->modules[i].file);
         }
         free(raw->processes);
+        free(raw->pids);
         free(raw->executables);
         free(raw->threads);
         free(raw->thread_ids);

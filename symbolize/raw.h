@@ -79,7 +79,8 @@ struct raw_total {
 };
 
 struct raw {
-        int64_t *processes;    /* ids */
+        int64_t *processes; /* ids */
+        int64_t *pids;
         uint32_t *executables; /* of each process: the module; RAW_NONE: unknown */
         size_t process_count;
         struct raw_thread *threads;

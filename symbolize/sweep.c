@@ -24,7 +24,7 @@ static bool same_place(const void *context, const void *key, uint32_t position)
         const struct sweep *sweep = context;
         const struct place *wanted = key, *place = &sweep->places[position];
 
-        return place->module == wanted->module &&
+        return place->module == wanted->module && place->process == wanted->process &&
                place->code.vaddr == wanted->code.vaddr &&
                place->in_image == wanted->in_image && place->mapped == wanted->mapped;
 }
@@ -49,13 +49,18 @@ static int find_place(struct sweep *sweep, const struct timeline *timeline, uint
                       uint32_t *index)
 {
         uint32_t found = timeline_find(timeline, LAYER_MAPPING, addr);
-        struct place place = {.code = {.vaddr = addr}, .module = RAW_NONE};
+        struct place place = {
+            .code = {.vaddr = addr}, .module = RAW_NONE, .process = RAW_NONE};
 
         if (found != INTERVAL_NONE) {
                 const struct raw_mapping *mapping = &sweep->raw->mappings[found];
 
                 place.mapped = true;
                 place.module = mapping->module;
+                if (mapping->module == RAW_NONE) {
+                        place.process = mapping->process;
+                        place.vdso = mapping->kind == RAW_VDSO;
+                }
                 if (mapping->in_image) {
                         place.code.vaddr = addr - mapping->bias;
                         place.in_image = true;

@@ -15,6 +15,9 @@ struct place {
         struct access access; /* of a place that samples with an address are at */
         struct access call;   /* of one that blocks were allocated through */
         uint32_t module;
+        uint32_t
+            process;   /* without a module, where something was mapped; else RAW_NONE */
+        bool vdso;     /* the kernel's code in the process */
         bool mapped;   /* something was mapped there */
         bool in_image; /* code.vaddr is the file's virtual address */
 };

@@ -10,6 +10,7 @@
 #include "kallsyms.h"
 #include "name_source.h"
 #include "object.h"
+#include "perf_map.h"
 #include "result.h"
 #include "sample_type.h"
 #include "sweep.h"
@@ -222,11 +223,54 @@ static int name_places(struct stage *stage)
         return error;
 }
 
+/* Code that is in no file: the kernel's in the process, and what a compiler made there
+ * while PROCESS, whose list it is, ran. */
+static void name_made_code(struct stage *stage, uint32_t process,
+                           const struct range_map *made)
+{
+        for (size_t i = 0; i < stage->sweep.place_count; i++) {
+                struct place *place = &stage->sweep.places[i];
+                const struct range *range;
+
+                if (place->process != process || place->module != RAW_NONE)
+                        continue;
+                if (place->vdso)
+                        place->code.function = string_pool_put(stage->names, "[vdso]");
+                else if ((range = range_map_find(made, place->code.vaddr)) != NULL)
+                        place->code.function = range->value;
+        }
+}
+
+static int name_places_without_file(struct stage *stage)
+{
+        bool *asked = calloc(stage->raw.process_count + 1, sizeof(*asked));
+        int error = asked ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < stage->sweep.place_count && !error; i++) {
+                uint32_t process = stage->sweep.places[i].process;
+                struct range_map made = {0};
+
+                if (process == RAW_NONE || asked[process])
+                        continue;
+                asked[process] = true;
+                if (!stage->files.symfs) /* else the lists here are of other processes */
+                        error =
+                            perf_map_read(stage->raw.pids[process], &made, stage->names);
+                if (!error)
+                        name_made_code(stage, process, &made);
+                range_map_free(&made);
+        }
+        free(asked);
+        return error;
+}
+
 static int find_names(struct stage *stage, struct diag *diag)
 {
         int error = sweep_run(&stage->sweep, &stage->raw);
         if (!error)
                 error = name_places(stage);
+        if (!error)
+                error = name_places_without_file(stage);
         if (!error)
                 error = objects_make(&stage->objects, &stage->sweep, &stage->frames,
                                      &stage->types, stage->allocators, stage->names);

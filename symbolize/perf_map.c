@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The directory is open to everybody: a list may be anybody's, and anything. */
+#include "perf_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LIST_MAX_BYTES = 256 << 20 };
+
+/* A hexadecimal number at *AT, before END; *AT moves behind it. */
+static bool take_number(const char **at, const char *end, uint64_t *number)
+{
+        const char *start = *at;
+
+        *number = 0;
+        if (end - *at > 2 && start[0] == '0' && (start[1] == 'x' || start[1] == 'X'))
+                start = *at += 2;
+        for (; *at < end && *at - start < 16; ++*at) {
+                char c = **at;
+                int digit = c >= '0' && c <= '9'   ? c - '0'
+                            : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                            : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                   : -1;
+
+                if (digit < 0)
+                        break;
+                *number = *number << 4 | (uint64_t)digit;
+        }
+        return *at > start;
+}
+
+static int take_line(const char *line, const char *end, struct range_map *map,
+                     struct string_pool *names)
+{
+        uint64_t start, bytes;
+
+        if (!take_number(&line, end, &start) || line == end || *line++ != ' ' ||
+            !take_number(&line, end, &bytes) || line == end || *line++ != ' ' ||
+            line == end || bytes == 0 || start + bytes < start)
+                return 0;
+        char *name = strndup(line, (size_t)(end - line));
+        int error =
+            name ? range_map_add(map, start, start + bytes, string_pool_put(names, name))
+                 : -ENOMEM;
+
+        free(name);
+        return error;
+}
+
+int perf_map_parse(const char *text, size_t bytes, struct range_map *map,
+                   struct string_pool *names)
+{
+        const char *end = text + bytes;
+        int error = 0;
+
+        for (const char *next; text < end && !error; text = next + 1) {
+                next = memchr(text, '\n', (size_t)(end - text));
+                if (!next)
+                        next = end;
+                error = take_line(text, next, map, names);
+        }
+        return error ? error : range_map_build(map);
+}
+
+/* The first BYTES bytes of FD, or what there is of them; the caller frees it. */
+static char *read_all(int fd, size_t bytes, size_t *got)
+{
+        char *text = malloc(bytes + 1);
+        ssize_t part = 1;
+
+        *got = 0;
+        while (text && *got < bytes && (part = read(fd, text + *got, bytes - *got)) > 0)
+                *got += (size_t)part;
+        return text;
+}
+
+int perf_map_read(int64_t pid, struct range_map *map, struct string_pool *names)
+{
+        char path[64];
+        struct stat status;
+        size_t bytes;
+        int error = 0;
+
+        snprintf(path, sizeof(path), "/tmp/perf-%" PRId64 ".map", pid);
+        int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+
+        if (fd < 0)
+                return 0;
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+            (status.st_uid == geteuid() || status.st_uid == 0) &&
+            status.st_size <= LIST_MAX_BYTES) {
+                char *text = read_all(fd, (size_t)status.st_size, &bytes);
+
+                error = text ? perf_map_parse(text, bytes, map, names) : -ENOMEM;
+                free(text);
+        }
+        close(fd);
+        return error;
+}

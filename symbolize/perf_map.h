@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that a just-in-time compiler has made, as it lists them for perf in
+ * /tmp/perf-PID.map: a line "START SIZE NAME" each, in hexadecimal. */
+#ifndef MEMLAG_SYMBOLIZE_PERF_MAP_H
+#define MEMLAG_SYMBOLIZE_PERF_MAP_H
+
+#include "range_map.h"
+#include "string_pool.h"
+
+/* Reads the list in TEXT into MAP, whose values are numbers of NAMES; lines that are no
+ * functions are left out. Where two overlap the one that begins last is meant, and of
+ * equal ones the later. 0 or -ENOMEM. */
+int perf_map_parse(const char *text, size_t bytes, struct range_map *map,
+                   struct string_pool *names);
+
+/* Reads the list of process PID, when there is one that belongs to this user or root.
+ * One that an earlier process of this number has left is not told from it. Without one
+ * MAP stays empty. 0 or -ENOMEM. */
+int perf_map_read(int64_t pid, struct range_map *map, struct string_pool *names);
+
+#endif

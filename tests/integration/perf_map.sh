@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Code that is made while the program runs is called what its maker's list calls it.
+set -eu
+
+fail()
+{
+        echo "perf_map.sh: $*" >&2
+        exit 1
+}
+
+cat >jit.c <<'END_C'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+struct node { struct node *next; long pad[30]; };
+static struct node nodes[200003];
+int main(void)
+{
+        /* 1: mov (%rdi),%rdi; dec %rsi; jnz 1b; mov %rdi,%rax; ret */
+        static const unsigned char chase[] = {0x48, 0x8b, 0x3f, 0x48, 0xff, 0xce, 0x75, 0xf8,
+                                              0x48, 0x89, 0xf8, 0xc3};
+        unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char path[64];
+        memcpy(code + 256, chase, sizeof(chase));
+        snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+        FILE *list = fopen(path, "w");
+        fprintf(list, "%lx 100 before it\n%lx %zx made to chase\n", (unsigned long)code,
+                (unsigned long)code + 256, sizeof(chase));
+        fclose(list);
+        puts(path);
+        for (size_t i = 0; i < 200003; i++)
+                nodes[i].next = &nodes[(i * 7919 + 13) % 200003];
+        struct node *(*made)(struct node *, long) = (void *)(code + 256);
+        return !made(nodes, 300000);
+}
+END_C
+"$CC" -g -O1 -o jit jit.c
+"$MEMLAG" record -o t.db -- ./jit >out
+list=$(head -1 out)
+trap 'rm -f "$list"' EXIT
+samples=$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'made to chase'")
+[ "$samples" -gt 300 ] || fail "$samples samples in the code that was made"
+
+# Another's list is not believed, and nothing waits for a FIFO.
+rm -f "$list"
+mkfifo "$list"
+timeout 20 "$MEMLAG" symbolize --debuginfo-path=. t.db || fail "a FIFO in place of a list"
+[ "$(sqlite3 t.db "SELECT outcome FROM resolution WHERE subject = 'function'
+        AND outcome <> 'resolved'")" = "memory of no file" ] || fail "the account is wrong"
