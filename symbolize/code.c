@@ -15,7 +15,12 @@ struct node {
         uint32_t outer; /* index + 1; 0: not inlined */
         uint32_t name;
         bool named;
+        bool local; /* of a class inside a function */
 };
+
+/* What the walk passes from an entry to those in it: the innermost function with code,
+ * as node.outer, and whether it is inside a function at all. */
+#define INSIDE_FUNCTION UINT32_C(0x80000000)
 
 struct finder {
         struct dwarf_file *dwarf;
@@ -78,17 +83,20 @@ static int map_units(struct finder *finder)
 
 /* ---- the functions of one unit ------------------------------------------------ */
 
-static int add_function(struct finder *finder, Dwarf_Die *die, uint32_t outer,
-                        uint32_t *value)
+static int add_function(struct finder *finder, Dwarf_Die *die, bool inlined,
+                        uint32_t parent, uint32_t *value)
 {
-        if (finder->node_count >= UINT32_MAX - 1 ||
+        if (finder->node_count >= INSIDE_FUNCTION - 1 ||
             array_reserve(&finder->nodes, &finder->node_capacity, finder->node_count,
                           sizeof(*finder->nodes)) < 0)
                 return -ENOMEM;
         size_t index = finder->node_count++;
 
-        finder->nodes[index] = (struct node){.die = *die, .outer = outer};
-        *value = (uint32_t)index + 1;
+        finder->nodes[index] =
+            (struct node){.die = *die,
+                          .outer = inlined ? parent & ~INSIDE_FUNCTION : 0,
+                          .local = !inlined && (parent & INSIDE_FUNCTION)};
+        *value = ((uint32_t)index + 1) | INSIDE_FUNCTION;
         return add_ranges(finder, die, &finder->functions, index);
 }
 
@@ -104,11 +112,13 @@ static int visit_function(void *context, Dwarf_Die *die, uint32_t parent, uint32
 
         switch (dwarf_tag(die)) {
         case DW_TAG_subprogram: /* without code of its own, it may hold a local class's */
-                *value = 0;
-                error = has_code(die) ? add_function(finder, die, 0, value) : 0;
+                *value = INSIDE_FUNCTION;
+                error =
+                    has_code(die) ? add_function(finder, die, false, parent, value) : 0;
                 return error ? error : 1;
         case DW_TAG_inlined_subroutine:
-                error = has_code(die) ? add_function(finder, die, parent, value) : 0;
+                error =
+                    has_code(die) ? add_function(finder, die, true, parent, value) : 0;
                 return error ? error : 1;
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:
@@ -134,8 +144,10 @@ static int open_unit(struct finder *finder, size_t unit)
         finder->files = NULL;
         finder->file_count = 0;
         range_map_free(&finder->functions);
-        if (!die_open_unit(finder->dwarf, unit, &finder->unit, &entries))
+        if (!die_open_unit(finder->dwarf, unit, &finder->unit, &entries)) {
+                finder->unit.addr = NULL;
                 return 0;
+        }
         finder->directory = die_string(finder->dwarf, &finder->unit, DW_AT_comp_dir);
         if (dwarf_getsrcfiles(die_has_files(finder->dwarf, &entries) ? &entries
                                                                      : &finder->unit,
@@ -175,10 +187,10 @@ static uint32_t symbol_name(struct finder *finder, uint64_t vaddr)
         return symbol ? name_put_symbol(finder->names, symbol->name) : 0;
 }
 
-/* What is local to a function or file has no name for linking in its entry, but one in
- * the symbol table, which says where it belongs
+/* Lambdas and what else is local to a function have no name for linking in their entry,
+ * but one in the symbol table, which says where they belong
  * ("f()::{lambda()#1}::operator()"). */
-static uint32_t qualified_name(struct finder *finder, uint64_t vaddr)
+static uint32_t local_name(struct finder *finder, uint64_t vaddr)
 {
         const struct symbol *symbol = symbol_table_function(finder->symbols, vaddr);
 
@@ -193,8 +205,8 @@ static uint32_t node_name(struct finder *finder, struct node *node, uint64_t vad
 
         if (node->named)
                 return node->name;
-        if (!node->outer && !die_linkage_name(finder->dwarf, &node->die))
-                node->name = qualified_name(finder, vaddr);
+        if (node->local && !die_linkage_name(finder->dwarf, &node->die))
+                node->name = local_name(finder, vaddr);
         if (!node->name && (name = die_name(finder->dwarf, &node->die)) != NULL)
                 node->name = name_put_linkage(finder->names, name);
         node->named = true;
@@ -249,7 +261,8 @@ static int find_function(struct finder *finder, struct code_place *place)
 
 static void find_line(struct finder *finder, struct code_place *place)
 {
-        Dwarf_Line *row = dwarf_getsrc_die(&finder->unit, place->vaddr);
+        Dwarf_Line *row =
+            finder->unit.addr ? dwarf_getsrc_die(&finder->unit, place->vaddr) : NULL;
         int line;
 
         if (!row || dwarf_lineno(row, &line) != 0 || line <= 0)

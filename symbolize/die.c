@@ -4,6 +4,7 @@
 #include "die.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "array.h"
 
@@ -28,19 +29,79 @@ static int read_units(struct dwarf_file *file)
         return 0;
 }
 
+static struct dwarf_bytes section_bytes(const struct elf_file *file, const char *name,
+                                        const char *compressed_name)
+{
+        Elf_Scn *scn = elf_file_section(file, name);
+        Elf_Data *data;
+
+        if (!scn)
+                scn = elf_file_section(file, compressed_name);
+        data = scn ? elf_rawdata(scn, NULL) : NULL;
+        if (!data || !data->d_buf)
+                return (struct dwarf_bytes){NULL, NULL};
+        return (struct dwarf_bytes){data->d_buf,
+                                    (const char *)data->d_buf + data->d_size};
+}
+
+/* Once libdw has unpacked them. */
+static void find_strings(const struct elf_file *file, struct dwarf_bytes *strings)
+{
+        strings[0] = section_bytes(file, ".debug_str", ".zdebug_str");
+        strings[1] = section_bytes(file, ".debug_line_str", ".zdebug_line_str");
+        strings[2] = section_bytes(file, ".debug_info", ".zdebug_info");
+        strings[3] = section_bytes(file, ".debug_types", ".zdebug_types");
+}
+
+/* libdw trusts that the last string of a section ends. The section was read into memory
+ * of its own, where an end can be put. */
+static void end_strings(Elf *elf)
+{
+        size_t names;
+
+        if (elf_getshdrstrndx(elf, &names) != 0)
+                return;
+        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;) {
+                GElf_Shdr shdr;
+                Elf_Data *data;
+                const char *name = gelf_getshdr(scn, &shdr)
+                                       ? elf_strptr(elf, names, shdr.sh_name)
+                                       : NULL;
+
+                if (!name || shdr.sh_type == SHT_NOBITS ||
+                    (strcmp(name, ".debug_str") != 0 &&
+                     strcmp(name, ".debug_line_str") != 0 &&
+                     strcmp(name, ".zdebug_str") != 0))
+                        continue;
+                if (name[1] == 'z')
+                        elf_compress_gnu(scn, 0, 0);
+                else if (shdr.sh_flags & SHF_COMPRESSED)
+                        elf_compress(scn, 0, 0);
+                data = elf_rawdata(scn, NULL);
+                if (data && data->d_buf && data->d_size > 0)
+                        ((char *)data->d_buf)[data->d_size - 1] = '\0';
+        }
+}
+
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt)
 {
         int error;
 
         *dwarf = (struct dwarf_file){.source = file};
+        end_strings(file->elf);
         dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
         if (!dwarf->dwarf)
                 return -ENOENT;
-        if (alt)
+        if (alt) {
+                end_strings(alt->elf);
                 dwarf->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
+        }
         if (dwarf->alt)
                 dwarf_setalt(dwarf->dwarf, dwarf->alt);
+        find_strings(file, dwarf->strings);
+        if (dwarf->alt)
+                find_strings(alt, dwarf->strings + 4);
         error = read_units(dwarf);
         if (!error && dwarf->unit_count == 0)
                 error = -ENOENT;
@@ -100,12 +161,38 @@ bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
         return true;
 }
 
+static bool ends_inside(struct dwarf_bytes bytes, const char *text)
+{
+        return text >= bytes.start && text < bytes.end &&
+               memchr(text, '\0', (size_t)(bytes.end - text));
+}
+
+/* libdw does not look for the end of every string. */
+static bool terminated(const struct dwarf_file *file, const char *text)
+{
+        bool ends = false;
+
+        for (size_t i = 0; i < sizeof(file->strings) / sizeof(file->strings[0]) && !ends;
+             i++)
+                ends = ends_inside(file->strings[i], text);
+        for (size_t i = file->split_count; i-- > 0 && !ends;) {
+                const struct split_unit *split = file->splits[i];
+
+                ends = ends_inside(
+                    (struct dwarf_bytes){split->image, split->image + split->image_bytes},
+                    text);
+        }
+        return ends;
+}
+
 const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned name)
 {
         Dwarf_Attribute attribute;
+        const char *text = die_attribute(file, die, name, &attribute)
+                               ? dwarf_formstring(&attribute)
+                               : NULL;
 
-        return die_attribute(file, die, name, &attribute) ? dwarf_formstring(&attribute)
-                                                          : NULL;
+        return text && terminated(file, text) ? text : NULL;
 }
 
 bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
@@ -168,7 +255,12 @@ bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
 {
         struct dwarf_unit *opened = &file->units[unit];
 
-        if (!dwarf_offdie(file->dwarf, opened->die_offset, die))
+        Dwarf_Attribute directory;
+
+        /* libdw reads the directory itself when it reads lines. */
+        if (!dwarf_offdie(file->dwarf, opened->die_offset, die) ||
+            (dwarf_attr(die, DW_AT_comp_dir, &directory) &&
+             !die_string(file, die, DW_AT_comp_dir)))
                 return false;
         if (!opened->split_asked)
                 opened->split = open_split(file, die);

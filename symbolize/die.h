@@ -19,10 +19,17 @@ struct dwarf_unit {
         bool split_asked;
 };
 
+/* Bytes that strings may stand in. */
+struct dwarf_bytes {
+        const char *start;
+        const char *end;
+};
+
 struct dwarf_file {
         const struct elf_file *source;
         Dwarf *dwarf;
         Dwarf *alt; /* what dwz moved away; NULL: none, or not found */
+        struct dwarf_bytes strings[8]; /* the sections of both with strings */
         struct dwarf_unit *units;
         size_t unit_count;
         /* Work that is left: well-formed information needs a small multiple of its

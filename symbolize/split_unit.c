@@ -433,6 +433,7 @@ static int open_image(struct split_unit *unit, const struct split_skeleton *skel
             from(section_bytes(skeleton->file, ".debug_ranges"), skeleton->ranges_base);
         error = make_image(skeleton, parts, &image);
         unit->image = image.bytes;
+        unit->image_bytes = image.size;
         unit->low_pc = skeleton->low_pc;
         unit->version = skeleton->version;
         for (size_t i = 1; i < image.section_count; i++) {

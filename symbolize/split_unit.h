@@ -25,6 +25,7 @@ struct split_unit {
         Dwarf *dwarf;
         Elf *elf;
         char *image;
+        size_t image_bytes;
         Dwarf_Die die; /* of the unit */
         uint64_t low_pc;
         unsigned version;

@@ -19,7 +19,7 @@
 
 #include "module.h"
 
-enum { QUESTIONS = 200, MUTATIONS = 400 };
+enum { QUESTIONS = 200, MUTATIONS = 60 };
 
 /* ---- debugging information that leads nowhere ---------------------------------------
  */
