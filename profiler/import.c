@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "db.h"
+#include "import_facts.h"
 #include "intern.h"
 #include "perf/order.h"
 #include "perf_data.h"
@@ -21,7 +21,6 @@
 #include "sampled_counters.h"
 #include "sink.h"
 #include "user_stack.h"
-#include "words.h"
 
 /* Of records that wait for the end of their round. perf ends a round whenever it has
  * gone over all its buffers, so that it is small unless perf was held up. */
@@ -58,22 +57,7 @@ static int no_memory(struct diag *diag)
         return diag_set(diag, -ENOMEM, "out of memory");
 }
 
-/* ---- one record ---------------------------------------------------------------------
- */
-
-static const struct fact *find_fact(const struct features *features, const char *key)
-{
-        for (size_t i = 0; i < features->fact_count; i++)
-                if (strcmp(features->facts[i].key, key) == 0)
-                        return &features->facts[i];
-        return NULL;
-}
-
-static const char *text_of(const struct features *features, const char *key)
-{
-        const struct fact *fact = find_fact(features, key);
-        return fact && fact->text ? fact->text : "";
-}
+/* ---- one record ---------------------------------------------------------- */
 
 static bool find_event(void *context, uint64_t id, struct sampled_event *event)
 {
@@ -91,8 +75,9 @@ static int count_sample(struct import *import, const struct perf_data_event *eve
 {
         struct sampled_event sampled = {&event->attr, event->name};
         if (!import->counters_know_cpu)
-                sampled_counters_cpu(import->counters,
-                                     text_of(perf_data_features(import->data), "cpuid"));
+                sampled_counters_cpu(
+                    import->counters,
+                    features_text(perf_data_features(import->data), "cpuid"));
         import->counters_know_cpu = true;
         return sampled_counters_add(import->counters, import->latest_ns, &sampled, record,
                                     find_event, (void *)perf_data_events(import->data),
@@ -281,192 +266,25 @@ static int take_records(struct import *import, struct diag *diag)
         return rc;
 }
 
-/* ---- facts
- * ------------------------------------------------------------------------------ */
+/* ---- facts --------------------------------------------------------------- */
 
-/* "Linux 6.1.0 x86_64", as a recording of memlag has it. */
-static int set_kernel(struct db *db, const struct features *features, struct diag *diag)
+static int set_first_facts(struct db *db, uint64_t interval_ns, struct diag *diag)
 {
-        const char *release = text_of(features, "kernel");
-        const char *architecture = text_of(features, "architecture");
-        char *kernel;
-        if (!*release)
-                return 0;
-        if (asprintf(&kernel, "Linux %s%s%s", release, *architecture ? " " : "",
-                     architecture) < 0)
-                return no_memory(diag);
-        int rc = db_run_set_text(db, "kernel", kernel, diag);
-        free(kernel);
-        return rc;
-}
-
-/* The wall clock at the base, where perf noted how both clocks stood (perf record -k). */
-static int set_start(const struct import *import, const struct features *features,
-                     struct diag *diag)
-{
-        char start[sizeof("2000-01-01T00:00:00Z")];
-        struct tm utc;
-        if (!features->has_clock || !import->has_base)
-                return 0;
-        uint64_t start_ns =
-            features->wall_clock_ns - features->clock_ns + import->base_time;
-        time_t seconds = (time_t)(start_ns / 1000000000);
-        if (!gmtime_r(&seconds, &utc) ||
-            strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-                return 0;
-        return db_run_set_text(import->db, "start", start, diag);
-}
-
-static int set_command(struct db *db, const struct features *features, struct diag *diag)
-{
-        if (!features->command)
-                return 0;
-        char *joined = words_join((const char *const *)features->command);
-        if (!joined)
-                return no_memory(diag);
-        int rc = db_run_set_text(db, "command", joined, diag);
-        free(joined);
-        return rc;
-}
-
-/* What perf found out about the machine. */
-static int set_machine(const struct import *import, struct diag *diag)
-{
-        const struct features *features = perf_data_features(import->data);
-        int rc = 0;
-        for (size_t i = 0; rc == 0 && i < features->fact_count; i++) {
-                const struct fact *fact = &features->facts[i];
-                if (fact->unit)
-                        rc = writer_machine(import->writer, fact->key,
-                                            (double)fact->number, fact->unit,
-                                            "the recording", diag);
-        }
-        return rc;
-}
-
-static int set_features(const struct import *import, struct diag *diag)
-{
-        const struct features *features = perf_data_features(import->data);
-        int rc = set_command(import->db, features, diag);
-        for (size_t i = 0; rc == 0 && i < features->fact_count; i++) {
-                const struct fact *fact = &features->facts[i];
-                if (fact->unit)
-                        continue;
-                else if (fact->text)
-                        rc = db_run_set_text(import->db, fact->key, fact->text, diag);
-                else
-                        rc = db_run_set_int(import->db, fact->key, fact->number, diag);
-        }
-        if (rc == 0)
-                rc = set_kernel(import->db, features, diag);
-        return rc == 0 ? set_start(import, features, diag) : rc;
-}
-
-/* Their names, as in "cycles:u, mem-loads". */
-static int set_events(const struct import *import, struct diag *diag)
-{
-        const struct events *events = perf_data_events(import->data);
-        char *names = NULL;
-        size_t size;
-        FILE *out = open_memstream(&names, &size);
-        if (!out)
-                return no_memory(diag);
-        for (size_t i = 0; i < events->count; i++) {
-                const struct perf_data_event *event = events->items[i];
-                if (event->name)
-                        fprintf(out, "%s%s", i ? ", " : "", event->name);
-                else
-                        fprintf(out, "%stype %u config 0x%llx", i ? ", " : "",
-                                event->attr.type, (unsigned long long)event->attr.config);
-        }
-        if (fclose(out) != 0)
-                return no_memory(diag);
-        int rc = db_run_set_text(import->db, "events", names, diag);
-        free(names);
-        return rc;
-}
-
-/* perf lists them apart from the mappings, in a file behind them. */
-static int set_build_ids(const struct import *import, struct diag *diag)
-{
-        const struct features *features = perf_data_features(import->data);
-        int rc = db_exec(import->db, "BEGIN", diag);
-        for (size_t i = 0; rc == 0 && i < features->build_id_count; i++) {
-                const struct build_id *entry = &features->build_ids[i];
-                if (entry->length)
-                        rc = db_module_build_id(import->db, entry->path, entry->bytes,
-                                                entry->length, diag);
-        }
-        if (rc == 0)
-                return db_exec(import->db, "COMMIT", diag);
-        db_exec(import->db, "ROLLBACK", NULL);
-        return rc;
-}
-
-/* Intel's load latency events: MEM_TRANS_RETIRED.LOAD_LATENCY, and that of E-cores. Their
- * threshold is what the attributes say; the name may tell another. */
-static bool samples_loads(const struct perf_event_attr *attr)
-{
-        uint64_t event = attr->config & 0xffff;
-        return attr->type >= PERF_TYPE_RAW && (event == 0x1cd || event == 0x5d0) &&
-               attr->config1 & 0xffff && attr->sample_type & PERF_SAMPLE_DATA_SRC;
-}
-
-/* How loads were sampled, where all events that sample them agree. */
-static int set_sampling(const struct import *import, struct diag *diag)
-{
-        const struct events *events = perf_data_events(import->data);
-        const struct perf_event_attr *loads = NULL;
-        for (size_t i = 0; i < events->count; i++) {
-                const struct perf_event_attr *attr = &events->items[i]->attr;
-                if (!samples_loads(attr))
-                        continue;
-                if (loads && (loads->config1 != attr->config1 ||
-                              loads->sample_period != attr->sample_period ||
-                              loads->freq != attr->freq))
-                        return 0;
-                loads = attr;
-        }
-        if (!loads)
-                return 0;
-        int rc = db_run_set_int(import->db, "ldlat_cycles",
-                                (int64_t)(loads->config1 & 0xffff), diag);
-        return rc == 0 ? db_run_set_int(import->db,
-                                        loads->freq ? "frequency_hz" : "period_loads",
-                                        loads->sample_period > INT64_MAX
-                                            ? INT64_MAX
-                                            : (int64_t)loads->sample_period,
-                                        diag)
-                       : rc;
-}
-
-static int set_first_facts(const struct import *import, struct diag *diag)
-{
-        struct db *db = import->db;
         int rc = db_run_set_text(db, "state", "recording", diag);
         if (rc == 0)
                 rc = db_run_set_text(db, "source", "perf.data", diag);
         if (rc == 0)
                 rc = db_run_set_text(db, "numbers", "imported", diag);
         if (rc == 0)
-                rc = db_run_set_int(db, "interval_ns",
-                                    (int64_t)import->options->interval_ns, diag);
+                rc = db_run_set_int(db, "interval_ns", (int64_t)interval_ns, diag);
         return rc == 0 ? db_run_set_text(db, "memlag_version", MEMLAG_VERSION, diag) : rc;
 }
 
 static int set_last_facts(const struct import *import, bool complete, struct diag *diag)
 {
         struct db *db = import->db;
-        int rc = set_features(import, diag);
-        if (rc == 0)
-                rc = set_events(import, diag);
-        if (rc == 0)
-                rc = set_sampling(import, diag);
-        if (rc == 0)
-                rc = set_build_ids(import, diag);
-        if (rc == 0 && import->has_base)
-                rc = db_run_set_int(db, "clock_start_ns", (int64_t)import->base_time,
-                                    diag);
+        int rc = import_facts(import->data, db,
+                              import->has_base ? &import->base_time : NULL, diag);
         if (rc == 0)
                 rc =
                     db_run_set_int(db, "duration_ns", sink_latest_ns(import->sink), diag);
@@ -477,8 +295,7 @@ static int set_last_facts(const struct import *import, bool complete, struct dia
                        : rc;
 }
 
-/* ---- the story
- * ------------------------------------------------------------------------------ */
+/* ---- the story ----------------------------------------------------------- */
 
 /* perf record --kcore makes a directory, in which the recording is the file "data". */
 static int open_recording(const char *path)
@@ -503,7 +320,7 @@ static int open_input(struct import *import, struct diag *diag)
 
 static int open_output(struct import *import, struct diag *diag)
 {
-        int rc = set_first_facts(import, diag);
+        int rc = set_first_facts(import->db, import->options->interval_ns, diag);
         if (rc == 0)
                 rc = writer_open(import->db, &import->writer, diag);
         if (rc == 0)
@@ -600,7 +417,7 @@ static int fill(struct import *import, struct import_result *result, struct diag
         result->samples = sink_samples(import->sink);
         set_warning(import, result);
         if (rc == 0)
-                rc = set_machine(import, diag);
+                rc = import_facts_machine(import->data, import->writer, diag);
         if (rc < 0)
                 return rc;
         rc = writer_close(import->writer, diag);

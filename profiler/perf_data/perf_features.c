@@ -504,3 +504,11 @@ int features_decode(struct features *features, struct events *events, unsigned n
                 return diag_set(diag, -EBADMSG, "it is longer than its %zu bytes", size);
         return rc;
 }
+
+const char *features_text(const struct features *features, const char *key)
+{
+        for (size_t i = 0; i < features->fact_count; i++)
+                if (strcmp(features->facts[i].key, key) == 0 && features->facts[i].text)
+                        return features->facts[i].text;
+        return "";
+}

@@ -44,6 +44,9 @@ struct features {
 
 void features_free(struct features *features);
 
+/* The text of the fact KEY; "" when there is none. */
+const char *features_text(const struct features *features, const char *key);
+
 /* Decodes section NUMBER; names and ids of events go to EVENTS. Sections that memlag has
  * no use for are left alone. -EBADMSG with what is wrong, or -ENOMEM. */
 int features_decode(struct features *features, struct events *events, unsigned number,
