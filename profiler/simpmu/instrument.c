@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The pass over a block of VEX IR. It adds
  *  - counts of instructions and loads, one addition for each stretch between exits;
- *  - at the entry, the check that serves the gate and the intervals;
+ *  - at the entry, where a loop may come through, the check that serves the gate and the
+ *    intervals;
  *  - before each access, the filter test inline and behind it the call of the model;
  *  - at each exit, what carries the ready times of values over to the next block;
  *  - where an instruction could not be decoded, the call that tells so.
@@ -43,6 +44,7 @@ struct pass {
         IRSB *out;
         const IRSB *in;
         const VexGuestLayout *layout;
+        Addr start;
         struct block_sites *sites;
         struct depend_state depend;
         struct slot_use load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
@@ -429,6 +431,27 @@ static Bool counts_as_load(const IRStmt *statement)
         }
 }
 
+static Bool goes_back(const struct pass *pass, const IRConst *target)
+{
+        return target->Ico.U64 <= pass->start;
+}
+
+/* Every way round a loop comes through a block of which this is true: one that jumps
+ * back, or to where only the run tells. */
+static Bool may_end_a_loop(const struct pass *pass)
+{
+        const IRSB *in = pass->in;
+
+        if (in->next->tag != Iex_Const || goes_back(pass, in->next->Iex.Const.con))
+                return True;
+        for (Int i = 0; i < in->stmts_used; i++) {
+                if (in->stmts[i]->tag == Ist_Exit &&
+                    goes_back(pass, in->stmts[i]->Ist.Exit.dst))
+                        return True;
+        }
+        return False;
+}
+
 /* Adds the instructions and loads from statement FROM to the next exit. The first
  * stretch also carries the block's check. */
 static void count_stretch(struct pass *pass, Int from)
@@ -459,7 +482,7 @@ static void count_stretch(struct pass *pass, Int from)
         if (instructions == 0)
                 return;
         sum = add_to_hot(pass, &tool_hot.instructions, instructions);
-        if (pass->counted == 0) {
+        if (pass->counted == 0 && may_end_a_loop(pass)) {
                 IRDirty *call = unsafeIRDirty_0_N(1, "simpmu_check",
                                                   VG_(fnptr_to_fnentry)(&call_check),
                                                   mkIRExprVec_1(IRExpr_GSPTR()));
@@ -649,6 +672,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
             .in = in,
             .out = deepCopyIRSBExceptStmts(in),
             .layout = layout,
+            .start = closure->readdr,
             .sites = block_sites_new(closure->nraddr),
         };
         Bool registers_done = False;
