@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "array.h"
 
@@ -637,40 +638,53 @@ static void run_step(const struct flow *flow, struct state *state,
 /* ---- the function's blocks
  * ------------------------------------------------------------------- */
 
-/* Valid code that runs out of a range ends there. */
+static int add_step(struct flow *flow, uint64_t vaddr,
+                    const struct instruction *instruction)
+{
+        if (flow->step_count * sizeof(*flow->steps) > CODE_BYTES_LIMIT * 24ul)
+                return -E2BIG;
+        if (array_reserve(&flow->steps, &flow->step_capacity, flow->step_count,
+                          sizeof(*flow->steps)) < 0)
+                return -ENOMEM;
+        flow->steps[flow->step_count++] = (struct step){vaddr, *instruction};
+        return 0;
+}
+
+/* The COUNT bytes of CODE are at VADDR; what is no instruction ends them. */
+static int decode(struct flow *flow, const uint8_t *code, size_t count, uint64_t vaddr)
+{
+        struct instruction instruction;
+        int error = 0;
+
+        for (size_t at = 0; at < count && !error; at += instruction.length_bytes) {
+                if (!instruction_decode(&instruction, code + at, count - at, vaddr + at))
+                        return 0;
+                error = add_step(flow, vaddr + at, &instruction);
+        }
+        return error == -ENOMEM ? error : 0;
+}
+
 static int decode_range(void *context, uint64_t low, uint64_t high)
 {
         struct flow *flow = context;
-        size_t file_bytes;
-        const uint8_t *contents =
-            (const uint8_t *)elf_rawfile(flow->input->file->elf, &file_bytes);
-        const struct elf_segment *segment = elf_file_segment(flow->input->file, low);
+        const struct elf_file *file = flow->input->file;
+        const struct elf_segment *segment = elf_file_segment(file, low);
 
-        if (!contents || !segment || !(segment->flags & PF_X) || high < low ||
-            high - low > CODE_BYTES_LIMIT)
+        if (!segment || !(segment->flags & PF_X) || high < low ||
+            high - low > CODE_BYTES_LIMIT || low - segment->vaddr >= segment->file_bytes)
                 return 0;
-        for (uint64_t at = low; at < high;) {
-                uint64_t inside = at - segment->vaddr, offset;
-                struct instruction instruction;
+        uint64_t left = segment->file_bytes - (low - segment->vaddr);
+        size_t count = high - low < left ? high - low : left;
+        uint8_t *code = malloc(count + 1);
 
-                if (inside >= segment->file_bytes ||
-                    __builtin_add_overflow(segment->offset_bytes, inside, &offset) ||
-                    offset >= file_bytes)
-                        return 0;
-                uint64_t left =
-                    file_bytes - offset < high - at ? file_bytes - offset : high - at;
+        if (!code)
+                return -ENOMEM;
+        ssize_t got = pread(file->fd, code, count,
+                            (off_t)(segment->offset_bytes + (low - segment->vaddr)));
+        int error = got > 0 ? decode(flow, code, (size_t)got, low) : 0;
 
-                if (!instruction_decode(&instruction, contents + offset, left, at))
-                        return 0;
-                if (flow->step_count * sizeof(*flow->steps) > CODE_BYTES_LIMIT * 24ul)
-                        return 0;
-                if (array_reserve(&flow->steps, &flow->step_capacity, flow->step_count,
-                                  sizeof(*flow->steps)) < 0)
-                        return -ENOMEM;
-                flow->steps[flow->step_count++] = (struct step){at, instruction};
-                at += instruction.length_bytes;
-        }
-        return 0;
+        free(code);
+        return error;
 }
 
 static int compare_steps(const void *left, const void *right)
