@@ -322,11 +322,16 @@ static int no_such_preset(const char *name, struct diag *diag)
 }
 
 /* The preset that `memlag calibrate` made of this machine. */
-static int load_host(struct sim_preset *preset, struct diag *diag)
+static char *host_file(struct diag *diag)
 {
         struct machine_identity identity;
         machine_identity(&identity);
-        char *file = calibration_path(&identity, PRESET_SUFFIX, diag);
+        return calibration_path(&identity, PRESET_SUFFIX, diag);
+}
+
+static int load_host(struct sim_preset *preset, struct diag *diag)
+{
+        char *file = host_file(diag);
         if (!file)
                 return -ENOENT;
         int rc = access(file, F_OK) == 0
@@ -365,8 +370,10 @@ int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *di
 int sim_preset_list(FILE *out, struct diag *diag)
 {
         int rc = write_names(out, "\n", diag);
-        if (rc == 0)
+        char *host = host_file(NULL);
+        if (rc == 0 && host && access(host, F_OK) == 0)
                 fputs(SIM_PRESET_HOST "\n", out);
+        free(host);
         return rc;
 }
 

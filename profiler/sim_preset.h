@@ -62,7 +62,7 @@ double sim_preset_value(const struct sim_preset *preset, size_t parameter);
 /* A table of all keys with their values, units and ranges. */
 void sim_preset_print(const struct sim_preset *preset, FILE *out);
 
-/* The names of the installed presets and of this machine's, one a line. */
+/* The names of the presets that there are, one a line. */
 int sim_preset_list(FILE *out, struct diag *diag);
 
 #endif

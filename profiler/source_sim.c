@@ -369,6 +369,9 @@ static const char *engine_failure(struct source *source, char *log)
                         *stack = '\0';
                 return failure;
         }
+        /* What it says of a file that it cannot read, before it ends the process. */
+        if (strstr(log, "I can't recover"))
+                return strstr(log, "Valgrind: ");
         if (sim_images_started(source->images) > 0)
                 return NULL;
         size_t length = strlen(log);

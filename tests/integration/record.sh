@@ -197,6 +197,39 @@ expect 132 "$MEMLAG" record --source sim -o evex.db -- ./evex
 grep -q 62.f1.7c.48.58.c0.*AVX-512.*/evex+0x err || fail "$(cat err)"
 grep -qx before out
 
+# ---- a file that the engine cannot read ----
+# Names of symbols that lie outside: the kernel does not look at them, the engine gives up.
+cat >spoil.py <<'END'
+import struct, sys
+elf = bytearray(open(sys.argv[1], "rb").read())
+(sections,) = struct.unpack_from("<Q", elf, 0x28)
+(count,) = struct.unpack_from("<H", elf, 0x3C)
+for header in range(sections, sections + 64 * count, 64):
+    kind, = struct.unpack_from("<I", elf, header + 4)
+    offset, size = struct.unpack_from("<QQ", elf, header + 24)
+    if kind == 2:  # SHT_SYMTAB
+        for symbol in range(offset, offset + size, 24):
+            struct.pack_into("<I", elf, symbol, 0x7FFFFFF0)
+open(sys.argv[2], "wb").write(elf)
+END
+python3 spoil.py evex spoiled
+chmod +x spoiled
+expect 1 "$MEMLAG" record --source sim -o spoiled.db -- ./spoiled
+grep -q '^memlag record: the simulated PMU failed: .*spoiled' err || fail "$(cat err)"
+
+# Debug information that the engine knows nothing of does not matter: DWARF 5 with split
+# units and with type units.
+cat >fine.c <<'END'
+#include <stdio.h>
+struct pair { long a, b; } pair;
+int main(void) { puts("fine"); return (int)pair.a; }
+END
+for option in -gsplit-dwarf -fdebug-types-section; do
+        "$CC" -O1 -g -gdwarf-5 $option -o fine fine.c
+        expect 0 "$MEMLAG" record --source sim --force -o fine.db -- ./fine
+        grep -qx fine out || fail "$option: $(cat err)"
+done
+
 # The engine's own log stays inside, also when the target misbehaves.
 "$MEMLAG" record --source sim -o quiet.db -- sh -c 'exec 3>&-; kill -SEGV $$' >out 2>err || true
 ! grep -q '==[0-9]*==' err || fail "the engine's log came out: $(cat err)"
