@@ -120,10 +120,13 @@ static const struct report_kind kinds[] = {
         /* A caller has no smaller share than what it calls: the most important rows
          * are a tree too. */
         .table_sql =
-            "SELECT coalesce(printf('%.1f%%', 100 * latency_share), '-') AS latency,"
-            " coalesce(printf('%.1f%%', 100 * self_latency_share), '-') AS self,"
+            "SELECT iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * "
+            "latency_share)) AS latency,"
+            " iif(self_latency_share IS NULL, '-', printf('%.1f%%', 100 * "
+            "self_latency_share)) AS self,"
             " samples, printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"
-            " coalesce(printf('%.0f', mean_latency_cycles), '-') AS mean,"
+            " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles)) "
+            "AS mean,"
             " printf('%*s', 2 * min(depth, 60), '') || coalesce(function, '[' ||" BASE(
                 "module") "|| ']', '[unknown]') AS function "
                           "FROM caller_finding WHERE caller_id IN (SELECT caller_id FROM"
@@ -141,11 +144,14 @@ static const struct report_kind kinds[] = {
         .name = "type",
         .finding_table = "field_finding",
         .rows_sql = "SELECT * FROM type_view WHERE type_id IN" TOP_TYPES(""),
-        .table_sql = "SELECT coalesce(printf('%.1f%%', 100 * latency_share), '-')"
+        .table_sql = "SELECT iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * "
+                     "latency_share))"
                      " AS latency, coalesce(samples, 0) AS samples,"
-                     " coalesce(printf('%.0f%%', 100.0 * dram_samples / samples), '-')"
+                     " iif(dram_samples IS NULL, '-', printf('%.0f%%', 100.0 * "
+                     "dram_samples / samples))"
                      " AS DRAM,"
-                     " coalesce(printf('%.0f', mean_latency_cycles), '-') AS mean,"
+                     " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', "
+                     "mean_latency_cycles)) AS mean,"
                      " coalesce(verdict, '-') AS verdict, t.offset_bytes AS offset,"
                      " t.size_bytes AS size, t.offset_bytes / 64 AS line,"
                      " coalesce(d.name, '?') AS type, coalesce(t.name, '') AS field "
