@@ -119,9 +119,17 @@ static void *loader_main(void *argument)
         return NULL;
 }
 
+static bool load_failed(struct load *load)
+{
+        pthread_mutex_lock(&load->mutex);
+        bool failed = load->rc < 0;
+        pthread_mutex_unlock(&load->mutex);
+        return failed;
+}
+
 static void start_loaders(struct load *load, const int *cpus)
 {
-        for (uint32_t i = 0; i < load->parameters.threads && load->rc == 0; i++) {
+        for (uint32_t i = 0; i < load->parameters.threads && !load_failed(load); i++) {
                 struct loader *loader = &load->loaders[i];
                 *loader = (struct loader){
                     .load = load,

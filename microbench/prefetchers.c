@@ -157,15 +157,14 @@ int prefetchers_restore(struct prefetchers *prefetchers, struct diag *diag)
         close(prefetchers->leash);
         while (waitpid(prefetchers->guardian, &status, 0) < 0 && errno == EINTR)
                 ;
-        if (!WIFEXITED(status))
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+                size_t first = WIFEXITED(status) ? (size_t)WEXITSTATUS(status) - 1 : 0;
+                const struct device *device = &prefetchers->devices[first];
                 rc = diag_set(diag, -EIO,
-                              "the process that restores the prefetchers was "
-                              "killed: they are off; write 0 to MSR 0x1a4");
-        else if (WEXITSTATUS(status) != 0)
-                rc = diag_set(diag, -EIO,
-                              "the prefetchers of CPU %d are still off; write 0 to its "
-                              "MSR 0x1a4",
-                              prefetchers->devices[WEXITSTATUS(status) - 1].cpu);
+                              "the prefetchers of CPU %d and perhaps others are still "
+                              "off; write %llu to its MSR 0x1a4",
+                              device->cpu, (unsigned long long)device->before);
+        }
         release(prefetchers);
         return rc;
 }

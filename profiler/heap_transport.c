@@ -531,5 +531,7 @@ struct heap_transport_losses heap_transport_losses(const struct heap_transport *
         uint64_t capacity = transport->memory.capacity;
         return (struct heap_transport_losses){
             .damaged = transport->damaged,
+            .cut_off = __atomic_load_n(&transport->memory.control->heaps_cut_off,
+                                       __ATOMIC_RELAXED),
             .beyond_capacity = claimed > capacity ? claimed - capacity : 0};
 }

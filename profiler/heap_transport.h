@@ -66,11 +66,13 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
 int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,
                        const struct heap_event *event, struct diag *diag);
 
-/* What is missing: processes whose records made no sense, and those for which there was
- * no room. */
+/* What is missing: processes whose records made no sense, those for which there was no
+ * room, and those that could not reach memlag any more, after a change of user or root.
+ */
 struct heap_transport_losses {
         uint64_t damaged;
         uint64_t beyond_capacity;
+        uint64_t cut_off;
 };
 struct heap_transport_losses
 heap_transport_losses(const struct heap_transport *transport);

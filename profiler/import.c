@@ -442,6 +442,20 @@ static void close_import(struct import *import)
                 close(import->fd);
 }
 
+/* An older database stays until the new one is whole. */
+static int choose_place(const struct import_options *options, char **place,
+                        struct diag *diag)
+{
+        bool replaces = options->force && access(options->output, F_OK) == 0;
+        int rc = replaces ? db_may_replace(options->output, diag) : 0;
+        if (rc == 0 &&
+            asprintf(place, "%s%s", options->output, replaces ? ".new" : "") < 0) {
+                *place = NULL;
+                rc = diag_set(diag, -ENOMEM, "out of memory");
+        }
+        return rc;
+}
+
 int import_run(const struct import_options *options, struct import_result *result,
                struct diag *diag)
 {
@@ -452,14 +466,20 @@ int import_run(const struct import_options *options, struct import_result *resul
         if (rc == 0 && perf_data_damage(import.data) && !options->partial)
                 rc = diag_set(&what, -EBADMSG, "%s", perf_data_damage(import.data));
         bool input_failed = rc < 0;
+        char *place = NULL;
         if (rc == 0)
-                rc = db_create(options->output, options->force, &import.db, &what);
+                rc = choose_place(options, &place, &what);
+        if (rc == 0)
+                rc = db_create(place, false, &import.db, &what);
         bool created = rc == 0;
         if (rc == 0)
                 rc = fill(&import, result, &what);
         close_import(&import);
+        if (rc == 0 && strcmp(place, options->output) != 0)
+                rc = db_move(place, options->output, &what);
         if (rc < 0 && created)
-                unlink(options->output);
+                unlink(place);
+        free(place);
         if (rc < 0)
                 diag_set(diag, rc, "%s%s%s%s",
                          input_failed || rc == -EBADMSG ? options->input : "",

@@ -371,6 +371,10 @@ static int note_heap_losses(struct source *source, struct diag *diag)
         if (rc == 0 && losses.beyond_capacity)
                 rc = sink_loss(source->sink, "processes beyond the heap's memory file",
                                losses.beyond_capacity, "processes");
+        if (rc == 0 && losses.cut_off)
+                rc = sink_loss(source->sink,
+                               "processes whose heap was not followed to the end",
+                               losses.cut_off, "processes");
         return rc < 0 ? no_memory(diag) : 0;
 }
 

@@ -264,7 +264,7 @@ static bool find_bias(int fd, const struct code_mapping *mapping, uint64_t *bias
 {
         bool found = false;
         size_t count = 0;
-        Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+        Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
         if (elf && elf_getphdrnum(elf, &count) == 0)
                 for (size_t i = 0; i < count && !found && i < INT32_MAX; i++) {
                         GElf_Phdr phdr;

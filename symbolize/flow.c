@@ -916,12 +916,18 @@ static void begin(struct flow *flow)
         enqueue(flow, block);
 }
 
-/* A jump table leads where nothing else is seen to. */
-static void lead_to_orphans(struct flow *flow, const struct state *state)
+/* A jump table leads where nothing else is seen to. Returns how much work that was. */
+static size_t lead_to_orphans(struct flow *flow, const struct state *state)
 {
-        for (size_t i = 0; i < flow->block_count; i++)
-                if (flow->blocks[i].orphan)
-                        lead_to(flow, i, state);
+        size_t work = flow->block_count / 64;
+
+        for (size_t i = 0; i < flow->block_count; i++) {
+                if (!flow->blocks[i].orphan)
+                        continue;
+                lead_to(flow, i, state);
+                work++;
+        }
+        return work;
 }
 
 /* Where nothing leads at all, an exception may: nothing is known there. */
@@ -958,8 +964,11 @@ static bool run_queue(struct flow *flow, size_t *visits_left)
                 run_block(flow, index, &state);
                 lead_to(flow, block->next[0], &state);
                 lead_to(flow, block->next[1], &state);
-                if (block->indirect)
-                        lead_to_orphans(flow, &state);
+                if (block->indirect) {
+                        size_t work = lead_to_orphans(flow, &state);
+
+                        *visits_left -= work < *visits_left ? work : *visits_left;
+                }
         }
         return true;
 }

@@ -147,7 +147,8 @@ static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribut
         int error = 0;
 
         if (!scope || dwarf_getlocation(attribute, &ops, &count) != 0 ||
-            !die_spend(collector->reader->dwarf, count))
+            !die_spend(collector->reader->dwarf,
+                       (count + 1) * (collector->scopes[scope - 1].count + 1)))
                 return 0;
         for (size_t i = 0; i < collector->scopes[scope - 1].count && !error; i++) {
                 const struct scope_range *range =

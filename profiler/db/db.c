@@ -342,13 +342,11 @@ static int remove_files(const char *path, struct diag *diag)
         return 0;
 }
 
-/* Removes the memlag database (or empty file) PATH, unless somebody writes it: only
- * a lone connection can leave WAL mode. */
-static int remove_existing(const char *path, struct diag *diag)
+int db_may_replace(const char *path, struct diag *diag)
 {
         struct stat status;
-        if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
-                return remove_files(path, diag);
+        if (lstat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0))
+                return 0;
         struct db *db = db_new(path, DB_READ_WRITE);
         if (!db)
                 return diag_set(diag, -ENOMEM, "cannot replace %s: no memory", path);
@@ -359,6 +357,7 @@ static int remove_existing(const char *path, struct diag *diag)
                                 "not replaced; choose another name with -o",
                                 path);
         if (!code) {
+                /* Only a lone connection can leave WAL mode. */
                 sqlite3_busy_timeout(db->sqlite, 0);
                 if (sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL,
                                  NULL) == SQLITE_BUSY)
@@ -366,9 +365,21 @@ static int remove_existing(const char *path, struct diag *diag)
                                         "cannot replace %s: another process is using it",
                                         path);
         }
-        if (!code)
-                code = remove_files(path, diag);
         db_free(db);
+        return code;
+}
+
+static int remove_existing(const char *path, struct diag *diag)
+{
+        int code = db_may_replace(path, diag);
+        return code ? code : remove_files(path, diag);
+}
+
+int db_move(const char *from, const char *to, struct diag *diag)
+{
+        int code = remove_existing(to, diag);
+        if (!code && rename(from, to) != 0)
+                code = cannot_create(to, -errno, diag);
         return code;
 }
 

@@ -22,6 +22,13 @@ enum db_access { DB_READ_ONLY, DB_READ_WRITE };
  * writing (-EBUSY). */
 int db_create(const char *path, bool replace, struct db **db, struct diag *diag);
 
+/* Whether db_create would replace what is at PATH, or make a file where nothing is: 0,
+ * -EINVAL or -EBUSY. */
+int db_may_replace(const char *path, struct diag *diag);
+
+/* Puts the closed database FROM in the place of TO, which db_may_replace. */
+int db_move(const char *from, const char *to, struct diag *diag);
+
 /* Opens an existing database; migrates an older one when ACCESS permits and
  * refuses a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged one
  * (-EBADMSG). Reading needs no right to write, also after a killed writer. */

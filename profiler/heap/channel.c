@@ -108,8 +108,16 @@ static void ring_bell(void)
  * ----------------------------------------------------------------------------
  */
 
+/* memlag is gone, or out of this process's reach: it has changed its user or its root. */
+static void note_cut_off(void)
+{
+        if (__atomic_load_n(&control->stop, __ATOMIC_RELAXED) == 0)
+                __atomic_fetch_add(&control->heaps_cut_off, 1, __ATOMIC_RELAXED);
+}
+
 static void *stop_telling(void)
 {
+        note_cut_off();
         /* It stays mapped: other threads may be writing to it. */
         __atomic_store_n(&slice, NULL, __ATOMIC_RELEASE);
         return NULL;
@@ -229,8 +237,10 @@ static void tell_process(struct simpmu_slice *ring)
 static struct simpmu_slice *begin_image(void)
 {
         long fd = open_memory();
-        if (fd < 0)
+        if (fd < 0) {
+                note_cut_off();
                 return NULL;
+        }
         uint64_t number =
             __atomic_fetch_add(&control->slices_claimed, 1, __ATOMIC_ACQ_REL);
         struct simpmu_slice *ring = NULL;

@@ -74,6 +74,7 @@ struct perf_data {
         struct diag bad_feature; /* the first of them */
         uint64_t bad_features;
         struct events events;
+        uint64_t id_bytes_left; /* no file has more ids of events than bytes */
         struct features features;
         struct perf_data_counts counts;
         struct decompress *compressed; /* NULL: nothing was compressed */
@@ -137,6 +138,12 @@ static int read_ids(struct perf_data *data, size_t index, const struct file_sect
                     struct diag *diag)
 {
         uint8_t bytes[4096];
+        if (ids->size % 8 != 0 || ids->size > data->id_bytes_left)
+                return diag_set(diag, -EBADMSG,
+                                "offset %llu: %llu bytes cannot be the ids of event %zu",
+                                (unsigned long long)ids->offset,
+                                (unsigned long long)ids->size, index);
+        data->id_bytes_left -= ids->size;
         for (uint64_t done = 0; done < ids->size;) {
                 uint64_t left = ids->size - done;
                 size_t step = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
@@ -185,6 +192,7 @@ static int read_attrs(struct perf_data *data, const struct file_header *header,
                                 ATTR_SIZE_AT + 16, (unsigned long long)header->attrs.size,
                                 (unsigned long long)header->attr_size);
         int rc = 0;
+        data->id_bytes_left = data->input.size_bytes;
         for (uint64_t i = 0; i < count && rc == 0; i++)
                 rc = read_attr(data, header->attrs.offset + i * header->attr_size,
                                (size_t)header->attr_size - SECTION_BYTES, diag);

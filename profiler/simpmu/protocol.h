@@ -89,6 +89,7 @@ struct simpmu_control {
         uint64_t slices_claimed; /* atomic */
         uint32_t stop;           /* atomic: 1 once memlag wants no more records */
         uint32_t no_heap;        /* 1: the heap tracker is told to be silent */
+        uint32_t heaps_cut_off;  /* atomic: processes that cannot tell of their heap */
         uint32_t prefetch;       /* a bit of each simpmu_prefetcher that is on */
 };
 
@@ -130,7 +131,7 @@ enum simpmu_record_type {
         SIMPMU_STACK,     /* these three: of a target that runs as it is, see below */
         SIMPMU_ALLOC_AT,
         SIMPMU_RANGE_FREE,
-        SIMPMU_END        /* last record: exit, fatal signal or exec */
+        SIMPMU_END /* last record: exit, fatal signal or exec */
 };
 
 /* time_ns does not decrease from record to record of a slice, except in
@@ -217,11 +218,11 @@ struct simpmu_sample {
         uint32_t latency_cycles;
         uint16_t level; /* enum simpmu_level */
         uint16_t cpu;
-        uint32_t depth; /* frames, innermost first; frame 0 is ip, the others are
-                           return addresses */
-        uint32_t stack_frame; /* the one whose part of the stack addr is in, from 1;
-                                 0: addr is not on the stack, or deeper than frames */
-        uint64_t frame_cfa;   /* then: that frame's canonical frame address */
+        uint32_t depth;          /* frames, innermost first; frame 0 is ip, the others are
+                                    return addresses */
+        uint32_t stack_frame;    /* the one whose part of the stack addr is in, from 1;
+                                    0: addr is not on the stack, or deeper than frames */
+        uint64_t frame_cfa;      /* then: that frame's canonical frame address */
         uint64_t thread_pointer; /* 0: not set yet */
         uint64_t frames[];
 };

@@ -773,6 +773,17 @@ def command_line():
         result = run([MEMLAG, "import", *options, "-o", kept, recording])
         if result.returncode != 1 or kept.read_text() != "mine":
             fail(f"a file that is no database, {options}: {result.stderr}")
+    # A recording that turns out to be damaged does not cost the older database.
+    older, cut = pathlib.Path("older.db"), pathlib.Path("cut")
+    if run([MEMLAG, "import", "-o", older, recording]).returncode != 0:
+        fail("a sound recording")
+    before = older.read_bytes()
+    cut.write_bytes(recording.read_bytes()[:-20])
+    result = run([MEMLAG, "import", "--force", "-o", older, cut])
+    if result.returncode != 1 or older.read_bytes() != before:
+        fail(f"an older database is gone: {result.stderr}")
+    if list(pathlib.Path(".").glob("older.db?*")):
+        fail("something is left beside the older database")
 
 
 def main():
