@@ -23,7 +23,7 @@
 
 /* A fork's child may be heard of only after its parent's end; so the state of the
  * images that ended last is kept. */
-#define ENDED_IMAGES_KEPT 64
+#define ENDED_IMAGES_KEPT 4
 
 struct thread {
         int64_t thread_id;
