@@ -198,7 +198,9 @@ static void print_head(FILE *out, const struct report_summary *summary)
         report_print_provenance(out, summary);
         fprintf(out, ": %s\n", summary->command ? summary->command : "unknown command");
         if (summary->cut_off)
-                fputs("The recording was cut off: this is what was written until then.\n",
+                fputs("The recording has not ended; unless it still runs, it was cut "
+                      "off. This is what was "
+                      "written until now.\n",
                       out);
         print_losses(out, summary);
         putc('\n', out);

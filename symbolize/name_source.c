@@ -111,7 +111,21 @@ static int put_list(FILE *text, const char *name, const char *const *list)
 }
 
 /* The version and every option that decides on names. */
-static int put_options(struct finding *finding)
+/* Raw rows only grow, while a recording runs. */
+static int64_t last_sample(struct db *db)
+{
+        sqlite3_stmt *row;
+        int64_t last = 0;
+
+        if (sqlite3_prepare_v2(db_sqlite(db), "SELECT max(sample_id) FROM sample", -1,
+                               &row, NULL) == SQLITE_OK &&
+            sqlite3_step(row) == SQLITE_ROW)
+                last = sqlite3_column_int64(row, 0);
+        sqlite3_finalize(row);
+        return last;
+}
+
+static int put_options(struct finding *finding, int64_t last_sample_id)
 {
         const struct symbolize_options *options = finding->options;
         char *line = NULL;
@@ -121,7 +135,7 @@ static int put_options(struct finding *finding)
 
         if (!text)
                 return -ENOMEM;
-        fputs(MEMLAG_VERSION, text);
+        fprintf(text, MEMLAG_VERSION " samples=%lld", (long long)last_sample_id);
         put_list(text, "debuginfo-path", options->debuginfo_paths);
         put_list(text, "build-id-dir", options->build_id_paths);
         put_list(text, "allocator", options->allocators);
@@ -151,7 +165,7 @@ int name_sources_find(struct name_sources *sources, struct db *db,
         int rc = sqlite3_prepare_v2(
             db_sqlite(db), "SELECT module_id, path, build_id FROM module ORDER BY 1", -1,
             &rows, NULL);
-        int error = put_options(&finding);
+        int error = put_options(&finding, last_sample(db));
 
         while (!error && rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
                 error = find_module(&finding, rows);

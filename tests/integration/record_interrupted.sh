@@ -71,6 +71,18 @@ wait $memlag || status=$?
 [ "$(ask term.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
 [ "$(ask term.db 'SELECT count(*) FROM sample')" -gt 100 ]
 
+# ---- a report of a recording that still runs leaves the final one as it is ----
+"$MEMLAG" record --source sim -o live.db -- ./busy >live.out 2>err &
+memlag=$!
+wait_for live.out ready
+until [ "$(ask live.db 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt 0 ]; do sleep 0.1; done
+"$MEMLAG" report live.db >early.txt 2>early.err || fail "report while it runs: $(cat early.err)"
+kill -TERM $memlag
+wait $memlag || true
+samples=$(ask live.db 'SELECT count(*) FROM sample')
+named=$(ask live.db 'SELECT count(*) FROM attribution WHERE location_id IS NOT NULL')
+[ "$samples" -eq "$named" ] || fail "$named of $samples samples have a place: $(cat err)"
+
 # ---- Ctrl-C on a terminal ----
 cat >terminal.py <<'END'
 import os, pty, signal, sys
