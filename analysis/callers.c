@@ -5,6 +5,7 @@
 #include "callers.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 
@@ -266,7 +267,8 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
                     "place, count(*),"
                     " sum(coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM')),"
                     " sum(coalesce(s.latency_cycles, -1) >= 0),"
-                    " total(max(coalesce(s.latency_cycles, 0), 0)) " MEMORY_SAMPLES
+                    " total(max(coalesce(s.latency_cycles, s.stall_ns, 0), "
+                    "0)) " MEMORY_SAMPLES
                     "GROUP BY s.stack_id, place ORDER BY s.stack_id, place",
                     take_samples, diag);
         return code;
@@ -335,7 +337,9 @@ static int write_node(const struct writing *writing, const struct node *node,
         sqlite3_bind_int64(insert, 7, own.samples);
         sqlite3_bind_int64(insert, 8, node->all.dram_samples);
         statement_bind_real(insert, 9,
-                            node->all.latency_cycles / (double)node->all.latencies);
+                            node->all.latencies
+                                ? node->all.latency_cycles / (double)node->all.latencies
+                                : NAN);
         statement_bind_real(insert, 10,
                             node->all.latency_cycles / writing->latency_cycles);
         statement_bind_real(insert, 11, own.latency_cycles / writing->latency_cycles);

@@ -47,6 +47,24 @@ static const struct report_kind kinds[] = {
             "ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1",
         .alignment = "rrrlll",
     },
+    {
+        .name = "caller",
+        .table_sql =
+            "SELECT iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * "
+            "latency_share))"
+            " AS stalled,"
+            " iif(self_latency_share IS NULL, '-',"
+            "     printf('%.1f%%', 100 * self_latency_share)) AS self, samples,"
+            " printf('%*s', 2 * min(depth, 60), '') || coalesce(function, '[' ||" BASE(
+                "module") "|| ']', '[unknown]') AS function"
+                          " FROM caller_finding WHERE caller_id IN"
+                          " (SELECT caller_id FROM caller_finding"
+                          "  WHERE ?1 < 0 OR latency_share IS NULL"
+                          "  OR latency_share >= 0.005"
+                          "  ORDER BY latency_share DESC, samples DESC, caller_id"
+                          "  LIMIT ?1) ORDER BY caller_id",
+        .alignment = "rrrl",
+    },
 };
 
 struct report_kind report_kind_of_stalls(const struct report_kind *kind)
