@@ -52,16 +52,19 @@ const char *environment_channel(char **environment)
         return NULL;
 }
 
-/* The variables that were added go, and LD_PRELOAD gets back what the user had in it. */
+/* The variables that were added go, and LD_PRELOAD gets back what the user had in it.
+ * VALGRIND_LIB is the engine's, or the user's where the program runs without it. */
 void environment_restore(char **environment)
 {
         char **kept = environment;
+        bool engine = !environment_channel(environment);
         for (char **entry = environment; *entry; entry++) {
                 char *preload = value_of(*entry, "LD_PRELOAD");
                 char *end = preload ? end_of_own_entries(preload) : NULL;
                 if (end && *end == ':')
                         memmove(preload, end + 1, strlen(end + 1) + 1);
-                bool added = (end && *end == '\0') || value_of(*entry, "VALGRIND_LIB") ||
+                bool added = (end && *end == '\0') ||
+                             (engine && value_of(*entry, "VALGRIND_LIB")) ||
                              value_of(*entry, CHANNEL_VARIABLE);
                 if (!added)
                         *kept++ = *entry;
