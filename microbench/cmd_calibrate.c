@@ -175,6 +175,7 @@ static int measure_machine(const struct calibrate_options *options,
         struct tm utc;
         time_t now = time(NULL);
         double begin = clock_seconds();
+        survey.data_bytes = survey_data_bytes(survey.memory_bytes);
         int rc = cpu_list_read(&survey.cpus, diag);
         if (rc < 0)
                 return rc;

@@ -35,17 +35,12 @@ static bool read_cgroup(const char *file, char *line, size_t size)
         if (!found)
                 return false;
         group[strcspn(group, "\n")] = '\0';
-        for (char *end = group + strlen(group); end >= group + 3;) {
-                *end = '\0';
+        for (char *end = group; end; end = strrchr(group + 3, '/')) {
+                if (end > group)
+                        *end = '\0'; /* the group above */
                 snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group + 3, file);
                 if (read_line(path, line, size) && strncmp(line, "max", 3) != 0)
                         return true;
-                while (end > group + 3 && *--end != '/')
-                        ;
-                if (end == group + 3 && *end != '/')
-                        break;
-                if (end == group + 3)
-                        end = group + 2;
         }
         return false;
 }

@@ -93,7 +93,7 @@ unsigned reported_cache_ways(unsigned level)
                    : 0;
 }
 
-uint64_t survey_memory_size(const struct survey *survey)
+uint64_t survey_data_bytes(uint64_t memory_bytes)
 {
         uint64_t last = reported_cache_bytes(3);
         uint64_t size = 8 * last;
@@ -101,7 +101,7 @@ uint64_t survey_memory_size(const struct survey *survey)
                 size = MEMORY_SIZE_MIN;
         if (size > MEMORY_SIZE_MAX)
                 size = MEMORY_SIZE_MAX;
-        if (size > survey->memory_bytes / 4)
-                size = survey->memory_bytes / 4;
+        if (size > memory_bytes / 4)
+                size = memory_bytes / 4;
         return size & ~(uint64_t)4095;
 }

@@ -15,6 +15,7 @@
 struct survey {
         struct cpu_list cpus;
         uint64_t memory_bytes; /* that may be used */
+        uint64_t data_bytes;   /* a size at which no cache matters, if memory allows */
         double round_seconds;  /* of one timing */
         size_t rounds_min;
         size_t rounds_max;
@@ -29,6 +30,9 @@ struct survey {
         uint64_t disturbed; /* rounds that the kernel interrupted */
         uint64_t rounds;    /* all of them */
 };
+
+/* The data size for a machine where MEMORY_BYTES may be used. */
+uint64_t survey_data_bytes(uint64_t memory_bytes);
 
 /* The clocks: {"tsc_ghz", "core_ghz", "error"}; sets core_ghz. */
 json_t *survey_clocks(struct survey *survey, struct diag *diag);
@@ -65,8 +69,5 @@ void survey_progress(const struct survey *survey, const char *format, ...)
 /* Bytes of the last cache as the system tells, 0 if it does not; and of each level. */
 uint64_t reported_cache_bytes(unsigned level);
 unsigned reported_cache_ways(unsigned level);
-
-/* A size at which no cache matters, as far as memory allows. */
-uint64_t survey_memory_size(const struct survey *survey);
 
 #endif

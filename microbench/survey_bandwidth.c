@@ -26,7 +26,7 @@ static int kernel_gbs(struct survey *survey, const struct kernel *kernel,
         struct measurement rounds[ROUNDS];
         struct kernel_counts counts;
         double values[ROUNDS];
-        parameters.size_bytes = survey_memory_size(survey) * threads;
+        parameters.size_bytes = survey->data_bytes * threads;
         if (parameters.size_bytes > survey->memory_bytes / 2)
                 parameters.size_bytes = survey->memory_bytes / 2;
         parameters.threads = threads;
@@ -103,7 +103,7 @@ static int loaded_point(struct survey *survey, struct chase *chase, uint32_t thr
         parameters.delay_nops = delay_nops;
         parameters.node = -1;
         parameters.passes = 1;
-        parameters.size_bytes = survey_memory_size(survey);
+        parameters.size_bytes = survey->data_bytes;
         int rc =
             load_start(&kernel_memread, &parameters, survey->cpus.cpus + 1, &load, diag);
         if (rc < 0)
@@ -150,8 +150,8 @@ json_t *survey_loaded(struct survey *survey, struct diag *diag)
         json_t *curve = json_array();
         int rc = 0;
         if (survey->cpus.count > 1) {
-                rc = chase_open(survey_memory_size(survey), KERNEL_LINE_BYTES, PAGES_HUGE,
-                                -1, &chase, diag);
+                rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
+                                &chase, diag);
                 if (rc == 0) {
                         rc = measure_loads(survey, &chase, curve, points, &count, diag);
                         chase_close(&chase);

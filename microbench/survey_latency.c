@@ -122,7 +122,7 @@ static json_t *levels_json(const struct survey *survey,
 json_t *survey_caches(struct survey *survey, struct diag *diag)
 {
         size_t count = 1;
-        while (size_of_point(count) <= survey_memory_size(survey))
+        while (size_of_point(count) <= survey->data_bytes)
                 count++;
         struct latency_point *points = calloc(count, sizeof(*points));
         json_t *curve = json_array();
@@ -237,7 +237,7 @@ json_t *survey_memory(struct survey *survey, struct diag *diag)
         for (int node = 0; node < nodes; node++) {
                 struct chase chase;
                 survey_progress(survey, "latency of memory on node %d", node);
-                if (chase_open(survey_memory_size(survey), KERNEL_LINE_BYTES, PAGES_HUGE,
+                if (chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE,
                                nodes > 1 ? node : -1, &chase, diag) < 0) {
                         json_decref(list);
                         return NULL;
@@ -251,8 +251,8 @@ json_t *survey_memory(struct survey *survey, struct diag *diag)
                                     "latency_ns", estimate.value, "latency_cycles",
                                     estimate.value * survey->core_ghz, "error",
                                     estimate_error(&estimate), "size_bytes",
-                                    (double)survey_memory_size(survey), "huge_pages",
-                                    huge > (int64_t)survey_memory_size(survey) / 2));
+                                    (double)survey->data_bytes, "huge_pages",
+                                    huge > (int64_t)survey->data_bytes / 2));
         }
         return list;
 }
@@ -303,7 +303,7 @@ json_t *survey_core(struct survey *survey, struct diag *diag)
         struct measurement rounds[ROUNDS];
         struct kernel_counts counts;
         double ns[ROUNDS];
-        parameters.size_bytes = survey_memory_size(survey);
+        parameters.size_bytes = survey->data_bytes;
         parameters.threads = 1;
         parameters.passes = 1;
         parameters.node = -1;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "array.h"
 #include "db.h"
 #include "intern.h"
 #include "perf/datasrc.h"
@@ -104,18 +105,6 @@ static int loss(struct perf_deliver *deliver, const char *kind, uint64_t count,
         return sink_loss(deliver->sink, kind, count, unit) < 0 ? no_memory(diag) : 0;
 }
 
-/* Room for one more element of SIZE bytes; NULL: no memory. */
-static void *grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-        if (count < *capacity)
-                return array;
-        size_t more = *capacity * 2 + 16;
-        void *larger = reallocarray(array, more, size);
-        if (larger)
-                *capacity = more;
-        return larger;
-}
-
 struct perf_deliver *perf_deliver_new(struct sink *sink)
 {
         struct perf_deliver *deliver = calloc(1, sizeof(*deliver));
@@ -188,8 +177,8 @@ static struct process *place_process(struct perf_deliver *deliver, uint32_t pid)
                 return NULL;
         if (node->id)
                 return &deliver->processes[node->id - 1];
-        struct process *all = grown(deliver->processes, deliver->process_count,
-                                    &deliver->process_capacity, sizeof(*all));
+        struct process *all = array_grown(deliver->processes, deliver->process_count,
+                                          &deliver->process_capacity, sizeof(*all));
         if (!all)
                 return NULL;
         deliver->processes = all;
@@ -264,8 +253,8 @@ static int begin_thread(struct perf_deliver *deliver, struct process *process,
 {
         char *copy = name ? strdup(name) : NULL;
         struct context_node *node = context_intern_place(deliver->thread_index, 0, tid);
-        struct thread *all = grown(deliver->threads, deliver->thread_count,
-                                   &deliver->thread_capacity, sizeof(*all));
+        struct thread *all = array_grown(deliver->threads, deliver->thread_count,
+                                         &deliver->thread_capacity, sizeof(*all));
         if (all)
                 deliver->threads = all;
         if ((name && !copy) || !node || !all) {

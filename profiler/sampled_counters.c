@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "intern.h"
 #include "perf/event_table.h"
 
@@ -250,18 +251,6 @@ static int counter_of(struct sampled_counters *counters,
 /* ---- gains
  * -------------------------------------------------------------------------------- */
 
-/* Room for one more element; NULL: no memory. */
-static void *grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-        if (count < *capacity)
-                return array;
-        size_t more = *capacity * 2 + 16;
-        void *larger = reallocarray(array, more, size);
-        if (larger)
-                *capacity = more;
-        return larger;
-}
-
 static int add_gain(struct sampled_counters *counters, const struct record *record,
                     size_t counter, uint64_t value, struct diag *diag)
 {
@@ -281,8 +270,8 @@ static int add_gain(struct sampled_counters *counters, const struct record *reco
                 gain->value += value;
                 return 0;
         }
-        struct gain *all = grown(counters->gains, counters->gain_count,
-                                 &counters->gain_capacity, sizeof(*all));
+        struct gain *all = array_grown(counters->gains, counters->gain_count,
+                                       &counters->gain_capacity, sizeof(*all));
         if (!all)
                 return no_memory(diag);
         counters->gains = all;
@@ -300,8 +289,8 @@ static int gain_of_read(struct sampled_counters *counters, const struct record_r
 {
         struct context_node *node =
             context_intern_place(counters->read_index, thread, value->id);
-        struct last_read *all = grown(counters->reads, counters->read_count,
-                                      &counters->read_capacity, sizeof(*all));
+        struct last_read *all = array_grown(counters->reads, counters->read_count,
+                                            &counters->read_capacity, sizeof(*all));
         if (!node || !all)
                 return no_memory(diag);
         counters->reads = all;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "sim_deliver.h"
 #include "sim_ring.h"
 
@@ -72,18 +73,6 @@ uint64_t sim_images_started(const struct sim_images *images)
         return images->started;
 }
 
-/* The place for one more element of an array that grows. */
-static void *grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-        if (count < *capacity)
-                return array;
-        size_t wanted = *capacity * 2 + 16;
-        void *larger = reallocarray(array, wanted, size);
-        if (larger)
-                *capacity = wanted;
-        return larger;
-}
-
 /* Maps the slices that were claimed since the last time. */
 static int discover(struct sim_images *images, struct diag *diag)
 {
@@ -92,12 +81,12 @@ static int discover(struct sim_images *images, struct diag *diag)
         if (claimed > images->memory->capacity)
                 claimed = images->memory->capacity;
         while (images->count < claimed) {
-                struct image *all =
-                    grown(images->images, images->count, &images->capacity, sizeof(*all));
+                struct image *all = array_grown(images->images, images->count,
+                                                &images->capacity, sizeof(*all));
                 if (all)
                         images->images = all;
-                size_t *active = grown(images->active, images->active_count,
-                                       &images->active_capacity, sizeof(*active));
+                size_t *active = array_grown(images->active, images->active_count,
+                                             &images->active_capacity, sizeof(*active));
                 if (active)
                         images->active = active;
                 if (!all || !active)

@@ -9,14 +9,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "simpmu/slice.h"
+
 /* More images than a large build forks; the file is sparse, so that only the slices
  * in use cost memory. */
 #define SLICES_WANTED (UINT64_C(1) << 20)
-
-static uint64_t offset_of(uint64_t number)
-{
-        return SIMPMU_CONTROL_BYTES + number * SIMPMU_SLICE_BYTES;
-}
 
 /* Sets the file's size with as much of the limit on file sizes as there is. */
 static int set_size(struct sim_memory *memory, struct diag *diag)
@@ -25,19 +22,19 @@ static int set_size(struct sim_memory *memory, struct diag *diag)
         if (getrlimit(RLIMIT_FSIZE, &before) != 0)
                 before = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
         uint64_t capacity = SLICES_WANTED;
-        if (before.rlim_max != RLIM_INFINITY && before.rlim_max < offset_of(capacity))
-                capacity = before.rlim_max < offset_of(1)
+        if (before.rlim_max != RLIM_INFINITY && before.rlim_max < slice_offset(capacity))
+                capacity = before.rlim_max < slice_offset(1)
                                ? 0
-                               : (before.rlim_max - offset_of(0)) / SIMPMU_SLICE_BYTES;
+                               : (before.rlim_max - slice_offset(0)) / SIMPMU_SLICE_BYTES;
         if (capacity == 0)
                 return diag_set(
                     diag, -EFBIG,
                     "the limit on file sizes is too low for the simulated PMU; "
                     "raise it to %u MB or more (ulimit -f)",
-                    (unsigned)(offset_of(1) >> 20) + 1);
+                    (unsigned)(slice_offset(1) >> 20) + 1);
         struct rlimit raised = {before.rlim_max, before.rlim_max};
         setrlimit(RLIMIT_FSIZE, &raised);
-        int rc = ftruncate(memory->fd, (off_t)offset_of(capacity));
+        int rc = ftruncate(memory->fd, (off_t)slice_offset(capacity));
         if (rc != 0)
                 rc = diag_set(diag, -errno, "cannot make room for the simulated PMU: %s",
                               strerror(errno));
@@ -58,7 +55,7 @@ static struct flock lock_at(uint64_t offset)
 
 bool sim_memory_lives(const struct sim_memory *memory, uint64_t number)
 {
-        struct flock lock = lock_at(offset_of(number));
+        struct flock lock = lock_at(slice_offset(number));
         return fcntl(memory->fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
@@ -103,7 +100,7 @@ struct simpmu_slice *sim_memory_map(struct sim_memory *memory, uint64_t number,
                                     struct diag *diag)
 {
         void *slice = mmap(NULL, SIMPMU_SLICE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-                           memory->fd, (off_t)offset_of(number));
+                           memory->fd, (off_t)slice_offset(number));
         if (slice != MAP_FAILED)
                 return slice;
         diag_set(diag, -errno, "cannot map a simulated process's records: %s",
@@ -125,10 +122,11 @@ static void punch(struct sim_memory *memory, uint64_t offset, uint64_t length)
 
 void sim_memory_drop_ring(struct sim_memory *memory, uint64_t number)
 {
-        punch(memory, offset_of(number) + SIMPMU_SLICE_HEADER_BYTES, SIMPMU_RING_BYTES);
+        punch(memory, slice_offset(number) + SIMPMU_SLICE_HEADER_BYTES,
+              SIMPMU_RING_BYTES);
 }
 
 void sim_memory_drop_header(struct sim_memory *memory, uint64_t number)
 {
-        punch(memory, offset_of(number), SIMPMU_SLICE_HEADER_BYTES);
+        punch(memory, slice_offset(number), SIMPMU_SLICE_HEADER_BYTES);
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "build_id.h"
 #include "db.h"
 #include "intern.h"
@@ -63,18 +64,6 @@ struct user_stacks {
         uint64_t *frames;
         size_t depth;
 };
-
-/* Room for one more element of SIZE bytes; NULL: no memory. */
-static void *grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-        if (count < *capacity)
-                return array;
-        size_t more = *capacity * 2 + 16;
-        void *larger = reallocarray(array, more, size);
-        if (larger)
-                *capacity = more;
-        return larger;
-}
 
 struct user_stacks *user_stacks_new(const char *root)
 {
@@ -132,8 +121,8 @@ static struct unwound_image *place_image(struct user_stacks *stacks, image_key k
                 return NULL;
         if (node->id)
                 return &stacks->images[node->id - 1];
-        struct unwound_image *all = grown(stacks->images, stacks->image_count,
-                                          &stacks->image_capacity, sizeof(*all));
+        struct unwound_image *all = array_grown(stacks->images, stacks->image_count,
+                                                &stacks->image_capacity, sizeof(*all));
         if (!all)
                 return NULL;
         stacks->images = all;
@@ -155,8 +144,8 @@ static int place_file(struct user_stacks *stacks, const struct event_mapping *ev
             intern_place(stacks->file_index, key, event->build_id_bytes + path_bytes);
         free(key);
         if (place && *place == 0) {
-                struct code_file *all = grown(stacks->files, stacks->file_count,
-                                              &stacks->file_capacity, sizeof(*all));
+                struct code_file *all = array_grown(stacks->files, stacks->file_count,
+                                                    &stacks->file_capacity, sizeof(*all));
                 char *path = NULL;
                 if (all)
                         stacks->files = all;
@@ -196,7 +185,7 @@ int user_stacks_map(struct user_stacks *stacks, const struct event_mapping *even
                 if (image->mappings[i].reported && overlap(&image->mappings[i], &mapping))
                         forget(image);
         struct code_mapping *all =
-            grown(image->mappings, image->count, &image->capacity, sizeof(*all));
+            array_grown(image->mappings, image->count, &image->capacity, sizeof(*all));
         if (!all)
                 return -ENOMEM;
         image->mappings = all;
