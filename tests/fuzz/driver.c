@@ -3,7 +3,9 @@
  *     fuzz_NAME SECONDS CORPUS-FILE...
  * Each file as it is, then mutations of them until the time is over. The seed is fixed:
  * the inputs are the same in each run, only their number depends on the machine. The
- * input under test is kept in the file fuzz-input, which stays when the target dies. */
+ * input under test is kept in the file fuzz_NAME-input, which stays when the target dies:
+ * a file for each target, because several run at once in one directory. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +17,6 @@
 #include "target.h"
 
 enum { INPUT_MAX = 32768, INPUTS_BETWEEN_CLOCKS = 256, MUTATIONS_MAX = 8 };
-
-static const char kept_name[] = "fuzz-input";
 
 struct input {
         uint8_t *bytes;
@@ -86,9 +86,9 @@ static size_t mutate_once(uint8_t *bytes, size_t size, uint64_t *state)
 }
 
 /* A shared mapping: what was written is in the file even when the process dies. */
-static uint8_t *open_kept(int *fd)
+static uint8_t *open_kept(const char *path, int *fd)
 {
-        *fd = open(kept_name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        *fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
         if (*fd < 0 || ftruncate(*fd, INPUT_MAX) != 0)
                 return NULL;
         void *map = mmap(NULL, INPUT_MAX, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
@@ -125,8 +125,10 @@ int main(int argc, char **argv)
         double seconds = argc > 1 ? atof(argv[1]) : 0;
         size_t count = argc > 2 ? (size_t)argc - 2 : 0;
         struct input *inputs = calloc(count ? count : 1, sizeof(*inputs));
+        char kept_path[256];
+        snprintf(kept_path, sizeof(kept_path), "%s-input", program_invocation_short_name);
         int kept_fd;
-        uint8_t *kept = open_kept(&kept_fd);
+        uint8_t *kept = open_kept(kept_path, &kept_fd);
         if (seconds <= 0 || count == 0 || !inputs || !kept) {
                 fprintf(stderr, "usage: %s SECONDS CORPUS-FILE...\n", argv[0]);
                 return 2;
@@ -144,6 +146,6 @@ int main(int argc, char **argv)
         free(inputs);
         munmap(kept, INPUT_MAX);
         close(kept_fd);
-        unlink(kept_name);
+        unlink(kept_path);
         return 0;
 }
