@@ -383,6 +383,12 @@ int cmd_calibrate(int argc, char **argv)
                         rc = measure_machine(&options, &identity, document, &diag);
                 if (rc == 0)
                         rc = keep(&identity, document, &diag);
+                /* What is shown is what was kept: the file rounds its numbers, and one
+                 * that is rounded a second time here can become another one. */
+                json_decref(document);
+                document = NULL;
+                if (rc == 0)
+                        rc = calibration_load(&document, &diag);
         }
         if (rc == 0)
                 rc = print(&options, document, &diag);
