@@ -42,6 +42,7 @@ journal
 # Counters.
 scenario phases
 record --interval 10 -- /bench/player --ms 210 $phases
+cat /proc/scripted_pmu/imc >imc.csv
 scenario rotation
 pmu counters 5
 record --interval 10 -- /bench/player --thread --ms 200 $steady

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The files by which programs talk to the scripted PMU: /proc/scripted_pmu/script takes
- * scripts, .../step takes single accesses, .../journal tells what was sampled. Every
- * user may use them: they are part of the machine, not of the system. */
+ * scripts, .../step takes single accesses, .../journal tells what was sampled, .../imc
+ * what was read of the memory controller. Every user may use them: they are part of the
+ * machine, not of the system. */
 #include <linux/proc_fs.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -61,6 +62,7 @@ static ssize_t forget_write(struct file *file, const char __user *bytes, size_t 
 {
         scripts_forget();
         journal_clear();
+        imc_forget();
         return size;
 }
 
@@ -80,7 +82,8 @@ int control_open(void)
         if (proc_create("script", 0222, directory, &script_proc_ops) &&
             proc_create("step", 0222, directory, &step_proc_ops) &&
             proc_create("forget", 0222, directory, &forget_proc_ops) &&
-            proc_create("journal", 0444, directory, &journal_proc_ops))
+            proc_create("journal", 0444, directory, &journal_proc_ops) &&
+            proc_create("imc", 0444, directory, &imc_reads_proc_ops))
                 return 0;
         control_close();
         return -ENOMEM;

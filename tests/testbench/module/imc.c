@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The counters of a memory controller, uncore_imc_0: cache lines read and written by the
- * whole machine, at rates that never change. */
+ * whole machine, at rates that never change; and a list of all that was read of them. */
+#include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
 #include <linux/timekeeping.h>
 
 #include "scripted_pmu.h"
@@ -64,6 +67,63 @@ static const struct attribute_group *imc_groups[] = {
     NULL,
 };
 
+/* ---- what was read -------------------------------------------------------------- */
+
+enum { READS_MAX = 8192 };
+
+static struct {
+        u64 time_ns;
+        u64 event_id;
+        u64 config;
+        u64 lines; /* since the event's begin */
+} reads[READS_MAX];
+static atomic_t read_count = ATOMIC_INIT(0); /* may be more than there is room for */
+
+void imc_forget(void)
+{
+        atomic_set(&read_count, 0);
+}
+
+static void note_read(const struct perf_event *event, u64 now_ns)
+{
+        unsigned int index = atomic_fetch_inc(&read_count);
+
+        if (index >= READS_MAX)
+                return;
+        reads[index].time_ns = now_ns;
+        reads[index].event_id = event->id;
+        reads[index].config = event->attr.config;
+        reads[index].lines = local64_read(&event->count);
+}
+
+static int reads_show(struct seq_file *file, void *unused)
+{
+        unsigned int count = atomic_read(&read_count);
+        unsigned int i;
+
+        if (count > READS_MAX)
+                return -ENOSPC;
+        seq_puts(file, "time_ns,event_id,config,lines\n");
+        for (i = 0; i < count; i++)
+                seq_printf(file, "%llu,%llu,0x%llx,%llu\n", reads[i].time_ns,
+                           reads[i].event_id, reads[i].config, reads[i].lines);
+        return 0;
+}
+
+static int reads_open(struct inode *inode, struct file *file)
+{
+        return single_open(file, reads_show, NULL);
+}
+
+const struct proc_ops imc_reads_proc_ops = {
+    .proc_open = reads_open,
+    .proc_read = seq_read,
+    .proc_lseek = seq_lseek,
+    .proc_release = single_release,
+};
+
+/* ---- counting ------------------------------------------------------------------- */
+
 static u64 count_at(const struct perf_event *event, u64 now_ns)
 {
         u64 rate = event->attr.config == IMC_CAS_READ ? reads_per_ms : writes_per_ms;
@@ -77,6 +137,7 @@ static void imc_read(struct perf_event *event)
         u64 before_ns = local64_xchg(&event->hw.prev_count, now_ns);
 
         local64_add(count_at(event, now_ns) - count_at(event, before_ns), &event->count);
+        note_read(event, now_ns);
 }
 
 static void imc_start(struct perf_event *event, int flags)

@@ -132,6 +132,8 @@ u32 ibs_latency(const struct published_access *access);
 /* imc.c: the PMU uncore_imc_0, if asked for. */
 int imc_open(void);
 void imc_close(void);
+void imc_forget(void);
+extern const struct proc_ops imc_reads_proc_ops;
 
 /* sysfs.c: the layout of the kernel's own Intel PMU. */
 const struct attribute_group **sysfs_groups(void);
