@@ -226,7 +226,7 @@ static int store_verdict_gaps(struct analysis *a, struct diag *diag)
         for (size_t i = 0; !code && i < count; i++) {
                 char *kind = NULL;
                 if (asprintf(&kind, "verdict not given: %s", gaps[i]) < 0)
-                        return diag_set(diag, -ENOMEM, "no memory");
+                        return diag_no_memory(diag);
                 code = db_ledger_set(a->db, "analysis", kind, 1, "verdict", diag);
                 free(kind);
         }

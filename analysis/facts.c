@@ -60,7 +60,7 @@ int facts_machine(struct db *db, struct machine_facts *machine,
                 *field = sqlite3_column_double(rows, 1);
                 char **origin = origin_of_field(machine, field, origins);
                 if (origin && !*origin && !(*origin = strdup(statement_text(rows, 2))))
-                        code = diag_set(diag, -ENOMEM, "no memory");
+                        code = diag_no_memory(diag);
         }
         sqlite3_finalize(rows);
         return code;
@@ -97,7 +97,7 @@ static int read_counters(struct db *db, struct counter_meaning **meanings, size_
                 struct counter_meaning *grown =
                     reallocarray(*meanings, *count + 1, sizeof(*grown));
                 if (!grown) {
-                        code = diag_set(diag, -ENOMEM, "no memory");
+                        code = diag_no_memory(diag);
                         break;
                 }
                 *meanings = grown;

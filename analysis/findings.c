@@ -63,7 +63,7 @@ static int read_sources(struct db *db, struct pass *pass, struct diag *diag)
                         struct data_source *grown =
                             reallocarray(pass->sources, capacity, sizeof(*grown));
                         if (!grown) {
-                                code = diag_set(diag, -ENOMEM, "no memory");
+                                code = diag_no_memory(diag);
                                 break;
                         }
                         pass->sources = grown;

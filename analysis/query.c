@@ -155,7 +155,7 @@ static int print_rows(struct db *db, sqlite3_stmt *statement, struct render *ren
 {
         int count = sqlite3_column_count(statement);
         struct cell *cells = calloc((size_t)count, sizeof(*cells));
-        int code = cells ? 0 : diag_set(diag, -ENOMEM, "no memory");
+        int code = cells ? 0 : diag_no_memory(diag);
         /* Who cannot write any more need not go on: the reader may have left. */
         while (code == 0 && !ferror(out) &&
                (code = statement_next(db, statement, diag)) > 0) {
@@ -177,8 +177,8 @@ static int print_result(struct db *db, sqlite3_stmt *statement, enum format form
             names ? render_begin(format, out, (const char *const *)names,
                                  (size_t)sqlite3_column_count(statement), width)
                   : NULL;
-        int code = render ? print_rows(db, statement, render, out, diag)
-                          : diag_set(diag, -ENOMEM, "no memory");
+        int code =
+            render ? print_rows(db, statement, render, out, diag) : diag_no_memory(diag);
         render_end(render);
         if (format == FORMAT_JSON)
                 putc('\n', out);

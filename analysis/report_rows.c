@@ -45,7 +45,7 @@ static int render_statement(struct db *db, sqlite3_stmt *statement,
         struct cell *cells = calloc(count + 1, sizeof(*cells));
         struct render *render =
             names ? render_begin(format, out, names, count, rows->width) : NULL;
-        int code = cells && render ? 0 : diag_set(diag, -ENOMEM, "no memory");
+        int code = cells && render ? 0 : diag_no_memory(diag);
         while (code == 0 && (code = statement_next(db, statement, diag)) > 0) {
                 fill_cells(statement, rows, cells);
                 code = render_row(render, cells);

@@ -220,8 +220,7 @@ static int explain_waits_for_lines(struct db *db, const struct report_options *o
                                     " AND latency_share >= 0.001 LIMIT 1",
                                     options->kind->finding_table);
         sqlite3_stmt *row;
-        int code = sql ? statement_prepare(db, sql, &row, diag)
-                       : diag_set(diag, -ENOMEM, "no memory");
+        int code = sql ? statement_prepare(db, sql, &row, diag) : diag_no_memory(diag);
         sqlite3_free(sql);
         if (code)
                 return code;
@@ -313,7 +312,7 @@ static int print_source(struct db *db, FILE *out, bool stalls, struct diag *diag
                 print_source_of(out, missing, rows, stalls);
         sqlite3_finalize(rows);
         if (!missing || fclose(missing) != 0)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         if (*lines) {
                 char *sentence = NULL;
                 if (asprintf(&sentence, "Source text not found: %s", lines) >= 0) {

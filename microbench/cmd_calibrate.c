@@ -336,7 +336,7 @@ static int draw(const json_t *document, const char *path, struct diag *diag)
         if (out)
                 picture_write(document, out);
         int rc = out && fclose(out) == 0 ? calibration_write(path, text, diag)
-                                         : diag_set(diag, -ENOMEM, "out of memory");
+                                         : diag_no_memory(diag);
         free(text);
         return rc;
 }
@@ -377,8 +377,7 @@ int cmd_calibrate(int argc, char **argv)
                 rc = calibration_load(&document, &diag);
         } else {
                 document = json_object();
-                rc = document ? check_place(&identity, &diag)
-                              : diag_set(&diag, -ENOMEM, "out of memory");
+                rc = document ? check_place(&identity, &diag) : diag_no_memory(&diag);
                 if (rc == 0)
                         rc = measure_machine(&options, &identity, document, &diag);
                 if (rc == 0)

@@ -22,7 +22,7 @@ int cpu_list_read(struct cpu_list *list, struct diag *diag)
                 set = CPU_ALLOC(cpus);
                 size = CPU_ALLOC_SIZE(cpus);
                 if (!set)
-                        return diag_set(diag, -ENOMEM, "out of memory");
+                        return diag_no_memory(diag);
                 rc = sched_getaffinity(0, size, set);
                 if (rc != 0 && errno != EINVAL)
                         break;
@@ -38,7 +38,7 @@ int cpu_list_read(struct cpu_list *list, struct diag *diag)
                 if (CPU_ISSET_S(cpu, size, set))
                         list->cpus[list->count++] = cpu;
         CPU_FREE(set);
-        return list->cpus ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+        return list->cpus ? 0 : diag_no_memory(diag);
 }
 
 void cpu_list_free(struct cpu_list *list)
@@ -52,7 +52,7 @@ int cpu_pin(int cpu, struct diag *diag)
         cpu_set_t *set = CPU_ALLOC(cpu + 1);
         size_t size = CPU_ALLOC_SIZE(cpu + 1);
         if (!set)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         CPU_ZERO_S(size, set);
         CPU_SET_S(cpu, size, set);
         int rc = sched_setaffinity(0, size, set) == 0 ? 0 : -errno;

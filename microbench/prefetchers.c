@@ -127,7 +127,7 @@ int prefetchers_off(const char *devices, const int *cpus, size_t count,
                 new->devices = calloc(count, sizeof(*new->devices));
         if (!new || !new->devices) {
                 free(new);
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         }
         int rc = 0;
         while (rc == 0 && new->count < count) {

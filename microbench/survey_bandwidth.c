@@ -59,7 +59,7 @@ json_t *survey_bandwidth(struct survey *survey, struct diag *diag)
         json_t *list = json_array();
         double peak_read = 0, peak_write = 0, peak_triad = 0;
         size_t count = 0;
-        int rc = reads && list ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+        int rc = reads && list ? 0 : diag_no_memory(diag);
         for (uint32_t n = 1; rc == 0 && n <= cpus; n = next_threads(n, cpus)) {
                 double read, write, triad, error, ignored;
                 survey_progress(survey, "bandwidth of %u threads", n);

@@ -14,7 +14,7 @@ enum { POINTS_PER_OCTAVE = 4, SMALL_PAGE_BYTES = 4096, PLATEAUS_MAX = 8 };
 
 static json_t *no_memory(struct diag *diag)
 {
-        diag_set(diag, -ENOMEM, "out of memory");
+        diag_no_memory(diag);
         return NULL;
 }
 
@@ -93,7 +93,7 @@ static int measure_sizes(struct survey *survey, struct latency_point *points,
                 points[i] = (struct latency_point){size, estimate.value};
                 if (json_array_append_new(curve,
                                           point_json("size_bytes", size, &estimate)) != 0)
-                        return diag_set(diag, -ENOMEM, "out of memory");
+                        return diag_no_memory(diag);
         }
         return 0;
 }
@@ -127,7 +127,7 @@ json_t *survey_caches(struct survey *survey, struct diag *diag)
         struct latency_point *points = calloc(count, sizeof(*points));
         json_t *curve = json_array();
         int rc = points && curve ? measure_sizes(survey, points, count, curve, diag)
-                                 : diag_set(diag, -ENOMEM, "out of memory");
+                                 : diag_no_memory(diag);
         json_t *caches = NULL;
         if (rc == 0) {
                 caches = json_pack("{s:O, s:o}", "curve", curve, "levels",

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "heap/event.h"
 #include "heap/program.h"
 #include "intern.h"
@@ -64,26 +65,6 @@ struct heap_transport {
         void *record; /* the one in hand */
 };
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
-/* Room for one more element of SIZE bytes in *ARRAY; false: no memory. */
-static bool grow(void *array, size_t count, size_t *capacity, size_t size)
-{
-        void **place = array;
-        if (count < *capacity)
-                return true;
-        size_t more = *capacity * 2 + 16;
-        void *larger = reallocarray(*place, more, size);
-        if (!larger)
-                return false;
-        *place = larger;
-        *capacity = more;
-        return true;
-}
-
 /* ---- opening and closing ----------------------------------------------------------- */
 
 static int open_channel(struct heap_transport *transport, struct diag *diag)
@@ -96,7 +77,7 @@ static int open_channel(struct heap_transport *transport, struct diag *diag)
         if (asprintf(&transport->channel, CHANNEL_VARIABLE "=%d:%d:%d", (int)getpid(),
                      transport->memory.fd, transport->bell[1]) < 0) {
                 transport->channel = NULL;
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         return 0;
 }
@@ -120,7 +101,7 @@ static char *tracker_path(struct heap_transport *transport, struct diag *diag)
         }
         free(directory);
         if (length < 0) {
-                no_memory(diag);
+                diag_no_memory(diag);
                 return NULL;
         }
         if (access(path, R_OK) == 0)
@@ -141,7 +122,7 @@ static int open_parts(struct heap_transport *transport, struct diag *diag)
         transport->stack_index = context_intern_new();
         transport->record = malloc(SIM_RECORD_MAX_BYTES);
         if (!transport->latest || !transport->stack_index || !transport->record)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         char *path = tracker_path(transport, diag);
         if (!path)
                 return -ENOENT;
@@ -154,7 +135,7 @@ int heap_transport_open(bool call_graph, struct heap_transport **result,
 {
         struct heap_transport *transport = calloc(1, sizeof(*transport));
         if (!transport)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         transport->memory.fd = -1;
         transport->bell[0] = transport->bell[1] = transport->tracker_dir = -1;
         int rc = open_parts(transport, diag);
@@ -221,7 +202,7 @@ int heap_transport_environment(struct heap_transport *transport, const char *com
                              users ? ":" : "", users ? users : "") < 0) {
                 free(all);
                 transport->variable = NULL;
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         /* In the user's order. */
         char **end = all;
@@ -252,11 +233,13 @@ static int discover(struct heap_transport *transport, struct diag *diag)
         if (claimed > transport->memory.capacity)
                 claimed = transport->memory.capacity;
         while (transport->image_count < claimed) {
-                if (!grow(&transport->images, transport->image_count,
-                          &transport->image_capacity, sizeof(*transport->images)) ||
-                    !grow(&transport->active, transport->active_count,
-                          &transport->active_capacity, sizeof(*transport->active)))
-                        return no_memory(diag);
+                if (array_reserve(&transport->images, &transport->image_capacity,
+                                  transport->image_count,
+                                  sizeof(*transport->images)) < 0 ||
+                    array_reserve(&transport->active, &transport->active_capacity,
+                                  transport->active_count,
+                                  sizeof(*transport->active)) < 0)
+                        return diag_no_memory(diag);
                 struct image image = {.ring.many_producers = true};
                 image.ring.slice =
                     sim_memory_map(&transport->memory, transport->image_count, diag);
@@ -330,15 +313,15 @@ static int keep_stack(struct heap_transport *transport, size_t number,
         struct context_node *node =
             context_intern_place(transport->stack_index, number, record->hash);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         if (node->id)
                 return 0;
         size_t bytes = record->depth * sizeof(record->frames[0]);
         struct heap_stack *stack = malloc(sizeof(*stack) + bytes);
-        if (!stack || !grow(&transport->stacks, transport->stack_count,
-                            &transport->stack_capacity, sizeof(stack))) {
+        if (!stack || array_reserve(&transport->stacks, &transport->stack_capacity,
+                                    transport->stack_count, sizeof(stack)) < 0) {
                 free(stack);
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         stack->image = 0;
         stack->depth = record->depth;
@@ -374,7 +357,7 @@ static int begin(struct heap_transport *transport, size_t number,
         struct context_node *latest =
             context_intern_place(transport->latest, 0, process->pid);
         if (!latest)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         latest->id = (int64_t)number + 1;
         image->pid = process->pid;
         return 0;

@@ -52,11 +52,6 @@ struct import {
         uint64_t unreadable_samples;
 };
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
 /* ---- one record ---------------------------------------------------------- */
 
 static bool find_event(void *context, uint64_t id, struct sampled_event *event)
@@ -119,7 +114,7 @@ static int set_build_id(struct import *import, struct record_mmap *map)
         if (map->build_id_bytes)
                 return 0;
         if (find_build_id(import, map->path, &entry) < 0)
-                return no_memory(import->diag);
+                return diag_no_memory(import->diag);
         if (entry) {
                 memcpy(map->build_id, entry->bytes, entry->length);
                 map->build_id_bytes = entry->length;
@@ -173,7 +168,7 @@ static uint64_t time_of(const struct record *record)
 static int count(struct import *import, const char *kind, const char *unit,
                  struct diag *diag)
 {
-        return sink_loss(import->sink, kind, 1, unit) < 0 ? no_memory(diag) : 0;
+        return sink_loss(import->sink, kind, 1, unit) < 0 ? diag_no_memory(diag) : 0;
 }
 
 /* Records without a time, such as those that perf made of what it found in /proc, happen
@@ -207,14 +202,14 @@ static int take_record(struct import *import, const struct perf_data_item *item,
         if (time == 0)
                 return deliver(import, 0, item->event, item->bytes, item->size);
         int rc = order_add(import->order, time, item->event, item->bytes, item->size);
-        return rc == -ENOMEM ? no_memory(diag) : rc;
+        return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
 static int take_round(struct import *import, struct diag *diag)
 {
         import->diag = diag;
         int rc = order_round(import->order);
-        return rc == -ENOMEM ? no_memory(diag) : rc;
+        return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
 static int flush(struct import *import, struct diag *diag)
@@ -222,7 +217,7 @@ static int flush(struct import *import, struct diag *diag)
         import->diag = diag;
         int rc = order_flush(import->order);
         if (rc == -ENOMEM)
-                no_memory(diag);
+                diag_no_memory(diag);
         if (rc == 0)
                 rc = sampled_counters_advance(import->counters, import->latest_ns + 1,
                                               true, diag);
@@ -336,7 +331,7 @@ static int open_output(struct import *import, struct diag *diag)
         import->build_id_index = intern_new();
         if (!import->deliver || !import->counters || !import->order ||
             !import->user_stacks || !import->build_id_index)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         perf_deliver_set_user_stacks(import->deliver, import->user_stacks);
         return 0;
 }
@@ -451,7 +446,7 @@ static int choose_place(const struct import_options *options, char **place,
         if (rc == 0 &&
             asprintf(place, "%s%s", options->output, replaces ? ".new" : "") < 0) {
                 *place = NULL;
-                rc = diag_set(diag, -ENOMEM, "out of memory");
+                rc = diag_no_memory(diag);
         }
         return rc;
 }

@@ -10,11 +10,6 @@
 
 #include "words.h"
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
 /* "Linux 6.1.0 x86_64", as a recording of memlag has it. */
 static int set_kernel(struct db *db, const struct features *features, struct diag *diag)
 {
@@ -25,7 +20,7 @@ static int set_kernel(struct db *db, const struct features *features, struct dia
                 return 0;
         if (asprintf(&kernel, "Linux %s%s%s", release, *architecture ? " " : "",
                      architecture) < 0)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         int rc = db_run_set_text(db, "kernel", kernel, diag);
         free(kernel);
         return rc;
@@ -53,7 +48,7 @@ static int set_command(struct db *db, const struct features *features, struct di
                 return 0;
         char *joined = words_join((const char *const *)features->command);
         if (!joined)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         int rc = db_run_set_text(db, "command", joined, diag);
         free(joined);
         return rc;
@@ -100,7 +95,7 @@ static int set_events(const struct perf_data *data, struct db *db, struct diag *
         size_t size;
         FILE *out = open_memstream(&names, &size);
         if (!out)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         for (size_t i = 0; i < events->count; i++) {
                 const struct perf_data_event *event = events->items[i];
                 if (event->name)
@@ -110,7 +105,7 @@ static int set_events(const struct perf_data *data, struct db *db, struct diag *
                                 event->attr.type, (unsigned long long)event->attr.config);
         }
         if (fclose(out) != 0)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         int rc = db_run_set_text(db, "events", names, diag);
         free(names);
         return rc;

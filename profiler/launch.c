@@ -38,7 +38,7 @@ int launch_open(struct launch **result, struct diag *diag)
 {
         struct launch *launch = calloc(1, sizeof(*launch));
         if (!launch)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         launch->end_fd = launch->go = launch->report = -1;
         sigset_t forwarded;
         sigemptyset(&forwarded);

@@ -22,7 +22,7 @@ static char *resolve(const char *relative_dir, const char *name, struct diag *di
         char *joined = NULL;
         char *path = NULL;
         if (asprintf(&joined, "%s/%s/%s", program, relative_dir, name) < 0) {
-                diag_set(diag, -ENOMEM, "out of memory");
+                diag_no_memory(diag);
         } else {
                 path = realpath(joined, NULL);
                 if (!path)

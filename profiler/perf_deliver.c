@@ -94,15 +94,10 @@ struct perf_deliver {
         size_t frame_capacity;
 };
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
 static int loss(struct perf_deliver *deliver, const char *kind, uint64_t count,
                 const char *unit, struct diag *diag)
 {
-        return sink_loss(deliver->sink, kind, count, unit) < 0 ? no_memory(diag) : 0;
+        return sink_loss(deliver->sink, kind, count, unit) < 0 ? diag_no_memory(diag) : 0;
 }
 
 struct perf_deliver *perf_deliver_new(struct sink *sink)
@@ -177,12 +172,10 @@ static struct process *place_process(struct perf_deliver *deliver, uint32_t pid)
                 return NULL;
         if (node->id)
                 return &deliver->processes[node->id - 1];
-        struct process *all = array_grown(deliver->processes, deliver->process_count,
-                                          &deliver->process_capacity, sizeof(*all));
-        if (!all)
+        if (array_reserve(&deliver->processes, &deliver->process_capacity,
+                          deliver->process_count, sizeof(*deliver->processes)) < 0)
                 return NULL;
-        deliver->processes = all;
-        struct process *process = &all[deliver->process_count++];
+        struct process *process = &deliver->processes[deliver->process_count++];
         *process = (struct process){.pid = pid};
         node->id = (int64_t)deliver->process_count;
         return process;
@@ -223,7 +216,7 @@ static int begin_image(struct perf_deliver *deliver, struct process *process,
                                       .forked = forked};
         if (forked && deliver->user_stacks &&
             user_stacks_fork(deliver->user_stacks, parent, process->image) < 0)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         return sink_process(deliver->sink, time_ns, &event, diag);
 }
 
@@ -253,19 +246,17 @@ static int begin_thread(struct perf_deliver *deliver, struct process *process,
 {
         char *copy = name ? strdup(name) : NULL;
         struct context_node *node = context_intern_place(deliver->thread_index, 0, tid);
-        struct thread *all = array_grown(deliver->threads, deliver->thread_count,
-                                         &deliver->thread_capacity, sizeof(*all));
-        if (all)
-                deliver->threads = all;
-        if ((name && !copy) || !node || !all) {
+        if ((name && !copy) || !node ||
+            array_reserve(&deliver->threads, &deliver->thread_capacity,
+                          deliver->thread_count, sizeof(*deliver->threads)) < 0) {
                 free(copy);
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         if (!node->id) {
-                all[deliver->thread_count] = (struct thread){.tid = tid};
+                deliver->threads[deliver->thread_count] = (struct thread){.tid = tid};
                 node->id = (int64_t)++deliver->thread_count;
         }
-        struct thread *thread = &all[node->id - 1];
+        struct thread *thread = &deliver->threads[node->id - 1];
         if (thread_runs(deliver, thread))
                 deliver->processes[thread->process].threads_alive--;
         free(thread->name);
@@ -304,7 +295,7 @@ static int expect_image(struct process *process, int64_t time_ns, image_key pare
 {
         char *copy = name ? strdup(name) : NULL;
         if (name && !copy)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         free(process->name);
         process->name = copy;
         process->pending = true;
@@ -320,7 +311,7 @@ static int running_process(struct perf_deliver *deliver, uint32_t pid, int64_t t
 {
         struct process *process = *result = place_process(deliver, pid);
         if (!process)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         if (process->pending)
                 return begin_pending(deliver, process, NULL, diag);
         return process->image
@@ -340,7 +331,7 @@ int perf_deliver_process(struct perf_deliver *deliver, int64_t time_ns, uint32_t
         image_key parent = perf_deliver_image(deliver, parent_pid);
         struct process *process = place_process(deliver, pid);
         if (!process)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         int rc = end_process(deliver, process, time_ns, diag);
         return rc == 0 ? begin_image(deliver, process, time_ns, parent, executable, false,
                                      diag)
@@ -365,7 +356,7 @@ static int forked_process(struct perf_deliver *deliver, int64_t time_ns,
         if (rc < 0)
                 return rc;
         if (!process)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         rc = end_process(deliver, process, time_ns, diag);
         if (existed)
                 return rc == 0 ? expect_image(process, time_ns, parent_image, NULL, diag)
@@ -418,7 +409,7 @@ static int deliver_exec(struct perf_deliver *deliver, int64_t time_ns,
 {
         struct process *process = place_process(deliver, comm->pid);
         if (!process)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         int rc = begin_pending(deliver, process, NULL, diag);
         if (rc == 0)
                 rc = end_process(deliver, process, time_ns, diag);
@@ -433,7 +424,7 @@ static int deliver_comm(struct perf_deliver *deliver, int64_t time_ns,
                 return deliver_exec(deliver, time_ns, comm, diag);
         struct process *process = place_process(deliver, comm->pid);
         if (!process)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         if (comm->pid == comm->tid && (process->pending || !process->image))
                 return expect_image(
                     process, process->pending ? process->pending_ns : time_ns,
@@ -447,7 +438,7 @@ static int deliver_comm(struct perf_deliver *deliver, int64_t time_ns,
                                     diag);
         char *name = strdup(comm->name);
         if (!name)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         free(thread->name);
         thread->name = name;
         return sink_thread_name(deliver->sink, process->image, comm->tid, name, diag);
@@ -475,7 +466,7 @@ int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t
 {
         struct process *process = place_process(deliver, pid);
         if (!process)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         if (process->pending && !process->holds_mapping && event->kind != MAPPING_FILE) {
                 process->held = *event;
                 process->held.path = NULL;
@@ -489,7 +480,7 @@ int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t
         event->image = process->image;
         if (rc == 0 && deliver->user_stacks &&
             user_stacks_map(deliver->user_stacks, event) < 0)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         return rc == 0 ? sink_mapping(deliver->sink, time_ns, event, diag) : rc;
 }
 
@@ -511,14 +502,14 @@ static int keep_kernel_mapping(struct perf_deliver *deliver,
         struct kernel_mapping *all =
             reallocarray(deliver->kernel, deliver->kernel_count + 1, sizeof(*all));
         if (!all)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         deliver->kernel = all;
         /* "[kernel.kallsyms]_text" names the symbol at its start, too. */
         const char *bracket = map->path[0] == '[' ? strchr(map->path, ']') : NULL;
         char *path = bracket ? strndup(map->path, (size_t)(bracket - map->path) + 1)
                              : strdup(map->path);
         if (!path)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         struct kernel_mapping *kept = &all[deliver->kernel_count++];
         *kept = (struct kernel_mapping){
             .event = {.start_addr = map->addr,
@@ -575,7 +566,7 @@ static int tell_kernel_mapping(struct perf_deliver *deliver, struct process *pro
                 bool *told = reallocarray(process->kernel_told, deliver->kernel_count,
                                           sizeof(*told));
                 if (!told)
-                        return no_memory(diag);
+                        return diag_no_memory(diag);
                 memset(told + process->kernel_told_count, 0,
                        (deliver->kernel_count - process->kernel_told_count) *
                            sizeof(*told));
@@ -603,14 +594,14 @@ int perf_deliver_counter(struct perf_deliver *deliver, uint64_t id, const char *
         struct counter *all =
             reallocarray(deliver->counters, deliver->counter_count + 1, sizeof(*all));
         if (!all)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         deliver->counters = all;
         struct counter counter = {.name = strdup(name), .unit = strdup(unit)};
         struct context_node *node = context_intern_place(deliver->counter_index, 0, id);
         if (!counter.name || !counter.unit || !node) {
                 free(counter.name);
                 free(counter.unit);
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         all[deliver->counter_count++] = counter;
         node->id = (int64_t)deliver->counter_count;
@@ -683,7 +674,7 @@ static int begin_cpu(struct perf_deliver *deliver, uint32_t cpu, int64_t start_n
 {
         struct context_node *node = context_intern_place(deliver->cpu_index, 0, cpu);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         if (node->id)
                 return 0;
         int rc = 0;
@@ -758,7 +749,7 @@ static int set_frames(struct perf_deliver *deliver, const struct record_sample *
         if (room > deliver->frame_capacity) {
                 uint64_t *frames = reallocarray(deliver->frames, room, sizeof(*frames));
                 if (!frames)
-                        return no_memory(diag);
+                        return diag_no_memory(diag);
                 deliver->frames = frames;
                 deliver->frame_capacity = room;
         }
@@ -870,12 +861,12 @@ static int deliver_throttle(struct perf_deliver *deliver, int64_t time_ns,
         struct context_node *node =
             context_intern_place(deliver->throttle_index, event->id, event->stream_id);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         if (!node->id) {
                 struct throttle *all = reallocarray(
                     deliver->throttles, deliver->throttle_count + 1, sizeof(*all));
                 if (!all)
-                        return no_memory(diag);
+                        return diag_no_memory(diag);
                 deliver->throttles = all;
                 all[deliver->throttle_count++] = (struct throttle){0};
                 node->id = (int64_t)deliver->throttle_count;

@@ -18,7 +18,7 @@ static int set_words(struct db *db, const char *key, const char *const *words,
 {
         char *joined = words_join(words);
         if (!joined)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         int rc = db_run_set_text(db, key, joined, diag);
         free(joined);
         return rc;

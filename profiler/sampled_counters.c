@@ -62,11 +62,6 @@ struct sampled_counters {
         int64_t ended_ns; /* what was handed on ends there */
 };
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
 struct sampled_counters *
 sampled_counters_new(struct sink *sink, struct perf_deliver *deliver, int64_t interval_ns)
 {
@@ -218,7 +213,7 @@ static int place_counter(struct sampled_counters *counters, const struct counter
         if (told)
                 counters->told = told;
         if (!all || !told)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         all[counters->counter_count++] = *counter;
         *place = counters->counter_count;
         return 0;
@@ -237,7 +232,7 @@ static int counter_of(struct sampled_counters *counters,
         struct known_event *all =
             reallocarray(counters->events, counters->event_count + 1, sizeof(*all));
         if (!all)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         counters->events = all;
         struct counter counter;
         *place = 0;
@@ -260,7 +255,7 @@ static int add_gain(struct sampled_counters *counters, const struct record *reco
         struct context_node *node =
             context_intern_place(counters->gain_index, counter, task);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         /* Places of intervals before point to gains of others, or behind the last. */
         struct gain *gain = node->id && (size_t)node->id <= counters->gain_count
                                 ? &counters->gains[node->id - 1]
@@ -270,12 +265,10 @@ static int add_gain(struct sampled_counters *counters, const struct record *reco
                 gain->value += value;
                 return 0;
         }
-        struct gain *all = array_grown(counters->gains, counters->gain_count,
-                                       &counters->gain_capacity, sizeof(*all));
-        if (!all)
-                return no_memory(diag);
-        counters->gains = all;
-        all[counters->gain_count++] =
+        if (array_reserve(&counters->gains, &counters->gain_capacity,
+                          counters->gain_count, sizeof(*counters->gains)) < 0)
+                return diag_no_memory(diag);
+        counters->gains[counters->gain_count++] =
             (struct gain){record->id.pid, record->id.tid, counter, value};
         node->id = (int64_t)counters->gain_count;
         return 0;
@@ -289,16 +282,14 @@ static int gain_of_read(struct sampled_counters *counters, const struct record_r
 {
         struct context_node *node =
             context_intern_place(counters->read_index, thread, value->id);
-        struct last_read *all = array_grown(counters->reads, counters->read_count,
-                                            &counters->read_capacity, sizeof(*all));
-        if (!node || !all)
-                return no_memory(diag);
-        counters->reads = all;
+        if (!node || array_reserve(&counters->reads, &counters->read_capacity,
+                                   counters->read_count, sizeof(*counters->reads)) < 0)
+                return diag_no_memory(diag);
         if (!node->id) {
-                all[counters->read_count++] = (struct last_read){0};
+                counters->reads[counters->read_count++] = (struct last_read){0};
                 node->id = (int64_t)counters->read_count;
         }
-        struct last_read *last = &all[node->id - 1];
+        struct last_read *last = &counters->reads[node->id - 1];
         uint64_t enabled = read->time_enabled - last->time_enabled;
         uint64_t running = read->time_running - last->time_running;
         *gained = value->value >= last->value ? value->value - last->value : 0;
@@ -388,7 +379,7 @@ static int tell_task(struct sampled_counters *counters, const struct gain *gains
         if (!image)
                 return sink_loss(counters->sink, "counts of ended processes", n,
                                  "readings") < 0
-                           ? no_memory(diag)
+                           ? diag_no_memory(diag)
                            : 0;
         return sink_counters(counters->sink, counters->start_ns, end_ns, image,
                              gains[0].tid, told, n, diag);

@@ -81,16 +81,11 @@ static int discover(struct sim_images *images, struct diag *diag)
         if (claimed > images->memory->capacity)
                 claimed = images->memory->capacity;
         while (images->count < claimed) {
-                struct image *all = array_grown(images->images, images->count,
-                                                &images->capacity, sizeof(*all));
-                if (all)
-                        images->images = all;
-                size_t *active = array_grown(images->active, images->active_count,
-                                             &images->active_capacity, sizeof(*active));
-                if (active)
-                        images->active = active;
-                if (!all || !active)
-                        return diag_set(diag, -ENOMEM, "out of memory");
+                if (array_reserve(&images->images, &images->capacity, images->count,
+                                  sizeof(*images->images)) < 0 ||
+                    array_reserve(&images->active, &images->active_capacity,
+                                  images->active_count, sizeof(*images->active)) < 0)
+                        return diag_no_memory(diag);
                 struct image image = {0};
                 image.ring.slice = sim_memory_map(images->memory, images->count, diag);
                 if (!image.ring.slice)

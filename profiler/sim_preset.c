@@ -264,7 +264,7 @@ static int load_file(const char *file, struct sim_preset *preset, struct diag *d
 
         char *text = malloc(PRESET_MAX_BYTES);
         if (!text)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         int rc = read_text(file, text, PRESET_MAX_BYTES, &length, diag);
         if (rc == 0)
                 rc = sim_preset_parse(text, length, file, preset, diag);
@@ -310,7 +310,7 @@ static int no_such_preset(const char *name, struct diag *diag)
         size_t size = 0;
         FILE *list = open_memstream(&names, &size);
         if (!list)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         int rc = write_names(list, " ", diag);
         fclose(list);
         if (rc == 0)
@@ -357,7 +357,7 @@ int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *di
 
         char *relative = NULL;
         if (asprintf(&relative, "presets/%s%s", name, PRESET_SUFFIX) < 0)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         char *file = path_data(relative, NULL);
         free(relative);
         if (!file)

@@ -82,18 +82,13 @@ struct sink {
         uint64_t samples;
 };
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
 /* ---- making and ending ----------------------------------------------------- */
 
 int sink_open(struct writer *writer, struct sink **result, struct diag *diag)
 {
         struct sink *sink = calloc(1, sizeof(*sink));
         if (!sink)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         sink->writer = writer;
         sink->image_index = context_intern_new();
         sink->thread_index = context_intern_new();
@@ -103,7 +98,7 @@ int sink_open(struct writer *writer, struct sink **result, struct diag *diag)
         if (!sink->image_index || !sink->thread_index || !sink->reading_index ||
             !sink->file_index || !sink->sites) {
                 sink_close(sink);
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         *result = sink;
         return 0;
@@ -285,7 +280,7 @@ static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
                 struct thread *threads =
                     reallocarray(sink->threads, capacity, sizeof(*threads));
                 if (!threads)
-                        return no_memory(diag);
+                        return diag_no_memory(diag);
                 sink->threads = threads;
                 sink->thread_capacity = capacity;
         }
@@ -297,7 +292,7 @@ static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
         struct context_node *node = context_intern_place(
             sink->thread_index, (uint64_t)(image - sink->images), tid);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         thread.next = image->first_thread;
         sink->threads[sink->thread_count++] = thread;
         image->first_thread = sink->thread_count;
@@ -436,11 +431,11 @@ static int add_file(struct sink *sink, const char *path, struct diag *diag)
         struct file *files =
             reallocarray(sink->files, sink->file_count + 1, sizeof(*files));
         if (!files)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         sink->files = files;
         struct file file = {.path = strdup(path)};
         if (!file.path)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         uint8_t id[BUILD_ID_MAX_BYTES];
         size_t length = build_id_read(path, id);
         int rc = writer_module(sink->writer, path, id, length, &file.module_id, diag);
@@ -455,14 +450,14 @@ static int module_of_file(struct sink *sink, const char *path, int64_t *module_i
         size_t path_size = strlen(path) + 1;
         char *key = malloc(sizeof(identity) + path_size);
         if (!key)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         memcpy(key, &identity, sizeof(identity));
         memcpy(key + sizeof(identity), path, path_size);
         int64_t *place =
             intern_place(sink->file_index, key, sizeof(identity) + path_size);
         free(key);
         if (!place)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         int rc = 0;
         if (*place == 0) {
                 rc = add_file(sink, path, diag);
@@ -518,10 +513,10 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
         struct mapping_listener listener = listener_of(&context);
         rc = mapping_set_add(&image->mappings, &piece, &listener);
         if (rc == -ENOMEM)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         if (rc == -EINVAL)
                 return sink_loss(sink, "mappings that make no sense", 1, "mappings") < 0
-                           ? no_memory(diag)
+                           ? diag_no_memory(diag)
                            : 0;
         return rc;
 }
@@ -540,7 +535,7 @@ static int block_ended(void *pointer, const struct heap_block *block)
 /* A failure of heap/live.h: out of memory has no message yet. */
 static int heap_result(int rc, struct diag *diag)
 {
-        return rc == -ENOMEM ? no_memory(diag) : rc;
+        return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
 int sink_unmapping(struct sink *sink, int64_t time_ns, image_key key, uint64_t start_addr,
@@ -644,13 +639,13 @@ static int add_image(struct sink *sink, image_key key, struct image **image,
                 struct image *images =
                     reallocarray(sink->images, capacity, sizeof(*images));
                 if (!images)
-                        return no_memory(diag);
+                        return diag_no_memory(diag);
                 sink->images = images;
                 sink->image_capacity = capacity;
         }
         struct context_node *node = context_intern_place(sink->image_index, 0, key);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         *image = &sink->images[sink->image_count++];
         **image = (struct image){0};
         node->id = (int64_t)sink->image_count;
@@ -662,9 +657,9 @@ static int inherit(struct image *image, const struct image *parent, struct diag 
 {
         forget_state(image);
         if (mapping_set_copy(&image->mappings, &parent->mappings) < 0)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         image->heap = heap_live_copy(parent->heap);
-        return image->heap ? 0 : no_memory(diag);
+        return image->heap ? 0 : diag_no_memory(diag);
 }
 
 int sink_fork(struct sink *sink, image_key parent_key, image_key child_key,
@@ -726,7 +721,7 @@ int sink_process(struct sink *sink, int64_t time_ns, const struct event_process 
         if (event->forked)
                 sink_loss(sink, "processes forked from an unknown one", 1, "processes");
         image->heap = heap_live_new(sink->sites);
-        return image->heap ? 0 : no_memory(diag);
+        return image->heap ? 0 : diag_no_memory(diag);
 }
 
 /* Ends the open threads, and the rows of blocks that live to the end. Mappings that
@@ -817,7 +812,7 @@ static int note_reading(struct sink *sink, int64_t thread_id, int64_t counter_id
         struct context_node *node = context_intern_place(
             sink->reading_index, (uint64_t)thread_id, (uint64_t)counter_id);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         *follows = end_ns > start_ns && (node->id == 0 || start_ns >= node->id);
         if (*follows)
                 node->id = end_ns;
@@ -839,7 +834,7 @@ static int write_reading(struct sink *sink, int64_t start_ns, int64_t end_ns,
                 return rc;
         if (!follows)
                 return sink_loss(sink, "counter readings out of order", 1, "readings") < 0
-                           ? no_memory(diag)
+                           ? diag_no_memory(diag)
                            : 0;
         return writer_reading(sink->writer, start_ns, end_ns, thread_id, counter_id,
                               counter->value, diag);

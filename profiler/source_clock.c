@@ -48,7 +48,7 @@ static int step_back_sample(void *context, const struct record_sample *sample,
         if (!waited)
                 return sink_loss(clock->sink, "timer samples on unknown instructions", 1,
                                  "samples") < 0
-                           ? diag_set(diag, -ENOMEM, "out of memory")
+                           ? diag_no_memory(diag)
                            : 0;
         event->ip = waited_ip;
         if (!waited->loads)
@@ -105,7 +105,7 @@ static int make_plan(const struct source_options *options, struct plan *plan,
 {
         struct plan_group *group = plan_add_group(plan);
         if (!group)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         group->count = 1;
         group->events[0] = (struct plan_event){
             .use = PLAN_LOADS,
@@ -144,8 +144,8 @@ static int clock_open(const struct source_options *options, struct sink *sink,
             .context = clock_new(options, sink),
             .free_context = clock_free,
         };
-        int rc = setup.context ? make_plan(options, &setup.plan, diag)
-                               : diag_set(diag, -ENOMEM, "out of memory");
+        int rc =
+            setup.context ? make_plan(options, &setup.plan, diag) : diag_no_memory(diag);
         if (rc == 0)
                 return source_perf_open(options, sink, &setup, source, diag);
         clock_free(setup.context);

@@ -44,7 +44,7 @@ static int tell_counters(struct sink *sink, const struct plan *plan, struct diag
 {
         if (plan->left_out_count && sink_loss(sink, "counters without a place on the CPU",
                                               plan->left_out_count, "counters") < 0)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         return sink_machine(
             sink, "counter_groups", (double)counter_groups(plan), "groups",
             plan->samples_rotate

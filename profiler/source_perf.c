@@ -33,11 +33,6 @@ struct source {
         pid_t first_task;
 };
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
 int source_perf_open(const struct source_options *options, struct sink *sink,
                      struct source_perf_setup *setup, struct source **result,
                      struct diag *diag)
@@ -47,7 +42,7 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
                 plan_free(&setup->plan);
                 if (setup->context)
                         setup->free_context(setup->context);
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         source->options = *options;
         source->plan = setup->plan;
@@ -61,7 +56,7 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
         if (!source->deliver || !source->stacks_told ||
             (copies && !source->user_stacks)) {
                 source_perf_close(source);
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         perf_deliver_set_user_stacks(source->deliver, source->user_stacks);
         perf_deliver_set_amend(source->deliver, setup->amend, setup->context);
@@ -101,7 +96,7 @@ static int tell_stack(struct source *source, int64_t time_ns, uint32_t pid,
                 return 0;
         struct context_node *node = context_intern_place(source->stacks_told, 0, image);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         if (node->id)
                 return 0;
         node->id = 1;
@@ -140,7 +135,7 @@ static int take_heap_event(void *context, int64_t time_ns, const void *bytes, si
         if (image == 0)
                 return sink_loss(source->sink, "heap events of unknown processes", 1,
                                  "events") < 0
-                           ? no_memory(diag)
+                           ? diag_no_memory(diag)
                            : 0;
         return heap_event_deliver(source->sink, run_time(source, time_ns), image, &event,
                                   diag);
@@ -151,7 +146,7 @@ static int take_damage(void *context, uint64_t count, const char *unit, struct d
         const struct source *source = context;
         const char *kind =
             strcmp(unit, "records") == 0 ? "damaged records" : "damaged bytes";
-        return sink_loss(source->sink, kind, count, unit) < 0 ? no_memory(diag) : 0;
+        return sink_loss(source->sink, kind, count, unit) < 0 ? diag_no_memory(diag) : 0;
 }
 
 enum { GAINS_AT_ONCE = 64 };
@@ -163,7 +158,7 @@ static int take_counters(void *context, int64_t end_ns, int cpu,
         struct source *source = context;
         int rc = 0;
         if (missed_ns && sink_loss(source->sink, "multiplexed time", missed_ns, "ns") < 0)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         for (size_t from = 0; rc == 0 && from < count; from += GAINS_AT_ONCE) {
                 struct event_counter counters[GAINS_AT_ONCE];
                 size_t some = count - from < GAINS_AT_ONCE ? count - from : GAINS_AT_ONCE;
@@ -226,7 +221,7 @@ static int chosen_tasks(const struct source_options *options, pid_t target, pid_
                 return perf_existing_threads(options->pid, tasks, count, diag);
         *tasks = malloc(sizeof(**tasks));
         if (!*tasks)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         **tasks = target;
         *count = 1;
         return 0;
@@ -290,7 +285,7 @@ static int note_what_is_missing(struct source *source, struct diag *diag)
         size_t refused = session_groups_refused(source->session);
         return refused && sink_loss(source->sink, "counter groups not permitted", refused,
                                     "groups") < 0
-                   ? no_memory(diag)
+                   ? diag_no_memory(diag)
                    : 0;
 }
 
@@ -303,7 +298,7 @@ int source_perf_attach(struct source *source, pid_t target, struct diag *diag)
         source->streams =
             calloc(session_streams(source->session), sizeof(*source->streams));
         if (!source->streams)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         bool on_exec = !is_system_wide(&source->options) && !source->options.pid;
         if (!on_exec)
                 rc = session_begin(source->session, diag);
@@ -375,7 +370,7 @@ static int note_heap_losses(struct source *source, struct diag *diag)
                 rc = sink_loss(source->sink,
                                "processes whose heap was not followed to the end",
                                losses.cut_off, "processes");
-        return rc < 0 ? no_memory(diag) : 0;
+        return rc < 0 ? diag_no_memory(diag) : 0;
 }
 
 int source_perf_stop(struct source *source, struct diag *diag)
@@ -386,7 +381,7 @@ int source_perf_stop(struct source *source, struct diag *diag)
                 rc = session_end(source->session, &lost, diag);
         if (rc == 0 && lost &&
             sink_loss(source->sink, "records lost", lost, "records") < 0)
-                rc = no_memory(diag);
+                rc = diag_no_memory(diag);
         if (rc == 0)
                 rc = note_heap_losses(source, diag);
         uint64_t missed_ns = session_samples_missed_ns(source->session);
@@ -396,6 +391,6 @@ int source_perf_stop(struct source *source, struct diag *diag)
                                      missed_ns, "ns") < 0) ||
              (stopped && sink_loss(source->sink, "groups that lost their counters",
                                    stopped, "groups") < 0)))
-                rc = no_memory(diag);
+                rc = diag_no_memory(diag);
         return rc == 0 ? perf_deliver_finish(source->deliver, diag) : rc;
 }

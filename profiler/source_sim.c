@@ -130,7 +130,7 @@ static int open_channels(struct source *source, struct diag *diag)
                 return diag_set(diag, -errno, "cannot open memlag's own directory: %s",
                                 strerror(errno));
         source->images = sim_images_new(&source->memory, source->sink, source->heap);
-        return source->images ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+        return source->images ? 0 : diag_no_memory(diag);
 }
 
 static int sim_open(const struct source_options *options, struct sink *sink,
@@ -142,7 +142,7 @@ static int sim_open(const struct source_options *options, struct sink *sink,
                 return rc;
         struct source *source = calloc(1, sizeof(*source));
         if (!source)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         source->sink = sink;
         source->heap = options->heap;
         source->memory.fd = -1;
@@ -266,7 +266,7 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
         char **argv = calloc(OWNED + count + 1, sizeof(*argv));
         if (!argv) {
                 free(launcher);
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         }
         source->argv = argv;
         source->argv_owned = OWNED;
@@ -282,7 +282,7 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
                              source->inherited[INHERITED_LOG]) > 0;
         complete &= (argv[FIXED + 4] = strdup("--")) != NULL;
         memcpy(argv + OWNED, command, count * sizeof(*argv));
-        return complete ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+        return complete ? 0 : diag_no_memory(diag);
 }
 
 /* The engine has the tracker loaded from its own directory through LD_PRELOAD, which
@@ -296,7 +296,7 @@ static int build_envp(struct source *source, char **environment, struct diag *di
             asprintf(&source->place_variable, "%s/proc/self/fd/%d", PLACE_VARIABLE,
                      source->inherited[INHERITED_PLACE]) < 0) {
                 source->place_variable = NULL;
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         }
         size_t kept = 0;
         for (size_t i = 0; i < count; i++)
@@ -385,7 +385,7 @@ static int sim_stop(struct source *source, struct diag *diag)
                 return rc;
         char *log = end_of_log(source);
         if (!log)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         const char *failure = engine_failure(source, log);
         if (failure)
                 rc = diag_set(diag, -EIO, "the simulated PMU failed: %.*s",

@@ -121,14 +121,12 @@ static struct unwound_image *place_image(struct user_stacks *stacks, image_key k
                 return NULL;
         if (node->id)
                 return &stacks->images[node->id - 1];
-        struct unwound_image *all = array_grown(stacks->images, stacks->image_count,
-                                                &stacks->image_capacity, sizeof(*all));
-        if (!all)
+        if (array_reserve(&stacks->images, &stacks->image_capacity, stacks->image_count,
+                          sizeof(*stacks->images)) < 0)
                 return NULL;
-        stacks->images = all;
-        all[stacks->image_count++] = (struct unwound_image){.key = key};
+        stacks->images[stacks->image_count++] = (struct unwound_image){.key = key};
         node->id = (int64_t)stacks->image_count;
-        return &all[stacks->image_count - 1];
+        return &stacks->images[stacks->image_count - 1];
 }
 
 static int place_file(struct user_stacks *stacks, const struct event_mapping *event,
@@ -144,17 +142,15 @@ static int place_file(struct user_stacks *stacks, const struct event_mapping *ev
             intern_place(stacks->file_index, key, event->build_id_bytes + path_bytes);
         free(key);
         if (place && *place == 0) {
-                struct code_file *all = array_grown(stacks->files, stacks->file_count,
-                                                    &stacks->file_capacity, sizeof(*all));
                 char *path = NULL;
-                if (all)
-                        stacks->files = all;
-                if (!all || asprintf(&path, "%s%s", stacks->root, event->path) < 0)
+                if (array_reserve(&stacks->files, &stacks->file_capacity,
+                                  stacks->file_count, sizeof(*stacks->files)) < 0 ||
+                    asprintf(&path, "%s%s", stacks->root, event->path) < 0)
                         return -ENOMEM;
                 struct code_file file = {.path = path,
                                          .build_id_bytes = event->build_id_bytes};
                 memcpy(file.build_id, event->build_id, event->build_id_bytes);
-                all[stacks->file_count++] = file;
+                stacks->files[stacks->file_count++] = file;
                 *place = (int64_t)stacks->file_count;
         }
         if (!place)
@@ -184,12 +180,10 @@ int user_stacks_map(struct user_stacks *stacks, const struct event_mapping *even
         for (size_t i = 0; i < image->count; i++)
                 if (image->mappings[i].reported && overlap(&image->mappings[i], &mapping))
                         forget(image);
-        struct code_mapping *all =
-            array_grown(image->mappings, image->count, &image->capacity, sizeof(*all));
-        if (!all)
+        if (array_reserve(&image->mappings, &image->capacity, image->count,
+                          sizeof(*image->mappings)) < 0)
                 return -ENOMEM;
-        image->mappings = all;
-        all[image->count++] = mapping;
+        image->mappings[image->count++] = mapping;
         return 0;
 }
 

@@ -31,7 +31,7 @@ int debuginfod_open(struct debuginfod **result, struct diag *diag)
                                 "no debuginfod server is known: set DEBUGINFOD_URLS");
         client = calloc(1, sizeof(*client));
         if (!client)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         client->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
         if (!client->library) {
                 free(client);

@@ -323,13 +323,13 @@ static int make_names(struct stage *stage, struct db *db,
 
         stage->names = string_pool_new();
         if (!stage->names)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         error = db_exec(db, "BEGIN IMMEDIATE", diag);
         if (error)
                 return error;
         error = raw_read(&stage->raw, db, diag);
         if (!error && (error = check_modules(stage)))
-                diag_set(diag, error, "out of memory");
+                diag_no_memory(diag);
         if (!error)
                 error = read_kallsyms(stage, options->kallsyms, diag);
         if (!error)

@@ -94,7 +94,7 @@ static int make_directories(const char *path, struct diag *diag)
 {
         char *copy = strdup(path);
         if (!copy)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         int rc = 0;
         for (char *at = strchr(copy + 1, '/'); at && rc == 0; at = strchr(at + 1, '/')) {
                 *at = '\0';
@@ -129,7 +129,7 @@ static int open_beside(const char *path, char **name, int *fd, struct diag *diag
         if (rc < 0)
                 return rc;
         if (asprintf(name, "%s.XXXXXX", path) < 0)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         *fd = mkostemp(*name, O_CLOEXEC);
         if (*fd >= 0)
                 return 0;

@@ -4,6 +4,7 @@
 #include "diag.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -24,6 +25,11 @@ int diag_set(struct diag *diag, int code, const char *format, ...)
         va_end(arguments);
         make_one_line(diag->text);
         return code;
+}
+
+int diag_no_memory(struct diag *diag)
+{
+        return diag_set(diag, -ENOMEM, "out of memory");
 }
 
 void diag_print(const char *command, const struct diag *diag)

@@ -13,6 +13,9 @@ struct diag {
 int diag_set(struct diag *diag, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for -ENOMEM, with a message that says so. */
+int diag_no_memory(struct diag *diag);
+
 /* Prints "memlag COMMAND: MESSAGE" as one line on stderr. */
 void diag_print(const char *command, const struct diag *diag);
 

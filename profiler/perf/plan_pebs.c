@@ -110,7 +110,7 @@ static int plan_stores(struct intel_core *core, const struct plan_options *optio
         struct plan_group *group =
             plan_add_group_on(plan, core->pmu->cpus, core->pmu->cpu_count);
         if (!group)
-                return diag_set(diag, -ENOMEM, "no memory");
+                return diag_no_memory(diag);
         struct plan_options of_stores = *options;
         of_stores.period = options->store_period;
         struct perf_event_attr attr =

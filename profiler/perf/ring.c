@@ -30,7 +30,7 @@ int ring_over(struct perf_event_mmap_page *page, const uint8_t *data, size_t dat
 {
         struct ring *ring = calloc(1, sizeof(*ring));
         if (!ring)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         ring->page = page;
         ring->data = data;
         ring->data_bytes = data_bytes;

@@ -89,11 +89,6 @@ struct session {
         struct diag *diag; /* of the call in progress */
 };
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
 static int open_event(struct perf_event_attr *attr, pid_t task, int cpu, int group_fd)
 {
         return (int)syscall(SYS_perf_event_open, attr, task, cpu, group_fd,
@@ -225,7 +220,7 @@ static int add_stream(struct session *session, size_t index,
                                 strerror(errno));
         struct context_node *node = context_intern_place(session->stream_index, 0, id);
         if (!node)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         node->id = (int64_t)index + 1;
         return 0;
 }
@@ -237,7 +232,7 @@ static int make_streams(struct session *session, struct diag *diag)
                 count += session->options.plan->groups[i].count;
         session->streams = calloc(count, sizeof(*session->streams));
         session->stream_count = count;
-        return session->streams ? 0 : no_memory(diag);
+        return session->streams ? 0 : diag_no_memory(diag);
 }
 
 /* ---- rings ---------------------------------------------------------------------- */
@@ -302,7 +297,7 @@ static int keep_event(struct session *session, const struct event *event,
                 struct event *events =
                     reallocarray(session->events, capacity, sizeof(*events));
                 if (!events)
-                        return no_memory(diag);
+                        return diag_no_memory(diag);
                 session->events = events;
                 session->event_capacity = capacity;
         }
@@ -434,12 +429,12 @@ static int find_counted(struct session *session, int cpu, size_t *index,
         struct counted *counted =
             reallocarray(session->counted, session->counted_count + 1, sizeof(*counted));
         if (!counted)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         session->counted = counted;
         counted[*index] = (struct counted){
             cpu, counting_new(session->options.plan, perf_clock_monotonic())};
         if (!counted[*index].counting)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         session->counted_count++;
         return 0;
 }
@@ -452,7 +447,7 @@ static int add_opening(struct session *session, int cpu, int tracking_fd, size_t
                 struct opening *openings =
                     reallocarray(session->openings, capacity, sizeof(*openings));
                 if (!openings)
-                        return no_memory(diag);
+                        return diag_no_memory(diag);
                 session->openings = openings;
                 session->opening_capacity = capacity;
         }
@@ -556,7 +551,7 @@ static int set_up(struct session *session, struct diag *diag)
         session->stream_index = context_intern_new();
         session->order = order_new(ORDER_BYTES, deliver, session);
         if (!session->cpus || !session->stream_index || !session->order)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         session->cpu_count = options->cpu_count;
         for (size_t i = 0; i < options->cpu_count; i++)
                 session->cpus[i].number = options->cpus[i];
@@ -572,7 +567,7 @@ int session_open(const struct session_options *options, struct session **result,
 {
         struct session *session = calloc(1, sizeof(*session));
         if (!session)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         session->options = *options;
         session->epoll_fd = session->timer_fd = -1;
         int rc = set_up(session, diag);
@@ -724,7 +719,7 @@ static int queue_record(struct session *session, const void *bytes, size_t size)
         if (index == 0 || !record_time(&stream->layout, bytes, size, &time))
                 return count_damage(session, 1, "records");
         int rc = order_add(session->order, time, stream, bytes, size);
-        return rc == -ENOMEM ? no_memory(session->diag) : rc;
+        return rc == -ENOMEM ? diag_no_memory(session->diag) : rc;
 }
 
 int session_add(struct session *session, int64_t time_ns, const void *bytes, size_t size,
@@ -733,7 +728,7 @@ int session_add(struct session *session, int64_t time_ns, const void *bytes, siz
         session->diag = diag;
         int rc = order_add(session->order, (uint64_t)(time_ns - session->clock.offset_ns),
                            NULL, bytes, size);
-        return rc == -ENOMEM ? no_memory(diag) : rc;
+        return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
 /* Reads at most what fits into the ring at once, so that no ring waits for ever for
@@ -814,7 +809,7 @@ static int hand_over_gains(struct session *session, const struct counted *counte
                                         sizeof(*session->gains));
         struct counting_gain *gains = session->gains;
         if (!gains)
-                return no_memory(session->diag);
+                return diag_no_memory(session->diag);
         struct counting_missed missed;
         size_t count = counting_gains(counted->counting, now_ns, gains, &missed);
         session->samples_missed_ns += missed.samples_ns;
@@ -883,7 +878,7 @@ int session_drain(struct session *session, struct diag *diag)
                 rc = order_round(session->order);
         /* Behind the records: those in hand have the times of the measure before. */
         perf_clock_measure(&session->clock);
-        return rc == -ENOMEM ? no_memory(diag) : rc;
+        return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
 /* ---- the end -------------------------------------------------------------------- */
@@ -920,5 +915,5 @@ int session_end(struct session *session, uint64_t *lost, struct diag *diag)
         uint64_t all_lost = count_lost(session);
         if (all_lost > session->lost_told)
                 *lost = all_lost - session->lost_told;
-        return rc == -ENOMEM ? no_memory(diag) : rc;
+        return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }

@@ -12,7 +12,7 @@
 int events_open(struct events *events, struct diag *diag)
 {
         *events = (struct events){.ids = context_intern_new()};
-        return events->ids ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+        return events->ids ? 0 : diag_no_memory(diag);
 }
 
 void events_close(struct events *events)
@@ -36,11 +36,11 @@ int events_add(struct events *events, const void *attr, size_t size, struct diag
         struct perf_data_event **items = reallocarray(events->items, events->count + 1,
                                                       sizeof(struct perf_data_event *));
         if (!items)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         events->items = items;
         struct perf_data_event *event = calloc(1, sizeof(*event));
         if (!event)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         memcpy(&event->attr, attr,
                size < sizeof(event->attr) ? size : sizeof(event->attr));
         event->unreadable = record_layout(&event->attr, &event->layout) < 0;
@@ -56,7 +56,7 @@ int events_add_ids(struct events *events, size_t index, const void *ids, size_t 
                 memcpy(&id, (const uint8_t *)ids + 8 * i, sizeof(id));
                 struct context_node *node = context_intern_place(events->ids, 0, id);
                 if (!node)
-                        return diag_set(diag, -ENOMEM, "out of memory");
+                        return diag_no_memory(diag);
                 node->id = (int64_t)index + 1;
         }
         return 0;
@@ -69,7 +69,7 @@ int events_set_name(struct events *events, size_t index, const char *text, size_
                 return 0;
         char *name = strndup(text, length);
         if (!name)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         free(events->items[index]->name);
         events->items[index]->name = name;
         return 0;

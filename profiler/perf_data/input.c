@@ -24,7 +24,7 @@ int input_open(struct input *input, int fd, struct diag *diag)
         input->seekable = S_ISREG(status.st_mode);
         input->size_bytes = input->seekable ? (uint64_t)status.st_size : 0;
         input->buffer = malloc(BUFFER_BYTES);
-        return input->buffer ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+        return input->buffer ? 0 : diag_no_memory(diag);
 }
 
 void input_close(struct input *input)

@@ -209,7 +209,7 @@ static int read_feature(struct perf_data *data, unsigned number,
                                 (unsigned long long)section->size);
         void *bytes = malloc(section->size ? (size_t)section->size : 1);
         if (!bytes)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         int rc = input_read_at(&data->input, section->offset, bytes,
                                (size_t)section->size, diag);
         if (rc == 0)
@@ -343,7 +343,7 @@ int perf_data_open(int fd, struct perf_data **result, struct diag *diag)
 {
         struct perf_data *data = calloc(1, sizeof(*data));
         if (!data)
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         data->spooled_fd = -1;
         int rc = input_open(&data->input, fd, diag);
         if (rc == 0)
@@ -452,7 +452,7 @@ static int take_compressed(struct perf_data *data, uint32_t type, const uint8_t 
                 count = (size_t)u64_at(bytes, SIZE_AT);
         }
         if (!data->compressed && !(data->compressed = decompress_new()))
-                return diag_set(diag, -ENOMEM, "out of memory");
+                return diag_no_memory(diag);
         data->in_compressed = true;
         return decompress_feed(data->compressed, bytes + at, count, diag);
 }

@@ -73,11 +73,6 @@ static struct text take_text(struct cursor *cursor)
 /* ---- facts
  * ------------------------------------------------------------------------------ */
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "out of memory");
-}
-
 /* The fact KEY, made when it is new; NULL: no memory. */
 static struct fact *place_fact(struct features *features, const char *key)
 {
@@ -98,7 +93,7 @@ static int put_number(struct features *features, const char *key, uint64_t numbe
 {
         struct fact *fact = place_fact(features, key);
         if (!fact)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         fact->number = number > INT64_MAX ? INT64_MAX : (int64_t)number;
         fact->unit = unit;
         return 0;
@@ -111,7 +106,7 @@ static int put_owned(struct features *features, const char *key, char *text,
         struct fact *fact = text ? place_fact(features, key) : NULL;
         if (!fact) {
                 free(text);
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         free(fact->text);
         fact->text = text;
@@ -136,7 +131,7 @@ struct builder {
 static int builder_open(struct builder *builder, struct diag *diag)
 {
         builder->out = open_memstream(&builder->text, &builder->size);
-        return builder->out ? 0 : no_memory(diag);
+        return builder->out ? 0 : diag_no_memory(diag);
 }
 
 /* Ends BUILDER, and puts its text unless FAILED or empty. */
@@ -147,7 +142,7 @@ static int builder_put(struct builder *builder, bool failed, struct features *fe
         if (good && !failed && builder->size > 0)
                 return put_owned(features, key, builder->text, diag);
         free(builder->text);
-        return good ? 0 : no_memory(diag);
+        return good ? 0 : diag_no_memory(diag);
 }
 
 /* ---- single values
@@ -210,12 +205,12 @@ static int decode_command(struct features *features, struct cursor *cursor,
         free_command(features);
         features->command = calloc((size_t)count + 1, sizeof(*features->command));
         if (!features->command)
-                return no_memory(diag);
+                return diag_no_memory(diag);
         for (uint32_t i = 0; i < count && !cursor->failed; i++) {
                 struct text word = take_text(cursor);
                 features->command[i] = strndup(word.bytes, (size_t)word.length);
                 if (!features->command[i])
-                        return no_memory(diag);
+                        return diag_no_memory(diag);
         }
         return 0;
 }
@@ -421,7 +416,7 @@ int features_add_build_id(struct features *features, const void *bytes, size_t s
         char *copy = strndup(path, cursor.left);
         if (!entry || !copy) {
                 free(copy);
-                return no_memory(diag);
+                return diag_no_memory(diag);
         }
         *entry = (struct build_id){.path = copy, .length = length};
         memcpy(entry->bytes, id, length);

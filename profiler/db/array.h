@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing arrays, the way every file of this stage keeps its rows. */
-#ifndef MEMLAG_SYMBOLIZE_ARRAY_H
-#define MEMLAG_SYMBOLIZE_ARRAY_H
+/* Arrays that grow as they are filled. */
+#ifndef MEMLAG_ARRAY_H
+#define MEMLAG_ARRAY_H
 
 #include <errno.h>
 #include <stddef.h>
