@@ -78,7 +78,9 @@ static const struct argp_option option_table[] = {
     {"sim-set", KEY_SIM_SET, "KEY=VALUE", 0,
      "Change one parameter of it, such as dram.bandwidth_gbs=15; may be repeated", 1},
     {"sim-prefetch", KEY_SIM_PREFETCH, "LIST", 0,
-     "Its prefetchers: off (default), on, or some of l1-next,l2-streamer,l2-adjacent", 1},
+     "Its prefetchers: off (default), on, or some of l1-next,l1-ip-stride,l2-streamer,"
+     "l2-adjacent",
+     1},
     {"sim-list", KEY_SIM_LIST, NULL, 0,
      "Print the parameters of the chosen CPU with their values and units", 1},
     {0},

@@ -38,7 +38,8 @@ int sim_prefetch_parse(const char *text, uint32_t *on, struct diag *diag)
                 if (prefetcher < 0)
                         return diag_set(diag, -EINVAL,
                                         "'%.*s' is no prefetcher; give on, off, or some "
-                                        "of l1-next,l2-streamer,l2-adjacent",
+                                        "of l1-next,l1-ip-stride,l2-streamer,"
+                                        "l2-adjacent",
                                         length < 40 ? (int)length : 40, name);
                 *on |= 1u << prefetcher;
                 name += length;

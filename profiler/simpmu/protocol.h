@@ -66,6 +66,7 @@ struct simpmu_params {
 /* Hardware prefetchers: X(symbol, name). */
 #define SIMPMU_PREFETCHER_LIST(X)                                                        \
         X(L1_NEXT, "l1-next")                                                            \
+        X(L1_IP_STRIDE, "l1-ip-stride")                                                  \
         X(L2_STREAMER, "l2-streamer")                                                    \
         X(L2_ADJACENT, "l2-adjacent")
 

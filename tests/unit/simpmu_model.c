@@ -154,17 +154,24 @@ static void run_access(struct rig *rig, const struct access_site *site, uint64_t
                               kind, address);
 }
 
-/* A block of INSTRUCTIONS whose first is an access that depends on nothing. */
-static void touch(struct rig *rig, enum access_kind kind, uint64_t address,
-                  uint16_t instructions)
+/* A block of INSTRUCTIONS whose first, at IP, is an access that depends on nothing. */
+static void touch_at(struct rig *rig, uint64_t ip, enum access_kind kind,
+                     uint64_t address, uint16_t instructions)
 {
-        struct access_site site = {.size_bytes = WORD_BYTES,
+        struct access_site site = {.ip = ip,
+                                   .size_bytes = WORD_BYTES,
                                    .position = -(int32_t)instructions,
                                    .kind = (uint8_t)kind,
                                    .slot = UNUSED_VALUE};
 
         rig->hot.instructions += instructions;
         run_access(rig, &site, address);
+}
+
+static void touch(struct rig *rig, enum access_kind kind, uint64_t address,
+                  uint16_t instructions)
+{
+        touch_at(rig, 1, kind, address, instructions);
 }
 
 /* pointer = *pointer, in a block of one instruction, as generated code does it. */
@@ -666,7 +673,8 @@ static void prefetching_makes_a_stream_faster_but_reads_no_more(void **state)
 static void prefetchers_of_streams_leave_scattered_lines_alone(void **state)
 {
         const uint64_t lines = 65536;
-        const uint32_t streams = 1u << SIMPMU_L1_NEXT | 1u << SIMPMU_L2_STREAMER;
+        const uint32_t streams =
+            1u << SIMPMU_L1_NEXT | 1u << SIMPMU_L1_IP_STRIDE | 1u << SIMPMU_L2_STREAMER;
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
         (void)state;
@@ -674,6 +682,89 @@ static void prefetchers_of_streams_leave_scattered_lines_alone(void **state)
         assert_near((double)value[SIMPMU_DRAM_READ], (double)lines * LINE_BYTES, 0.05);
         read_words(1u << SIMPMU_L2_ADJACENT, false, lines, 8, value);
         assert_true(value[SIMPMU_DRAM_READ] > lines * LINE_BYTES * 3 / 2);
+}
+
+#define PAGE_BYTES     (4 * KIB)
+#define AT_LEISURE     2000u /* instructions: the load before is done, long ago */
+#define STRIDE_RUN     (64 * PAGE_BYTES)
+#define MEMORY_OF(nth) ((nth)*256 * MIB)
+
+static struct rig *rig_with_ip_stride(void)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+
+        rig->machine.prefetch = 1u << SIMPMU_L1_IP_STRIDE;
+        return rig;
+}
+
+/* Loads at a distance miss until the third has shown that it stays the same, and at the
+ * start of each page, which no prefetch crosses. */
+static void a_stride_is_followed_within_the_page(void **state)
+{
+        const int64_t strides[] = {64, 192, 256, 2048, -256};
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(strides) / sizeof(strides[0]); i++) {
+                struct rig *rig = rig_with_ip_stride();
+                uint64_t value[SIMPMU_COUNTER_COUNT];
+                uint64_t address = strides[i] > 0 ? MEMORY_OF(1) : MEMORY_OF(1) - 256;
+                uint64_t page = 0;
+                uint64_t pages = 0, loads = 0;
+                for (uint64_t at = 0; at < STRIDE_RUN;
+                     at += (uint64_t)(strides[i] > 0 ? strides[i] : -strides[i])) {
+                        pages += address / PAGE_BYTES != page;
+                        page = address / PAGE_BYTES;
+                        touch(rig, ACCESS_LOAD, address, AT_LEISURE);
+                        address += (uint64_t)strides[i];
+                        loads++;
+                }
+                counters(rig, 0, value);
+                /* With two loads in a page the third is in the next one. */
+                assert_int_equal(value[SIMPMU_L1_MISS],
+                                 pages + (strides[i] == 2048 ? 1 : 2));
+                assert_int_equal(value[SIMPMU_DRAM_READ], loads * LINE_BYTES);
+        }
+}
+
+/* Each load instruction has a stride of its own. */
+static void strides_are_known_by_instruction(void **state)
+{
+        const uint64_t steps = 1000;
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        for (uint64_t ips = 1; ips <= 2; ips++) {
+                struct rig *rig = rig_with_ip_stride();
+                for (uint64_t i = 0; i < steps; i++) {
+                        touch_at(rig, 1, ACCESS_LOAD, MEMORY_OF(1) + i * 256, AT_LEISURE);
+                        touch_at(rig, ips, ACCESS_LOAD, MEMORY_OF(2) + i * 320,
+                                 AT_LEISURE);
+                }
+                counters(rig, 0, value);
+                if (ips == 1)
+                        assert_int_equal(value[SIMPMU_L1_MISS], 2 * steps);
+                else
+                        assert_true(value[SIMPMU_L1_MISS] < 2 * steps / 5);
+                assert_near((double)value[SIMPMU_DRAM_READ],
+                            (double)(2 * steps * LINE_BYTES), 0.01);
+        }
+}
+
+static void strides_beyond_2_kib_and_stores_are_not_followed(void **state)
+{
+        const uint64_t steps = 1000;
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        struct rig *rig = rig_with_ip_stride();
+        for (uint64_t i = 0; i < steps; i++) {
+                touch_at(rig, 1, ACCESS_LOAD, MEMORY_OF(1) + i * (2048 + 64), AT_LEISURE);
+                touch_at(rig, 2, ACCESS_STORE, MEMORY_OF(2) + i * 256, AT_LEISURE);
+        }
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_L1_MISS], steps);
+        assert_int_equal(value[SIMPMU_DRAM_READ], 2 * steps * LINE_BYTES);
 }
 
 /* H20's memory read: the first word of record after record of four arrays, and DELAY
@@ -816,6 +907,10 @@ int main(void)
             cmocka_unit_test_teardown(prefetching_makes_a_stream_faster_but_reads_no_more,
                                       free_blocks),
             cmocka_unit_test_teardown(prefetchers_of_streams_leave_scattered_lines_alone,
+                                      free_blocks),
+            cmocka_unit_test_teardown(a_stride_is_followed_within_the_page, free_blocks),
+            cmocka_unit_test_teardown(strides_are_known_by_instruction, free_blocks),
+            cmocka_unit_test_teardown(strides_beyond_2_kib_and_stores_are_not_followed,
                                       free_blocks),
             cmocka_unit_test_teardown(prefetching_misleads_l1_miss_latency_but_not_lmrl,
                                       free_blocks),

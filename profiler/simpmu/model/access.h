@@ -128,6 +128,21 @@ HOT_PATH void wait_for_line(struct sim_thread *thread, const struct access *acce
         found->ready = after_store(thread, access->address, found->arrival);
 }
 
+static __attribute__((noinline)) void
+used_first(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
+           const struct access *access, uint64_t line, uint64_t now, bool beyond_l2)
+{
+        const struct first_use use = {
+            .line = line,
+            .now = now,
+            .load_ip = access->kind == ACCESS_STORE ? 0 : access->site->ip,
+            .address = access->address,
+            .beyond_l2 = beyond_l2,
+        };
+
+        prefetch_after(machine, hot, thread, &use);
+}
+
 /* LINE is in L1 or on its way there. */
 HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                        struct sim_thread *thread, const struct access *access,
@@ -155,7 +170,7 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                 store_value(hot, thread, way, access);
         if (__builtin_expect(of_prefetch, 0)) {
                 place->set->mark &= ~bit;
-                prefetch_after(machine, hot, thread, line, access->now, false);
+                used_first(machine, hot, thread, access, line, access->now, false);
         }
 }
 
@@ -189,8 +204,8 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                             miss.completion);
         }
         if (machine->prefetch != 0)
-                prefetch_after(machine, hot, thread, line, start,
-                               miss.level > SIMPMU_LEVEL_L2);
+                used_first(machine, hot, thread, access, line, start,
+                           miss.level > SIMPMU_LEVEL_L2);
 }
 
 /* What an access that hits the DTLB and L1 finds. */

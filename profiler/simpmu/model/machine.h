@@ -30,6 +30,15 @@ struct stream {
         int32_t reserved;
 };
 
+/* What the IP-stride prefetcher knows of the load at an address. */
+#define STRIDE_LOADS 256u
+
+struct strided_load {
+        uint64_t ip;
+        uint64_t address; /* that it has read last */
+        int64_t stride;   /* bytes from the one before */
+};
+
 struct l2_request {
         uint64_t line;
         uint64_t arrival;
@@ -47,6 +56,7 @@ struct core {
         uint64_t prefetch_done[L2_PREFETCH_QUEUE];
         struct stream streams[STREAMS];
         uint32_t next_stream; /* the one to replace next */
+        struct strided_load strided_loads[STRIDE_LOADS];
         struct l2_request requests[L2_REQUESTS];
 };
 

@@ -6,6 +6,7 @@
 
 #define STREAM_LINES_AHEAD 20
 #define LINES_AT_A_TIME    2
+#define STRIDE_BYTES_MAX   2048
 #define PAGE_LINES         (1u << PAGE_LINE_SHIFT)
 
 uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
@@ -111,10 +112,48 @@ static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
         place.set->mark |= bit; /* no load has asked for it */
 }
 
-void prefetch_after(struct machine *machine, struct sim_hot *hot,
-                    struct sim_thread *thread, uint64_t line, uint64_t now,
-                    bool beyond_l2)
+static int64_t lines_between(uint64_t from, uint64_t to)
 {
+        return (int64_t)(to >> LINE_SHIFT) - (int64_t)(from >> LINE_SHIFT);
+}
+
+/* Notes what the load reads; returns the address that follows when it keeps its stride,
+ * else the address itself. */
+static uint64_t next_of_stride(struct core *core, uint64_t ip, uint64_t address)
+{
+        struct strided_load *load = &core->strided_loads[ip & (STRIDE_LOADS - 1)];
+        struct strided_load before = *load;
+        int64_t stride = (int64_t)(address - before.address);
+        int64_t lines = lines_between(before.address, address);
+
+        *load = (struct strided_load){ip, address, stride};
+        if (before.ip != ip)
+                load->stride = 0;
+        else if (stride == before.stride && stride >= -STRIDE_BYTES_MAX &&
+                 stride <= STRIDE_BYTES_MAX)
+                return address + (uint64_t)stride;
+        else if ((lines == 1 || lines == -1) &&
+                 lines_between(before.address - (uint64_t)before.stride,
+                               before.address) == lines)
+                return address + (uint64_t)(lines * LINE_BYTES);
+        return address;
+}
+
+static void follow_stride(struct machine *machine, struct sim_hot *hot,
+                          struct sim_thread *thread, const struct first_use *use)
+{
+        uint64_t next = next_of_stride(thread->core, use->load_ip, use->address);
+
+        if (lines_between(use->address, next) != 0 &&
+            next >> PAGE_SHIFT == use->address >> PAGE_SHIFT)
+                bring_to_l1(machine, hot, thread, next >> LINE_SHIFT, use->now);
+}
+
+void prefetch_after(struct machine *machine, struct sim_hot *hot,
+                    struct sim_thread *thread, const struct first_use *use)
+{
+        const uint64_t line = use->line;
+        const uint64_t now = use->now;
         struct stream *stream = stream_of(thread->core, line);
         int32_t last = stream->last;
         int32_t direction = stream_moves(stream, line);
@@ -123,9 +162,11 @@ void prefetch_after(struct machine *machine, struct sim_hot *hot,
 
         if ((on & 1u << SIMPMU_L2_STREAMER) != 0 && direction != 0)
                 run_ahead(machine, thread, stream, now);
-        if ((on & 1u << SIMPMU_L2_ADJACENT) != 0 && beyond_l2)
+        if ((on & 1u << SIMPMU_L2_ADJACENT) != 0 && use->beyond_l2)
                 bring_to_l2(machine, thread, line ^ 1, now);
         if ((on & 1u << SIMPMU_L1_NEXT) != 0 && next_in_page && last >= 0 &&
             stream->last == last + 1)
                 bring_to_l1(machine, hot, thread, line + 1, now);
+        if ((on & 1u << SIMPMU_L1_IP_STRIDE) != 0 && use->load_ip != 0)
+                follow_stride(machine, hot, thread, use);
 }

@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* Hardware prefetchers, off unless asked for (enum simpmu_prefetcher):
  *  - L1 next line: two neighbours of a page used in ascending order bring the next one;
+ *  - L1 IP stride: a load instruction that has gone on by the same distance twice, of at
+ *    most 2 KiB, brings the line that lies as far ahead in the page. Distances within a
+ *    line reach the model as steps from line to line;
  *  - L2 streamer: three or more lines of a page used in one direction bring lines ahead
  *    of them, up to two at a time and 20 ahead, never across the page;
  *  - L2 adjacent line: a miss of L2 brings the other line of its 128 bytes.
  * As the processor's manual describes them (Intel optimization reference manual, data
- * prefetching); there is no IP-stride prefetcher yet. A prefetch takes memory's
- * bandwidth and a place in the queue beyond L2, and is dropped when that is full. */
+ * prefetching). A prefetch takes memory's bandwidth and a place in the queue beyond L2,
+ * and is dropped when that is full. */
 #ifndef SIMPMU_MODEL_PREFETCH_H
 #define SIMPMU_MODEL_PREFETCH_H
 
 #include "machine.h"
 
-/* LINE is used for the first time since it is in L1, at NOW: it has been asked of L2, or
- * was brought by a prefetch. BEYOND_L2: it was not in L2 either. */
+/* The first use of a line since it is in L1: it has been asked of L2, or was brought by
+ * a prefetch. */
+struct first_use {
+        uint64_t line;
+        uint64_t now;
+        uint64_t load_ip; /* 0: of a store */
+        uint64_t address; /* that is loaded */
+        bool beyond_l2;   /* it was not in L2 either */
+};
+
 void prefetch_after(struct machine *machine, struct sim_hot *hot,
-                    struct sim_thread *thread, uint64_t line, uint64_t now,
-                    bool beyond_l2);
+                    struct sim_thread *thread, const struct first_use *use);
 
 /* LINE is in L2: how long after NOW it is there, when a prefetch has asked for it, and
  * in LEVEL from where; 0 when it is there. */
