@@ -10,6 +10,7 @@
  * long as the translation. */
 #include "tool.h"
 
+#include "libvex_guest_amd64.h"
 #include "pub_tool_hashtable.h"
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
@@ -75,6 +76,15 @@ static VG_REGPARM(2) void call_update(const struct access_site *site, Addr addre
 {
         access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_UPDATE,
                       address);
+}
+
+static VG_REGPARM(2) void call_flush(Addr address, UWord lines)
+{
+        uint64_t now = tool_hot.instructions + tool_thread->stall;
+
+        for (UWord i = 0; i < lines; i++)
+                miss_flush(&tool_machine, &tool_hot, tool_thread,
+                           (address >> LINE_SHIFT) + i, now);
 }
 
 static VG_REGPARM(1) void call_check(UInt *guest_state)
@@ -414,6 +424,44 @@ static void add_helper_call(struct pass *pass, const IRDirty *call)
         }
 }
 
+/* ---- flushes ---- */
+
+/* The expression that the temporary E was given, or E itself. */
+static IRExpr *definition(const struct pass *pass, IRExpr *e)
+{
+        for (Int i = 0; e->tag == Iex_RdTmp && i < pass->in->stmts_used; i++) {
+                const IRStmt *statement = pass->in->stmts[i];
+                if (statement->tag == Ist_WrTmp &&
+                    statement->Ist.WrTmp.tmp == e->Iex.RdTmp.tmp)
+                        return statement->Ist.WrTmp.data;
+        }
+        return e;
+}
+
+/* PUT may be of the place whose cached code VEX is to forget: what CLFLUSH is to VEX,
+ * which rounds its address down to 256 bytes. Where the address is a constant and the
+ * rounding is done already, all of these are flushed. */
+static void add_flush(struct pass *pass, const IRStmt *put)
+{
+        const UInt rounded_bytes = 256;
+        const IRExpr *rounded;
+        IRExpr *address = put->Ist.Put.data;
+        ULong lines = rounded_bytes / LINE_BYTES;
+
+        if (put->Ist.Put.offset != offsetof(VexGuestAMD64State, guest_CMSTART) ||
+            pass->in->jumpkind != Ijk_InvalICache || pass->excluded)
+                return;
+        rounded = definition(pass, address);
+        if (rounded->tag == Iex_Binop && rounded->Iex.Binop.op == Iop_And64) {
+                address = rounded->Iex.Binop.arg1;
+                lines = 1;
+        }
+        add_call(pass,
+                 unsafeIRDirty_0_N(2, "simpmu_flush", VG_(fnptr_to_fnentry)(&call_flush),
+                                   mkIRExprVec_2(address, constant(lines))),
+                 NULL);
+}
+
 /* ---- counts and exits ---- */
 
 static Bool counts_as_load(const IRStmt *statement)
@@ -599,6 +647,7 @@ static void prepare(struct pass *pass, const IRStmt *statement)
                 begin_instruction(pass, statement);
                 break;
         case Ist_Put:
+                add_flush(pass, statement);
                 depend_put(&pass->depend, statement->Ist.Put.offset,
                            (Int)size_of(pass, statement->Ist.Put.data),
                            depend_expression(&pass->depend, statement->Ist.Put.data),

@@ -630,6 +630,31 @@ static void a_write_takes_the_line_from_other_cores(void **state)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
 }
 
+static void a_flushed_line_comes_from_memory_again(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 2, 1, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        touch(rig, ACCESS_STORE, MIB, 4000);
+        run_thread(rig, 1);
+        touch(rig, ACCESS_LOAD, 2 * MIB, 4000);
+        miss_flush(&rig->machine, &rig->hot, rig->threads[1], MIB / LINE_BYTES, 8000);
+        counters(rig, 1, value);
+        assert_int_equal(value[SIMPMU_DRAM_WRITE], LINE_BYTES);
+        run_thread(rig, 0);
+        touch(rig, ACCESS_LOAD, MIB, 4000);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
+        /* Another line stays, and a clean one need not be written. */
+        run_thread(rig, 1);
+        miss_flush(&rig->machine, &rig->hot, rig->threads[1], MIB / LINE_BYTES, 9000);
+        counters(rig, 1, value);
+        assert_int_equal(value[SIMPMU_DRAM_WRITE], LINE_BYTES);
+        touch(rig, ACCESS_LOAD, 2 * MIB, 4000);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
+}
+
 /* ---- prefetchers ---- */
 
 #define ALL_PREFETCHERS ((1u << SIMPMU_PREFETCHER_COUNT) - 1)
@@ -903,6 +928,8 @@ int main(void)
             cmocka_unit_test_teardown(innocent_chase_suffers_beside_streams, free_blocks),
             cmocka_unit_test_teardown(write_backs_take_bandwidth, free_blocks),
             cmocka_unit_test_teardown(a_write_takes_the_line_from_other_cores,
+                                      free_blocks),
+            cmocka_unit_test_teardown(a_flushed_line_comes_from_memory_again,
                                       free_blocks),
             cmocka_unit_test_teardown(prefetching_makes_a_stream_faster_but_reads_no_more,
                                       free_blocks),

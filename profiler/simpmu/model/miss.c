@@ -166,3 +166,18 @@ void miss_shared(struct machine *machine, struct sim_thread *thread, uint64_t li
         if (page_is_shared(machine, thread, line))
                 take_from_others(machine, thread, line, writes, now);
 }
+
+void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
+                uint64_t line, uint64_t now)
+{
+        bool dirty = cache_remove(&machine->l3, line, true);
+
+        for (uint32_t i = 0; i < machine->cores_used; i++) {
+                struct core *core = machine->cores[i];
+                dirty |= cache_remove(&core->l1d.cache, line, true);
+                dirty |= cache_remove(&core->l2, line, true);
+        }
+        filter_drop(hot, line);
+        if (dirty)
+                write_to_memory(machine, thread, now);
+}

@@ -21,6 +21,11 @@ void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_
 void miss_shared(struct machine *machine, struct sim_thread *thread, uint64_t line,
                  bool writes, uint64_t now);
 
+/* The program flushes LINE: every cache loses it, and memory gets it where it is dirty.
+ */
+void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
+                uint64_t line, uint64_t now);
+
 /* LINE is not in L2: finds it, brings it into the levels that lack it and returns how
  * long that takes from BEGIN on. */
 uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
