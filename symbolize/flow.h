@@ -6,35 +6,8 @@
 #define MEMLAG_SYMBOLIZE_FLOW_H
 
 #include "elf_file.h"
-#include "instruction.h"
+#include "place_value.h"
 #include "variables.h"
-
-enum place_kind {
-        PLACE_UNKNOWN, /* nothing is known of the address */
-        PLACE_POINTER, /* OFFSET bytes into a TYPE */
-        PLACE_FRAME,   /* OFFSET bytes from the function's CFA */
-        PLACE_ALIGNED, /* from where the stack pointer was rounded down to */
-        PLACE_ADDRESS, /* the file's virtual address OFFSET */
-        PLACE_THREAD,  /* OFFSET bytes from the thread pointer */
-        /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES. */
-        PLACE_NUMBER,
-        PLACE_RESULT, /* what the call that is asked about returned, plus OFFSET */
-        PLACE_UNREACHED
-};
-
-/* Where something points. */
-struct place_value {
-        enum place_kind kind;
-        bool indexed; /* plus any multiple of what repeats there */
-        bool guessed; /* plus an index that need not be such a multiple */
-        uint32_t type;
-        int64_t offset;
-        uint64_t stride_bytes; /* of the index; for a TYPE, that has been compared */
-};
-
-/* Where in its type the place of a POINTER is: of an array's items, in any of them. A
- * pointer to a number may always be one to several. */
-uint64_t place_offset(const struct types *types, const struct place_value *place);
 
 enum flow_outcome {
         FLOW_FOUND,

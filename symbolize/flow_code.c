@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Only the ranges that the debug information gives the function are read; jumps that
+ * leave them lead nowhere. */
+#include "flow_code.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "array.h"
+
+enum { CODE_BYTES_LIMIT = 1 << 20, BLOCKS_LIMIT = 1 << 15 };
+
+static int add_step(struct flow_code *code, uint64_t vaddr,
+                    const struct instruction *instruction)
+{
+        if (code->step_count * sizeof(*code->steps) > CODE_BYTES_LIMIT * 24ul)
+                return -E2BIG;
+        if (array_reserve(&code->steps, &code->step_capacity, code->step_count,
+                          sizeof(*code->steps)) < 0)
+                return -ENOMEM;
+        code->steps[code->step_count++] = (struct flow_step){vaddr, *instruction};
+        return 0;
+}
+
+/* The COUNT BYTES are of VADDR; what is no instruction ends them. */
+static int decode(struct flow_code *code, const uint8_t *bytes, size_t count,
+                  uint64_t vaddr)
+{
+        struct instruction instruction;
+        int error = 0;
+
+        for (size_t at = 0; at < count && !error; at += instruction.length_bytes) {
+                if (!instruction_decode(&instruction, bytes + at, count - at, vaddr + at))
+                        return 0;
+                error = add_step(code, vaddr + at, &instruction);
+        }
+        return error == -ENOMEM ? error : 0;
+}
+
+static int decode_range(void *context, uint64_t low, uint64_t high)
+{
+        struct flow_code *code = context;
+        const struct elf_file *file = code->file;
+        const struct elf_segment *segment = elf_file_segment(file, low);
+
+        if (!segment || !(segment->flags & PF_X) || high < low ||
+            high - low > CODE_BYTES_LIMIT || low - segment->vaddr >= segment->file_bytes)
+                return 0;
+        uint64_t left = segment->file_bytes - (low - segment->vaddr);
+        size_t count = high - low < left ? high - low : left;
+        uint8_t *bytes = malloc(count + 1);
+
+        if (!bytes)
+                return -ENOMEM;
+        ssize_t got = pread(file->fd, bytes, count,
+                            (off_t)(segment->offset_bytes + (low - segment->vaddr)));
+        int error = got > 0 ? decode(code, bytes, (size_t)got, low) : 0;
+
+        free(bytes);
+        return error;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+        const struct flow_step *a = left, *b = right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+/* The number of the first step at VADDR or after. */
+static size_t step_from(const struct flow_code *code, uint64_t vaddr)
+{
+        size_t low = 0, high = code->step_count;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (code->steps[middle].vaddr < vaddr)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+size_t flow_code_at(const struct flow_code *code, uint64_t vaddr)
+{
+        size_t at = step_from(code, vaddr);
+
+        return at < code->step_count && code->steps[at].vaddr == vaddr ? at : SIZE_MAX;
+}
+
+bool flow_code_follows(const struct flow_code *code, size_t step)
+{
+        return step > 0 && code->steps[step - 1].vaddr +
+                                   code->steps[step - 1].instruction.length_bytes ==
+                               code->steps[step].vaddr;
+}
+
+static bool leaves(enum operation operation)
+{
+        return operation == OPERATION_JUMP || operation == OPERATION_JUMP_INDIRECT ||
+               operation == OPERATION_END;
+}
+
+/* Marks where blocks begin: at 0, after jumps and where they lead. */
+static void mark_leaders(const struct flow_code *code, bool *leaders)
+{
+        for (size_t i = 0; i < code->step_count; i++) {
+                const struct instruction *instruction = &code->steps[i].instruction;
+                bool jumps = instruction->operation == OPERATION_JUMP ||
+                             instruction->operation == OPERATION_BRANCH;
+                size_t target =
+                    jumps ? flow_code_at(code, instruction->target) : SIZE_MAX;
+
+                if (target != SIZE_MAX)
+                        leaders[target] = true;
+                if (i + 1 < code->step_count && (jumps || leaves(instruction->operation)))
+                        leaders[i + 1] = true;
+                if (!flow_code_follows(code, i))
+                        leaders[i] = true;
+        }
+}
+
+static int make_blocks(struct flow_code *code, const bool *leaders)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < code->step_count; i++)
+                count += leaders[i];
+        if (count > BLOCKS_LIMIT)
+                return -E2BIG;
+        code->blocks = calloc(count + 1, sizeof(*code->blocks));
+        if (!code->blocks)
+                return -ENOMEM;
+        for (size_t i = 0; i < code->step_count; i++) {
+                if (leaders[i])
+                        code->blocks[code->block_count++] = (struct flow_block){
+                            .first = i,
+                            /* What fills the gap before a jump's target is never run. */
+                            .orphan = code->steps[i].instruction.operation !=
+                                      OPERATION_NOTHING};
+                code->blocks[code->block_count - 1].count++;
+        }
+        return 0;
+}
+
+size_t flow_code_block(const struct flow_code *code, size_t step)
+{
+        size_t low = 0, high = code->block_count;
+
+        while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+
+                if (code->blocks[middle].first <= step)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static void connect_blocks(struct flow_code *code)
+{
+        for (size_t i = 0; i < code->block_count; i++) {
+                struct flow_block *block = &code->blocks[i];
+                size_t last = block->first + block->count - 1;
+                const struct instruction *instruction = &code->steps[last].instruction;
+                size_t target = SIZE_MAX;
+
+                if (instruction->operation == OPERATION_JUMP ||
+                    instruction->operation == OPERATION_BRANCH)
+                        target = flow_code_at(code, instruction->target);
+                block->indirect = instruction->operation == OPERATION_JUMP_INDIRECT;
+                block->next[0] =
+                    target == SIZE_MAX ? SIZE_MAX : flow_code_block(code, target);
+                block->next[1] = !leaves(instruction->operation) &&
+                                         last + 1 < code->step_count &&
+                                         flow_code_follows(code, last + 1)
+                                     ? i + 1
+                                     : SIZE_MAX;
+                for (int n = 0; n < 2; n++)
+                        if (block->next[n] != SIZE_MAX)
+                                code->blocks[block->next[n]].orphan = false;
+        }
+}
+
+int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
+                   const struct elf_file *file, Dwarf_Die *function)
+{
+        *code = (struct flow_code){.file = file};
+        int error = die_ranges(dwarf, function, decode_range, code);
+
+        if (error == -ENOMEM)
+                return error;
+        if (code->step_count > 1)
+                qsort(code->steps, code->step_count, sizeof(*code->steps), compare_steps);
+        bool *leaders = calloc(code->step_count + 1, sizeof(*leaders));
+
+        if (!leaders)
+                return -ENOMEM;
+        mark_leaders(code, leaders);
+        error = make_blocks(code, leaders);
+        free(leaders);
+        if (!error)
+                connect_blocks(code);
+        return error;
+}
+
+size_t flow_code_around(const struct flow_code *code, uint64_t vaddr)
+{
+        size_t at = step_from(code, vaddr);
+
+        if (at < code->step_count && code->steps[at].vaddr == vaddr)
+                return at;
+        return at > 0 && vaddr - code->steps[at - 1].vaddr <
+                             code->steps[at - 1].instruction.length_bytes
+                   ? at - 1
+                   : SIZE_MAX;
+}
+
+void flow_code_free(struct flow_code *code)
+{
+        free(code->steps);
+        free(code->blocks);
+        *code = (struct flow_code){0};
+}

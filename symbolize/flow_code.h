@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The instructions of a function, in their order of address, and the blocks that jumps
+ * part them into. Knows nothing of what they do to registers. */
+#ifndef MEMLAG_SYMBOLIZE_FLOW_CODE_H
+#define MEMLAG_SYMBOLIZE_FLOW_CODE_H
+
+#include "die.h"
+#include "elf_file.h"
+#include "instruction.h"
+
+struct flow_step {
+        uint64_t vaddr;
+        struct instruction instruction;
+};
+
+struct flow_block {
+        size_t first; /* step */
+        size_t count;
+        size_t next[2]; /* blocks; SIZE_MAX: none */
+        bool orphan;    /* nothing is seen to lead there */
+        bool indirect;  /* ends in a jump to anywhere */
+};
+
+struct flow_code {
+        const struct elf_file *file;
+        struct flow_step *steps;
+        size_t step_count;
+        size_t step_capacity;
+        struct flow_block *blocks;
+        size_t block_count;
+};
+
+/* Reads FUNCTION's, of FILE and DWARF: 0, -E2BIG when it is too large, -ENOMEM; freed in
+ * any case. */
+int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
+                   const struct elf_file *file, Dwarf_Die *function);
+void flow_code_free(struct flow_code *code);
+
+/* The step that begins at VADDR, and the one that it lies in; SIZE_MAX: none. */
+size_t flow_code_at(const struct flow_code *code, uint64_t vaddr);
+size_t flow_code_around(const struct flow_code *code, uint64_t vaddr);
+/* Whether STEP begins where the one before it ends. */
+bool flow_code_follows(const struct flow_code *code, size_t step);
+/* The block that STEP is in. */
+size_t flow_code_block(const struct flow_code *code, size_t step);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The pointer is followed along a few ways and a bounded number of instructions: where it
+ * is not seen to be anything, it has no type. */
+#include "flow_result.h"
+
+#include <stdlib.h>
+
+#include "flow_effect.h"
+
+enum { RESULT_STEPS = 512, RESULT_WAYS = 4 };
+
+/* Ways that a pointer is followed on, and what it was seen to be. */
+struct pursuit {
+        struct {
+                size_t step;
+                struct flow_state state;
+        } ways[RESULT_WAYS];
+        size_t way_count;
+        size_t steps_left;
+        uint32_t type; /* the largest so far; TYPE_NONE: none */
+        bool returned;
+};
+
+static bool is_result(const struct place_value *value)
+{
+        return value->kind == PLACE_RESULT && value->offset == 0;
+}
+
+static void consider(const struct flow_context *flow, struct pursuit *pursuit,
+                     uint32_t type)
+{
+        if (type == TYPE_NONE ||
+            flow->input->reader->types->items[type].kind == TYPE_OPAQUE)
+                return;
+        if (pursuit->type == TYPE_NONE ||
+            flow->input->reader->types->items[type].size_bytes >
+                flow->input->reader->types->items[pursuit->type].size_bytes)
+                pursuit->type = type;
+}
+
+static void consider_variables(const struct flow_context *flow, struct pursuit *pursuit,
+                               const struct flow_state *state, uint64_t vaddr)
+{
+        for (uint8_t i = 0; i < REGISTER_COUNT; i++) {
+                if (!is_result(&state->registers[i]))
+                        continue;
+                struct place_value named = flow_state_named(flow, i, vaddr);
+
+                if (named.kind == PLACE_POINTER && named.offset == 0)
+                        consider(flow, pursuit, named.type);
+        }
+}
+
+static void consider_store(const struct flow_context *flow, struct pursuit *pursuit,
+                           struct flow_state *state, const struct flow_step *step)
+{
+        if (step->instruction.operation != OPERATION_STORE ||
+            !is_result(&state->registers[step->instruction.source]))
+                return;
+        struct place_value place = flow_state_operand(flow, state, step);
+        struct flow_state without_slots = *state;
+
+        without_slots.slot_count = 0;
+        struct place_value there =
+            flow_state_load(flow, &without_slots, &place, step->vaddr);
+
+        if (there.kind == PLACE_POINTER)
+                consider(flow, pursuit, there.type);
+}
+
+static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
+                     const struct flow_state *state, uint64_t target)
+{
+        size_t step = flow_code_at(code, target);
+
+        if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS)
+                return;
+        pursuit->ways[pursuit->way_count].step = step;
+        pursuit->ways[pursuit->way_count++].state = *state;
+}
+
+static bool has_result(const struct flow_state *state)
+{
+        for (int i = 0; i < REGISTER_COUNT; i++)
+                if (state->registers[i].kind == PLACE_RESULT)
+                        return true;
+        for (uint32_t i = 0; i < state->slot_count; i++)
+                if (state->slots[i].value.kind == PLACE_RESULT)
+                        return true;
+        return false;
+}
+
+static void pursue(const struct flow_context *flow, const struct flow_code *code,
+                   struct pursuit *pursuit, struct flow_state *state, size_t at)
+{
+        while (at < code->step_count && pursuit->steps_left > 0 && has_result(state)) {
+                const struct flow_step *step = &code->steps[at];
+                const struct instruction *instruction = &step->instruction;
+
+                pursuit->steps_left--;
+                consider_variables(flow, pursuit, state, step->vaddr);
+                consider_store(flow, pursuit, state, step);
+                switch (instruction->operation) {
+                case OPERATION_END:
+                        if (is_result(&state->registers[REGISTER_RAX]))
+                                pursuit->returned = true;
+                        return;
+                case OPERATION_JUMP_INDIRECT:
+                        return;
+                case OPERATION_JUMP:
+                        at = flow_code_at(code, instruction->target);
+                        continue;
+                case OPERATION_BRANCH:
+                        fork_way(code, pursuit, state, instruction->target);
+                        break;
+                default:
+                        flow_effect(flow, state, step);
+                        break;
+                }
+                if (++at < code->step_count && !flow_code_follows(code, at))
+                        return;
+        }
+}
+
+void flow_result(const struct flow_context *flow, const struct flow_code *code,
+                 struct flow_state *state, size_t at, struct flow_answer *answer)
+{
+        struct pursuit *pursuit = calloc(1, sizeof(*pursuit));
+
+        answer->variable.type = TYPE_NONE;
+        answer->place = place_unknown;
+        if (!pursuit || code->steps[at].instruction.operation != OPERATION_CALL)
+                goto out;
+        *pursuit = (struct pursuit){.steps_left = RESULT_STEPS, .type = TYPE_NONE};
+        flow_effect(flow, state, &code->steps[at]);
+        consider(flow, pursuit,
+                 state->registers[REGISTER_RAX].kind == PLACE_POINTER
+                     ? state->registers[REGISTER_RAX].type
+                     : TYPE_NONE);
+        state->registers[REGISTER_RAX] =
+            (struct place_value){.kind = PLACE_RESULT, .type = TYPE_NONE};
+        pursue(flow, code, pursuit, state, at + 1);
+        while (pursuit->way_count > 0) {
+                struct flow_state other = pursuit->ways[--pursuit->way_count].state;
+
+                pursue(flow, code, pursuit, &other,
+                       pursuit->ways[pursuit->way_count].step);
+        }
+        if (pursuit->returned)
+                consider(flow, pursuit,
+                         type_pointee(flow->input->reader,
+                                      type_of_variable(flow->input->reader,
+                                                       flow->input->function)));
+        answer->outcome = FLOW_FOUND;
+        answer->returned = pursuit->returned;
+        answer->place = place_pointer(pursuit->type, 0);
+out:
+        free(pursuit);
+}

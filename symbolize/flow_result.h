@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What the code after a call takes the returned pointer for. */
+#ifndef MEMLAG_SYMBOLIZE_FLOW_RESULT_H
+#define MEMLAG_SYMBOLIZE_FLOW_RESULT_H
+
+#include "flow_state.h"
+
+/* Answers the question FLOW_RESULT about the step number AT, before which STATE holds. */
+void flow_result(const struct flow_context *flow, const struct flow_code *code,
+                 struct flow_state *state, size_t at, struct flow_answer *answer);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* What DWARF names comes before what was followed, unless it says less. */
+#include "flow_state.h"
+
+#include <string.h>
+
+void flow_state_begin(struct flow_state *state)
+{
+        *state = (struct flow_state){.reached = true};
+        for (int i = 0; i < REGISTER_COUNT; i++)
+                state->registers[i] = place_unknown;
+}
+
+struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
+                                    uint64_t vaddr)
+{
+        const struct register_variable *variable =
+            variables_in_register(flow->variables, reg, vaddr);
+
+        return variable ? place_pointer(type_pointee(flow->input->reader, variable->type),
+                                        (int64_t)(0 - (uint64_t)variable->offset))
+                        : place_unknown;
+}
+
+static bool has_fields(const struct types *types, const struct place_value *value)
+{
+        return value->kind == PLACE_POINTER &&
+               (types->items[value->type].kind == TYPE_STRUCT ||
+                types->items[value->type].kind == TYPE_UNION);
+}
+
+/* The variable's type is what the author calls it, but not when that says less: void,
+ * or a part of what is already known to be there. */
+struct place_value flow_state_held(const struct flow_context *flow,
+                                   struct flow_state *state, uint8_t reg, uint64_t vaddr)
+{
+        struct place_value *value = &state->registers[reg];
+        struct place_value named = flow_state_named(flow, reg, vaddr);
+
+        if (named.kind != PLACE_POINTER || value->kind == PLACE_RESULT)
+                return *value;
+        if (value->kind == PLACE_POINTER || place_in_frame(value) ||
+            value->kind == PLACE_ADDRESS) {
+                bool known_around = value->kind != PLACE_POINTER ||
+                                    (!value->guessed && named.offset == 0 &&
+                                     type_holds(flow->input->reader->types, value->type,
+                                                (uint64_t)value->offset, named.type));
+
+                if (!has_fields(flow->input->reader->types, &named) || known_around)
+                        return *value;
+        }
+        *value = named;
+        return named;
+}
+
+struct place_value flow_state_operand(const struct flow_context *flow,
+                                      struct flow_state *state,
+                                      const struct flow_step *step)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value base = place_unknown, index;
+        bool absolute = false;
+
+        if (memory->thread_local)
+                return memory->base == REGISTER_NONE && memory->index == REGISTER_NONE
+                           ? (struct place_value){.kind = PLACE_THREAD,
+                                                  .type = TYPE_NONE,
+                                                  .offset = memory->displacement}
+                           : place_unknown;
+        if (memory->base < REGISTER_COUNT) {
+                base = flow_state_held(flow, state, memory->base, step->vaddr);
+        } else if (memory->base == REGISTER_NONE) {
+                absolute = true;
+        }
+        if ((absolute && memory->index == REGISTER_NONE) ||
+            (flow->has_absolute_addresses && place_is_number(&base) &&
+             elf_file_segment(flow->input->file, (uint64_t)memory->displacement)))
+                return (struct place_value){.kind = PLACE_ADDRESS,
+                                            .indexed = !absolute ||
+                                                       memory->index != REGISTER_NONE,
+                                            .type = TYPE_NONE,
+                                            .offset = memory->displacement};
+        if (memory->index != REGISTER_NONE) {
+                index = memory->index < REGISTER_COUNT
+                            ? flow_state_held(flow, state, memory->index, step->vaddr)
+                            : place_unknown;
+                base = place_add(flow->input->reader->types, &base, &index,
+                                 memory->scale ? memory->scale : 1);
+        }
+        return place_add_constant(&base, memory->displacement);
+}
+
+const struct frame_variable *flow_state_variable(const struct flow_context *flow,
+                                                 const struct flow_state *state,
+                                                 const struct place_value *place,
+                                                 uint64_t vaddr, int64_t *offset)
+{
+        const struct frame_variable *best = NULL;
+
+        for (size_t i = 0; i < flow->variables->frame_count; i++) {
+                const struct frame_variable *variable = &flow->variables->frames[i];
+                int64_t start = variable->offset;
+
+                if (vaddr < variable->low || vaddr >= variable->high)
+                        continue;
+                if (variable->in_frame
+                        ? place->kind != PLACE_FRAME
+                        : state->registers[variable->reg].kind != place->kind)
+                        continue;
+                if (!variable->in_frame)
+                        start =
+                            (int64_t)((uint64_t)start +
+                                      (uint64_t)state->registers[variable->reg].offset);
+                uint64_t inside = (uint64_t)place->offset - (uint64_t)start;
+
+                if (inside >=
+                    flow->input->reader->types->items[variable->type].size_bytes)
+                        continue;
+                if (best) /* two share the place: which of them lives is not known */
+                        return NULL;
+                best = variable;
+                *offset = (int64_t)inside;
+        }
+        return best;
+}
+
+static const struct flow_slot *find_slot(const struct flow_state *state, int64_t offset)
+{
+        for (uint32_t i = 0; i < state->slot_count; i++)
+                if (state->slots[i].offset == offset)
+                        return &state->slots[i];
+        return NULL;
+}
+
+static void drop_slots(struct flow_state *state, int64_t offset, uint64_t bytes)
+{
+        for (uint32_t i = 0; i < state->slot_count;) {
+                uint64_t behind = (uint64_t)state->slots[i].offset - (uint64_t)offset;
+
+                if (behind < bytes || 0 - behind < 8)
+                        state->slots[i] = state->slots[--state->slot_count];
+                else
+                        i++;
+        }
+}
+
+static void put_slot(struct flow_state *state, int64_t offset,
+                     const struct place_value *value)
+{
+        drop_slots(state, offset, 8);
+        if (value->kind == PLACE_UNKNOWN)
+                return;
+        if (state->slot_count == FLOW_SLOTS) /* the oldest goes */
+                memmove(state->slots, state->slots + 1,
+                        (--state->slot_count) * sizeof(*state->slots));
+        state->slots[state->slot_count++] = (struct flow_slot){offset, *value};
+}
+
+static const struct type_access pointer_access = {.bytes = 8};
+
+/* What a pointer of the type at OFFSET in TYPE points to. */
+static struct place_value pointed_to(const struct flow_context *flow, uint32_t type,
+                                     uint64_t offset)
+{
+        uint32_t part =
+            type_part(flow->input->reader->types, type, offset, &pointer_access);
+
+        return place_pointer(type_pointee(flow->input->reader, part), 0);
+}
+
+struct place_value flow_state_load(const struct flow_context *flow,
+                                   struct flow_state *state,
+                                   const struct place_value *place, uint64_t vaddr)
+{
+        uint64_t offset = 0;
+        int64_t in_variable;
+
+        switch (place->kind) {
+        case PLACE_POINTER:
+                if (place->guessed)
+                        return place_unknown;
+                return pointed_to(flow, place->type,
+                                  place_offset(flow->input->reader->types, place));
+        case PLACE_FRAME:
+        case PLACE_ALIGNED: {
+                const struct flow_slot *slot =
+                    place->indexed ? NULL : find_slot(state, place->offset);
+
+                if (slot)
+                        return slot->value;
+                const struct frame_variable *variable =
+                    flow_state_variable(flow, state, place, vaddr, &in_variable);
+
+                return variable ? pointed_to(flow, variable->type, (uint64_t)in_variable)
+                                : place_unknown;
+        }
+        case PLACE_ADDRESS: {
+                uint32_t type =
+                    flow->input->global
+                        ? flow->input->global(flow->input->global_context,
+                                              (uint64_t)place->offset, &offset)
+                        : TYPE_NONE;
+
+                return type == TYPE_NONE ? place_unknown : pointed_to(flow, type, offset);
+        }
+        default:
+                return place_unknown;
+        }
+}
+
+void flow_state_store(struct flow_state *state, const struct place_value *place,
+                      const struct place_value *value, uint64_t bytes)
+{
+        if (!place_in_frame(place) || place->indexed)
+                return;
+        if (value)
+                put_slot(state, place->offset, value);
+        else
+                drop_slots(state, place->offset, bytes);
+}
+
+/* Adds what comes from one more way; returns whether that changed anything. */
+bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
+                      const struct flow_state *from)
+{
+        bool changed = false;
+
+        if (!into->reached) {
+                *into = *from;
+                return true;
+        }
+        for (int i = 0; i < REGISTER_COUNT; i++) {
+                struct place_value value = place_meet(
+                    flow->input->reader->types, &into->registers[i], &from->registers[i]);
+
+                changed |= !place_same(&value, &into->registers[i]);
+                into->registers[i] = value;
+        }
+        for (uint32_t i = 0; i < into->slot_count;) {
+                const struct flow_slot *other = find_slot(from, into->slots[i].offset);
+                struct place_value value =
+                    other ? place_meet(flow->input->reader->types, &into->slots[i].value,
+                                       &other->value)
+                          : place_unknown;
+
+                if (place_same(&value, &into->slots[i].value)) {
+                        i++;
+                        continue;
+                }
+                changed = true;
+                if (value.kind == PLACE_UNKNOWN)
+                        into->slots[i] = into->slots[--into->slot_count];
+                else
+                        into->slots[i++].value = value;
+        }
+        return changed;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known before an instruction: where registers and what was spilled to the frame
+ * point to. */
+#ifndef MEMLAG_SYMBOLIZE_FLOW_STATE_H
+#define MEMLAG_SYMBOLIZE_FLOW_STATE_H
+
+#include "flow.h"
+#include "flow_code.h"
+
+enum { FLOW_SLOTS = 24 }; /* spilled pointers; more are forgotten */
+
+struct flow_slot {
+        int64_t offset; /* in the frame */
+        struct place_value value;
+};
+
+struct flow_state {
+        struct place_value registers[REGISTER_COUNT];
+        struct flow_slot slots[FLOW_SLOTS];
+        uint32_t slot_count;
+        bool reached;
+};
+
+/* What is the same in all of a function. */
+struct flow_context {
+        const struct flow_input *input;
+        const struct variables *variables;
+        bool has_absolute_addresses; /* the file is loaded where it says */
+};
+
+/* Of an instruction before which nothing is known. */
+void flow_state_begin(struct flow_state *state);
+/* Adds what comes from one more way; returns whether that changed anything. */
+bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
+                      const struct flow_state *from);
+
+/* What a variable that DWARF says is in REG points to. */
+struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
+                                    uint64_t vaddr);
+/* What REG points to, by that or by what was followed. */
+struct place_value flow_state_held(const struct flow_context *flow,
+                                   struct flow_state *state, uint8_t reg, uint64_t vaddr);
+/* Where the memory operand of STEP is. */
+struct place_value flow_state_operand(const struct flow_context *flow,
+                                      struct flow_state *state,
+                                      const struct flow_step *step);
+
+/* What a pointer that is stored at PLACE points to. */
+struct place_value flow_state_load(const struct flow_context *flow,
+                                   struct flow_state *state,
+                                   const struct place_value *place, uint64_t vaddr);
+/* BYTES at PLACE are now VALUE; NULL: something else. */
+void flow_state_store(struct flow_state *state, const struct place_value *place,
+                      const struct place_value *value, uint64_t bytes);
+/* The variable of the frame that PLACE is in, OFFSET bytes from its start; NULL: none,
+ * or not known which. */
+const struct frame_variable *flow_state_variable(const struct flow_context *flow,
+                                                 const struct flow_state *state,
+                                                 const struct place_value *place,
+                                                 uint64_t vaddr, int64_t *offset);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* A list of the blocks whose entry has changed, until it is empty. */
+#include "flow_walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "flow_effect.h"
+
+enum { VISITS_PER_BLOCK = 64 };
+
+static void enqueue(struct flow_walk *walk, size_t block)
+{
+        if (walk->visits[block].queued)
+                return;
+        walk->visits[block].queued = true;
+        walk->queue[walk->queue_count++] = block;
+}
+
+static void lead_to(struct flow_walk *walk, size_t block, const struct flow_state *state)
+{
+        if (block != SIZE_MAX &&
+            flow_state_merge(walk->context, &walk->visits[block].entry, state))
+                enqueue(walk, block);
+}
+
+static void begin(struct flow_walk *walk)
+{
+        Dwarf_Addr entry;
+        struct flow_state state;
+
+        flow_state_begin(&state);
+        if (dwarf_entrypc(walk->context->input->function, &entry) != 0)
+                return;
+        size_t step = flow_code_at(walk->code, entry);
+
+        if (step == SIZE_MAX)
+                return;
+        size_t block = flow_code_block(walk->code, step);
+
+        if (walk->code->blocks[block].first != step)
+                return;
+        state.registers[REGISTER_RSP] =
+            (struct place_value){.kind = PLACE_FRAME, .type = TYPE_NONE, .offset = -8};
+        walk->code->blocks[block].orphan = false;
+        walk->visits[block].entry = state;
+        enqueue(walk, block);
+}
+
+/* A jump table leads where nothing else is seen to. Returns how much work that was. */
+static size_t lead_to_orphans(struct flow_walk *walk, const struct flow_state *state)
+{
+        size_t work = walk->code->block_count / 64;
+
+        for (size_t i = 0; i < walk->code->block_count; i++) {
+                if (!walk->code->blocks[i].orphan)
+                        continue;
+                lead_to(walk, i, state);
+                work++;
+        }
+        return work;
+}
+
+/* Where nothing leads at all, an exception may: nothing is known there. */
+static void begin_orphans(struct flow_walk *walk)
+{
+        struct flow_state state;
+
+        flow_state_begin(&state);
+        for (size_t i = 0; i < walk->code->block_count; i++)
+                if (walk->code->blocks[i].orphan && !walk->visits[i].entry.reached)
+                        lead_to(walk, i, &state);
+}
+
+static void run_block(const struct flow_walk *walk, const struct flow_block *block,
+                      struct flow_state *state)
+{
+        for (size_t i = 0; i < block->count; i++)
+                flow_effect(walk->context, state, &walk->code->steps[block->first + i]);
+}
+
+static bool run_queue(struct flow_walk *walk, size_t *visits_left)
+{
+        while (walk->queue_count > 0) {
+                size_t index = walk->queue[--walk->queue_count];
+                const struct flow_block *block = &walk->code->blocks[index];
+                struct flow_state state = walk->visits[index].entry;
+
+                if (*visits_left == 0)
+                        return false;
+                --*visits_left;
+                walk->visits[index].queued = false;
+                run_block(walk, block, &state);
+                lead_to(walk, block->next[0], &state);
+                lead_to(walk, block->next[1], &state);
+                if (block->indirect) {
+                        size_t work = lead_to_orphans(walk, &state);
+
+                        *visits_left -= work < *visits_left ? work : *visits_left;
+                }
+        }
+        return true;
+}
+
+static bool run(struct flow_walk *walk)
+{
+        size_t visits_left = walk->code->block_count * VISITS_PER_BLOCK;
+
+        begin(walk);
+        if (!run_queue(walk, &visits_left))
+                return false;
+        begin_orphans(walk);
+        return run_queue(walk, &visits_left);
+}
+
+int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
+                  struct flow_code *code)
+{
+        *walk = (struct flow_walk){.context = context, .code = code};
+        walk->visits = calloc(code->block_count + 1, sizeof(*walk->visits));
+        walk->queue = malloc((code->block_count + 1) * sizeof(*walk->queue));
+        if (!walk->visits || !walk->queue)
+                return -ENOMEM;
+        return run(walk) ? 0 : -E2BIG;
+}
+
+void flow_walk_free(struct flow_walk *walk)
+{
+        free(walk->visits);
+        free(walk->queue);
+        *walk = (struct flow_walk){0};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Data flow over the function's blocks until nothing changes. Where ways meet that do
+ * not agree, nothing is known; so what is known holds on all of them. */
+#ifndef MEMLAG_SYMBOLIZE_FLOW_WALK_H
+#define MEMLAG_SYMBOLIZE_FLOW_WALK_H
+
+#include "flow_state.h"
+
+struct flow_visit {
+        struct flow_state entry; /* before the block */
+        bool queued;
+};
+
+struct flow_walk {
+        const struct flow_context *context;
+        struct flow_code *code;
+        struct flow_visit *visits; /* of each block */
+        size_t *queue;
+        size_t queue_count;
+};
+
+/* Finds the entry states of CODE's blocks; CONTEXT and CODE must outlive WALK. 0, -E2BIG
+ * when there are too many ways, -ENOMEM; freed in any case. */
+int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
+                  struct flow_code *code);
+void flow_walk_free(struct flow_walk *walk);
+
+#endif

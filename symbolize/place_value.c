@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums and meetings of what may be where. What two ways do not agree on is not known. */
+#include "place_value.h"
+
+const struct place_value place_unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
+
+struct place_value place_pointer(uint32_t type, int64_t offset)
+{
+        return type == TYPE_NONE ? place_unknown
+                                 : (struct place_value){.kind = PLACE_POINTER,
+                                                        .type = type,
+                                                        .offset = offset};
+}
+
+bool place_in_frame(const struct place_value *value)
+{
+        return value->kind == PLACE_FRAME || value->kind == PLACE_ALIGNED;
+}
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+        return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+static bool repeats(const struct types *types, const struct place_value *value,
+                    uint64_t stride)
+{
+        return type_repeats(types, value->type, (uint64_t)value->offset, stride);
+}
+
+static uint64_t common_factor(uint64_t a, uint64_t b)
+{
+        while (b) {
+                uint64_t rest = a % b;
+
+                a = b;
+                b = rest;
+        }
+        return a;
+}
+
+/* ---- numbers: REMAINDER plus a multiple of MODULUS; 0: exactly that, 1: any ---- */
+
+static uint64_t modulus(const struct place_value *value)
+{
+        return value->kind == PLACE_NUMBER ? value->stride_bytes : 1;
+}
+
+static int64_t remainder_of(const struct place_value *value)
+{
+        return value->kind == PLACE_NUMBER ? value->offset : 0;
+}
+
+/* Numbers that are too large to be indexes are not followed. */
+struct place_value place_number(uint64_t mod, int64_t rest)
+{
+        if (mod == 1 || mod > INT32_MAX || rest > INT32_MAX || rest < INT32_MIN)
+                return place_unknown;
+        if (mod > 0) {
+                rest %= (int64_t)mod;
+                rest += rest < 0 ? (int64_t)mod : 0;
+        }
+        return (struct place_value){
+            .kind = PLACE_NUMBER, .type = TYPE_NONE, .offset = rest, .stride_bytes = mod};
+}
+
+struct place_value place_multiply(const struct place_value *value, int64_t by)
+{
+        if (by <= 0 || by > INT32_MAX)
+                return place_unknown;
+        return place_number(modulus(value) * (uint64_t)by, remainder_of(value) * by);
+}
+
+static struct place_value meet_numbers(const struct place_value *a,
+                                       const struct place_value *b)
+{
+        int64_t x = remainder_of(a), y = remainder_of(b);
+
+        return place_number(
+            common_factor(common_factor(modulus(a), modulus(b)), distance(x, y)), x);
+}
+
+/* No pointer that is NULL is ever followed. */
+static bool is_null(const struct place_value *value)
+{
+        return value->kind == PLACE_NUMBER && value->stride_bytes == 0 &&
+               value->offset == 0;
+}
+
+bool place_is_number(const struct place_value *value)
+{
+        return value->kind == PLACE_NUMBER || value->kind == PLACE_UNKNOWN;
+}
+
+struct place_value place_meet(const struct types *types, const struct place_value *a,
+                              const struct place_value *b)
+{
+        struct place_value result = *a;
+
+        if (a->kind == PLACE_UNREACHED)
+                return *b;
+        if (b->kind == PLACE_UNREACHED)
+                return *a;
+        if (a->kind == PLACE_NUMBER && b->kind == PLACE_NUMBER)
+                return meet_numbers(a, b);
+        if (is_null(a) && b->kind == PLACE_POINTER)
+                return *b;
+        if (is_null(b) && a->kind == PLACE_POINTER)
+                return *a;
+        if (a->kind != b->kind || a->type != b->type)
+                return place_unknown;
+        result.indexed |= b->indexed;
+        result.guessed |= b->guessed;
+        if (place_in_frame(a) || a->kind == PLACE_ADDRESS) {
+                uint64_t apart = distance(a->offset, b->offset);
+
+                result.indexed |= apart != 0; /* a step of a loop */
+                result.stride_bytes =
+                    common_factor(common_factor(a->stride_bytes, b->stride_bytes), apart);
+                return result;
+        }
+        if (a->offset == b->offset)
+                return result;
+        if (a->kind != PLACE_POINTER ||
+            !repeats(types, a, distance(a->offset, b->offset)))
+                return place_unknown;
+        result.indexed = true;
+        return result;
+}
+
+struct place_value place_add_constant(const struct place_value *value, int64_t constant)
+{
+        struct place_value result = *value;
+
+        if (value->kind == PLACE_UNKNOWN || value->kind == PLACE_UNREACHED)
+                return *value;
+        result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
+        return value->kind == PLACE_NUMBER
+                   ? place_number(value->stride_bytes, result.offset)
+                   : result;
+}
+
+/* VALUE, an address, plus the number INDEX. */
+static struct place_value add_index(const struct types *types,
+                                    const struct place_value *value,
+                                    const struct place_value *index)
+{
+        struct place_value result = place_add_constant(value, remainder_of(index));
+        uint64_t stride = modulus(index);
+
+        if (stride == 0)
+                return result;
+        result.indexed = true;
+        if (value->kind == PLACE_POINTER)
+                result.guessed |= !repeats(types, &result, stride);
+        else
+                result.stride_bytes = common_factor(value->stride_bytes, stride);
+        return result;
+}
+
+struct place_value place_add(const struct types *types, const struct place_value *a,
+                             const struct place_value *b, uint64_t scale)
+{
+        if (!place_is_number(b)) {
+                const struct place_value *swapped = a;
+
+                if (scale != 1 || !place_is_number(a))
+                        return place_unknown;
+                a = b;
+                b = swapped;
+        }
+        struct place_value index = place_multiply(b, (int64_t)scale);
+
+        if (place_is_number(a))
+                return place_number(common_factor(modulus(a), modulus(&index)),
+                                    remainder_of(a) + remainder_of(&index));
+        return a->kind == PLACE_THREAD || a->kind == PLACE_RESULT
+                   ? place_unknown
+                   : add_index(types, a, &index);
+}
+
+uint64_t place_offset(const struct types *types, const struct place_value *place)
+{
+        const struct type *type = &types->items[place->type];
+        bool repeated =
+            place->indexed || (type->kind != TYPE_STRUCT && type->kind != TYPE_UNION);
+
+        if (!repeated || type->size_bytes == 0 || type->size_bytes > INT64_MAX ||
+            type_open_ended(types, place->type))
+                return (uint64_t)place->offset;
+        int64_t rest = place->offset % (int64_t)type->size_bytes;
+
+        return (uint64_t)(rest < 0 ? rest + (int64_t)type->size_bytes : rest);
+}
+
+bool place_same(const struct place_value *a, const struct place_value *b)
+{
+        return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
+               a->indexed == b->indexed && a->guessed == b->guessed &&
+               a->stride_bytes == b->stride_bytes;
+}

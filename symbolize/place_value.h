@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Where something points, as far as it is known, and how that adds up. Knows no
+ * instructions and no registers. */
+#ifndef MEMLAG_SYMBOLIZE_PLACE_VALUE_H
+#define MEMLAG_SYMBOLIZE_PLACE_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "type.h"
+
+enum place_kind {
+        PLACE_UNKNOWN, /* nothing is known of the address */
+        PLACE_POINTER, /* OFFSET bytes into a TYPE */
+        PLACE_FRAME,   /* OFFSET bytes from the function's CFA */
+        PLACE_ALIGNED, /* from where the stack pointer was rounded down to */
+        PLACE_ADDRESS, /* the file's virtual address OFFSET */
+        PLACE_THREAD,  /* OFFSET bytes from the thread pointer */
+        /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES. */
+        PLACE_NUMBER,
+        PLACE_RESULT, /* what the call that is asked about returned, plus OFFSET */
+        PLACE_UNREACHED
+};
+
+/* Where something points. */
+struct place_value {
+        enum place_kind kind;
+        bool indexed; /* plus any multiple of what repeats there */
+        bool guessed; /* plus an index that need not be such a multiple */
+        uint32_t type;
+        int64_t offset;
+        uint64_t stride_bytes; /* of the index; for a TYPE, that has been compared */
+};
+
+/* Where in its type the place of a POINTER is: of an array's items, in any of them. A
+ * pointer to a number may always be one to several. */
+uint64_t place_offset(const struct types *types, const struct place_value *place);
+
+extern const struct place_value place_unknown;
+
+struct place_value place_pointer(uint32_t type, int64_t offset);
+/* The number REST plus any multiple of MOD; 0: exactly REST. */
+struct place_value place_number(uint64_t mod, int64_t rest);
+
+bool place_in_frame(const struct place_value *value);
+/* Whether it is no address: a number, or unknown. */
+bool place_is_number(const struct place_value *value);
+bool place_same(const struct place_value *a, const struct place_value *b);
+
+/* What holds of A and of B. */
+struct place_value place_meet(const struct types *types, const struct place_value *a,
+                              const struct place_value *b);
+struct place_value place_add_constant(const struct place_value *value, int64_t constant);
+/* A plus SCALE times B. */
+struct place_value place_add(const struct types *types, const struct place_value *a,
+                             const struct place_value *b, uint64_t scale);
+struct place_value place_multiply(const struct place_value *value, int64_t by);
+
+#endif
