@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""What the experiments share: recordings of memlag's kernels under the simulated PMU,
+read by SQL, and the statements that are held against them. Knows no experiment."""
+import argparse
+import csv
+import os
+import pathlib
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+
+# Samples of loads that are slower than an L1 hit; the default of 30 cycles would leave
+# out what L2 serves.
+LDLAT_CYCLES = 6
+
+# From when on every thread is in its second pass over the data, the first being the one
+# that goes before the timed ones, until the first thread ends.
+WINDOW = """
+WITH span AS (SELECT tid, min(time_ns) AS first, max(time_ns) AS last
+              FROM sample_view WHERE function LIKE ? GROUP BY tid)
+SELECT max(first + (last - first) * 0.55), min(last) FROM span
+"""
+
+SAMPLING_LATENCY = """
+SELECT avg(latency_cycles) FROM sample_view
+WHERE time_ns BETWEEN ? AND ? AND level = 'DRAM' AND tlb = 'hit' AND NOT locked
+"""
+
+
+class Recording:
+    """A run of 'memlag bench KERNEL OPTION...' under the simulated PMU."""
+
+    def __init__(self, memlag, kernel, options, cpu, prefetch="off", record=()):
+        self.directory = tempfile.TemporaryDirectory(prefix="memlag-experiment-")
+        path = os.path.join(self.directory.name, "run.db")
+        self.command = ["memlag", "record", "--source", "sim", "--sim-cpu", cpu]
+        self.command += ["--sim-prefetch", prefetch, "--ldlat", str(LDLAT_CYCLES)]
+        self.command += [*record, "--", "memlag", "bench", kernel, *map(str, options)]
+        command = [memlag if word == "memlag" else word for word in self.command]
+        command[2:2] = ["-o", path]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(self.command)}: status {done.returncode}\n{done.stderr}")
+        self.output = done.stdout
+        self.connection = sqlite3.connect(path)
+        self.span = None
+
+    def rows(self, query, *values):
+        return self.connection.execute(query, values).fetchall()
+
+    def value(self, query, *values):
+        return self.rows(query, *values)[0][0]
+
+    def machine(self, key):
+        return self.value("SELECT value FROM machine WHERE key = ?", key)
+
+    def counters(self):
+        """Totals of the whole run."""
+        return dict(self.rows("SELECT name, sum(value) FROM reading JOIN counter"
+                              " USING (counter_id) GROUP BY name"))
+
+    def window(self, function):
+        """The ns between which all threads are in FUNCTION, and warm."""
+        if self.span is None:
+            self.span = self.rows(WINDOW, function)[0]
+        return self.span
+
+    def intervals(self, function, column):
+        """The values of COLUMN of interval_view in that time."""
+        return [row[0] for row in self.rows(
+            f"SELECT {column} FROM interval_view WHERE start_ns >= ? AND end_ns <= ?"
+            f" AND {column} IS NOT NULL", *self.window(function))]
+
+    def middle(self, function, column):
+        values = self.intervals(function, column)
+        return statistics.median(values) if values else None
+
+    def sampling_latency(self, function):
+        return self.value(SAMPLING_LATENCY, *self.window(function))
+
+    def levels(self, function):
+        """The part of the samples that each level has served."""
+        counts = dict(self.rows(
+            "SELECT level, count(*) FROM sample_view WHERE time_ns BETWEEN ? AND ?"
+            " GROUP BY level", *self.window(function)))
+        total = sum(counts.values())
+        return {level: count / total for level, count in counts.items()}
+
+    def verdicts(self, function):
+        return [row[0] for row in self.rows(
+            "SELECT DISTINCT verdict FROM line_view WHERE function LIKE ?", function)]
+
+
+def per_pass(memlag, kernel, options, few, many, **settings):
+    """What the counters gain in one pass: two runs of different length, so that start-up
+    and preparation cancel out."""
+    totals = []
+    for passes in (few, many):
+        run = Recording(memlag, kernel, [*options, "--passes", passes], **settings)
+        totals.append(run.counters())
+    return {name: (totals[1][name] - totals[0].get(name, 0)) / (many - few)
+            for name in totals[1]}
+
+
+class Statements:
+    """The paper's statements, each with the figure that the model gives."""
+
+    def __init__(self):
+        self.lines = []
+        self.failed = 0
+
+    def add(self, text, holds, figure):
+        self.lines.append((text, figure, "yes" if holds else "no"))
+        self.failed += not holds
+        print(f"{'ok  ' if holds else 'FAIL'} {text}: {figure}", flush=True)
+
+    def at_least(self, text, value, limit):
+        self.add(text, value >= limit, f"{value:.4g} (at least {limit:g})")
+
+    def at_most(self, text, value, limit):
+        self.add(text, value <= limit, f"{value:.4g} (at most {limit:g})")
+
+    def near(self, text, value, truth, tolerance):
+        part = value / truth - 1
+        self.add(text, abs(part) <= tolerance,
+                 f"{value:.6g}, {part:+.2%} of {truth:.6g} (within {tolerance:.0%})")
+
+    def equal(self, text, value, truth):
+        self.add(text, value == truth, f"{value} ({truth})")
+
+
+def write_csv(path, header, rows):
+    with open(path, "w", newline="", encoding="ascii") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def write_statements(path, lines):
+    """As a table of Markdown."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("| statement | in the model | holds |\n|---|---|---|\n")
+        for line in lines:
+            file.write("| " + " | ".join(line) + " |\n")
+
+
+def run(description, short, full):
+    """The command line of an experiment. SHORT(memlag, statements) and FULL(memlag,
+    statements, directory) do the work."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("memlag", help="the program, for instance build/bin/memlag")
+    parser.add_argument("--full", metavar="DIR", type=pathlib.Path,
+                        help="the full sweep, with CSV and a table of statements in DIR")
+    options = parser.parse_args()
+    memlag = os.path.abspath(options.memlag)
+    statements = Statements()
+    if options.full:
+        full(memlag, statements, options.full)
+        name = pathlib.Path(sys.argv[0]).stem
+        write_statements(options.full / f"{name}.md", statements.lines)
+    else:
+        short(memlag, statements)
+    sys.exit(1 if statements.failed else 0)

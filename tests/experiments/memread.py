@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""H20's memory read benchmark on their rigel (Xeon Platinum 8176): threads, delay and
+prefetching set the bandwidth; LMRL, the L1 miss latency and the sampling latency are what
+is made of it.
+
+1. Without prefetching LMRL rises with the use of DRAM, and not before.
+2. The false positive: one thread that fills its buffers has a high sampling latency.
+3. With prefetching, at one bandwidth, more delay gives a lower LMRL and a higher α/β."""
+import itertools
+
+import experiment
+
+CPU = "skylake-sp"
+KERNEL = "read_records%"
+IDLE_DELAY = 1000
+CORES = 28
+SIZE = "96M"  # beyond L2 and L3 of all cores
+
+THREADS = [1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28]
+DELAYS = [0, 20, 50, 100, 200, 500, 1000, 2000]
+HEADER = ["prefetch", "threads", "delay_nops", "bandwidth_gbs", "use", "lmrl_cycles",
+          "l1_miss_latency_cycles", "sampling_latency_cycles", "fb_full_ratio",
+          "active_cores", "contended_part", "bound"]
+
+
+def most_common(values):
+    return max(set(values), key=values.count) if values else ""
+
+
+def measure(memlag, prefetch, threads, delay):
+    run = experiment.Recording(
+        memlag, "memread",
+        ["--threads", threads, "--delay", delay, "--size", SIZE, "--passes", 1],
+        cpu=CPU, prefetch=prefetch, record=["--interval", "0.05"])
+    gbs = sum(run.middle(KERNEL, column) for column in ("read_gbs", "write_gbs"))
+    contended = run.intervals(KERNEL, "contended")
+    return {
+        "prefetch": prefetch,
+        "threads": threads,
+        "delay_nops": delay,
+        "bandwidth_gbs": gbs,
+        "use": gbs / run.machine("dram_bandwidth_gbs"),
+        "lmrl_cycles": run.middle(KERNEL, "lmrl_cycles"),
+        "l1_miss_latency_cycles": run.middle(KERNEL, "l1_miss_latency_cycles"),
+        "sampling_latency_cycles": run.sampling_latency(KERNEL),
+        "fb_full_ratio": run.middle(KERNEL, "fb_full_ratio"),
+        "active_cores": run.middle(KERNEL, "active_cores"),
+        "contended_part": sum(contended) / len(contended),
+        "bound": most_common(run.intervals(KERNEL, "bound")),
+        "idle_cycles": run.machine("dram_latency_cycles"),
+        "verdicts": run.verdicts(KERNEL),
+    }
+
+
+def rises_when_bandwidth_is_short(statements, points, idle):
+    """1."""
+    statements.near("idle LMRL is DRAM's idle latency", idle["lmrl_cycles"],
+                    idle["idle_cycles"], 0.02)
+    for point in points:
+        ratio = point["lmrl_cycles"] / idle["lmrl_cycles"]
+        where = f"{point['threads']} threads, delay {point['delay_nops']}, " \
+                f"{point['use']:.0%} of the bandwidth: LMRL over idle"
+        if point["use"] < 0.6:
+            statements.near(where, ratio, 1, 0.15)
+        if point["threads"] == CORES and point["delay_nops"] == 0:
+            statements.at_least(where, ratio, 1.5)
+
+
+def false_positive(statements, point, idle):
+    """2."""
+    ratio = {key: point[key] / idle[key]
+             for key in ("lmrl_cycles", "sampling_latency_cycles")}
+    alone = "one thread, delay 0: "
+    statements.at_least(alone + "sampling latency over idle",
+                        ratio["sampling_latency_cycles"], 1.5)
+    statements.near(alone + "LMRL over idle", ratio["lmrl_cycles"], 1, 0.15)
+    statements.at_least(alone + "part of cycles with the fill buffers full",
+                        point["fb_full_ratio"], 0.5)
+    statements.at_most(alone + "use of DRAM", point["use"], 0.6)
+    statements.equal(alone + "bound of the intervals", point["bound"], "in-core")
+    statements.equal(alone + "contended intervals", point["contended_part"], 0)
+    statements.equal(alone + "verdict", point["verdicts"], ["in-core"])
+    # What the sampling latency alone would say, by the limit that LMRL has.
+    statements.equal(alone + "sampling latency alone calls it contention",
+                     ratio["sampling_latency_cycles"] > 1.25, True)
+
+
+def same_bandwidth(points):
+    """Pairs of points of as many threads and as much bandwidth, the first with less
+    delay."""
+    for low, high in itertools.combinations(points, 2):
+        if low["threads"] == high["threads"] and \
+                abs(high["bandwidth_gbs"] / low["bandwidth_gbs"] - 1) < 0.03:
+            yield low, high
+
+
+def prefetchers_have_time(statements, points):
+    """3."""
+    for low, high in same_bandwidth(points):
+        where = f"{low['threads']} threads, {low['bandwidth_gbs']:.1f} and " \
+                f"{high['bandwidth_gbs']:.1f} GB/s, delay {low['delay_nops']} and " \
+                f"{high['delay_nops']}: "
+        for key, name, lower in (("lmrl_cycles", "LMRL", True),
+                                 ("l1_miss_latency_cycles", "α/β", False)):
+            text = where + name + (" falls" if lower else " rises")
+            statements.add(text, (high[key] < low[key]) == lower,
+                           f"{low[key]:.1f} to {high[key]:.1f}")
+
+
+def short(memlag, statements):
+    idle = measure(memlag, "off", 1, IDLE_DELAY)
+    alone = measure(memlag, "off", 1, 0)
+    others = [measure(memlag, "off", threads, delay)
+              for threads, delay in ((6, 0), (CORES, 2000), (CORES, 0))]
+    rises_when_bandwidth_is_short(statements, [alone, *others], idle)
+    false_positive(statements, alone, idle)
+
+
+def full(memlag, statements, directory):
+    points = {prefetch: [measure(memlag, prefetch, threads, delay)
+                         for threads in THREADS for delay in DELAYS]
+              for prefetch in ("off", "on")}
+    experiment.write_csv(
+        directory / "memread.csv", HEADER,
+        [[f"{point[key]:.4g}" if isinstance(point[key], float) else point[key]
+          for key in HEADER] for point in points["off"] + points["on"]])
+    idle, alone = (next(point for point in points["off"]
+                        if (point["threads"], point["delay_nops"]) == (1, delay))
+                   for delay in (IDLE_DELAY, 0))
+    rises_when_bandwidth_is_short(statements, points["off"], idle)
+    false_positive(statements, alone, idle)
+    prefetchers_have_time(statements, points["on"])
+
+
+if __name__ == "__main__":
+    experiment.run(__doc__, short, full)

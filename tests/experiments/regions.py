@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""B20's data-cache chase in its six regions: random order in small blocks, in large
+blocks and sequential, each with strides of 64 and 128 bytes, over buffers from below L1
+to beyond L3. Each load is served by the level that holds the buffer."""
+import itertools
+
+import experiment
+
+CPU = "haswell-ep"
+KERNEL = "chase_plain%"
+KIB = 1024
+L3_KIB = 30 * 1024
+SHORT_L3_KIB = 5 * 1024  # so that the short version has less to go through
+ORDERS = [("random, small blocks", ["--block", "16K"]),
+          ("random, large blocks", ["--block", "1M"]),
+          ("sequential", ["--order", "sequential"])]
+REGIONS = [(f"{name}, stride {stride}", [*options, "--stride", stride], stride)
+           for (name, options), stride in itertools.product(ORDERS, (64, 128))]
+LEVELS = ["L1", "L2", "L3", "DRAM"]
+SWEEP_KIB = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096,
+             8192, 12288, 16384, 24576, 32768, 49152, 65536, 98304, 131072, 196608]
+HEADER = ["region", "buffer_kib", *LEVELS]
+
+
+def measure(memlag, region, kib, l3_kib):
+    """The parts of the loads that the levels serve. Small buffers are chased often, so
+    that there are samples enough."""
+    _, options, _ = REGIONS[region]
+    passes = max(1, 4096 // kib)
+    run = experiment.Recording(
+        memlag, "chase", ["--size", f"{kib}K", *options, "--passes", passes], cpu=CPU,
+        record=["--sim-set", f"l3.size_bytes={l3_kib * KIB}", "--ldlat", "1", "--period",
+                "19", "--no-heap", "--call-graph", "none"])
+    levels = run.levels(KERNEL)
+    return [levels.get(level, 0) for level in LEVELS]
+
+
+def state(statements, region, level, kib, parts):
+    name, _, _ = REGIONS[region]
+    statements.at_least(f"{name}, {kib} KiB: part of the loads that {level} serves",
+                        parts[LEVELS.index(level)], 0.95)
+
+
+def inside(region, l3_kib):
+    """The level and size of buffers that are clear of where a level holds them in part.
+    L3 spreads lines over all of its sets, so that of a stride of 128 bytes it holds twice
+    the buffer."""
+    _, _, stride = REGIONS[region]
+    return [("L1", 8), ("L2", 64), ("L3", 1024), ("DRAM", l3_kib * stride // 20),
+            ("L1", 24), ("L2", 192), ("L3", l3_kib // 2)]
+
+
+def short(memlag, statements):
+    for region in range(len(REGIONS)):
+        for level, kib in inside(region, SHORT_L3_KIB)[:len(LEVELS)]:
+            state(statements, region, level, kib,
+                  measure(memlag, region, kib, SHORT_L3_KIB))
+
+
+def full(memlag, statements, directory):
+    rows = []
+    for region in range(len(REGIONS)):
+        well_inside = inside(region, L3_KIB)
+        for kib in sorted({*SWEEP_KIB, *(kib for _, kib in well_inside)}):
+            parts = measure(memlag, region, kib, L3_KIB)
+            rows.append([region + 1, kib, *(f"{part:.4f}" for part in parts)])
+            for level, size in well_inside:
+                if kib == size:
+                    state(statements, region, level, kib, parts)
+    experiment.write_csv(directory / "regions.csv", HEADER, rows)
+
+
+if __name__ == "__main__":
+    experiment.run(__doc__, short, full)

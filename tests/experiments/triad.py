@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""H20's STREAM triad: of each repetition the memory controller's counters show three
+arrays read, one of them only to be written, and one written, with and without
+prefetching."""
+import experiment
+
+CPU = "skylake-sp"
+ARRAYS = 3
+MIB = 1 << 20
+HEADER = ["prefetch", "threads", "array_bytes", "arrays_read", "arrays_written"]
+
+
+def measure(memlag, prefetch, threads, size_mib):
+    gained = experiment.per_pass(memlag, "triad", ["--threads", threads, "--size",
+                                                   f"{size_mib}M"],
+                                 2, 4, cpu=CPU, prefetch=prefetch,
+                                 record=["--no-heap", "--period", "100000"])
+    array_bytes = size_mib * MIB // ARRAYS
+    return {
+        "prefetch": prefetch,
+        "threads": threads,
+        "array_bytes": array_bytes,
+        "arrays_read": gained["dram.read_bytes"] / array_bytes,
+        "arrays_written": gained["dram.write_bytes"] / array_bytes,
+    }
+
+
+def state(statements, point):
+    where = f"prefetching {point['prefetch']}, {point['threads']} threads: arrays "
+    statements.near(where + "read", point["arrays_read"], 3, 0.02)
+    statements.near(where + "written", point["arrays_written"], 1, 0.02)
+
+
+def short(memlag, statements):
+    for prefetch in ("off", "on"):
+        state(statements, measure(memlag, prefetch, 1, 150))
+
+
+def full(memlag, statements, directory):
+    points = [measure(memlag, prefetch, threads, 384)
+              for prefetch in ("off", "on") for threads in (1, 4, 16, 28)]
+    for point in points:
+        state(statements, point)
+    experiment.write_csv(directory / "triad.csv", HEADER,
+                         [[point[key] for key in HEADER] for point in points])
+
+
+if __name__ == "__main__":
+    experiment.run(__doc__, short, full)
