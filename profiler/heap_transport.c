@@ -18,6 +18,7 @@
 #include "paths.h"
 #include "sim_memory.h"
 #include "sim_ring.h"
+#include "tick_clock.h"
 
 #define TRACKER_DIRECTORY "valgrind"
 #define TRACKER_NAME      "vgpreload_memlag-amd64-linux.so"
@@ -49,7 +50,8 @@ struct heap_transport {
         struct sim_memory memory;
         int bell[2];
         int tracker_dir; /* -1: its path can be said in LD_PRELOAD */
-        char *tracker;   /* its path */
+        char *tracker;   /* its path for the target */
+        char *real_path; /* as the kernel calls it */
         char *variable;  /* "LD_PRELOAD=...", as the target gets it */
         char *channel;   /* CHANNEL_VARIABLE, likewise */
         char **environment;
@@ -57,6 +59,8 @@ struct heap_transport {
         size_t image_count, image_capacity;
         size_t *active; /* images that have not ended, in order */
         size_t active_count, active_capacity;
+        bool time_in_ticks;
+        struct tick_clock clock;            /* of these */
         struct context_intern *latest;      /* (0, pid) → its latest image + 1 */
         struct context_intern *stack_index; /* (image, hash) → index + 1 */
         struct heap_stack **stacks;
@@ -127,7 +131,8 @@ static int open_parts(struct heap_transport *transport, struct diag *diag)
         if (!path)
                 return -ENOENT;
         transport->tracker = path;
-        return 0;
+        transport->real_path = realpath(path, NULL);
+        return transport->real_path ? 0 : diag_no_memory(diag);
 }
 
 int heap_transport_open(bool call_graph, struct heap_transport **result,
@@ -146,6 +151,8 @@ int heap_transport_open(bool call_graph, struct heap_transport **result,
         struct simpmu_control *control = transport->memory.control;
         control->stack_frames = call_graph ? STACK_FRAMES : 0;
         control->version = SIMPMU_VERSION;
+        control->time_in_ticks = transport->time_in_ticks = tick_clock_is_trusted();
+        tick_clock_measure(&transport->clock);
         control->magic = SIMPMU_MAGIC;
         *result = transport;
         return 0;
@@ -173,6 +180,7 @@ void heap_transport_close(struct heap_transport *transport)
         context_intern_free(transport->latest);
         context_intern_free(transport->stack_index);
         free(transport->tracker);
+        free(transport->real_path);
         free(transport->channel);
         free(transport->variable);
         free(transport->environment);
@@ -216,6 +224,11 @@ int heap_transport_environment(struct heap_transport *transport, const char *com
         transport->environment = all;
         *result = all;
         return 0;
+}
+
+const char *heap_transport_tracker(const struct heap_transport *transport)
+{
+        return transport->real_path;
 }
 
 int heap_transport_poll_fd(const struct heap_transport *transport)
@@ -370,7 +383,11 @@ static int read_event(struct heap_transport *transport, size_t number,
         const struct simpmu_record *record = transport->record;
         struct image *image = &transport->images[number];
         int rc;
-        *event = (struct heap_event){.time_ns = record->time_ns, .tid = record->tid};
+        *event = (struct heap_event){
+            .time_ns = transport->time_in_ticks
+                           ? (uint64_t)tick_clock_ns(&transport->clock, record->time_ns)
+                           : record->time_ns,
+            .tid = record->tid};
         if ((record->type == SIMPMU_PROCESS) != (image->pid == 0)) {
                 give_up(transport, image);
                 return 0;
@@ -406,14 +423,17 @@ static int read_event(struct heap_transport *transport, size_t number,
         return rc < 0 ? rc : 1;
 }
 
+/* At most what fits into the ring: a process that tells as fast as it is listened to must
+ * not keep what others tell from its place between. */
 static int take_records(struct heap_transport *transport, size_t number,
                         heap_event_handler handler, void *context, struct diag *diag)
 {
         struct image *image = &transport->images[number];
-        uint64_t released = image->ring.tail;
+        uint64_t begin = image->ring.tail, released = begin;
         const char *fault;
         int found, rc = 0;
         while (rc == 0 && !image->damaged &&
+               image->ring.tail - begin < SIMPMU_RING_BYTES &&
                (found = sim_ring_peek(&image->ring, transport->record, &fault)) != 0) {
                 struct heap_event event;
                 if (found < 0) {
@@ -439,6 +459,7 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
         char rings[512];
         while (read(transport->bell[0], rings, sizeof(rings)) > 0)
                 ;
+        tick_clock_measure(&transport->clock);
         int rc = discover(transport, diag);
         for (size_t i = 0; rc == 0 && i < transport->active_count; i++) {
                 size_t number = transport->active[i];

@@ -28,6 +28,9 @@ void heap_transport_close(struct heap_transport *transport);
 int heap_transport_environment(struct heap_transport *transport, const char *command,
                                char **environment, char ***result, struct diag *diag);
 
+/* The tracker's file, as the kernel's records of mappings name it. */
+const char *heap_transport_tracker(const struct heap_transport *transport);
+
 /* Polls readable when a process is about to wait for room. */
 int heap_transport_poll_fd(const struct heap_transport *transport);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From perf records to events of source.h. Keeps the processes, threads and counters
+/* From perf records to events of source.h. Keeps the processes and threads
  * that the records have told of, and nothing of memory but the kernel's mappings: what is
  * mapped in a process is the sink's to know. */
 #include "perf_deliver.h"
@@ -25,6 +25,12 @@
 #define NO_TASK       UINT32_MAX /* the pid of tasks that are gone, and of the kernel */
 #define FIRST_CONTEXT ((uint64_t)PERF_CONTEXT_MAX) /* the markers are from here on */
 
+/* Code in a process's memory; of no length: there is none. */
+struct code_range {
+        uint64_t start_addr;
+        uint64_t length_bytes;
+};
+
 struct thread {
         uint32_t tid;
         size_t process;  /* index */
@@ -45,6 +51,8 @@ struct process {
         bool holds_mapping; /* the pending image's stack, told of before its executable */
         struct event_mapping held;
         size_t threads_alive;
+        struct code_range tracker; /* of the image */
+        struct code_range vdso;
         bool *kernel_told; /* which kernel mappings the image has */
         size_t kernel_told_count;
 };
@@ -52,15 +60,6 @@ struct process {
 struct kernel_mapping {
         struct event_mapping event;
         char *path;
-};
-
-struct counter {
-        char *name;
-        char *unit;
-        uint64_t value; /* as last read */
-        uint64_t time_enabled;
-        uint64_t time_running;
-        int64_t read_ns;
 };
 
 struct throttle {
@@ -73,7 +72,8 @@ struct perf_deliver {
         struct user_stacks *user_stacks; /* NULL: copied stacks are left out */
         perf_deliver_amend amend;        /* NULL: samples stay as they are */
         void *amend_context;
-        image_key images; /* begun so far */
+        const char *tracker_path; /* NULL: there is no tracker in the target */
+        image_key images;         /* begun so far */
         struct process *processes;
         size_t process_count, process_capacity;
         struct thread *threads;
@@ -82,9 +82,6 @@ struct perf_deliver {
         struct context_intern *thread_index;  /* (0, tid) → index + 1 */
         struct kernel_mapping *kernel;
         size_t kernel_count;
-        struct counter *counters;
-        size_t counter_count;
-        struct context_intern *counter_index; /* (0, event id) → index + 1 */
         struct throttle *throttles;
         size_t throttle_count;
         struct context_intern *throttle_index; /* (0, stream id) → index + 1 */
@@ -108,11 +105,10 @@ struct perf_deliver *perf_deliver_new(struct sink *sink)
         deliver->sink = sink;
         deliver->process_index = context_intern_new();
         deliver->thread_index = context_intern_new();
-        deliver->counter_index = context_intern_new();
         deliver->throttle_index = context_intern_new();
         deliver->cpu_index = context_intern_new();
         if (!deliver->process_index || !deliver->thread_index ||
-            !deliver->counter_index || !deliver->throttle_index || !deliver->cpu_index) {
+            !deliver->throttle_index || !deliver->cpu_index) {
                 perf_deliver_free(deliver);
                 return NULL;
         }
@@ -131,19 +127,13 @@ void perf_deliver_free(struct perf_deliver *deliver)
                 free(deliver->threads[i].name);
         for (size_t i = 0; i < deliver->kernel_count; i++)
                 free(deliver->kernel[i].path);
-        for (size_t i = 0; i < deliver->counter_count; i++) {
-                free(deliver->counters[i].name);
-                free(deliver->counters[i].unit);
-        }
         context_intern_free(deliver->process_index);
         context_intern_free(deliver->thread_index);
-        context_intern_free(deliver->counter_index);
         context_intern_free(deliver->throttle_index);
         context_intern_free(deliver->cpu_index);
         free(deliver->processes);
         free(deliver->threads);
         free(deliver->kernel);
-        free(deliver->counters);
         free(deliver->throttles);
         free(deliver->frames);
         free(deliver);
@@ -153,6 +143,11 @@ void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
                                   struct user_stacks *stacks)
 {
         deliver->user_stacks = stacks;
+}
+
+void perf_deliver_set_tracker(struct perf_deliver *deliver, const char *path)
+{
+        deliver->tracker_path = path;
 }
 
 /* ---- processes ----------------------------------------------------------------- */
@@ -209,6 +204,8 @@ static int begin_image(struct perf_deliver *deliver, struct process *process,
         process->kernel_told = NULL;
         process->kernel_told_count = 0;
         process->threads_alive = 0;
+        if (!forked)
+                process->tracker = process->vdso = (struct code_range){0, 0};
         struct event_process event = {.image = process->image,
                                       .parent = parent,
                                       .pid = process->pid,
@@ -361,6 +358,9 @@ static int forked_process(struct perf_deliver *deliver, int64_t time_ns,
         if (existed)
                 return rc == 0 ? expect_image(process, time_ns, parent_image, NULL, diag)
                                : rc;
+        parent = find_process(deliver, task->parent_pid); /* it may have moved */
+        process->tracker = parent ? parent->tracker : (struct code_range){0, 0};
+        process->vdso = parent ? parent->vdso : (struct code_range){0, 0};
         if (rc == 0)
                 rc = begin_image(deliver, process, time_ns, parent_image, NULL, true,
                                  diag);
@@ -461,6 +461,18 @@ int perf_deliver_mapping_kind(const char **path)
         return strcmp(name, "[vdso]") == 0 ? MAPPING_VDSO : MAPPING_ANON;
 }
 
+static void note_code(const struct perf_deliver *deliver, struct process *process,
+                      const struct event_mapping *event)
+{
+        struct code_range range = {event->start_addr, event->length_bytes};
+        if (!deliver->tracker_path || event->protection[2] != 'x')
+                return;
+        if (event->kind == MAPPING_VDSO)
+                process->vdso = range;
+        else if (event->path && strcmp(event->path, deliver->tracker_path) == 0)
+                process->tracker = range;
+}
+
 int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
                          struct event_mapping *event, struct diag *diag)
 {
@@ -478,6 +490,8 @@ int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t
         if (rc == 0)
                 rc = running_process(deliver, pid, time_ns, &process, diag);
         event->image = process->image;
+        if (rc == 0)
+                note_code(deliver, process, event);
         if (rc == 0 && deliver->user_stacks &&
             user_stacks_map(deliver->user_stacks, event) < 0)
                 return diag_no_memory(diag);
@@ -588,86 +602,6 @@ void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend ame
         deliver->amend_context = context;
 }
 
-int perf_deliver_counter(struct perf_deliver *deliver, uint64_t id, const char *name,
-                         const char *unit, struct diag *diag)
-{
-        struct counter *all =
-            reallocarray(deliver->counters, deliver->counter_count + 1, sizeof(*all));
-        if (!all)
-                return diag_no_memory(diag);
-        deliver->counters = all;
-        struct counter counter = {.name = strdup(name), .unit = strdup(unit)};
-        struct context_node *node = context_intern_place(deliver->counter_index, 0, id);
-        if (!counter.name || !counter.unit || !node) {
-                free(counter.name);
-                free(counter.unit);
-                return diag_no_memory(diag);
-        }
-        all[deliver->counter_count++] = counter;
-        node->id = (int64_t)deliver->counter_count;
-        return 0;
-}
-
-/* GAINED in TIME_RUNNING, as it would have been in TIME_ENABLED. */
-static uint64_t scaled(uint64_t gained, uint64_t time_enabled, uint64_t time_running)
-{
-        if (time_running == 0 || time_running >= time_enabled)
-                return gained;
-        double value = (double)gained * ((double)time_enabled / (double)time_running);
-        return value < 0x1p63 ? (uint64_t)value : gained;
-}
-
-struct span {
-        int64_t start_ns;
-        int64_t end_ns;
-        image_key image;
-        uint32_t tid;
-};
-
-enum { VALUES_AT_ONCE = 32 }; /* a group is smaller: it fits a core's counters */
-
-/* Hands the values of READ over as what was gained in SPAN. CUMULATIVE: they count from
- * the event's beginning, else they are the gain. SINGLE_ID is that of a value without
- * one. */
-static int deliver_values(struct perf_deliver *deliver, const struct record_read *read,
-                          struct span span, uint64_t single_id, bool cumulative,
-                          struct diag *diag)
-{
-        struct event_counter gains[VALUES_AT_ONCE];
-        size_t count = 0;
-        uint64_t unscaled_ns = 0;
-        for (size_t i = 0; i < read->count && count < VALUES_AT_ONCE; i++) {
-                struct record_value value = record_read_value(read, i);
-                uint64_t id = read->has_id ? value.id : single_id;
-                int64_t index = context_intern_find(deliver->counter_index, 0, id);
-                if (!index)
-                        continue;
-                struct counter *counter = &deliver->counters[index - 1];
-                struct counter before = cumulative ? *counter : (struct counter){0};
-                uint64_t enabled = read->time_enabled - before.time_enabled;
-                uint64_t running = read->time_running - before.time_running;
-                if (cumulative) {
-                        if (count == 0)
-                                span.start_ns = counter->read_ns;
-                        counter->value = value.value;
-                        counter->time_enabled = read->time_enabled;
-                        counter->time_running = read->time_running;
-                        counter->read_ns = span.end_ns;
-                }
-                if (running < enabled)
-                        unscaled_ns = enabled - running;
-                gains[count++] = (struct event_counter){
-                    counter->name, counter->unit,
-                    scaled(value.value - before.value, enabled, running)};
-        }
-        int rc =
-            unscaled_ns ? loss(deliver, "multiplexed time", unscaled_ns, "ns", diag) : 0;
-        if (rc < 0 || count == 0 || span.end_ns <= span.start_ns)
-                return rc;
-        return sink_counters(deliver->sink, span.start_ns, span.end_ns, span.image,
-                             span.tid, gains, count, diag);
-}
-
 /* The first reading on a CPU gives it its name. */
 static int begin_cpu(struct perf_deliver *deliver, uint32_t cpu, int64_t start_ns,
                      struct diag *diag)
@@ -702,18 +636,42 @@ int perf_deliver_cpu_counters(struct perf_deliver *deliver, int64_t start_ns,
                        : rc;
 }
 
-static int deliver_counts(struct perf_deliver *deliver, int64_t time_ns,
-                          const struct record *record, struct diag *diag)
+/* ---- the heap tracker -------------------------------------------------------------- */
+
+static bool is_in(const struct code_range *range, uint64_t addr)
 {
-        const struct record_counts *counts = &record->counts;
-        struct process *process = find_process(deliver, counts->pid);
-        const struct thread *thread = find_thread(deliver, counts->tid);
-        if (!runs(process))
-                return loss(deliver, "counter readings of unknown processes", 1,
-                            "readings", diag);
-        struct span span = {thread ? thread->start_ns : 0, time_ns, process->image,
-                            counts->tid};
-        return deliver_values(deliver, &counts->read, span, record->id.id, false, diag);
+        return addr - range->start_addr < range->length_bytes;
+}
+
+/* Frames from the clock's function in the vdso to the tracker, by way of the C library.
+ */
+enum { CLOCK_CALLERS = 3 };
+
+/* Whether the tracker was at work: itself, or the clock that it had called. */
+static bool is_of_tracker(const struct process *process, const struct event_sample *event)
+{
+        if (is_in(&process->tracker, event->ip))
+                return true;
+        if (process->tracker.length_bytes == 0 || !is_in(&process->vdso, event->ip))
+                return false;
+        for (size_t i = 1; i < event->depth && i <= CLOCK_CALLERS; i++)
+                if (is_in(&process->tracker, event->frames[i]))
+                        return true;
+        return false;
+}
+
+/* Leaves the tracker's functions out of the call stack: what they call seems to be called
+ * by the program, as it is without them. */
+static void skip_tracker(struct perf_deliver *deliver, const struct process *process,
+                         struct event_sample *event)
+{
+        size_t kept = 0;
+        if (process->tracker.length_bytes == 0)
+                return;
+        for (size_t i = 0; i < event->depth; i++)
+                if (!is_in(&process->tracker, deliver->frames[i]))
+                        deliver->frames[kept++] = deliver->frames[i];
+        event->depth = kept;
 }
 
 /* ---- samples ---------------------------------------------------------------------- */
@@ -836,6 +794,10 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
         };
         set_memory(stream, sample, &event, &row);
         rc = set_frames(deliver, sample, &event, diag);
+        if (rc == 0 && is_of_tracker(process, &event))
+                return loss(deliver, "samples in the heap tracker", 1, "samples", diag);
+        if (rc == 0)
+                skip_tracker(deliver, process, &event);
         if (rc == 0 && deliver->amend)
                 rc = deliver->amend(deliver->amend_context, sample, &event, diag);
         if (event.depth && event.frames == deliver->frames)
@@ -843,12 +805,7 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
         if (rc == 0)
                 rc = tell_kernel_mappings(deliver, process, time_ns, &event, record->misc,
                                           diag);
-        if (rc == 0)
-                rc = sink_sample(deliver->sink, time_ns, &event, diag);
-        if (rc < 0 || sample->read.count == 0)
-                return rc;
-        struct span span = {0, time_ns, process->image, record->id.tid};
-        return deliver_values(deliver, &sample->read, span, record->id.id, true, diag);
+        return rc == 0 ? sink_sample(deliver->sink, time_ns, &event, diag) : rc;
 }
 
 /* ---- what is missing ----------------------------------------------------------------
@@ -884,11 +841,6 @@ static int deliver_throttle(struct perf_deliver *deliver, int64_t time_ns,
                     "ns", diag);
 }
 
-void perf_deliver_damaged(struct perf_deliver *deliver)
-{
-        sink_loss(deliver->sink, "damaged records", 1, "records");
-}
-
 int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
                         const struct perf_stream *stream, const struct record *record,
                         struct diag *diag)
@@ -912,8 +864,6 @@ int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
         case RECORD_THROTTLE:
         case RECORD_UNTHROTTLE:
                 return deliver_throttle(deliver, time_ns, record, diag);
-        case RECORD_READ:
-                return deliver_counts(deliver, time_ns, record, diag);
         case RECORD_OTHER:
                 return 0; /* known, and not needed */
         case RECORD_UNKNOWN:

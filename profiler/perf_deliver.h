@@ -28,11 +28,10 @@ struct user_stacks;
 void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
                                   struct user_stacks *stacks);
 
-/* Values with this event ID, in READ records and in samples, are those of counter NAME
- * with UNIT ("cycles", "events" or "bytes"); both texts are copied. Values of other ids
- * are left out. -ENOMEM. */
-int perf_deliver_counter(struct perf_deliver *deliver, uint64_t id, const char *name,
-                         const char *unit, struct diag *diag);
+/* PATH is the file of the heap tracker that memlag had loaded into the target, and must
+ * outlive DELIVER: samples in its code, and in the kernel's clock that it called, are
+ * counted and left out, and call stacks go around it. */
+void perf_deliver_set_tracker(struct perf_deliver *deliver, const char *path);
 
 /* May change EVENT, which is about to go to the sink; SAMPLE is what it was made of. What
  * it points to must last until the sink has it. */
@@ -52,14 +51,10 @@ void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend ame
  *
  * A sample keeps its address and latency, also where its data source says that it was no
  * access to memory. One of an unknown thread belongs to process -1. Its call stack
- * has no context markers. Values are cumulative in samples, and of the thread's whole
- * life in READ; they are scaled to the time enabled. */
+ * has no context markers. Counters' values are left out. */
 int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
                         const struct perf_stream *stream, const struct record *record,
                         struct diag *diag);
-
-/* Counts a record that record_decode refused. */
-void perf_deliver_damaged(struct perf_deliver *deliver);
 
 /* ---- what is known otherwise, such as of processes that exist already ------------- */
 

@@ -317,9 +317,10 @@ int source_perf_start(struct source *source, char ***argv, char ***envp,
                 return 0;
         int rc = heap_transport_open(source->options.call_graph != CALL_GRAPH_NONE,
                                      &source->heap, diag);
-        return rc == 0 ? heap_transport_environment(source->heap, (*argv)[0], *envp, envp,
-                                                    diag)
-                       : rc;
+        if (rc < 0)
+                return rc;
+        perf_deliver_set_tracker(source->deliver, heap_transport_tracker(source->heap));
+        return heap_transport_environment(source->heap, (*argv)[0], *envp, envp, diag);
 }
 
 int source_perf_poll_fd(struct source *source)

@@ -409,17 +409,7 @@ static void take_throttle(struct cursor *cursor, struct record *record)
         record->throttle.stream_id = take(cursor);
 }
 
-static void take_counts(struct cursor *cursor, const struct record_layout *layout,
-                        struct record *record)
-{
-        record->kind = RECORD_READ;
-        memset(&record->counts, 0, sizeof(record->counts));
-        take_pair(cursor, &record->counts.pid, &record->counts.tid);
-        take_read(cursor, layout->read_format, &record->counts.read);
-}
-
-static void take_body(struct cursor *cursor, const struct record_layout *layout,
-                      struct record *record)
+static void take_body(struct cursor *cursor, struct record *record)
 {
         switch (record->type) {
         case PERF_RECORD_MMAP:
@@ -440,9 +430,6 @@ static void take_body(struct cursor *cursor, const struct record_layout *layout,
         case PERF_RECORD_THROTTLE:
         case PERF_RECORD_UNTHROTTLE:
                 take_throttle(cursor, record);
-                break;
-        case PERF_RECORD_READ:
-                take_counts(cursor, layout, record);
                 break;
         default:
                 record->kind = RECORD_OTHER;
@@ -522,7 +509,7 @@ int record_decode(const struct record_layout *layout, const void *bytes, size_t 
                 take_sample(&cursor, layout, record);
         } else {
                 take_trailer(&cursor, layout, &record->id);
-                take_body(&cursor, layout, record);
+                take_body(&cursor, record);
         }
         return cursor.failed ? -EBADMSG : 0;
 }

@@ -38,7 +38,6 @@ enum record_kind {
         RECORD_LOST_SAMPLES,
         RECORD_THROTTLE,
         RECORD_UNTHROTTLE,
-        RECORD_READ,
         RECORD_OTHER,  /* a known type whose body is not decoded, such as AUX */
         RECORD_UNKNOWN /* a type that is newer than this code, or not the kernel's */
 };
@@ -161,12 +160,6 @@ struct record_throttle {
         uint64_t stream_id;
 };
 
-struct record_counts { /* READ */
-        uint32_t pid;
-        uint32_t tid;
-        struct record_read read;
-};
-
 struct record {
         enum record_kind kind;
         uint32_t type; /* PERF_RECORD_ */
@@ -179,7 +172,6 @@ struct record {
                 struct record_task task;
                 struct record_lost lost;
                 struct record_throttle throttle;
-                struct record_counts counts;
         };
 };
 

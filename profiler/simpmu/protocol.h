@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 3u
+#define SIMPMU_VERSION 4u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -92,6 +92,9 @@ struct simpmu_control {
         uint32_t no_heap;        /* 1: the heap tracker is told to be silent */
         uint32_t heaps_cut_off;  /* atomic: processes that cannot tell of their heap */
         uint32_t prefetch;       /* a bit of each simpmu_prefetcher that is on */
+        /* 1: the heap tracker of a target that runs as it is notes the time stamp counter
+         * in the place of time_ns. */
+        uint32_t time_in_ticks;
 };
 
 /* The first page of a slice; the ring's bytes follow. head and tail count bytes
@@ -144,7 +147,7 @@ struct simpmu_record {
         uint16_t flags;
         uint32_t tid; /* 0 where no thread is meant */
         uint32_t reserved;
-        uint64_t time_ns;
+        uint64_t time_ns; /* or ticks, see time_in_ticks */
 };
 
 /* flags of SIMPMU_PROCESS */

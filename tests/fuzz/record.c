@@ -66,8 +66,6 @@ static uint64_t sum_record(const struct record *record, uint64_t sample_type)
                        sum_bytes(record->mmap.build_id, record->mmap.build_id_bytes);
         case RECORD_COMM:
                 return strlen(record->comm.name);
-        case RECORD_READ:
-                return sum_read(&record->counts.read);
         default:
                 return record->type;
         }

@@ -284,45 +284,57 @@ static void samples_keep_what_they_know(void **state)
                          1);
 }
 
-static void values_become_gains(void **state)
+/* The tracker's file is mapped in two pieces, of which one is code; a child inherits it,
+ * and the next program has none. */
+static void the_tracker_is_counted_and_left_out(void **state)
 {
         (void)state;
         struct fixture f = open_fixture();
-        assert_int_equal(perf_deliver_counter(f.deliver, 71, "cycles", "cycles", &diag),
-                         0);
-        assert_int_equal(perf_deliver_counter(f.deliver, 72, "misses", "events", &diag),
-                         0);
-        uint64_t values[] = {1000, 71, 50, 72, 12345, 99};
-        struct record record = sample_of(5, 5, 0x401000);
-        record.sample.read = (struct record_read){.count = 3,
-                                                  .time_enabled = 100,
-                                                  .time_running = 100,
-                                                  .values = values,
-                                                  .stride = 2,
-                                                  .has_id = true};
-        hand_over(&f, 100, &record);
-        values[0] = 1600;
-        values[2] = 80;
-        record.sample.read.time_enabled = 200; /* ran half of the second 100 ns */
-        record.sample.read.time_running = 150;
-        hand_over(&f, 200, &record);
-        struct record read = {.kind = RECORD_READ, .counts = {.pid = 5, .tid = 6}};
-        read.counts.read = record.sample.read;
-        fork_task(&f, 210, 5, 5, 6);
-        hand_over(&f, 250, &read);
+        perf_deliver_set_tracker(f.deliver, "/opt/tracker.so");
+        comm(&f, 1, 9, 9, "p", true);
+        map(&f, 1, 9, 0x400000, 0x1000, "/opt/p");
+        map(&f, 2, 9, 0x700000, 0x1000, "/opt/tracker.so");
+        map(&f, 2, 9, 0x900000, 0x2000, "[vdso]");
+        static const uint64_t from_tracker[] = {0x900010, 0x500000, 0x700123, 0x400020};
+        static const uint64_t from_program[] = {0x900010, 0x500000, 0x400030};
+        static const uint64_t through_it[] = {0x500040, 0x700456, 0x400050};
+        const struct {
+                uint64_t ip;
+                const uint64_t *chain;
+                size_t count;
+        } samples[] = {
+            {0x400000, NULL, 0},         {0x6fffff, NULL, 0},
+            {0x700000, NULL, 0},         {0x700fff, NULL, 0},
+            {0x701000, NULL, 0},         {0x900010, from_tracker, 4},
+            {0x900010, NULL, 0}, /* nobody knows who called */
+            {0x900010, from_program, 3}, {0x500040, through_it, 3},
+        };
+        for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+                struct record record = sample_of(9, 9, samples[i].ip);
+                record.sample.callchain = samples[i].chain;
+                record.sample.callchain_count = samples[i].count;
+                hand_over(&f, 10, &record);
+        }
+        fork_task(&f, 20, 9, 10, 10);
+        struct record inside = sample_of(10, 10, 0x700010);
+        hand_over(&f, 21, &inside);
+        comm(&f, 30, 10, 10, "q", true);
+        map(&f, 30, 10, 0x400000, 0x1000, "/opt/q");
+        hand_over(&f, 31, &inside);
         close_fixture(&f);
+        assert_int_equal(number("SELECT value FROM ledger WHERE unit = 'samples' AND "
+                                "kind = 'samples in the heap tracker'"),
+                         4);
+        assert_int_equal(number("SELECT count(*) FROM sample"), 7);
         assert_string_equal(
-            plain_text(
-                "deliver.db",
-                "SELECT group_concat(r.start_ns || '-' || r.end_ns || ' ' || tid || "
-                "' ' || counter.name || ' ' || value, ', ') FROM (SELECT * FROM "
-                "reading ORDER BY start_ns, counter_id) r JOIN counter USING "
-                "(counter_id) JOIN thread USING (thread_id)"),
-            "0-100 5 cycles 1000, 0-100 5 misses 50, 100-200 5 cycles 1200, "
-            "100-200 5 misses 60, 210-250 6 cycles 2133, 210-250 6 misses 106");
-        assert_int_equal(number("SELECT value FROM ledger WHERE kind = "
-                                "'multiplexed time'"),
-                         100);
+            plain_text("deliver.db",
+                       "WITH RECURSIVE up (id, ip, level) AS (SELECT stack.parent_id, "
+                       "stack.ip, 1 FROM sample JOIN stack USING (stack_id) "
+                       "WHERE sample.ip = 0x500040 "
+                       "UNION ALL SELECT parent_id, stack.ip, level + 1 FROM up "
+                       "JOIN stack ON stack_id = up.id) "
+                       "SELECT group_concat(printf('%x', ip)) FROM up"),
+            "500040,400050");
 }
 
 static void what_is_missing_is_counted(void **state)
@@ -337,13 +349,12 @@ static void what_is_missing_is_counted(void **state)
         hand_over(&f, 60, &(struct record){.kind = RECORD_UNTHROTTLE});
         hand_over(&f, 70, &(struct record){.kind = RECORD_UNTHROTTLE});
         hand_over(&f, 80, &(struct record){.kind = RECORD_THROTTLE});
-        perf_deliver_damaged(f.deliver);
         close_fixture(&f);
         assert_string_equal(
             plain_text("deliver.db", "SELECT group_concat(kind || ' ' || value || ' ' || "
                                      "unit, ', ') FROM (SELECT * FROM ledger ORDER BY "
                                      "kind)"),
-            "damaged records 1 records, records lost 15 records, records of unknown "
+            "records lost 15 records, records of unknown "
             "types 1 "
             "entries, samples lost by the CPU 5 records, throttled time 50 ns, times "
             "throttled 2 times");
@@ -357,7 +368,7 @@ int main(void)
             db_unit_test(mappings_have_perfs_kinds),
             db_unit_test(kernel_mappings_go_where_samples_are),
             db_unit_test(samples_keep_what_they_know),
-            db_unit_test(values_become_gains),
+            db_unit_test(the_tracker_is_counted_and_left_out),
             db_unit_test(what_is_missing_is_counted),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

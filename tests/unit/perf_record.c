@@ -270,32 +270,6 @@ static void absurd_counts(void **state)
         }
 }
 
-static void counts_without_group(void **state)
-{
-        (void)state;
-        const struct record_layout layout = {
-            .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
-                           PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID};
-        struct maker maker;
-        begin(&maker);
-        put_pair(&maker, 10, 11);
-        put(&maker, 5000);
-        put(&maker, 100);
-        put(&maker, 50);
-        put(&maker, 42);
-        size_t size = finish(&maker, PERF_RECORD_READ, 0);
-        struct record record = decode(&layout, &maker, size);
-        assert_int_equal(record.kind, RECORD_READ);
-        assert_int_equal(record.counts.pid, 10);
-        assert_int_equal(record.counts.read.count, 1);
-        assert_int_equal(record.counts.read.time_enabled, 100);
-        assert_int_equal(record.counts.read.time_running, 50);
-        struct record_value value = record_read_value(&record.counts.read, 0);
-        assert_int_equal(value.value, 5000);
-        assert_int_equal(value.id, 42);
-        check_cuts(&layout, &maker, size);
-}
-
 static void mappings(void **state)
 {
         (void)state;
@@ -619,7 +593,6 @@ int main(void)
             cmocka_unit_test(memory_sample),
             cmocka_unit_test(sample_with_everything),
             cmocka_unit_test(absurd_counts),
-            cmocka_unit_test(counts_without_group),
             cmocka_unit_test(mappings),
             cmocka_unit_test(mapping_with_build_id),
             cmocka_unit_test(old_mapping_of_data),

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Ticks of a counter whose rate is chosen here, and changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tick_clock.h"
+
+/* 2.5 ticks a nanosecond. */
+static uint64_t ticks_at(int64_t ns)
+{
+        return UINT64_C(1000000000000) + (uint64_t)ns * 5 / 2;
+}
+
+static void times_between_two_readings_are_those_of_the_rate(void **state)
+{
+        (void)state;
+        struct tick_clock clock = {0};
+        tick_clock_note(&clock, ticks_at(5000), 5000);
+        tick_clock_note(&clock, ticks_at(10005000), 10005000);
+        for (int64_t ns = 5000; ns < 10005000; ns += 77777) {
+                int64_t told = tick_clock_ns(&clock, ticks_at(ns));
+                assert_true(told == ns || told == ns - 1); /* rounded down */
+        }
+}
+
+static void times_behind_the_last_reading_go_on_at_its_rate(void **state)
+{
+        (void)state;
+        struct tick_clock clock = {0};
+        tick_clock_note(&clock, ticks_at(0), 0);
+        tick_clock_note(&clock, ticks_at(1000000), 1000000);
+        int64_t told = tick_clock_ns(&clock, ticks_at(1500000));
+        assert_true(told == 1500000 || told == 1499999);
+}
+
+/* The time never goes back, whatever comes between the readings and however the rate
+ * changes: readings are 300 ns wrong by turns. */
+static void later_ticks_never_have_an_earlier_time(void **state)
+{
+        (void)state;
+        struct tick_clock clock = {0};
+        int64_t before = 0;
+        for (int64_t ns = 0; ns < 400000000; ns += 100000) {
+                if (ns % 1000000 == 0)
+                        tick_clock_note(&clock, ticks_at(ns),
+                                        ns + (ns % 2000000 ? 300 : 0));
+                int64_t told = tick_clock_ns(&clock, ticks_at(ns + 50000));
+                assert_true(told >= before);
+                if (ns > 2000000)
+                        assert_in_range(told, ns + 49000, ns + 51000);
+                before = told;
+        }
+}
+
+static void nothing_is_known_of_other_times(void **state)
+{
+        (void)state;
+        struct tick_clock clock = {0};
+        assert_int_equal(tick_clock_ns(&clock, 12345), 0);
+        tick_clock_note(&clock, ticks_at(1000), 1000);
+        assert_int_equal(tick_clock_ns(&clock, ticks_at(1000000)), 1000);
+        tick_clock_note(&clock, ticks_at(2000), 2000);
+        assert_int_equal(tick_clock_ns(&clock, 0), 1000);
+        assert_int_equal(tick_clock_ns(&clock, UINT64_MAX), 2000);
+        tick_clock_note(&clock, ticks_at(1500), 9000); /* too late */
+        tick_clock_note(&clock, ticks_at(3000), 3000);
+        int64_t told = tick_clock_ns(&clock, ticks_at(2500));
+        assert_true(told == 2500 || told == 2499);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(times_between_two_readings_are_those_of_the_rate),
+            cmocka_unit_test(times_behind_the_last_reading_go_on_at_its_rate),
+            cmocka_unit_test(later_ticks_never_have_an_earlier_time),
+            cmocka_unit_test(nothing_is_known_of_other_times),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
