@@ -87,6 +87,16 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "core.lfb_entries = %.0f\n",
                 calibration_number(calibration, "core.outstanding_misses"));
         fprintf(out, "core.store_buffer_entries = 64 # assumed\n");
+        fputs("arithmetic.multiply_cycles = 3 # assumed, as all of arithmetic\n"
+              "arithmetic.divide_cycles = 20\n"
+              "arithmetic.divide_interval_cycles = 6\n"
+              "float.add_cycles = 4\n"
+              "float.multiply_cycles = 4\n"
+              "float.fma_cycles = 4\n"
+              "float.divide_cycles = 14\n"
+              "float.sqrt_cycles = 18\n"
+              "float.divide_interval_cycles = 4\n",
+              out);
         print_level(out, "l1d", &l1);
         print_level(out, "l2", &l2);
         print_level(out, "l3", &l3);

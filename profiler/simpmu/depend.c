@@ -5,8 +5,9 @@
 
 #include "libvex_guest_amd64.h"
 #include "pub_tool_libcbase.h"
+#include "pub_tool_mallocfree.h"
 
-/* Ids: 8 to 23 the general registers, 24 x87, 25 to 40 the vector registers. */
+/* Ids: the general registers, x87, the vector registers. */
 #define GENERAL_REGISTERS 16
 #define ID_GENERAL        ((Int)FIRST_REGISTER)
 #define ID_X87            (ID_GENERAL + GENERAL_REGISTERS)
@@ -15,7 +16,8 @@
 #define GENERAL_BYTES     8
 #define VECTOR_BYTES      32
 #define NO_ID             (-1)
-_Static_assert(ID_VECTOR + VECTOR_REGISTERS == REGISTERS_END, "slots come next");
+_Static_assert(ID_VECTOR + VECTOR_REGISTERS == MULTIPLIER, "the unit comes next");
+_Static_assert(MULTIPLIER + 1 == REGISTERS_END, "then the slots");
 
 #define OFFSET(field) ((Int)offsetof(VexGuestAMD64State, field))
 #define GENERAL_FIRST OFFSET(guest_RAX)
@@ -49,26 +51,110 @@ Bool depend_follows(Int offset)
         return register_at(offset, &within) != NO_ID;
 }
 
-void depend_start(struct depend_state *state, ULong *of_temporary, UInt temporary_count)
+/* ---- delays ---- */
+
+struct delays {
+        UInt slots[VALUES];
+};
+
+/* Of the block at hand; the first is that of values without any. */
+static struct delays *delays;
+static UInt delays_used;
+static UInt delays_room;
+
+static UInt delays_new(void)
 {
+        const UInt first_room = 64;
+
+        if (delays_used == delays_room) {
+                delays_room = delays_room == 0 ? first_room : 2 * delays_room;
+                delays =
+                    VG_(realloc)("simpmu.delays", delays, delays_room * sizeof(*delays));
+        }
+        VG_(memset)(&delays[delays_used], 0, sizeof(*delays));
+        return delays_used++;
+}
+
+UInt depend_delay_from(struct depend value, UInt number)
+{
+        return delays[value.delay].slots[number];
+}
+
+/* A takes in all that B does, and later. */
+static Bool covers(struct depend a, struct depend b)
+{
+        return (b.on & ~a.on) == 0 && (b.delay == 0 || b.delay == a.delay);
+}
+
+struct depend depend_either(struct depend a, struct depend b)
+{
+        struct depend either = {.on = a.on | b.on};
+
+        if (covers(a, b))
+                return a;
+        if (covers(b, a))
+                return b;
+        if ((a.delay | b.delay) == 0)
+                return either;
+        either.delay = delays_new();
+        for (ULong rest = either.on; rest != 0; rest &= rest - 1) {
+                UInt number = (UInt)__builtin_ctzll(rest);
+                UInt of_a = depend_delay_from(a, number);
+                UInt of_b = depend_delay_from(b, number);
+                delays[either.delay].slots[number] = of_a > of_b ? of_a : of_b;
+        }
+        return either;
+}
+
+struct depend depend_delayed(struct depend value, UInt slots, UInt index)
+{
+        struct depend delayed = {.on = value.on | 1ULL << ISSUE_TIME,
+                                 .delay = delays_new()};
+        UInt *of_value = delays[delayed.delay].slots;
+        Bool issued_before = (value.on >> ISSUE_TIME & 1) != 0;
+
+        for (ULong rest = value.on; rest != 0; rest &= rest - 1) {
+                UInt number = (UInt)__builtin_ctzll(rest);
+                of_value[number] = depend_delay_from(value, number) + slots;
+        }
+        if (!issued_before || of_value[ISSUE_TIME] < index + slots)
+                of_value[ISSUE_TIME] = index + slots;
+        return delayed;
+}
+
+void depend_use_multiplier(struct depend_state *state, UInt slots, UInt index)
+{
+        struct depend *unit = &state->of_register[MULTIPLIER];
+
+        state->written |= 1ULL << MULTIPLIER;
+        *unit = depend_delayed(*unit, slots, index);
+}
+
+/* ---- registers ---- */
+
+void depend_start(struct depend_state *state, struct depend *of_temporary,
+                  UInt temporary_count)
+{
+        delays_used = 0;
+        (void)delays_new();
         for (UInt id = 0; id < REGISTERS_END; id++)
-                state->of_register[id] = 1ULL << id;
+                state->of_register[id] = (struct depend){.on = 1ULL << id};
         state->of_temporary = of_temporary;
         state->temporary_count = temporary_count;
         state->written = 0;
         VG_(memset)(of_temporary, 0, temporary_count * sizeof(*of_temporary));
 }
 
-ULong depend_get(const struct depend_state *state, Int offset, Int size)
+struct depend depend_get(const struct depend_state *state, Int offset, Int size)
 {
         const Int step = 8; /* no register is smaller */
-        ULong all = 0;
+        struct depend all = {0};
 
         for (Int at = offset; at < offset + size; at = (at & ~(step - 1)) + step) {
                 Int within;
                 Int id = register_at(at, &within);
                 if (id != NO_ID)
-                        all |= state->of_register[id];
+                        all = depend_either(all, state->of_register[id]);
         }
         return all;
 }
@@ -85,7 +171,8 @@ static Bool put_replaces(Int id, Int within, Int size)
         return id >= ID_VECTOR && within == 0 && size >= smallest_scalar;
 }
 
-void depend_put(struct depend_state *state, Int offset, Int size, ULong value, Bool maybe)
+void depend_put(struct depend_state *state, Int offset, Int size, struct depend value,
+                Bool maybe)
 {
         Int within;
         Int id = register_at(offset, &within);
@@ -94,33 +181,35 @@ void depend_put(struct depend_state *state, Int offset, Int size, ULong value, B
                 return;
         state->written |= 1ULL << id;
         if (maybe || !put_replaces(id, within, size))
-                value |= state->of_register[id];
+                value = depend_either(value, state->of_register[id]);
         state->of_register[id] = value;
 }
 
-void depend_put_indexed(struct depend_state *state, ULong value)
+void depend_put_indexed(struct depend_state *state, struct depend value)
 {
         depend_put(state, OFFSET(guest_FPREG), GENERAL_BYTES, value, True);
 }
 
-static ULong union_of_arguments(const struct depend_state *state,
-                                IRExpr *const *arguments)
+/* ---- expressions ---- */
+
+static struct depend union_of_arguments(const struct depend_state *state,
+                                        IRExpr *const *arguments)
 {
-        ULong all = 0;
+        struct depend all = {0};
 
         for (; *arguments != NULL; arguments++)
-                all |= depend_expression(state, *arguments);
+                all = depend_either(all, depend_expression(state, *arguments));
         return all;
 }
 
-static ULong of_operation(const struct depend_state *state, const IRExpr *e)
+static struct depend of_operation(const struct depend_state *state, const IRExpr *e)
 {
         switch (e->tag) {
         case Iex_Unop:
                 return depend_expression(state, e->Iex.Unop.arg);
         case Iex_Binop:
-                return depend_expression(state, e->Iex.Binop.arg1) |
-                       depend_expression(state, e->Iex.Binop.arg2);
+                return depend_either(depend_expression(state, e->Iex.Binop.arg1),
+                                     depend_expression(state, e->Iex.Binop.arg2));
         case Iex_Triop: {
                 const IRTriop *op = e->Iex.Triop.details;
                 IRExpr *arguments[] = {op->arg1, op->arg2, op->arg3, NULL};
@@ -134,18 +223,20 @@ static ULong of_operation(const struct depend_state *state, const IRExpr *e)
         }
 }
 
-ULong depend_expression(const struct depend_state *state, const IRExpr *e)
+struct depend depend_expression(const struct depend_state *state, const IRExpr *e)
 {
+        const struct depend nothing = {0};
+
         switch (e->tag) {
         case Iex_RdTmp:
                 return e->Iex.RdTmp.tmp < state->temporary_count
                            ? state->of_temporary[e->Iex.RdTmp.tmp]
-                           : 0;
+                           : nothing;
         case Iex_Get:
                 return depend_get(state, e->Iex.Get.offset, sizeofIRType(e->Iex.Get.ty));
         case Iex_GetI:
-                return state->of_register[ID_X87] |
-                       depend_expression(state, e->Iex.GetI.ix);
+                return depend_either(state->of_register[ID_X87],
+                                     depend_expression(state, e->Iex.GetI.ix));
         case Iex_Unop:
         case Iex_Binop:
         case Iex_Triop:
@@ -161,11 +252,13 @@ ULong depend_expression(const struct depend_state *state, const IRExpr *e)
         case Iex_Load:
                 return depend_expression(state, e->Iex.Load.addr);
         default:
-                return 0;
+                return nothing;
         }
 }
 
 Bool depend_changed(const struct depend_state *state, UInt id)
 {
-        return (state->written >> id & 1) != 0 && state->of_register[id] != 1ULL << id;
+        return (state->written >> id & 1) != 0 &&
+               (state->of_register[id].on != 1ULL << id ||
+                state->of_register[id].delay != 0);
 }

@@ -4,7 +4,8 @@
  *  - at the entry, where a loop may come through, the check that serves the gate and the
  *    intervals;
  *  - before each access, the filter test inline and behind it the call of the model;
- *  - at each exit, what carries the ready times of values over to the next block;
+ *  - at each exit, what carries the ready times of values over to the next block, slow
+ *    arithmetic included, of which VEX's operations are the measure;
  *  - where an instruction could not be decoded, the call that tells so.
  * What is constant about an access or exit goes into a site, in memory that lives as
  * long as the translation. */
@@ -17,6 +18,7 @@
 #include "pub_tool_machine.h"
 #include "pub_tool_mallocfree.h"
 
+#include "arithmetic.h"
 #include "depend.h"
 #include "model/access.h"
 
@@ -52,10 +54,11 @@ struct pass {
         struct access_site *last_load; /* of the current instruction, or NULL */
         ULong used;                    /* values that something waits for */
         Addr ip;
-        Bool excluded; /* the current instruction is the heap tracker's */
-        UInt index;    /* counted instructions before the current one */
-        UInt counted;  /* those that the code emitted so far adds */
-        UInt loads;    /* that have a slot of their own */
+        Bool excluded;  /* the current instruction is the heap tracker's */
+        Bool unit_used; /* by the current instruction */
+        UInt index;     /* counted instructions before the current one */
+        UInt counted;   /* those that the code emitted so far adds */
+        UInt loads;     /* that have a slot of their own */
 };
 
 /* ---- calls from generated code ---- */
@@ -85,6 +88,12 @@ static VG_REGPARM(2) void call_flush(Addr address, UWord lines)
         for (UWord i = 0; i < lines; i++)
                 miss_flush(&tool_machine, &tool_hot, tool_thread,
                            (address >> LINE_SHIFT) + i, now);
+}
+
+/* Some of REGISTERS come later than the window can bridge. */
+static VG_REGPARM(1) void call_hold(ULong registers)
+{
+        thread_hold(&tool_hot, tool_thread, hot_latest_ready(&tool_hot, registers));
 }
 
 static VG_REGPARM(1) void call_check(UInt *guest_state)
@@ -213,8 +222,6 @@ void instrument_discard(Addr block, VexGuestExtents extents)
         VG_(free)(sites);
 }
 
-/* ---- accesses ---- */
-
 static Bool filter_applies(const struct access_site *site)
 {
         /* When L1 hits qualify for sampling every load has to reach the model. */
@@ -222,6 +229,65 @@ static Bool filter_applies(const struct access_site *site)
                (site->kind == ACCESS_STORE ||
                 tool_machine.sample_latency > tool_machine.l1d_latency);
 }
+
+/* ---- ready times ---- */
+
+/* In the generated code: when the block's first instruction issued. */
+static IRExpr *issue_time(struct pass *pass)
+{
+        IRExpr *now =
+            binary(pass, Ity_I64, Iop_Add64, read_hot(pass, &tool_hot.instructions),
+                   read_hot(pass, &tool_hot.stall));
+
+        return binary(pass, Ity_I64, Iop_Sub64, now, constant(pass->counted));
+}
+
+static IRExpr *ready_through(struct pass *pass, struct depend depends, UInt number)
+{
+        UInt delay = depend_delay_from(depends, number);
+        IRExpr *ready = number == ISSUE_TIME ? issue_time(pass)
+                                             : read_hot(pass, &tool_hot.ready[number]);
+
+        return delay == 0 ? ready
+                          : binary(pass, Ity_I64, Iop_Add64, ready, constant(delay));
+}
+
+static IRExpr *later_of(struct pass *pass, IRExpr *a, IRExpr *b)
+{
+        IRExpr *b_is_later = binary(pass, Ity_I1, Iop_CmpLT64U, a, b);
+
+        return assign(pass, Ity_I64, IRExpr_ITE(b_is_later, b, a));
+}
+
+/* The generated code's latest ready time of what goes into a value. */
+static IRExpr *latest_ready(struct pass *pass, struct depend depends)
+{
+        IRExpr *latest = NULL;
+
+        for (ULong rest = depends.on; rest != 0; rest &= rest - 1) {
+                IRExpr *ready = ready_through(pass, depends, first_of(rest));
+                latest = latest == NULL ? ready : later_of(pass, latest, ready);
+        }
+        pass->used |= depends.on;
+        return latest == NULL ? constant(0) : latest;
+}
+
+/* The values that an address waits for. One that slow arithmetic leads to becomes a value
+ * of its own, as long as there are slots. */
+static ULong without_delay(struct pass *pass, struct depend depends)
+{
+        UInt slot = FIRST_SLOT + pass->loads;
+
+        if (depends.delay == 0)
+                return depends.on;
+        if (slot == LAST_SLOT)
+                return depends.on & ~(1ULL << ISSUE_TIME);
+        pass->loads++;
+        write_hot(pass, &tool_hot.ready[slot], latest_ready(pass, depends));
+        return 1ULL << slot;
+}
+
+/* ---- accesses ---- */
 
 /* How far ADDRESS lies above its entry in the filter, in the generated code: more than
  * a line when the line is not there. */
@@ -318,22 +384,26 @@ static IRDirty *call_of_access(const struct access_site *site, IRExpr *address)
                                  arguments);
 }
 
-/* Adds an access; returns what a loaded value depends on. */
-static ULong add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
-                        UInt size_bytes, IRExpr *guard, ULong data_depends, Bool locked)
+/* Adds an access; returns what a loaded value depends on. How long arithmetic has taken
+ * for stored data tells nobody. */
+static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
+                                UInt size_bytes, IRExpr *guard, struct depend data,
+                                Bool locked)
 {
-        ULong depends = depend_expression(&pass->depend, address);
+        struct depend depends = depend_expression(&pass->depend, address);
         struct access_site *site;
         IRDirty *call;
 
         if (pass->excluded)
                 return depends;
-        site = access_site_new(pass, kind, depends, data_depends, size_bytes);
+        depends = (struct depend){.on = without_delay(pass, depends)};
+        site = access_site_new(pass, kind, depends.on, data.on & ~(1ULL << ISSUE_TIME),
+                               size_bytes);
         site->locked = locked;
         call = call_of_access(site, address);
         if (kind != ACCESS_STORE) {
                 take_slot(pass, site);
-                depends |= 1ULL << site->slot;
+                depends.on |= 1ULL << site->slot;
                 pass->last_load = site;
                 reads_frame(pass, call); /* it may be sampled */
         }
@@ -346,10 +416,11 @@ static UInt size_of(const struct pass *pass, const IRExpr *e)
         return (UInt)sizeofIRType(typeOfIRExpr(pass->in->tyenv, e));
 }
 
-static ULong add_load(struct pass *pass, IRExpr *address, IRType type, IRExpr *guard)
+static struct depend add_load(struct pass *pass, IRExpr *address, IRType type,
+                              IRExpr *guard)
 {
-        return add_access(pass, ACCESS_LOAD, address, (UInt)sizeofIRType(type), guard, 0,
-                          False);
+        return add_access(pass, ACCESS_LOAD, address, (UInt)sizeofIRType(type), guard,
+                          (struct depend){0}, False);
 }
 
 static void add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
@@ -363,12 +434,12 @@ static void add_guarded_load(struct pass *pass, const IRLoadG *load)
 {
         IRType result;
         IRType loaded;
-        ULong value;
+        struct depend value;
 
         typeOfIRLoadGOp(load->cvt, &result, &loaded);
         value = add_load(pass, load->addr, loaded, load->guard);
-        value |= depend_expression(&pass->depend, load->alt);
-        value |= depend_expression(&pass->depend, load->guard);
+        value = depend_either(value, depend_expression(&pass->depend, load->alt));
+        value = depend_either(value, depend_expression(&pass->depend, load->guard));
         pass->depend.of_temporary[load->dst] = value;
 }
 
@@ -378,7 +449,7 @@ static void add_compare_and_swap(struct pass *pass, const IRCAS *cas)
 {
         UInt size_bytes = size_of(pass, cas->dataLo) * (cas->dataHi == NULL ? 1 : 2);
         enum access_kind kind = pass->last_load == NULL ? ACCESS_UPDATE : ACCESS_STORE;
-        ULong value;
+        struct depend value;
 
         if (pass->last_load != NULL)
                 pass->last_load->locked = True;
@@ -392,25 +463,29 @@ static void add_compare_and_swap(struct pass *pass, const IRCAS *cas)
 /* A call of one of VEX's helpers, which may read and write memory and registers. */
 static void add_helper_call(struct pass *pass, const IRDirty *call)
 {
-        ULong value = 0;
+        const struct depend_state *state = &pass->depend;
+        struct depend value = {0};
 
         for (Int i = 0; call->args[i] != NULL; i++) {
                 if (!is_IRExpr_VECRET_or_GSPTR(call->args[i]))
-                        value |= depend_expression(&pass->depend, call->args[i]);
+                        value =
+                            depend_either(value, depend_expression(state, call->args[i]));
         }
         for (Int i = 0; i < call->nFxState; i++) {
                 if (call->fxState[i].fx != Ifx_Write)
-                        value |= depend_get(&pass->depend, call->fxState[i].offset,
-                                            call->fxState[i].size);
+                        value = depend_either(value,
+                                              depend_get(state, call->fxState[i].offset,
+                                                         call->fxState[i].size));
         }
         if (call->mFx != Ifx_None) {
                 enum access_kind kind = call->mFx == Ifx_Read    ? ACCESS_LOAD
                                         : call->mFx == Ifx_Write ? ACCESS_STORE
                                                                  : ACCESS_UPDATE;
-                ULong loaded = add_access(pass, kind, call->mAddr, (UInt)call->mSize,
-                                          call->guard, value, False);
+                struct depend loaded =
+                    add_access(pass, kind, call->mAddr, (UInt)call->mSize, call->guard,
+                               value, False);
                 if (kind != ACCESS_STORE)
-                        value |= loaded;
+                        value = depend_either(value, loaded);
         }
         if (call->tmp != IRTemp_INVALID)
                 pass->depend.of_temporary[call->tmp] = value;
@@ -479,6 +554,17 @@ static Bool counts_as_load(const IRStmt *statement)
         }
 }
 
+static struct arithmetic_cost cost_of(const IRExpr *e)
+{
+        return arithmetic_cost(&tool_machine.params, tool_machine.slots_per_cycle, e);
+}
+
+static UInt port_slots(const IRStmt *statement)
+{
+        return statement->tag == Ist_WrTmp ? cost_of(statement->Ist.WrTmp.data).port_slots
+                                           : 0;
+}
+
 static Bool goes_back(const struct pass *pass, const IRConst *target)
 {
         return target->Ico.U64 <= pass->start;
@@ -507,6 +593,8 @@ static void count_stretch(struct pass *pass, Int from)
         UInt instructions = 0;
         UInt loads = 0;
         Bool excluded = pass->excluded;
+        UInt busy = 0; /* slots that the port of slow arithmetic executes */
+        UInt of_instruction = 0;
         Bool load_seen = False; /* in the current instruction */
         IRExpr *sum;
 
@@ -516,6 +604,10 @@ static void count_stretch(struct pass *pass, Int from)
                         excluded = heap_is_tracker(statement->Ist.IMark.addr);
                         instructions += !excluded;
                         load_seen = False;
+                        busy += of_instruction;
+                        of_instruction = 0;
+                } else if (!excluded && port_slots(statement) > of_instruction) {
+                        of_instruction = port_slots(statement);
                 } else if (counts_as_load(statement)) {
                         loads += !excluded;
                         load_seen = True;
@@ -525,8 +617,11 @@ static void count_stretch(struct pass *pass, Int from)
                         break;
                 }
         }
+        busy += of_instruction;
         if (loads > 0)
                 (void)add_to_hot(pass, &tool_hot.loads, loads);
+        if (busy > instructions)
+                (void)add_to_hot(pass, &tool_hot.busy, busy - instructions);
         if (instructions == 0)
                 return;
         sum = add_to_hot(pass, &tool_hot.instructions, instructions);
@@ -542,24 +637,6 @@ static void count_stretch(struct pass *pass, Int from)
         pass->counted += instructions;
 }
 
-/* The generated code's latest ready time of the values in DEPENDS. */
-static IRExpr *latest_ready(struct pass *pass, ULong depends)
-{
-        IRExpr *latest = constant(0);
-
-        for (ULong rest = depends; rest != 0; rest &= rest - 1) {
-                IRExpr *ready = read_hot(pass, &tool_hot.ready[first_of(rest)]);
-                if (rest == depends)
-                        latest = ready;
-                else
-                        latest = assign(
-                            pass, Ity_I64,
-                            IRExpr_ITE(binary(pass, Ity_I1, Iop_CmpLT64U, latest, ready),
-                                       ready, latest));
-        }
-        return latest;
-}
-
 static void write_ready(struct pass *pass, UInt id, IRExpr *ready, IRExpr *guard)
 {
         IRExpr *place = constant((Addr)&tool_hot.ready[id]);
@@ -569,29 +646,67 @@ static void write_ready(struct pass *pass, UInt id, IRExpr *ready, IRExpr *guard
                                      : IRStmt_StoreG(Iend_LE, place, ready, guard));
 }
 
+static Bool same(struct depend a, struct depend b)
+{
+        return a.on == b.on && a.delay == b.delay;
+}
+
+/* Registers that slow arithmetic leads to take their place in the window, as loads do,
+ * when they come later than that can bridge. */
+static void hold_window(struct pass *pass, IRExpr *const *ready)
+{
+        const ULong window = (ULong)tool_machine.params.rob_entries;
+        const UChar sign_bit = 63;
+        IRExpr *bridged = NULL;
+        IRExpr *beyond = NULL;
+        ULong registers = 0;
+
+        for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
+                if (ready[id] == NULL || pass->depend.of_register[id].delay == 0)
+                        continue;
+                if (bridged == NULL)
+                        bridged = binary(pass, Ity_I64, Iop_Add64, issue_time(pass),
+                                         constant(pass->counted + window));
+                IRExpr *left = binary(pass, Ity_I64, Iop_Sub64, bridged, ready[id]);
+                beyond =
+                    beyond == NULL ? left : binary(pass, Ity_I64, Iop_Or64, beyond, left);
+                registers |= 1ULL << id;
+        }
+        if (registers == 0)
+                return;
+        add_call(
+            pass,
+            unsafeIRDirty_0_N(1, "simpmu_hold", VG_(fnptr_to_fnentry)(&call_hold),
+                              mkIRExprVec_1(constant(registers))),
+            assign(pass, Ity_I1,
+                   IRExpr_Unop(Iop_64to1, binary(pass, Ity_I64, Iop_Shr64, beyond,
+                                                 IRExpr_Const(IRConst_U8(sign_bit))))));
+}
+
 /* Control may leave here: registers get their ready times, all at once. GUARD is NULL
  * when nothing of the block comes after. */
 static void add_exit(struct pass *pass, IRExpr *guard)
 {
         IRExpr *ready[REGISTERS_END];
-        const ULong *depends = pass->depend.of_register;
+        const struct depend *depends = pass->depend.of_register;
 
         for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
                 ready[id] = NULL;
                 if (!depend_changed(&pass->depend, id))
                         continue;
                 for (UInt other = FIRST_REGISTER; other < id; other++) {
-                        if (ready[other] != NULL && depends[other] == depends[id])
+                        if (ready[other] != NULL && same(depends[other], depends[id]))
                                 ready[id] = ready[other];
                 }
                 if (ready[id] == NULL)
                         ready[id] = latest_ready(pass, depends[id]);
-                pass->used |= depends[id];
         }
         for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
                 if (ready[id] != NULL)
                         write_ready(pass, id, ready[id], guard);
         }
+        if (guard == NULL)
+                hold_window(pass, ready);
 }
 
 /* No register is written from statement FROM on. */
@@ -625,17 +740,35 @@ static void begin_instruction(struct pass *pass, const IRStmt *mark)
         pass->ip = mark->Ist.IMark.addr;
         pass->excluded = heap_is_tracker(pass->ip);
         pass->last_load = NULL;
+        pass->unit_used = False;
+}
+
+/* What VALUE becomes when it is the operands of DATA. VEX may need several operations
+ * for one instruction, which uses a unit once. */
+static struct depend after_arithmetic(struct pass *pass, struct depend value,
+                                      const IRExpr *data)
+{
+        struct arithmetic_cost cost = cost_of(data);
+
+        if (cost.latency_slots == 0 || pass->excluded)
+                return value;
+        if (cost.unit_slots > 0 && !pass->unit_used) {
+                pass->unit_used = True;
+                depend_use_multiplier(&pass->depend, cost.unit_slots, pass->index);
+        }
+        return depend_delayed(value, cost.latency_slots, pass->index);
 }
 
 static void write_temporary(struct pass *pass, const IRStmt *statement)
 {
         const IRExpr *data = statement->Ist.WrTmp.data;
-        ULong value;
+        struct depend value;
 
         if (data->tag == Iex_Load)
                 value = add_load(pass, data->Iex.Load.addr, data->Iex.Load.ty, NULL);
         else
-                value = depend_expression(&pass->depend, data);
+                value =
+                    after_arithmetic(pass, depend_expression(&pass->depend, data), data);
         pass->depend.of_temporary[statement->Ist.WrTmp.tmp] = value;
 }
 
@@ -655,9 +788,10 @@ static void prepare(struct pass *pass, const IRStmt *statement)
                 break;
         case Ist_PutI: {
                 const IRPutI *put = statement->Ist.PutI.details;
-                depend_put_indexed(&pass->depend,
-                                   depend_expression(&pass->depend, put->data) |
-                                       depend_expression(&pass->depend, put->ix));
+                depend_put_indexed(
+                    &pass->depend,
+                    depend_either(depend_expression(&pass->depend, put->data),
+                                  depend_expression(&pass->depend, put->ix)));
                 break;
         }
         case Ist_WrTmp:
@@ -699,9 +833,9 @@ static void drop_unused_slots(const struct pass *pass)
         }
 }
 
-static ULong *room_for_temporaries(UInt count)
+static struct depend *room_for_temporaries(UInt count)
 {
-        static ULong *room;
+        static struct depend *room;
         static UInt capacity;
 
         if (count > capacity) {

@@ -39,6 +39,17 @@
         X(rob_entries, "core.rob_entries", "instructions", 16, 4096)                     \
         X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                               \
         X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)          \
+        X(multiply_cycles, "arithmetic.multiply_cycles", "cycles", 1, 1000)              \
+        X(divide_cycles, "arithmetic.divide_cycles", "cycles", 1, 1000)                  \
+        X(divide_interval_cycles, "arithmetic.divide_interval_cycles", "cycles", 1,      \
+          1000)                                                                          \
+        X(float_add_cycles, "float.add_cycles", "cycles", 1, 1000)                       \
+        X(float_multiply_cycles, "float.multiply_cycles", "cycles", 1, 1000)             \
+        X(float_fma_cycles, "float.fma_cycles", "cycles", 1, 1000)                       \
+        X(float_divide_cycles, "float.divide_cycles", "cycles", 1, 1000)                 \
+        X(float_sqrt_cycles, "float.sqrt_cycles", "cycles", 1, 1000)                     \
+        X(float_divide_interval_cycles, "float.divide_interval_cycles", "cycles", 1,     \
+          1000)                                                                          \
         X(l1d_bytes, "l1d.size_bytes", "bytes", 4096, 1048576)                           \
         X(l1d_ways, "l1d.ways", "ways", 1, 16)                                           \
         X(l1d_latency_cycles, "l1d.latency_cycles", "cycles", 1, 100)                    \

@@ -51,6 +51,7 @@ struct tool_thread {
         /* The hot state while another thread runs. */
         ULong instructions;
         ULong loads;
+        ULong busy;
         uint64_t ready[VALUES];
         /* The counter reading that is under way. */
         ULong reading_start_ns;
@@ -232,7 +233,7 @@ static void set_deadline(ThreadId tid)
 
         thread->sim.deadline =
             gate < thread->boundary_slots ? gate : thread->boundary_slots;
-        deadline_to_limit(&tool_hot, &thread->sim);
+        stall_to_hot(&tool_hot, &thread->sim);
 }
 
 void threads_check(UInt *guest_state)
@@ -251,7 +252,7 @@ void threads_check(UInt *guest_state)
         turn_ends_at_gate = True;
         guest_of_turn = guest_state;
         thread->sim.deadline = thread->boundary_slots;
-        deadline_to_limit(&tool_hot, &thread->sim);
+        stall_to_hot(&tool_hot, &thread->sim);
 }
 
 /* Only a turn that ended in an event check left the generated code at a place where
@@ -364,6 +365,7 @@ static void save_hot(struct tool_thread *thread)
 {
         thread->instructions = tool_hot.instructions;
         thread->loads = tool_hot.loads;
+        thread->busy = tool_hot.busy;
         VG_(memcpy)(thread->ready, tool_hot.ready, sizeof(thread->ready));
 }
 
@@ -381,6 +383,7 @@ static void switch_to(ThreadId tid)
         tool_thread = &next->sim;
         tool_hot.instructions = next->instructions;
         tool_hot.loads = next->loads;
+        tool_hot.busy = next->busy;
         VG_(memcpy)(tool_hot.ready, next->ready, sizeof(next->ready));
         machine_thread_runs(&tool_hot, tool_thread);
 }

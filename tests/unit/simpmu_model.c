@@ -400,6 +400,27 @@ static void independent_misses_fill_the_buffers(void **state)
         assert_near(lmrl(value), DRAM_CYCLES, 0.02);
 }
 
+/* Arithmetic in a chain, told to the window by generated code block after block: a result
+ * after each 20 cycles holds up a loop whose instructions would issue in one. */
+static void arithmetic_in_a_chain_takes_its_time(void **state)
+{
+        const uint64_t rounds = 10000, latency_cycles = 20;
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t latency = latency_cycles * rig->machine.slots_per_cycle;
+
+        (void)state;
+        for (uint64_t i = 0; i < rounds; i++) {
+                rig->hot.instructions += 4;
+                uint64_t now = rig->hot.instructions + rig->hot.stall;
+                uint64_t *value = &rig->hot.ready[POINTER];
+                *value = (*value > now ? *value : now) + latency;
+                thread_hold(&rig->hot, rig->threads[0], *value);
+        }
+        assert_near((double)now_cycles(rig, 0) / (double)rounds, (double)latency_cycles,
+                    0.01);
+}
+
 /* With 56 instructions from miss to miss the ROB of 224 holds 4 of them. */
 static void reorder_window_bounds_the_overlap(void **state)
 {
@@ -917,6 +938,7 @@ int main(void)
             cmocka_unit_test_teardown(victims_keep_their_line_number, free_blocks),
             cmocka_unit_test_teardown(chase_has_one_miss_outstanding, free_blocks),
             cmocka_unit_test_teardown(independent_misses_fill_the_buffers, free_blocks),
+            cmocka_unit_test_teardown(arithmetic_in_a_chain_takes_its_time, free_blocks),
             cmocka_unit_test_teardown(reorder_window_bounds_the_overlap, free_blocks),
             cmocka_unit_test_teardown(further_words_of_a_line_hit_its_fill_buffer,
                                       free_blocks),

@@ -19,12 +19,17 @@
 #define FILTER_EMPTY    (1ull << 63) /* no program has memory near this address */
 
 /* Values that may still be to come have a number each, and a bit in masks: guest
- * registers from FIRST_REGISTER on, then the loads of the block being run (slots; those
- * of a block that has more share the last). NO_VALUE is always there; times that nobody
- * waits for are put down as UNUSED_VALUE's. */
+ * registers from FIRST_REGISTER on (MULTIPLIER stands for the execution unit of slow
+ * arithmetic, and is "there" when that is free), then the loads of the block being run
+ * (slots; those of a block that has more share the last). ISSUE_TIME is no value: its
+ * bit, in masks of the instrumentation alone, says that arithmetic issues in the block.
+ * NO_VALUE is always there; times that nobody waits for are put down as
+ * UNUSED_VALUE's. */
 #define FIRST_REGISTER 0u
-#define FIRST_SLOT     33u
-#define LAST_SLOT      62u
+#define MULTIPLIER     33u
+#define FIRST_SLOT     34u
+#define LAST_SLOT      61u
+#define ISSUE_TIME     62u
 #define NO_VALUE       63u
 #define UNUSED_VALUE   64u
 #define VALUES         65u
@@ -41,6 +46,8 @@ struct sim_hot {
         struct filter_entry filter[FILTER_ENTRIES];
         uint64_t instructions; /* retired by the running thread */
         uint64_t loads;        /* retired by the running thread */
+        uint64_t busy; /* slots that its arithmetic executes for beyond its instructions */
+        uint64_t stall; /* the running thread's, when its windows were last looked at */
         uint64_t now; /* the running thread's clock when it last called the model */
         uint64_t ready[VALUES]; /* the clock at which each value comes; 0: is there */
         /* Beyond this many instructions the block check calls the tool. */

@@ -45,7 +45,13 @@ void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
         uint64_t store_due = retire_window(thread, &thread->stores, instruction);
 
         thread->retire_at = load_due < store_due ? load_due : store_due;
-        deadline_to_limit(hot, thread);
+        stall_to_hot(hot, thread);
+}
+
+void thread_hold(struct sim_hot *hot, struct sim_thread *thread, uint64_t completion)
+{
+        thread_retire(hot, thread, hot->instructions);
+        window_hold(thread, &thread->loads, hot->instructions, completion);
 }
 
 void thread_wait_for_place(struct sim_thread *thread, struct window *window,

@@ -3,8 +3,8 @@
  * and stores in its reorder window, and its fill buffers. (When its registers will have
  * their values is in hot.h.) Times are slots on the thread's own clock.
  *
- * Not modelled: latency of arithmetic and of L1 hits in chains, mispredicted
- * branches, hardware prefetchers, sharing of fill buffers by threads on one core. */
+ * Not modelled: latency of L1 hits in chains, mispredicted branches, sharing of fill
+ * buffers by threads on one core. */
 #ifndef SIMPMU_MODEL_THREAD_H
 #define SIMPMU_MODEL_THREAD_H
 
@@ -91,8 +91,10 @@ static inline const struct window_entry *window_oldest(const struct window *wind
 void thread_wait_for_place(struct sim_thread *thread, struct window *window,
                            uint64_t instruction);
 
-static inline void deadline_to_limit(struct sim_hot *hot, const struct sim_thread *thread)
+/* What generated code needs to know of the thread's stall. */
+static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *thread)
 {
+        hot->stall = thread->stall;
         hot->instruction_limit =
             thread->deadline > thread->stall ? thread->deadline - thread->stall : 0;
 }
@@ -127,6 +129,10 @@ static inline void thread_retire(struct sim_hot *hot, struct sim_thread *thread,
         if (__builtin_expect(instruction > thread->retire_at, 0))
                 thread_retire_windows(hot, thread, instruction);
 }
+
+/* A value that the last instruction makes comes at COMPLETION: it holds its place in the
+ * window, as a load does. */
+void thread_hold(struct sim_hot *hot, struct sim_thread *thread, uint64_t completion);
 
 /* A thread that has run nothing yet, its clock at START; THREAD is all zero. */
 void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,

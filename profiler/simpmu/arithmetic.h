@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long arithmetic takes, by the CPU's few classes of it: a table over VEX's
+ * operations. What is not in it is done in the slot in which it issues. */
+#ifndef SIMPMU_ARITHMETIC_H
+#define SIMPMU_ARITHMETIC_H
+
+#include "libvex_ir.h"
+#include "pub_tool_basics.h"
+
+#include "protocol.h"
+
+struct arithmetic_cost {
+        UInt latency_slots; /* from operands to result; 0: no slow arithmetic */
+        UInt unit_slots;    /* that the next of its kind waits for; 0: need not wait */
+        UInt port_slots;    /* in which one of the ports that can do it executes it */
+};
+
+/* Of the operation that E is on the CPU of PARAMS, a slot being 1 / SLOTS_PER_CYCLE. */
+struct arithmetic_cost arithmetic_cost(const struct simpmu_params *params,
+                                       ULong slots_per_cycle, const IRExpr *e);
+
+#endif
