@@ -100,6 +100,8 @@ char *host_preset(const json_t *calibration)
         print_level(out, "l1d", &l1);
         print_level(out, "l2", &l2);
         print_level(out, "l3", &l3);
+        /* Up to the L3 and from there to the other core: about twice the way. */
+        fprintf(out, "hitm.latency_cycles = %.0f # assumed\n", round(2 * l3.cycles));
         fprintf(out, "dtlb.entries = %.0f\ndtlb.ways = 4 # assumed\n",
                 whole_sets(first > 0 ? first : 64, 4));
         fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",

@@ -102,17 +102,21 @@ static int deliver_map(struct sink *sink, image_key image, const struct simpmu_m
 static int deliver_sample(struct sink *sink, image_key image,
                           const struct simpmu_sample *sample, struct diag *diag)
 {
-        static const char *const levels[SIMPMU_LEVEL_COUNT] = {
-            [SIMPMU_LEVEL_L1] = "L1",     [SIMPMU_LEVEL_LFB] = "LFB",
-            [SIMPMU_LEVEL_L2] = "L2",     [SIMPMU_LEVEL_L3] = "L3",
-            [SIMPMU_LEVEL_DRAM] = "DRAM",
+        /* As Intel's PMUs report them. */
+        static const struct {
+                const char *level;
+                const char *snoop;
+        } levels[SIMPMU_LEVEL_COUNT] = {
+            [SIMPMU_LEVEL_L1] = {"L1", "none"},   [SIMPMU_LEVEL_LFB] = {"LFB", "none"},
+            [SIMPMU_LEVEL_L2] = {"L2", "none"},   [SIMPMU_LEVEL_L3] = {"L3", "none"},
+            [SIMPMU_LEVEL_HITM] = {"L3", "hitm"}, [SIMPMU_LEVEL_DRAM] = {"DRAM", "none"},
         };
         uint16_t flags = sample->header.flags;
         struct data_source_row data_source = {
             .op = "load",
-            .level = levels[sample->level],
+            .level = levels[sample->level].level,
             .tlb = flags & SIMPMU_TLB_MISS ? "miss" : "hit",
-            .snoop = "NA",
+            .snoop = levels[sample->level].snoop,
             .locked = flags & SIMPMU_LOCKED,
         };
         struct event_sample event = {

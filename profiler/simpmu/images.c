@@ -196,6 +196,7 @@ static void on_unmap(Addr start, SizeT length)
         struct simpmu_unmap *record;
 
         forget_executable();
+        pages_forget(&tool_machine.pages, start >> PAGE_SHIFT, length >> PAGE_SHIFT);
         record = ring_begin(SIMPMU_UNMAP, 0, threads_now_ns(), 0, sizeof(*record));
         if (record == NULL)
                 return;

@@ -59,6 +59,7 @@
         X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
         X(l3_ways, "l3.ways", "ways", 1, 32)                                             \
         X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \
+        X(hitm_latency_cycles, "hitm.latency_cycles", "cycles", 1, 10000)                \
         X(dtlb_entries, "dtlb.entries", "pages", 1, 4096)                                \
         X(dtlb_ways, "dtlb.ways", "ways", 1, 32)                                         \
         X(stlb_entries, "stlb.entries", "pages", 1, 65536)                               \
@@ -219,6 +220,7 @@ enum simpmu_level {
         SIMPMU_LEVEL_LFB,
         SIMPMU_LEVEL_L2,
         SIMPMU_LEVEL_L3,
+        SIMPMU_LEVEL_HITM, /* another core had modified the line, and answered */
         SIMPMU_LEVEL_DRAM,
         SIMPMU_LEVEL_COUNT
 };

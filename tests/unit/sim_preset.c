@@ -42,6 +42,7 @@ static const struct {
     {"l3.size_bytes", "8388608"},
     {"l3.ways", "16"},
     {"l3.latency_cycles", "68"},
+    {"hitm.latency_cycles", "105"},
     {"dtlb.entries", "64"},
     {"dtlb.ways", "4"},
     {"stlb.entries", "1536"},

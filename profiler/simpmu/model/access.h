@@ -52,8 +52,10 @@ HOT_PATH void store_value(struct sim_hot *hot, struct sim_thread *thread,
         struct stored *word = stored_at(thread, access->address);
         uint64_t ready = hot_latest_ready(hot, access->site->data_depends);
 
+        if (__builtin_expect(way->arrival > access->now, 0))
+                *word = (struct stored){access->address >> 3, ready, way->arrival};
         if (ready > access->now) {
-                *word = (struct stored){access->address >> 3, ready};
+                *word = (struct stored){access->address >> 3, ready, way->arrival};
                 way->settled = later(way->settled, ready);
                 filter_drop(hot, access->address >> LINE_SHIFT);
         } else if (way->settled > access->now && word->where == access->address >> 3) {
@@ -111,13 +113,23 @@ HOT_PATH uint64_t tlb_latency(const struct machine *machine, enum tlb_outcome ou
         return outcome == TLB_STLB_HIT ? machine->stlb_latency : machine->walk_latency;
 }
 
+/* The word that is loaded comes from the store buffer, where it waits for its line. */
+HOT_PATH bool is_forwarded(struct sim_thread *thread, const struct access *access,
+                           const struct l1d_way *way)
+{
+        const struct stored *word = stored_at(thread, access->address);
+
+        return word->where == access->address >> 3 && word->line_arrival == way->arrival;
+}
+
 /* A load of a line that has been requested and is not there at the thread's clock, or
  * to which values are stored that are still to come. */
 HOT_PATH void wait_for_line(struct sim_thread *thread, const struct access *access,
                             struct cache_set *set, uint32_t bit,
                             const struct l1d_way *way, struct found *found)
 {
-        if (way->arrival > access->start) { /* else it is there by then */
+        /* Else it is there by then. */
+        if (way->arrival > access->start && !is_forwarded(thread, access, way)) {
                 found->level = SIMPMU_LEVEL_LFB;
                 found->arrival = later(found->arrival, way->arrival);
                 if ((set->mark & bit) != 0) {
@@ -143,6 +155,80 @@ used_first(struct machine *machine, struct sim_hot *hot, struct sim_thread *thre
         prefetch_after(machine, hot, thread, &use);
 }
 
+/* Another core has taken the line meanwhile: asks for it again. */
+static inline void ask_again(struct machine *machine, struct sim_thread *thread,
+                             const struct access *access, struct l1d_way *way,
+                             uint64_t latency, struct found *found)
+{
+        uint64_t begin = miss_buffer(machine, thread, access->start, access->now);
+
+        thread->fill_done[thread->fill_count - 1] = begin + latency;
+        *way = (struct l1d_way){begin + latency, begin + latency};
+        *found = (struct found){.arrival = begin + latency,
+                                .ready = begin + latency,
+                                .level = SIMPMU_LEVEL_HITM};
+        if (access->kind != ACCESS_STORE)
+                thread->counters.pending_slots += latency;
+        else
+                window_hold(thread, &thread->stores, access->now - thread->stall,
+                            begin + latency);
+}
+
+/* LINE is in L1 or on its way there, and other cores fight for it: the filters must not
+ * know it. */
+static __attribute__((noinline)) void
+hit_contested_line(struct machine *machine, struct sim_hot *hot,
+                   struct sim_thread *thread, const struct access *access, uint64_t line,
+                   struct cache_set *set, uint32_t bit, struct l1d_way *way,
+                   struct found *found)
+{
+        const struct contest_access use = {
+            .core = thread->core->number,
+            .line = line,
+            .time = access->start,
+            .arrival = way->arrival,
+            .writes = access->kind != ACCESS_LOAD || access->site->locked,
+        };
+        uint32_t transfers;
+        enum contest_outcome outcome =
+            contest_use(&machine->contests, &thread->core->contenders, &use, &transfers);
+
+        set->recent |= bit;
+        if (outcome == CONTEST_LOSES)
+                ask_again(machine, thread, access, way, transfers * machine->hitm_latency,
+                          found);
+        else if (access->kind != ACCESS_STORE && way->settled > access->now)
+                wait_for_line(thread, access, set, bit, way, found);
+        if (access->kind != ACCESS_LOAD) {
+                set->dirty |= bit;
+                store_value(hot, thread, way, access);
+        }
+        if (outcome == CONTEST_IS_OVER)
+                set->contested &= ~bit;
+}
+
+/* The thread's core writes a line that it has clean. */
+static inline void take_ownership(struct machine *machine, struct sim_thread *thread,
+                                  const struct access *access, uint64_t line,
+                                  struct cache_set *set, uint32_t bit,
+                                  struct found *found)
+{
+        bool contested = false;
+        uint64_t wait =
+            miss_take_ownership(machine, thread, line, access->start, &contested);
+
+        if (__builtin_expect(wait == 0, 1))
+                return;
+        set->contested |= contested ? bit : 0;
+        window_hold(thread, &thread->stores, access->now - thread->stall,
+                    access->start + wait);
+        if (access->kind == ACCESS_UPDATE) {
+                found->level = SIMPMU_LEVEL_L3;
+                found->arrival = later(found->arrival, access->start + wait);
+                found->ready = found->arrival;
+        }
+}
+
 /* LINE is in L1 or on its way there. */
 HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                        struct sim_thread *thread, const struct access *access,
@@ -153,10 +239,15 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
         bool of_prefetch = machine->prefetch != 0 && access->kind == ACCESS_LOAD &&
                            (place->set->mark & bit) != 0;
 
+        if (access->kind != ACCESS_LOAD && (place->set->dirty & bit) == 0)
+                take_ownership(machine, thread, access, line, place->set, bit, found);
+        if (__builtin_expect((place->set->contested & bit) != 0, 0)) {
+                hit_contested_line(machine, hot, thread, access, line, place->set, bit,
+                                   way, found);
+                return;
+        }
         place->set->recent |= bit;
         if (access->kind != ACCESS_LOAD) {
-                if ((place->set->dirty & bit) == 0)
-                        miss_take_ownership(machine, thread, line, access->start);
                 place->set->dirty |= bit;
                 l1d_let_stores_pass(hot, way, line, access->now);
         }
@@ -187,9 +278,10 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
 
         if (victim.dirty)
                 miss_write_back(machine, thread, victim.line, start);
-        struct miss miss =
-            miss_fill(machine, thread, line, start, access->now,
-                      access->kind != ACCESS_LOAD, access->kind != ACCESS_STORE);
+        struct miss miss = miss_fill(machine, thread, line, start, access->now,
+                                     access->kind != ACCESS_LOAD || access->site->locked,
+                                     access->kind != ACCESS_STORE);
+        place->set->contested |= miss.contested ? bit : 0;
         *way = (struct l1d_way){miss.completion, miss.completion};
         found->level = miss.level;
         found->arrival = miss.completion;

@@ -60,16 +60,26 @@ struct cache_victim cache_insert(struct cache *cache, uint64_t line, bool dirty)
         return victim;
 }
 
-bool cache_remove(struct cache *cache, uint64_t line, bool also_clean)
+enum cache_state cache_remove(struct cache *cache, uint64_t line)
 {
         struct cache_place place = cache_place_of(cache, line);
         uint32_t bit = cache_find(cache, &place);
         bool dirty = (place.set->dirty & bit) != 0;
 
-        if (bit == 0 || (!dirty && !also_clean))
-                return false;
+        if (bit == 0)
+                return CACHE_ABSENT;
         place.set->tag[__builtin_ctz(bit)] = CACHE_EMPTY;
         place.set->recent &= ~bit;
+        place.set->dirty &= ~bit;
+        return dirty ? CACHE_DIRTY : CACHE_CLEAN;
+}
+
+bool cache_clean(struct cache *cache, uint64_t line)
+{
+        struct cache_place place = cache_place_of(cache, line);
+        uint32_t bit = cache_find(cache, &place);
+        bool dirty = (place.set->dirty & bit) != 0;
+
         place.set->dirty &= ~bit;
         return dirty;
 }

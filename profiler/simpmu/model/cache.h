@@ -25,8 +25,8 @@ struct cache_set {
         uint32_t recent; /* bit of each way */
         uint32_t dirty;
         uint32_t mark; /* means what the cache's user wants; cleared with a new line */
-        uint32_t reserved;
-        uint32_t tag[]; /* of each way, filled up to whole vectors with CACHE_EMPTY */
+        uint32_t contested; /* L1D: other cores fight for the line */
+        uint32_t tag[];     /* of each way, filled up to whole vectors with CACHE_EMPTY */
 };
 
 struct cache {
@@ -62,9 +62,13 @@ void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
 /* Puts LINE, which must not be there, into its set. */
 struct cache_victim cache_insert(struct cache *cache, uint64_t line, bool dirty);
 
-/* Removes LINE where it is, a clean one only with ALSO_CLEAN; returns whether it was
- * there and dirty. */
-bool cache_remove(struct cache *cache, uint64_t line, bool also_clean);
+enum cache_state { CACHE_ABSENT, CACHE_CLEAN, CACHE_DIRTY };
+
+/* Removes LINE; returns how it was there. */
+enum cache_state cache_remove(struct cache *cache, uint64_t line);
+
+/* LINE, where it is, is no longer dirty; returns whether it was. */
+bool cache_clean(struct cache *cache, uint64_t line);
 
 /* An offset into the sets for each quotient, so that equal remainders spread. */
 static inline uint32_t cache_rotation(const struct cache *cache, uint32_t quotient)
@@ -169,6 +173,7 @@ cache_replace(const struct cache *cache, const struct cache_place *place, uint32
         *tag = place->tag;
         place->set->dirty &= ~bit;
         place->set->mark &= ~bit;
+        place->set->contested &= ~bit;
         return victim;
 }
 

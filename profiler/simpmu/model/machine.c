@@ -2,6 +2,8 @@
 /* Building the machine from its parameters, and reading its counters. */
 #include "machine.h"
 
+#include "coherence.h"
+
 #define NS_PER_MHZ 1000.0 /* 1 MHz x 1000 ns = 1 cycle */
 
 static uint64_t in_slots(const struct machine *machine, double cycles)
@@ -19,8 +21,8 @@ static void init_memory(struct machine *machine)
                   machine->slots_per_cycle);
         cache_init(&machine->l3, (uint64_t)params->l3_bytes / LINE_BYTES,
                    (uint32_t)params->l3_ways, true, machine->allocate);
-        machine->page_owners =
-            machine->allocate(PAGE_OWNERS * sizeof(*machine->page_owners));
+        pages_init(&machine->pages, machine->allocate);
+        contests_init(&machine->contests, machine->slots_per_cycle, machine->allocate);
 }
 
 void machine_init(struct machine *machine, const struct simpmu_params *params,
@@ -38,6 +40,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->l1d_latency = in_slots(machine, params->l1d_latency_cycles);
         machine->l2_latency = in_slots(machine, params->l2_latency_cycles);
         machine->l3_latency = in_slots(machine, params->l3_latency_cycles);
+        machine->hitm_latency = in_slots(machine, params->hitm_latency_cycles);
         machine->stlb_latency = in_slots(machine, params->stlb_latency_cycles);
         machine->walk_latency = in_slots(machine, params->page_walk_cycles);
         machine->sample_latency = in_slots(machine, ldlat_cycles);
@@ -70,7 +73,8 @@ struct core *machine_core(struct machine *machine, uint32_t k)
         while (machine->cores_used <= number) {
                 machine->cores[machine->cores_used] =
                     core_new(machine, machine->cores_used);
-                machine->cores_used++;
+                if (++machine->cores_used == 2)
+                        coherence_begin(machine);
         }
         return machine->cores[number];
 }
@@ -118,9 +122,9 @@ void machine_read_counters(const struct machine *machine, const struct sim_threa
         value[SIMPMU_INSTRUCTIONS] = instructions;
         value[SIMPMU_LOADS] = loads;
         value[SIMPMU_PENDING] = counters->pending_slots / cycle;
-        value[SIMPMU_L1_MISS] = counters->loads_at[SIMPMU_LEVEL_L2] +
-                                counters->loads_at[SIMPMU_LEVEL_L3] +
-                                counters->loads_at[SIMPMU_LEVEL_DRAM];
+        value[SIMPMU_L1_MISS] = 0;
+        for (int level = SIMPMU_LEVEL_L2; level < SIMPMU_LEVEL_COUNT; level++)
+                value[SIMPMU_L1_MISS] += counters->loads_at[level];
         value[SIMPMU_FB_HIT] = counters->loads_at[SIMPMU_LEVEL_LFB];
         value[SIMPMU_FB_FULL] = counters->fb_full_slots / cycle;
         value[SIMPMU_DRAM_READ] = counters->dram_read_lines * LINE_BYTES;

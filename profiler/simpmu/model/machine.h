@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulated machine: cores with private L1D, L2 and TLB, one shared L3, one
- * main memory. Latencies are load-to-use and in slots. The L3 is neither strictly
- * inclusive nor exclusive: a line read from memory is put into every level, and
- * leaves each on its own. There is no interconnect and no second socket. */
+ * main memory, and what keeps the cores' copies of a line coherent. Latencies are
+ * load-to-use and in slots. The L3 is neither strictly inclusive nor exclusive: a line
+ * read from memory is put into every level, and leaves each on its own. There is no
+ * interconnect and no second socket. */
 #ifndef SIMPMU_MODEL_MACHINE_H
 #define SIMPMU_MODEL_MACHINE_H
 
@@ -11,9 +12,11 @@
 
 #include "../protocol.h"
 #include "cache.h"
+#include "contest.h"
 #include "dram.h"
 #include "hot.h"
 #include "l1d.h"
+#include "pages.h"
 #include "thread.h"
 #include "tlb.h"
 
@@ -51,7 +54,8 @@ struct core {
         struct tlb tlb;
         const struct sim_thread *runs; /* whose clock the times in l1d are of */
         uint32_t number;
-        uint64_t last_request; /* when the last of the requests arrives */
+        struct contender *contenders; /* see contest.h */
+        uint64_t last_request;        /* when the last of the requests arrives */
         uint64_t prefetches;
         uint64_t prefetch_done[L2_PREFETCH_QUEUE];
         struct stream streams[STREAMS];
@@ -60,16 +64,15 @@ struct core {
         struct l2_request requests[L2_REQUESTS];
 };
 
-/* Which core uses a page: writes look for other cores' copies only in pages that
- * more than one core has used. A page that falls out of the table is forgotten;
- * then a stale copy may live on in another core. */
-#define PAGE_OWNERS   65536u
-#define OWNER_NOBODY  0u
-#define OWNER_SEVERAL UINT32_MAX
+/* What the directory of coherence.h knows of a line. */
+#define SHARED_LINES 131072u /* a power of two */
 
-struct page_owner {
-        uint64_t page;
-        uint32_t owner; /* core + 1, OWNER_NOBODY or OWNER_SEVERAL */
+struct shared_line {
+        uint64_t line;
+        uint64_t cores;       /* that may have it: bits of core numbers modulo 64 */
+        uint64_t moved;       /* when one core last took it from another */
+        uint32_t modified_by; /* core + 1, when it still has it; 0: nobody */
+        uint32_t reserved;
 };
 
 /* Everything about one memory access that does not change from run to run of it. */
@@ -98,11 +101,14 @@ struct sim_sample {
 struct machine {
         struct dram dram;
         struct cache l3;
-        struct page_owner *page_owners;
+        struct pages pages;
+        struct shared_line *shared_lines; /* once a second core is used */
+        struct contests contests;
         uint64_t slots_per_cycle;
         uint64_t l1d_latency;
         uint64_t l2_latency;
         uint64_t l3_latency;
+        uint64_t hitm_latency; /* of a line that another core has modified */
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t sample_latency; /* loads of at least this latency qualify */

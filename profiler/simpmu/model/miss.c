@@ -20,8 +20,8 @@ static void insert_l3(struct machine *machine, struct sim_thread *thread, uint64
                 write_to_memory(machine, thread, now);
 }
 
-static void write_back_to_l3(struct machine *machine, struct sim_thread *thread,
-                             uint64_t line, uint64_t now)
+void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
+                           uint64_t line, uint64_t now)
 {
         if (!cache_mark_dirty(&machine->l3, line))
                 insert_l3(machine, thread, line, true, now);
@@ -33,7 +33,7 @@ static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64
         struct cache_victim victim = cache_insert(&thread->core->l2, line, dirty);
 
         if (victim.dirty)
-                write_back_to_l3(machine, thread, victim.line, now);
+                miss_write_back_to_l3(machine, thread, victim.line, now);
 }
 
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
@@ -41,38 +41,6 @@ void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_
 {
         if (!cache_mark_dirty(&thread->core->l2, line))
                 insert_l2(machine, thread, line, true, now);
-}
-
-/* Notes that the thread's core uses LINE's page; true when others do, too. */
-static bool page_is_shared(struct machine *machine, const struct sim_thread *thread,
-                           uint64_t line)
-{
-        uint64_t page = line >> PAGE_LINE_SHIFT;
-        struct page_owner *entry = &machine->page_owners[page & (PAGE_OWNERS - 1)];
-        uint32_t self = thread->core->number + 1;
-
-        if (entry->owner == OWNER_NOBODY || entry->page != page)
-                *entry = (struct page_owner){.page = page, .owner = self};
-        else if (entry->owner != self)
-                entry->owner = OWNER_SEVERAL;
-        return entry->owner == OWNER_SEVERAL;
-}
-
-/* LINE leaves every other core that has it dirty, and for a write every other core.
- * A dirty copy goes to the L3, from where the next reader has it. (Cache-to-cache
- * transfers are not a level of their own yet.) */
-static void take_from_others(struct machine *machine, struct sim_thread *thread,
-                             uint64_t line, bool writes, uint64_t now)
-{
-        for (uint32_t i = 0; i < machine->cores_used; i++) {
-                struct core *other = machine->cores[i];
-                if (other == thread->core)
-                        continue;
-                bool dirty = cache_remove(&other->l1d.cache, line, writes);
-                dirty |= cache_remove(&other->l2, line, writes);
-                if (dirty)
-                        write_back_to_l3(machine, thread, line, now);
-        }
 }
 
 /* Forgets fill buffers that are free by NOW. */
@@ -160,22 +128,36 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
         return dram_read(&machine->dram, begin);
 }
 
-void miss_shared(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                 bool writes, uint64_t now)
+uint64_t miss_modified_elsewhere(struct machine *machine, struct sim_thread *thread,
+                                 uint64_t line, uint64_t begin, enum simpmu_level *level)
 {
-        if (page_is_shared(machine, thread, line))
-                take_from_others(machine, thread, line, writes, now);
+        if (!cache_touch(&thread->core->l2, line))
+                insert_l2(machine, thread, line, false, begin);
+        *level = SIMPMU_LEVEL_HITM;
+        return machine->hitm_latency;
+}
+
+uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                    uint64_t begin, enum simpmu_level *level)
+{
+        bool contested;
+
+        if (machine->cores_used > 1 &&
+            coherence_request(machine, thread, line, false, begin, &contested) ==
+                OTHERS_MODIFIED)
+                return miss_modified_elsewhere(machine, thread, line, begin, level);
+        return miss_beyond_l2(machine, thread, line, begin, level);
 }
 
 void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
                 uint64_t line, uint64_t now)
 {
-        bool dirty = cache_remove(&machine->l3, line, true);
+        bool dirty = cache_remove(&machine->l3, line) == CACHE_DIRTY;
 
         for (uint32_t i = 0; i < machine->cores_used; i++) {
                 struct core *core = machine->cores[i];
-                dirty |= cache_remove(&core->l1d.cache, line, true);
-                dirty |= cache_remove(&core->l2, line, true);
+                dirty |= cache_remove(&core->l1d.cache, line) == CACHE_DIRTY;
+                dirty |= cache_remove(&core->l2, line) == CACHE_DIRTY;
         }
         filter_drop(hot, line);
         if (dirty)

@@ -4,22 +4,27 @@
 #ifndef SIMPMU_MODEL_MISS_H
 #define SIMPMU_MODEL_MISS_H
 
+#include "coherence.h"
 #include "machine.h"
 #include "prefetch.h"
 
 struct miss {
         uint64_t completion; /* when the line is in L1 */
         enum simpmu_level level;
+        bool contested; /* see contest.h */
 };
 
 /* The dirty LINE leaves L1 at NOW. */
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
                      uint64_t now);
 
-/* Other cores that use LINE's page lose their dirty copy of it, and when the thread's
- * core WRITES any copy. Only for machines of which several cores are in use. */
-void miss_shared(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                 bool writes, uint64_t now);
+/* A modified LINE has been read by another core than the one that has it. */
+void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
+                           uint64_t line, uint64_t now);
+
+/* The same as miss_beyond_l2 for a LINE that another core has modified. */
+uint64_t miss_modified_elsewhere(struct machine *machine, struct sim_thread *thread,
+                                 uint64_t line, uint64_t begin, enum simpmu_level *level);
 
 /* The program flushes LINE: every cache loses it, and memory gets it where it is dirty.
  */
@@ -30,6 +35,10 @@ void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread 
  * long that takes from BEGIN on. */
 uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                         uint64_t begin, enum simpmu_level *level);
+
+/* A prefetch to L2 of a LINE that is not there: from other cores or beyond. */
+uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                    uint64_t begin, enum simpmu_level *level);
 
 /* The cold half of miss_buffer: more requests than there are buffers, of which some may
  * be free by NOW. Returns when the request can begin. */
@@ -52,12 +61,17 @@ static inline uint64_t miss_buffer(const struct machine *machine,
         return start;
 }
 
-/* At NOW the thread's core writes LINE, which it has clean: other cores lose theirs. */
-static inline void miss_take_ownership(struct machine *machine, struct sim_thread *thread,
-                                       uint64_t line, uint64_t now)
+/* At NOW the thread's core writes LINE, which it has clean: other cores lose theirs.
+ * Returns how long that takes. */
+static inline uint64_t miss_take_ownership(struct machine *machine,
+                                           struct sim_thread *thread, uint64_t line,
+                                           uint64_t now, bool *contested)
 {
-        if (machine->cores_used > 1)
-                miss_shared(machine, thread, line, true, now);
+        if (__builtin_expect(machine->cores_used == 1, 1) ||
+            coherence_request(machine, thread, line, true, now, contested) ==
+                OTHERS_NOTHING)
+                return 0;
+        return machine->l3_latency;
 }
 
 /* A fill buffer is free at NOW. */
@@ -74,19 +88,28 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
 {
         uint64_t begin = miss_buffer(machine, thread, start, now);
         uint64_t latency = machine->l2_latency;
-        enum simpmu_level level = SIMPMU_LEVEL_L2;
+        struct miss miss = {.level = SIMPMU_LEVEL_L2};
+        bool in_l2 = cache_touch(&thread->core->l2, line);
+        enum others others = OTHERS_NOTHING;
 
         dram_tick(&machine->dram, now);
-        if (machine->cores_used > 1)
-                miss_shared(machine, thread, line, writes, begin);
-        if (__builtin_expect(!cache_touch(&thread->core->l2, line), 0))
-                latency = miss_beyond_l2(machine, thread, line, begin, &level);
+        if (machine->cores_used > 1 && (writes || !in_l2))
+                others = coherence_request(machine, thread, line, writes, begin,
+                                           &miss.contested);
+        if (__builtin_expect(others == OTHERS_MODIFIED, 0))
+                latency =
+                    miss_modified_elsewhere(machine, thread, line, begin, &miss.level);
+        else if (__builtin_expect(!in_l2, 0))
+                latency = miss_beyond_l2(machine, thread, line, begin, &miss.level);
         else if (__builtin_expect(thread->core->last_request > begin, 0))
-                latency += prefetch_wait(thread->core, line, begin, &level);
+                latency += prefetch_wait(thread->core, line, begin, &miss.level);
+        if (writes && others == OTHERS_CLEAN)
+                latency = later(latency, machine->l3_latency);
         thread->fill_done[thread->fill_count - 1] = begin + latency;
         if (for_load)
                 thread->counters.pending_slots += latency;
-        return (struct miss){begin + latency, level};
+        miss.completion = begin + latency;
+        return miss;
 }
 
 #endif

@@ -35,7 +35,7 @@ static void bring_to_l2(struct machine *machine, struct sim_thread *thread, uint
 
         if (cache_find(&core->l2, &place) != 0 || !queue_has_room(core, now))
                 return;
-        uint64_t arrival = now + miss_beyond_l2(machine, thread, line, now, &level);
+        uint64_t arrival = now + miss_in_l2(machine, thread, line, now, &level);
         core->prefetch_done[core->prefetches++ % L2_PREFETCH_QUEUE] = arrival;
         core->requests[line & (L2_REQUESTS - 1)] =
             (struct l2_request){line, arrival, level};

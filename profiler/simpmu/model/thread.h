@@ -48,10 +48,11 @@ struct window {
         struct window_entry entries[WINDOW_ENTRIES];
 };
 
-/* A word whose stored value is still to come. */
+/* A word whose stored value is still to come, or that is stored while its line is. */
 struct stored {
         uint64_t where;
         uint64_t ready;
+        uint64_t line_arrival; /* when the line comes, or came */
 };
 
 struct core;

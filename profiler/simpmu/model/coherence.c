@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* See coherence.h. */
+#include "coherence.h"
+
+#include "miss.h"
+
+#define CORE_BITS 64u
+
+static struct shared_line *shared_line_at(const struct machine *machine, uint64_t line)
+{
+        const uint64_t multiplier = 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio */
+
+        return &machine->shared_lines[(line * multiplier) >> 40 & (SHARED_LINES - 1)];
+}
+
+/* Cores whose numbers differ by CORE_BITS share a bit: one may have the line. */
+static uint64_t bit_of(uint32_t core)
+{
+        return 1ull << core % CORE_BITS;
+}
+
+static void note_lines(struct machine *machine, const struct cache *cache, uint32_t core)
+{
+        for (uint32_t i = 0; i < cache->set_count; i++) {
+                const struct cache_set *set =
+                    (struct cache_set *)(cache->sets + (uint64_t)i * cache->set_bytes);
+                for (uint32_t way = 0; way < cache->tag_count; way++) {
+                        if (set->tag[way] == CACHE_EMPTY)
+                                continue;
+                        uint64_t line = cache_line_of(cache, i, set->tag[way]);
+                        pages_at(&machine->pages, line >> PAGE_LINE_SHIFT)->user =
+                            (uint16_t)(core + 1);
+                }
+        }
+}
+
+void coherence_begin(struct machine *machine)
+{
+        machine->shared_lines =
+            machine->allocate(SHARED_LINES * sizeof(*machine->shared_lines));
+        note_lines(machine, &machine->cores[0]->l1d.cache, 0);
+        note_lines(machine, &machine->cores[0]->l2, 0);
+}
+
+/* Notes that core SELF uses PAGE; true when others do, too. */
+static bool page_is_shared(struct page *page, uint32_t self)
+{
+        if (page->user == 0)
+                page->user = (uint16_t)(self + 1);
+        if (page->user != self + 1)
+                page->shared = 1;
+        return page->shared != 0;
+}
+
+/* What the directory knows of LINE; when nothing, the first user of PAGE may have it. */
+static struct shared_line *known(struct machine *machine, const struct page *page,
+                                 uint64_t line)
+{
+        struct shared_line *shared = shared_line_at(machine, line);
+
+        if (shared->line != line || shared->cores == 0)
+                *shared = (struct shared_line){.line = line,
+                                               .cores = bit_of(page->user - 1u),
+                                               .modified_by = page->user};
+        return shared;
+}
+
+/* CORE keeps LINE unmodified; true when it had modified it. */
+static bool clean(struct core *core, uint64_t line)
+{
+        bool modified = cache_clean(&core->l1d.cache, line);
+
+        return cache_clean(&core->l2, line) || modified;
+}
+
+/* CORE gives LINE up. */
+static enum others take(struct core *core, uint64_t line)
+{
+        enum cache_state l1d = cache_remove(&core->l1d.cache, line);
+        enum cache_state l2 = cache_remove(&core->l2, line);
+
+        if (l1d == CACHE_DIRTY || l2 == CACHE_DIRTY)
+                return OTHERS_MODIFIED;
+        return l1d == CACHE_ABSENT && l2 == CACHE_ABSENT ? OTHERS_NOTHING : OTHERS_CLEAN;
+}
+
+static enum others read_line(struct machine *machine, struct sim_thread *thread,
+                             struct shared_line *shared, uint32_t *loser, uint64_t now)
+{
+        uint32_t self = thread->core->number;
+        uint32_t owner = shared->modified_by;
+        enum others others =
+            (shared->cores & ~bit_of(self)) != 0 ? OTHERS_CLEAN : OTHERS_NOTHING;
+
+        if (owner != 0 && owner != self + 1) {
+                if (clean(machine->cores[owner - 1], shared->line)) {
+                        miss_write_back_to_l3(machine, thread, shared->line, now);
+                        others = OTHERS_MODIFIED;
+                        *loser = owner - 1;
+                }
+                shared->modified_by = 0;
+        }
+        shared->cores |= bit_of(self);
+        return others;
+}
+
+static enum others write_line(struct machine *machine, struct sim_thread *thread,
+                              struct shared_line *shared, uint32_t *loser)
+{
+        uint32_t self = thread->core->number;
+        enum others others = OTHERS_NOTHING;
+
+        for (uint32_t i = 0; i < machine->cores_used; i++) {
+                if (i == self || (shared->cores & bit_of(i)) == 0)
+                        continue;
+                enum others here = take(machine->cores[i], shared->line);
+                others = here > others ? here : others;
+                *loser = here != OTHERS_NOTHING ? i : *loser;
+        }
+        shared->modified_by = self + 1;
+        shared->cores = bit_of(self);
+        return others;
+}
+
+/* The line has moved from core LOSER; true when it has done so lately. */
+static bool is_contested(struct machine *machine, struct shared_line *shared,
+                         uint32_t loser, uint64_t now)
+{
+        uint64_t before = shared->moved;
+
+        shared->moved = now;
+        if (before == 0 || now > before + contest_reach(&machine->contests))
+                return false;
+        contest_begin(&machine->contests, shared->line, loser, now);
+        return true;
+}
+
+enum others coherence_request(struct machine *machine, struct sim_thread *thread,
+                              uint64_t line, bool writes, uint64_t now, bool *contested)
+{
+        struct page *page = pages_at(&machine->pages, line >> PAGE_LINE_SHIFT);
+        uint32_t loser = 0;
+
+        if (!page_is_shared(page, thread->core->number))
+                return OTHERS_NOTHING;
+        struct shared_line *shared = known(machine, page, line);
+        enum others others = writes ? write_line(machine, thread, shared, &loser)
+                                    : read_line(machine, thread, shared, &loser, now);
+        if (others == OTHERS_MODIFIED || (writes && others == OTHERS_CLEAN))
+                *contested = is_contested(machine, shared, loser, now);
+        return others;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* What cores must know of each other's caches: a line is modified in one core, or
+ * unmodified in any number of them. A request that finds it modified elsewhere is
+ * answered from there (HITM), and a write takes it from all others.
+ *
+ * Only lines of pages that several cores use are kept track of, in a directory that may
+ * forget: then a request is answered as if no other core had the line. */
+#ifndef SIMPMU_MODEL_COHERENCE_H
+#define SIMPMU_MODEL_COHERENCE_H
+
+#include "machine.h"
+
+/* What a request found in other cores. */
+enum others {
+        OTHERS_NOTHING,
+        OTHERS_CLEAN,   /* and for a write: have given it up */
+        OTHERS_MODIFIED /* answers the request; after a read it is unmodified there */
+};
+
+/* A second core comes into use: which pages the first one uses. */
+void coherence_begin(struct machine *machine);
+
+/* The thread's core reads or WRITES LINE at NOW, and must ask for that. The core has not
+ * modified it. What was modified elsewhere is then, after a read, in the L3 as well.
+ * *CONTESTED becomes true when cores fight for the line. */
+enum others coherence_request(struct machine *machine, struct sim_thread *thread,
+                              uint64_t line, bool writes, uint64_t now, bool *contested);
+
+#endif

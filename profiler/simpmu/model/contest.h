@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines that several cores fight for, as in false sharing.
+ *
+ * Threads run in turns of thousands of cycles. A core that wins a line would keep it for
+ * the whole turn, where real cores take it from each other every few accesses. So, once a
+ * line has gone from core to core twice within a few turns, every access to it is noted
+ * in the stretch of virtual time in which it lies. A core that uses the line at time t
+ * looks up what the others do with it in that stretch or, where it is the first to get
+ * there, did on the average of a turn; and has lost the line when, at their rate, one of
+ * them has asked for it since its own last access:
+ *
+ *   requests of others since = (t - time of the last access) * n / stretch >= 1
+ *
+ * n: accesses of others in the stretch, for a read only their writes. To get the line
+ * back takes a transfer for each of the other cores that want it, because it goes from
+ * one to the next. Knows no caches. */
+#ifndef SIMPMU_MODEL_CONTEST_H
+#define SIMPMU_MODEL_CONTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache.h"
+
+#define CONTESTED_LINES 256u  /* known at a time; a power of two, as the two that follow \
+                               */
+#define CONTENDED_LINES   64u /* of each core */
+#define STRETCHES         64u
+#define STRETCH_CYCLES    512u
+#define STRETCHES_OF_TURN 20u
+#define STRETCHES_BEHIND  40u /* what is older says nothing: a turn, and what it may lag \
+                               */
+
+struct stretch {
+        uint64_t number;
+        uint64_t cores; /* bits, of core numbers modulo 64 */
+        uint32_t reads;
+        uint32_t writes;
+};
+
+struct contest_user {
+        uint32_t core;
+        uint64_t stretch; /* of its latest access */
+};
+
+struct contest {
+        uint64_t line;
+        struct contest_user latest;
+        struct contest_user before; /* another core */
+        struct stretch stretches[STRETCHES];
+};
+
+/* One core's part in a contest. */
+struct contender {
+        uint64_t line;
+        uint64_t last;           /* access */
+        uint64_t requests;       /* of others since then: parts of 1 / (stretch * turn) */
+        uint64_t lead_from;      /* the stretch after which only this core has been ... */
+        uint32_t lead_rivals[2]; /* ... and what the others did in a turn before it, to a
+                                    read and to a write */
+        struct stretch own[STRETCHES];
+};
+
+struct contests {
+        uint64_t stretch_slots;
+        struct contest *lines[CONTESTED_LINES];
+        sim_allocate allocate;
+};
+
+enum contest_outcome { CONTEST_KEEPS, CONTEST_LOSES, CONTEST_IS_OVER };
+
+struct contest_access {
+        uint32_t core;
+        uint64_t line;
+        uint64_t time;
+        uint64_t arrival; /* of the line; what others ask before that waits for it */
+        bool writes;
+};
+
+void contests_init(struct contests *contests, uint64_t cycle_slots,
+                   sim_allocate allocate);
+
+/* Transfers of a line that lie farther apart, in slots, are no contest. */
+uint64_t contest_reach(const struct contests *contests);
+
+/* At NOW another core takes LINE from core LOSER. */
+void contest_begin(struct contests *contests, uint64_t line, uint32_t loser,
+                   uint64_t now);
+
+/* A core, with its CONTENDERS (CONTENDED_LINES; NULL: none), has the line and uses it.
+ * When it loses it, *TRANSFERS is how many it takes until it comes back. */
+enum contest_outcome contest_use(struct contests *contests, struct contender **contenders,
+                                 const struct contest_access *access,
+                                 uint32_t *transfers);
+
+#endif

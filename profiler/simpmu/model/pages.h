@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What the model remembers of each page of 4 KiB of the program's memory: which core uses
+ * it, so that only lines of pages that several cores use are looked for in other cores.
+ * A table by blocks of 2 MiB, of which most programs have few. Knows no caches. */
+#ifndef SIMPMU_MODEL_PAGES_H
+#define SIMPMU_MODEL_PAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache.h"
+
+#define BLOCK_PAGE_SHIFT 9
+#define BLOCK_PAGES      (1u << BLOCK_PAGE_SHIFT)
+
+struct page {
+        uint16_t user;  /* the core that used it first, + 1; 0: none yet */
+        uint8_t shared; /* 1: others have used it, too */
+        uint8_t reserved;
+};
+
+struct page_block {
+        uint64_t number; /* of its first page, over BLOCK_PAGES */
+        struct page pages[BLOCK_PAGES];
+};
+
+struct pages {
+        struct page_block **slots;
+        struct page_block *last; /* that was looked up */
+        uint64_t slot_count;     /* a power of two, or 0 */
+        uint64_t used;
+        sim_allocate allocate;
+};
+
+void pages_init(struct pages *pages, sim_allocate allocate);
+
+/* The cold half of pages_block. */
+struct page_block *pages_look_up(struct pages *pages, uint64_t number);
+
+static inline struct page *pages_at(struct pages *pages, uint64_t page)
+{
+        struct page_block *block = pages->last;
+
+        if (block == NULL || block->number != page >> BLOCK_PAGE_SHIFT)
+                block = pages_look_up(pages, page >> BLOCK_PAGE_SHIFT);
+        return &block->pages[page & (BLOCK_PAGES - 1)];
+}
+
+/* The memory of COUNT pages from FIRST on is no more, or new. */
+void pages_forget(struct pages *pages, uint64_t first, uint64_t count);
+
+#endif

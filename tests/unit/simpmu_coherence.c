@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines that move between the cores of the simulated machine: where a load finds them,
+ * how long that takes, and how often cores that fight for a line lose it. */
+#include "simpmu_rig.h"
+
+#define SETTLE 8000u /* instructions after which everything has arrived */
+
+static uint64_t latency_cycles(const struct rig *rig)
+{
+        return last_sample.latency_slots / rig->machine.slots_per_cycle;
+}
+
+/* Lets every translation be there, so that latencies are those of the line alone. */
+static struct simpmu_params params_without_walks(void)
+{
+        struct simpmu_params params = default_params();
+
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        return params;
+}
+
+static void on_core(struct rig *rig, uint32_t core, enum access_kind kind,
+                    uint64_t address)
+{
+        run_thread(rig, core);
+        touch(rig, kind, address, SETTLE);
+}
+
+/* ---- states ---- */
+
+static void a_modified_line_is_answered_by_its_core(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 3, 1, 1);
+
+        (void)state;
+        on_core(rig, 0, ACCESS_STORE, MIB);
+        on_core(rig, 1, ACCESS_LOAD, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        assert_int_equal(latency_cycles(rig), HITM_CYCLES);
+        /* It is unmodified in both then, and in the L3. */
+        on_core(rig, 2, ACCESS_LOAD, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
+        for (uint32_t core = 0; core < 3; core++) {
+                on_core(rig, core, ACCESS_LOAD, MIB);
+                assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
+        }
+}
+
+static void a_write_takes_the_line_from_all_others(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 3, 1, 1);
+
+        (void)state;
+        for (uint32_t core = 0; core < 3; core++)
+                on_core(rig, core, ACCESS_LOAD, MIB);
+        on_core(rig, 1, ACCESS_STORE, MIB);
+        on_core(rig, 0, ACCESS_LOAD, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        on_core(rig, 1, ACCESS_STORE, MIB);
+        on_core(rig, 2, ACCESS_STORE, MIB);
+        on_core(rig, 1, ACCESS_LOAD, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+}
+
+/* The line is there, but others have it too: a trip to the L3 must take it from them. */
+static void to_write_a_line_of_several_cores_takes_a_request(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 2, 1, 1);
+
+        (void)state;
+        on_core(rig, 0, ACCESS_LOAD, MIB);
+        on_core(rig, 1, ACCESS_LOAD, MIB);
+        on_core(rig, 1, ACCESS_UPDATE, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
+        assert_int_equal(latency_cycles(rig), (uint64_t)params.l3_latency_cycles);
+        /* It is alone now: nothing need be asked for. */
+        uint64_t samples = samples_taken;
+        on_core(rig, 1, ACCESS_UPDATE, MIB);
+        assert_int_equal(samples_taken, samples);
+        on_core(rig, 0, ACCESS_UPDATE, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        assert_int_equal(latency_cycles(rig), HITM_CYCLES);
+}
+
+/* What the first thread wrote before there was another is found in its core, too. */
+static void what_one_thread_has_prepared_is_found_in_its_core(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct sim_thread *second = allocate(sizeof(*second));
+
+        (void)state;
+        on_core(rig, 0, ACCESS_STORE, MIB);
+        machine_thread_init(&rig->machine, second, 1, 0, 1, 1);
+        rig->threads[1] = second;
+        rig->count = 2;
+        on_core(rig, 1, ACCESS_LOAD, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+}
+
+/* A modified line that has left its core is the L3's. */
+static void a_modified_line_that_was_written_back_comes_from_the_l3(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 2, 1, 1);
+
+        (void)state;
+        on_core(rig, 1, ACCESS_LOAD, MIB + LINE_BYTES); /* both use the page */
+        run_thread(rig, 0);
+        touch(rig, ACCESS_STORE, MIB, 1);
+        for (uint64_t at = 0; at < 512 * KIB; at += LINE_BYTES)
+                touch(rig, ACCESS_LOAD, 4 * MIB + at, 40);
+        on_core(rig, 1, ACCESS_LOAD, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
+}
+
+/* ---- fights ---- */
+
+/* ++*address, in a block of four instructions: the next one waits for the value. */
+static void increment(struct rig *rig, uint64_t address, uint16_t more_instructions)
+{
+        const struct access_site load = {.size_bytes = WORD_BYTES,
+                                         .position = 0,
+                                         .kind = ACCESS_LOAD,
+                                         .slot = FIRST_SLOT};
+        const struct access_site store = {.data_depends = 1ull << FIRST_SLOT,
+                                          .size_bytes = WORD_BYTES,
+                                          .position = 2,
+                                          .kind = ACCESS_STORE};
+
+        rig->hot.ready[FIRST_SLOT] = 0;
+        run_access(rig, &load, address);
+        if (rig->hot.ready[FIRST_SLOT] > rig->hot.now ||
+            !passes_filter(rig, ACCESS_STORE, address))
+                access_memory(&rig->machine, &rig->hot, rig->threads[rig->running],
+                              &store, ACCESS_STORE, address);
+        rig->hot.instructions += 4u + more_instructions;
+}
+
+/* Two threads increment their words for CYCLES each, in turns of up to TURN cycles beyond
+ * the other. Returns the increments of both; *HITM: loads that met a modified line. */
+static uint64_t count_up(const uint64_t words[2], uint64_t turn, uint64_t *hitm)
+{
+        const uint64_t cycles = 500000;
+        const uint16_t other_instructions = 36;
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+        uint64_t count = 0;
+
+        for (uint32_t thread = 0; now_cycles(rig, thread) < cycles; thread = 1 - thread) {
+                uint64_t until = now_cycles(rig, 1 - thread) + turn;
+                run_thread(rig, thread);
+                for (; now_cycles(rig, thread) < until; count++)
+                        increment(rig, words[thread], other_instructions);
+        }
+        *hitm = 0;
+        for (uint32_t thread = 0; thread < 2; thread++)
+                *hitm += rig->threads[thread]->counters.loads_at[SIMPMU_LEVEL_HITM];
+        return count;
+}
+
+static void words_of_one_line_slow_each_other_down(void **state)
+{
+        const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
+        const uint64_t apart[2] = {MIB, MIB + LINE_BYTES};
+        uint64_t hitm, hitm_apart;
+        uint64_t together = count_up(same_line, GATE_CYCLES, &hitm);
+        uint64_t alone = count_up(apart, GATE_CYCLES, &hitm_apart);
+
+        (void)state;
+        assert_int_equal(hitm_apart, 0);
+        assert_true(together < alone * 3 / 4);
+        assert_true(hitm > together / 20);
+}
+
+/* Threads that really alternate, every 100 cycles, are the truth for those that run in
+ * long turns. */
+static void the_length_of_turns_does_not_show(void **state)
+{
+        const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
+        uint64_t hitm, hitm_true;
+        uint64_t count = count_up(same_line, GATE_CYCLES, &hitm);
+        uint64_t count_true = count_up(same_line, 100, &hitm_true);
+
+        (void)state;
+        assert_near((double)count, (double)count_true, 0.1);
+        assert_near((double)hitm, (double)hitm_true, 0.15);
+}
+
+/* A reader beside one who writes loses the line; readers alone do not. */
+static void only_writes_take_lines(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+        const uint64_t *hitm = &rig->threads[1]->counters.loads_at[SIMPMU_LEVEL_HITM];
+
+        (void)state;
+        for (uint64_t turn = 1; turn <= 40; turn++) {
+                run_thread(rig, 0);
+                while (now_cycles(rig, 0) < turn * GATE_CYCLES)
+                        touch(rig, turn <= 20 ? ACCESS_STORE : ACCESS_LOAD, MIB, 40);
+                run_thread(rig, 1);
+                uint64_t before = *hitm;
+                while (now_cycles(rig, 1) < turn * GATE_CYCLES)
+                        touch(rig, ACCESS_LOAD, MIB + WORD_BYTES, 40);
+                if (turn > 3 && turn <= 20)
+                        assert_true(*hitm > before + 50);
+                if (turn > 23)
+                        assert_int_equal(*hitm, before);
+        }
+}
+
+/* The core that keeps the line to itself in the end needs no more help of the model. */
+static void a_fight_ends(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+
+        (void)state;
+        for (uint64_t turn = 1; turn <= 20; turn++) {
+                for (uint32_t thread = 0; thread < 2; thread++) {
+                        run_thread(rig, thread);
+                        while (now_cycles(rig, thread) < turn * GATE_CYCLES)
+                                increment(rig, MIB + thread * WORD_BYTES, 36);
+                }
+        }
+        assert_false(passes_filter(rig, ACCESS_STORE, MIB));
+        for (int i = 0; i < 5000; i++)
+                increment(rig, MIB + WORD_BYTES, 36);
+        assert_true(passes_filter(rig, ACCESS_STORE, MIB));
+}
+
+static void a_line_that_is_handed_over_once_is_no_fight(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+
+        (void)state;
+        on_core(rig, 0, ACCESS_STORE, MIB);
+        on_core(rig, 1, ACCESS_LOAD, MIB);
+        touch(rig, ACCESS_STORE, MIB, SETTLE);
+        touch(rig, ACCESS_STORE, MIB, SETTLE);
+        assert_true(passes_filter(rig, ACCESS_STORE, MIB));
+}
+
+/* A line goes from one to the next: with more cores each waits longer. */
+static void many_cores_share_the_transfers_of_a_line(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        uint64_t increments[2] = {0, 0};
+        const uint32_t threads[2] = {2, 8};
+
+        (void)state;
+        for (int i = 0; i < 2; i++) {
+                struct rig *rig = rig_new(&params, threads[i], NO_SAMPLES, 1);
+                for (uint64_t turn = 1; turn <= 40; turn++) {
+                        for (uint32_t t = 0; t < threads[i]; t++) {
+                                run_thread(rig, t);
+                                while (now_cycles(rig, t) < turn * GATE_CYCLES) {
+                                        increment(rig, MIB + t * WORD_BYTES, 36);
+                                        increments[i]++;
+                                }
+                        }
+                }
+                uint64_t hitm = 0;
+                for (uint32_t t = 0; t < threads[i]; t++)
+                        hitm += rig->threads[t]->counters.loads_at[SIMPMU_LEVEL_HITM];
+                /* No more than one transfer at a time. */
+                assert_true(hitm * HITM_CYCLES < 40 * GATE_CYCLES * 5 / 2);
+        }
+        assert_true(increments[1] < increments[0] * 2);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_teardown(a_modified_line_is_answered_by_its_core,
+                                      free_blocks),
+            cmocka_unit_test_teardown(a_write_takes_the_line_from_all_others,
+                                      free_blocks),
+            cmocka_unit_test_teardown(to_write_a_line_of_several_cores_takes_a_request,
+                                      free_blocks),
+            cmocka_unit_test_teardown(what_one_thread_has_prepared_is_found_in_its_core,
+                                      free_blocks),
+            cmocka_unit_test_teardown(
+                a_modified_line_that_was_written_back_comes_from_the_l3, free_blocks),
+            cmocka_unit_test_teardown(words_of_one_line_slow_each_other_down,
+                                      free_blocks),
+            cmocka_unit_test_teardown(the_length_of_turns_does_not_show, free_blocks),
+            cmocka_unit_test_teardown(only_writes_take_lines, free_blocks),
+            cmocka_unit_test_teardown(a_fight_ends, free_blocks),
+            cmocka_unit_test_teardown(a_line_that_is_handed_over_once_is_no_fight,
+                                      free_blocks),
+            cmocka_unit_test_teardown(many_cores_share_the_transfers_of_a_line,
+                                      free_blocks),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

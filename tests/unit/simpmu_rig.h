@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* A simulated machine for tests, fed with accesses as generated code makes them. */
+#ifndef MEMLAG_TESTS_SIMPMU_RIG_H
+#define MEMLAG_TESTS_SIMPMU_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/access.h"
+
+#define KIB         1024ull
+#define MIB         (1024 * KIB)
+#define CLOCK_MHZ   2000.0
+#define DRAM_NS     100.0
+#define DRAM_CYCLES 200u /* DRAM_NS at CLOCK_MHZ */
+#define DRAM_GBS    20.0
+#define WALK_CYCLES 30u
+#define HITM_CYCLES 100u
+#define THREADS_MAX 16u
+#define GATE_CYCLES 10000u
+#define POINTER     0u /* the register that a chase loads */
+#define WORD_BYTES  8u
+#define NO_SAMPLES  UINT32_MAX
+
+/* A machine with threads on cores of their own; one runs at a time. */
+struct rig {
+        struct machine machine;
+        struct sim_hot hot;
+        struct sim_thread *threads[THREADS_MAX];
+        uint64_t instructions[THREADS_MAX];
+        uint64_t ready[THREADS_MAX][VALUES];
+        uint32_t count;
+        uint32_t running;
+};
+
+static uint64_t samples_taken;
+static struct sim_sample last_sample;
+
+/* The model never frees: what a test made it allocate is freed after the test. */
+static struct block {
+        struct block *next;
+} * blocks;
+
+static inline void *allocate(size_t bytes)
+{
+        const size_t line = 64;
+        size_t rounded = (bytes + line - 1) / line * line;
+        char *memory = aligned_alloc(line, line + rounded);
+
+        assert_non_null(memory);
+        memset(memory, 0, line + rounded);
+        struct block *block = (struct block *)memory;
+        block->next = blocks;
+        blocks = block;
+        return memory + line;
+}
+
+static inline int free_blocks(void **state)
+{
+        (void)state;
+        while (blocks) {
+                struct block *next = blocks->next;
+                free(blocks);
+                blocks = next;
+        }
+        return 0;
+}
+
+static inline void take_sample(const struct sim_sample *sample)
+{
+        samples_taken++;
+        last_sample = *sample;
+}
+
+static inline struct simpmu_params default_params(void)
+{
+        return (struct simpmu_params){
+            .cores = THREADS_MAX,
+            .clock_mhz = CLOCK_MHZ,
+            .issue_width = 4,
+            .rob_entries = 224,
+            .lfb_entries = 12,
+            .store_buffer_entries = 56,
+            .l1d_bytes = 32 * KIB,
+            .l1d_ways = 8,
+            .l1d_latency_cycles = 5,
+            .l2_bytes = 256 * KIB,
+            .l2_ways = 8,
+            .l2_latency_cycles = 14,
+            .l3_bytes = 2 * MIB,
+            .l3_ways = 11,
+            .l3_latency_cycles = 60,
+            .hitm_latency_cycles = HITM_CYCLES,
+            .dtlb_entries = 64,
+            .dtlb_ways = 4,
+            .stlb_entries = 1536,
+            .stlb_ways = 12,
+            .stlb_latency_cycles = 9,
+            .page_walk_cycles = WALK_CYCLES,
+            .dram_latency_ns = DRAM_NS,
+            .dram_bandwidth_gbs = DRAM_GBS,
+        };
+}
+
+static inline struct rig *rig_new(const struct simpmu_params *params, uint32_t threads,
+                                  uint32_t ldlat_cycles, uint64_t period)
+{
+        struct rig *rig = allocate(sizeof(*rig));
+
+        machine_init(&rig->machine, params, ldlat_cycles, allocate, take_sample);
+        rig->count = threads;
+        for (uint32_t i = 0; i < threads; i++) {
+                rig->threads[i] = allocate(sizeof(*rig->threads[i]));
+                machine_thread_init(&rig->machine, rig->threads[i], i, 0, period, 1);
+        }
+        if (threads > 1)
+                dram_set_skew(&rig->machine.dram,
+                              GATE_CYCLES * rig->machine.slots_per_cycle);
+        filter_clear(&rig->hot);
+        rig->hot.instruction_limit = UINT64_MAX;
+        samples_taken = 0;
+        return rig;
+}
+
+static inline void run_thread(struct rig *rig, uint32_t thread)
+{
+        if (rig->running == thread)
+                return;
+        rig->instructions[rig->running] = rig->hot.instructions;
+        memcpy(rig->ready[rig->running], rig->hot.ready, sizeof(rig->hot.ready));
+        rig->running = thread;
+        rig->hot.instructions = rig->instructions[thread];
+        memcpy(rig->hot.ready, rig->ready[thread], sizeof(rig->hot.ready));
+        machine_thread_runs(&rig->hot, rig->threads[thread]);
+}
+
+/* The test that generated code makes before it calls the model. */
+static inline bool passes_filter(const struct rig *rig, enum access_kind kind,
+                                 uint64_t address)
+{
+        const struct filter_entry *entry =
+            &rig->hot.filter[(address >> LINE_SHIFT) & (FILTER_ENTRIES - 1)];
+        uint64_t known = kind == ACCESS_LOAD ? entry->load : entry->store;
+
+        return address - known <= LINE_BYTES - WORD_BYTES;
+}
+
+static inline void run_access(struct rig *rig, const struct access_site *site,
+                              uint64_t address)
+{
+        enum access_kind kind = (enum access_kind)site->kind;
+
+        if (!passes_filter(rig, kind, address))
+                access_memory(&rig->machine, &rig->hot, rig->threads[rig->running], site,
+                              kind, address);
+}
+
+/* A block of INSTRUCTIONS whose first, at IP, is an access that depends on nothing. */
+static inline void touch_at(struct rig *rig, uint64_t ip, enum access_kind kind,
+                            uint64_t address, uint16_t instructions)
+{
+        struct access_site site = {.ip = ip,
+                                   .size_bytes = WORD_BYTES,
+                                   .position = -(int32_t)instructions,
+                                   .kind = (uint8_t)kind,
+                                   .slot = UNUSED_VALUE};
+
+        rig->hot.instructions += instructions;
+        run_access(rig, &site, address);
+}
+
+static inline void touch(struct rig *rig, enum access_kind kind, uint64_t address,
+                         uint16_t instructions)
+{
+        touch_at(rig, 1, kind, address, instructions);
+}
+
+/* pointer = *pointer, in a block of one instruction, as generated code does it. */
+static inline void chase_step(struct rig *rig, uint64_t address)
+{
+        const struct access_site site = {.address_depends = 1u << POINTER,
+                                         .size_bytes = WORD_BYTES,
+                                         .position = -1,
+                                         .kind = ACCESS_LOAD,
+                                         .slot = FIRST_SLOT};
+
+        rig->hot.instructions++;
+        rig->hot.ready[FIRST_SLOT] = 0;
+        run_access(rig, &site, address);
+        rig->hot.ready[POINTER] = rig->hot.ready[FIRST_SLOT];
+}
+
+/* pointer = *pointer through a variable in memory, as unoptimised code does it: a block
+ * that loads the variable, loads through it and stores the value back. */
+static inline void chase_through_memory_step(struct rig *rig, uint64_t variable,
+                                             uint64_t address)
+{
+        const uint8_t first = FIRST_SLOT, second = FIRST_SLOT + 1;
+        const struct access_site load_variable = {
+            .size_bytes = WORD_BYTES, .kind = ACCESS_LOAD, .slot = first};
+        const struct access_site load_next = {.address_depends = 1ull << first,
+                                              .size_bytes = WORD_BYTES,
+                                              .position = 1,
+                                              .kind = ACCESS_LOAD,
+                                              .slot = second};
+        const struct access_site store_variable = {.data_depends = 1ull << second,
+                                                   .size_bytes = WORD_BYTES,
+                                                   .position = 2,
+                                                   .kind = ACCESS_STORE};
+        struct sim_thread *thread = rig->threads[rig->running];
+
+        rig->hot.ready[first] = 0;
+        access_memory(&rig->machine, &rig->hot, thread, &load_variable, ACCESS_LOAD,
+                      variable);
+        rig->hot.ready[second] = 0;
+        access_memory(&rig->machine, &rig->hot, thread, &load_next, ACCESS_LOAD, address);
+        access_memory(&rig->machine, &rig->hot, thread, &store_variable, ACCESS_STORE,
+                      variable);
+        rig->hot.instructions += 3;
+}
+
+static inline void counters(const struct rig *rig, uint32_t thread,
+                            uint64_t value[SIMPMU_COUNTER_COUNT])
+{
+        uint64_t instructions =
+            thread == rig->running ? rig->hot.instructions : rig->instructions[thread];
+
+        machine_read_counters(&rig->machine, rig->threads[thread], instructions, 0,
+                              value);
+}
+
+static inline uint64_t now_cycles(const struct rig *rig, uint32_t thread)
+{
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        counters(rig, thread, value);
+        return value[SIMPMU_CYCLES];
+}
+
+static inline double lmrl(const uint64_t value[SIMPMU_COUNTER_COUNT])
+{
+        return (double)value[SIMPMU_PENDING] /
+               (double)(value[SIMPMU_L1_MISS] + value[SIMPMU_FB_HIT]);
+}
+
+static inline void assert_near(double actual, double expected, double tolerance)
+{
+        if (actual < expected * (1 - tolerance) || actual > expected * (1 + tolerance))
+                fail_msg("%g is not within %g%% of %g", actual, tolerance * 100,
+                         expected);
+}
+
+/* A line of BYTES bytes of memory in an order without locality (a full cycle of a
+ * linear congruential generator with a power-of-two modulus). */
+static inline uint64_t scattered(uint64_t step, uint64_t bytes)
+{
+        uint64_t lines = bytes / LINE_BYTES;
+
+        return step * 2654435761u % lines * LINE_BYTES;
+}
+
+static inline void read_again(struct rig *rig, uint64_t bytes)
+{
+        for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
+                touch(rig, ACCESS_LOAD, at, 4);
+}
+
+#endif
