@@ -63,6 +63,7 @@ check()
         esac
         case $place in
         first) [ "$found" = "$verdict,1" ] ;;
+        present) [ "${found%,*}" = "$verdict" ] ;;
         absent) [ -z "$found" ] || [[ ! "$found" =~ ^($(alarming)), ]] ;;
         *) fail "$example/README.md: unknown place '$place'" ;;
         esac || {
@@ -99,7 +100,7 @@ check_pasted_report()
         done
 }
 
-for example in contention chase friendly columns; do
+for example in contention chase friendly columns false-sharing; do
         source=$SOURCE_DIR/examples/$example/$example.c
         readme=$SOURCE_DIR/examples/$example/README.md
         database=$example.db
