@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "array.h"
+#include "die_walk.h"
 #include "name.h"
 #include "path.h"
 
@@ -83,7 +84,7 @@ static int map_units(struct finder *finder)
 
 /* ---- the functions of one unit ------------------------------------------------ */
 
-static int add_function(struct finder *finder, Dwarf_Die *die, bool inlined,
+static int add_function(struct finder *finder, struct die_entry *entry, bool inlined,
                         uint32_t parent, uint32_t *value)
 {
         if (finder->node_count >= INSIDE_FUNCTION - 1 ||
@@ -91,34 +92,34 @@ static int add_function(struct finder *finder, Dwarf_Die *die, bool inlined,
                           sizeof(*finder->nodes)) < 0)
                 return -ENOMEM;
         size_t index = finder->node_count++;
+        struct range_target target = {finder->file, &finder->functions, (uint32_t)index};
 
         finder->nodes[index] =
-            (struct node){.die = *die,
+            (struct node){.die = entry->die,
                           .outer = inlined ? parent & ~INSIDE_FUNCTION : 0,
                           .local = !inlined && (parent & INSIDE_FUNCTION)};
         *value = ((uint32_t)index + 1) | INSIDE_FUNCTION;
-        return add_ranges(finder, die, &finder->functions, index);
+        return entry->place.has_range
+                   ? add_code_range(&target, entry->place.low, entry->place.high)
+                   : add_ranges(finder, &entry->die, &finder->functions, index);
 }
 
-static bool has_code(Dwarf_Die *die)
-{
-        return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
-}
-
-static int visit_function(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+static int visit_function(void *context, struct die_entry *entry, uint32_t parent,
+                          uint32_t *value)
 {
         struct finder *finder = context;
         int error;
 
-        switch (dwarf_tag(die)) {
+        switch (entry->tag) {
         case DW_TAG_subprogram: /* without code of its own, it may hold a local class's */
                 *value = INSIDE_FUNCTION;
-                error =
-                    has_code(die) ? add_function(finder, die, false, parent, value) : 0;
+                error = entry->has_code
+                            ? add_function(finder, entry, false, parent, value)
+                            : 0;
                 return error ? error : 1;
         case DW_TAG_inlined_subroutine:
-                error =
-                    has_code(die) ? add_function(finder, die, true, parent, value) : 0;
+                error = entry->has_code ? add_function(finder, entry, true, parent, value)
+                                        : 0;
                 return error ? error : 1;
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:

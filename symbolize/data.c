@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "die_walk.h"
 #include "location.h"
 #include "name.h"
 #include "path.h"
@@ -146,20 +147,21 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
         }
 }
 
-static int visit_variable(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+static int visit_variable(void *context, struct die_entry *entry, uint32_t parent,
+                          uint32_t *value)
 {
         struct search *search = context;
 
-        switch (dwarf_tag(die)) {
+        switch (entry->tag) {
         case DW_TAG_variable:
-                answer_variable(search, die, parent);
+                answer_variable(search, &entry->die, parent);
                 return 0;
         case DW_TAG_subprogram:
                 if (search->function_count >= UINT32_MAX - 1 ||
                     array_reserve(&search->functions, &search->function_capacity,
                                   search->function_count, sizeof(*search->functions)) < 0)
                         return -ENOMEM;
-                search->functions[search->function_count++] = *die;
+                search->functions[search->function_count++] = entry->die;
                 *value = (uint32_t)search->function_count;
                 return 1;
         case DW_TAG_namespace:

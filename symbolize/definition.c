@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "die_walk.h"
 
 struct definition {
         uint32_t name;
@@ -72,22 +73,24 @@ static uint32_t put_name(struct string_pool *names, const char *outer, const cha
         return id;
 }
 
-static int visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
 {
         struct reading *reading = context;
         const char *outer = string_pool_text(reading->names, parent);
-        const char *name = die_string(reading->dwarf, die, DW_AT_name);
-        int tag = dwarf_tag(die);
-        struct definition definition = {.is_union = tag == DW_TAG_union_type,
+        Dwarf_Die *die = &entry->die;
+        struct definition definition = {.is_union = entry->tag == DW_TAG_union_type,
                                         .die = *die};
+        const char *name;
 
-        switch (tag) {
+        switch (entry->tag) {
         case DW_TAG_namespace:
         case DW_TAG_module:
+                name = die_string(reading->dwarf, die, DW_AT_name);
                 break;
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
+                name = die_string(reading->dwarf, die, DW_AT_name);
                 if (!name || dwarf_hasattr(die, DW_AT_declaration) ||
                     !die_number(reading->dwarf, die, DW_AT_byte_size,
                                 &definition.size_bytes))

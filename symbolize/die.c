@@ -8,7 +8,7 @@
 
 #include "array.h"
 
-enum { CHAIN_LIMIT = 16, DEPTH_LIMIT = 512 };
+enum { CHAIN_LIMIT = 16 };
 
 static int read_units(struct dwarf_file *file)
 {
@@ -112,6 +112,7 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
 
 void dwarf_file_close(struct dwarf_file *dwarf)
 {
+        dwarf_file_forget(dwarf);
         for (size_t i = 0; i < dwarf->split_count; i++) {
                 split_unit_close(dwarf->splits[i]);
                 free(dwarf->splits[i]);
@@ -361,83 +362,74 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void
         return 0;
 }
 
-struct walk_level {
-        Dwarf_Die die;
-        uint32_t parent;
-};
-
-struct walk {
-        struct walk_level *levels;
-        size_t depth;
-        size_t capacity;
-        const char *furthest; /* the last entry seen in the section */
-};
-
-static int push(struct walk *walk, const Dwarf_Die *die, uint32_t parent)
+struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die)
 {
-        if (array_reserve(&walk->levels, &walk->capacity, walk->depth,
-                          sizeof(*walk->levels)) < 0)
-                return -ENOMEM;
-        walk->levels[walk->depth++] = (struct walk_level){*die, parent};
-        return 0;
+        const char *at = die->addr;
+
+        for (size_t i = 0; i < sizeof(file->strings) / sizeof(file->strings[0]); i++)
+                if (at >= file->strings[i].start && at < file->strings[i].end)
+                        return file->strings[i];
+        const struct split_unit *split = split_of(file, die);
+
+        if (split)
+                return (struct dwarf_bytes){split->image,
+                                            split->image + split->image_bytes};
+        return (struct dwarf_bytes){NULL, NULL};
 }
 
-/* Goes to the next entry after AT and its children: at the same level or further
- * up. False at the end, also when the budget is spent: libdw reads over all
- * entries that lie between. */
-static bool next_entry(struct dwarf_file *file, struct walk *walk, struct walk_level *at)
+static Elf *elf_of(const Dwarf_Die *die)
 {
-        Dwarf_Die next;
-
-        for (;;) {
-                int end = dwarf_siblingof(&at->die, &next);
-                const char *from = at->die.addr;
-                const char *to = end ? walk->furthest : next.addr;
-
-                if (!die_spend(file, to > from ? (uint64_t)(to - from) : 1))
-                        return false;
-                if (end == 0) {
-                        at->die = next;
-                        return true;
-                }
-                if (walk->depth == 0)
-                        return false;
-                *at = walk->levels[--walk->depth];
-        }
+        return dwarf_getelf(dwarf_cu_getdwarf(die->cu));
 }
 
-int die_walk_from(struct dwarf_file *file, Dwarf_Die *root, uint32_t value_at_root,
-                  die_visit *visit, void *context)
+bool die_swapped(const Dwarf_Die *die)
 {
-        struct walk walk = {0};
-        struct walk_level at = {.parent = value_at_root};
-        Dwarf_Die child;
-        int result = 0;
+        const char *identity = elf_getident(elf_of(die), NULL);
 
-        if (dwarf_child(root, &at.die) != 0)
+        return identity && identity[EI_DATA] == ELFDATA2MSB;
+}
+
+static struct dwarf_bytes abbreviation_section(const Dwarf_Die *die)
+{
+        const struct elf_file file = {.elf = elf_of(die)};
+
+        return section_bytes(&file, ".debug_abbrev", ".zdebug_abbrev");
+}
+
+int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,
+                      const struct unit_layout *layout,
+                      const struct abbreviations **table)
+{
+        struct dwarf_bytes section = abbreviation_section(die);
+        size_t read_bytes;
+
+        if (!section.start || offset >= (uint64_t)(section.end - section.start))
+                return -ENOENT;
+        const char *start = section.start + offset;
+        struct dwarf_abbreviations *kept =
+            &file->abbreviations[((uintptr_t)start >> 4) %
+                                 (sizeof(file->abbreviations) /
+                                  sizeof(file->abbreviations[0]))];
+
+        *table = &kept->table;
+        if (kept->start == start && memcmp(&kept->layout, layout, sizeof(*layout)) == 0)
                 return 0;
-        do {
-                uint32_t value = at.parent;
+        abbreviations_free(&kept->table);
+        *kept = (struct dwarf_abbreviations){start, *layout, {0}};
+        int error = abbreviations_read(&kept->table, layout, (const uint8_t *)start,
+                                       (const uint8_t *)section.end, &read_bytes);
 
-                if ((const char *)at.die.addr > walk.furthest)
-                        walk.furthest = at.die.addr;
-                result = visit(context, &at.die, at.parent, &value);
-                while (result > 0 && walk.depth < DEPTH_LIMIT &&
-                       dwarf_child(&at.die, &child) == 0) {
-                        result = push(&walk, &at.die, at.parent);
-                        if (result < 0)
-                                break;
-                        at = (struct walk_level){child, value};
-                        if ((const char *)at.die.addr > walk.furthest)
-                                walk.furthest = at.die.addr;
-                        result = visit(context, &at.die, at.parent, &value);
-                }
-        } while (result >= 0 && next_entry(file, &walk, &at));
-        free(walk.levels);
-        return result < 0 ? result : 0;
+        if (!error && !die_spend(file, read_bytes))
+                error = -ENOENT;
+        if (error)
+                kept->start = NULL;
+        return error;
 }
 
-int die_walk(struct dwarf_file *file, Dwarf_Die *root, die_visit *visit, void *context)
+void dwarf_file_forget(struct dwarf_file *dwarf)
 {
-        return die_walk_from(file, root, 0, visit, context);
+        for (size_t i = 0;
+             i < sizeof(dwarf->abbreviations) / sizeof(dwarf->abbreviations[0]); i++)
+                abbreviations_free(&dwarf->abbreviations[i].table);
+        memset(dwarf->abbreviations, 0, sizeof(dwarf->abbreviations));
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abbreviation.h"
 #include "elf_file.h"
 #include "split_unit.h"
 
@@ -25,10 +26,17 @@ struct dwarf_bytes {
         const char *end;
 };
 
+/* A table of abbreviations that was read, for the next one who walks over its unit. */
+struct dwarf_abbreviations {
+        const char *start; /* NULL: none */
+        struct unit_layout layout;
+        struct abbreviations table;
+};
+
 struct dwarf_file {
         const struct elf_file *source;
         Dwarf *dwarf;
-        Dwarf *alt; /* what dwz moved away; NULL: none, or not found */
+        Dwarf *alt;                    /* what dwz moved away; NULL: none, or not found */
         struct dwarf_bytes strings[8]; /* the sections of both with strings */
         struct dwarf_unit *units;
         size_t unit_count;
@@ -39,6 +47,7 @@ struct dwarf_file {
         struct split_unit **splits; /* those of the units */
         size_t split_count;
         size_t split_capacity;
+        struct dwarf_abbreviations abbreviations[16]; /* by their place */
 };
 
 /* Opens the DWARF of FILE, with ALT (or NULL) as its alternate file; both must
@@ -46,6 +55,8 @@ struct dwarf_file {
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt);
 void dwarf_file_close(struct dwarf_file *dwarf);
+/* Lets go of what was only kept for a while. */
+void dwarf_file_forget(struct dwarf_file *dwarf);
 
 /* The entry of unit number UNIT, and the one that has the unit's entries below it:
  * another one when the compiler left them in a separate file. False when the unit
@@ -85,14 +96,14 @@ typedef int die_add_range(void *context, uint64_t low, uint64_t high);
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
                void *context);
 
-/* Visits the entries below the unit at ROOT in their order. VISIT gets the value
- * that the visit of the parent stored (0 at the top), and stores one for DIE's
- * children; it returns whether to go down to them, or a negative error, which
- * ends the walk. */
-typedef int die_visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value);
-int die_walk(struct dwarf_file *file, Dwarf_Die *root, die_visit *visit, void *context);
-/* The same, with a value at the top. */
-int die_walk_from(struct dwarf_file *file, Dwarf_Die *root, uint32_t value_at_root,
-                  die_visit *visit, void *context);
+/* The section that DIE lies in; start is NULL when that is not known. */
+struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);
+/* Whether the bytes of DIE's file have the other order than the host's. */
+bool die_swapped(const Dwarf_Die *die);
+/* The abbreviations of DIE's unit, which its header says are at OFFSET; they are kept for
+ * a while. 0, -ENOENT or -ENOMEM. */
+int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,
+                      const struct unit_layout *layout,
+                      const struct abbreviations **table);
 
 #endif

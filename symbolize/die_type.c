@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "die_walk.h"
 
 enum { CHAIN_LIMIT = 32, DEPTH_LIMIT = 48, MEMBERS_LIMIT = 65536, DIMENSIONS_LIMIT = 16 };
 
@@ -93,17 +94,17 @@ static const char *own_name(struct type_reader *reader, Dwarf_Die *die)
         return die_string(reader->dwarf, die, DW_AT_name);
 }
 
-static int visit_scope(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
+                       uint32_t *value)
 {
         struct type_reader *reader = context;
-        const char *name = own_name(reader, die);
 
-        switch (dwarf_tag(die)) {
+        switch (entry->tag) {
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
         case DW_TAG_enumeration_type:
-                if (parent && put_scope(reader, die->addr, parent) < 0)
+                if (parent && put_scope(reader, entry->die.addr, parent) < 0)
                         return -ENOMEM;
                 break;
         case DW_TAG_namespace:
@@ -112,6 +113,7 @@ static int visit_scope(void *context, Dwarf_Die *die, uint32_t parent, uint32_t 
         default:
                 return 0;
         }
+        const char *name = own_name(reader, &entry->die);
         const char *outer = string_pool_text(reader->names, parent);
 
         *value = put_joined(reader->names, "%s%s", outer ? outer : "",

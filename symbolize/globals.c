@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "die_walk.h"
 #include "location.h"
 
 struct global {
@@ -23,16 +24,17 @@ static int add(struct globals *globals, const struct global *global)
         return 0;
 }
 
-static int visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
 {
         struct globals *globals = context;
+        Dwarf_Die *die = &entry->die;
         struct global global = {.die = *die};
         Dwarf_Attribute attribute;
         struct location location;
 
         (void)parent;
         (void)value;
-        switch (dwarf_tag(die)) {
+        switch (entry->tag) {
         case DW_TAG_namespace:
         case DW_TAG_module:
         case DW_TAG_subprogram: /* static variables of functions */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "die_walk.h"
 #include "location.h"
 #include "name.h"
 
@@ -229,13 +230,14 @@ static int add_call(struct collector *collector, Dwarf_Die *die)
         return 0;
 }
 
-static int visit(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
 {
         struct collector *collector = context;
+        Dwarf_Die *die = &entry->die;
         int error;
 
         *value = parent;
-        switch (dwarf_tag(die)) {
+        switch (entry->tag) {
         case DW_TAG_formal_parameter:
         case DW_TAG_variable:
                 return add_variable(collector, die, parent);

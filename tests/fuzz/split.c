@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "die.h"
+#include "die_walk.h"
 #include "target.h"
 
 static int ignore_range(void *context, uint64_t low, uint64_t high)
@@ -16,24 +16,24 @@ static int ignore_range(void *context, uint64_t low, uint64_t high)
         return low > high;
 }
 
-static int look(void *context, Dwarf_Die *die, uint32_t parent, uint32_t *value)
+static int look(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
 {
         struct dwarf_file *file = context;
-        const char *name = die_name(file, die);
+        const char *name = die_name(file, &entry->die);
 
         *value = parent + 1;
-        die_ranges(file, die, ignore_range, NULL);
+        die_ranges(file, &entry->die, ignore_range, NULL);
         return !name || strlen(name) < SIZE_MAX;
 }
 
 static void read_unit(struct split_unit *unit)
 {
         struct split_unit *splits[] = {unit};
-        struct dwarf_file file = {.splits = splits,
-                                  .split_count = 1,
-                                  .budget = unit->work};
+        struct dwarf_file file = {
+            .splits = splits, .split_count = 1, .budget = unit->work};
 
         die_walk(&file, &unit->die, look, &file);
+        dwarf_file_forget(&file);
 }
 
 static void look_for(const struct elf_file *file, uint64_t id, unsigned version,

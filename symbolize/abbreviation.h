@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* How the entries of a unit are laid out (DWARF 5, section 7.5), made ready to step from
+ * one to the next without looking at what they say. Pure functions over bytes that may
+ * lie. */
+#ifndef MEMLAG_SYMBOLIZE_ABBREVIATION_H
+#define MEMLAG_SYMBOLIZE_ABBREVIATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of the unit's header. */
+struct unit_layout {
+        uint8_t version;
+        uint8_t address_bytes;
+        uint8_t offset_bytes;
+        bool swapped; /* the other order of bytes than the host's */
+};
+
+/* Over one attribute, or over several that have a fixed size together. */
+struct abbreviation_step {
+        uint8_t kind;
+        uint8_t use;
+        uint32_t bytes;
+};
+
+struct abbreviation {
+        uint64_t code;
+        uint32_t tag;
+        bool has_children;
+        bool has_code; /* names an address or ranges of code */
+        bool valid;    /* all its attributes are of known size */
+        uint32_t first_step;
+        uint32_t step_count;
+};
+
+/* The table of a unit. Zero-initialised: empty. */
+struct abbreviations {
+        struct abbreviation *items; /* by code */
+        size_t count;
+        size_t capacity;
+        struct abbreviation_step *steps;
+        size_t step_count;
+        size_t step_capacity;
+};
+
+/* What an entry says of where it is. */
+struct entry_place {
+        bool has_range; /* from low to high; other ways to say that are not read */
+        uint64_t low;
+        uint64_t high;
+        uint64_t sibling; /* offset in the unit; 0: not said */
+};
+
+/* Reads the table at START, which ends before END; what is cut off is left out. Sets
+ * *READ_BYTES. 0 or -ENOMEM; freed in any case. */
+int abbreviations_read(struct abbreviations *table, const struct unit_layout *layout,
+                       const uint8_t *start, const uint8_t *end, size_t *read_bytes);
+void abbreviations_free(struct abbreviations *table);
+
+/* The abbreviation of the entry at *AT, which moves behind its code, or NULL: there is
+ * none, or (*CODE is 0) the entries of a level end here. */
+const struct abbreviation *abbreviations_next(const struct abbreviations *table,
+                                              const uint8_t **at, const uint8_t *end,
+                                              uint64_t *code);
+
+/* Moves *AT from behind the entry's code to its end. False when that is not inside. */
+bool abbreviation_skip(const struct abbreviations *table,
+                       const struct abbreviation *abbreviation,
+                       const struct unit_layout *layout, const uint8_t **at,
+                       const uint8_t *end, struct entry_place *place);
+
+#endif

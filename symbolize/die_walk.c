@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* The walk only goes forward, from the entry at its root to the end of its children or of
+ * the unit. What it hands out are entries as libdw makes them: an address and a unit. */
+#include "die_walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "array.h"
+
+enum { DEPTH_LIMIT = 512 };
+
+struct walk {
+        struct dwarf_file *file;
+        struct Dwarf_CU *unit;
+        struct unit_layout layout;
+        const struct abbreviations *table;
+        const uint8_t *unit_start;
+        const uint8_t *at;
+        const uint8_t *end;
+        uint32_t *values; /* of the parents */
+        size_t depth;
+        size_t capacity;
+};
+
+struct cursor {
+        const uint8_t *at;
+        const uint8_t *end;
+        bool swapped;
+        bool failed;
+};
+
+static uint64_t take(struct cursor *cursor, unsigned bytes)
+{
+        uint64_t value = 0;
+
+        if (cursor->failed || (size_t)(cursor->end - cursor->at) < bytes) {
+                cursor->failed = true;
+                return 0;
+        }
+        for (unsigned i = 0; i < bytes; i++)
+                value |= (uint64_t)cursor->at[i]
+                         << 8 * (cursor->swapped ? bytes - 1 - i : i);
+        cursor->at += bytes;
+        return value;
+}
+
+/* Reads the header of ROOT's unit (DWARF 5, section 7.5.1) and finds its table. 0,
+ * -ENOENT or -ENOMEM. */
+static int begin(struct walk *walk, struct dwarf_file *file, const Dwarf_Die *root)
+{
+        struct dwarf_bytes section = die_section(file, root);
+        Dwarf_Die die = *root;
+        uint64_t offset = section.start ? dwarf_cuoffset(&die) : 0;
+        struct cursor cursor = {.end = (const uint8_t *)section.end,
+                                .swapped = die_swapped(root)};
+
+        if (!section.start ||
+            offset > (uint64_t)((const char *)root->addr - section.start))
+                return -ENOENT;
+        *walk = (struct walk){.file = file, .unit = root->cu};
+        walk->unit_start = (const uint8_t *)root->addr - offset;
+        walk->at = root->addr;
+        walk->layout = (struct unit_layout){.offset_bytes = 4, .swapped = cursor.swapped};
+        cursor.at = walk->unit_start;
+        uint64_t length = take(&cursor, 4);
+
+        if (length == UINT32_MAX) {
+                walk->layout.offset_bytes = 8;
+                length = take(&cursor, 8);
+        }
+        walk->end =
+            length < (uint64_t)(cursor.end - cursor.at) ? cursor.at + length : cursor.end;
+        walk->layout.version = (uint8_t)take(&cursor, 2);
+        if (walk->layout.version >= 5) {
+                take(&cursor, 1); /* the unit's type */
+                walk->layout.address_bytes = (uint8_t)take(&cursor, 1);
+        }
+        uint64_t table = take(&cursor, walk->layout.offset_bytes);
+
+        if (walk->layout.version < 5)
+                walk->layout.address_bytes = (uint8_t)take(&cursor, 1);
+        if (cursor.failed || cursor.at > walk->at || walk->at >= walk->end ||
+            (walk->layout.address_bytes != 4 && walk->layout.address_bytes != 8))
+                return -ENOENT;
+        return die_abbreviations(file, root, table, &walk->layout, &walk->table);
+}
+
+/* Steps over an entry; its abbreviation, or NULL at the end of a level (*ENDS) or of what
+ * can be read. */
+static const struct abbreviation *step(struct walk *walk, struct entry_place *place,
+                                       bool *ends)
+{
+        const uint8_t *start = walk->at;
+        uint64_t code;
+        const struct abbreviation *abbreviation =
+            abbreviations_next(walk->table, &walk->at, walk->end, &code);
+
+        *ends = code == 0;
+        if (abbreviation && !abbreviation_skip(walk->table, abbreviation, &walk->layout,
+                                               &walk->at, walk->end, place))
+                abbreviation = NULL;
+        if (!die_spend(walk->file, (uint64_t)(walk->at - start))) {
+                *ends = false;
+                return NULL;
+        }
+        return abbreviation;
+}
+
+static bool skip_children(struct walk *walk, const struct entry_place *entry)
+{
+        struct entry_place place;
+        bool ends;
+
+        if (entry->sibling > (uint64_t)(walk->at - walk->unit_start) &&
+            entry->sibling <= (uint64_t)(walk->end - walk->unit_start)) {
+                walk->at = walk->unit_start + entry->sibling;
+                return true;
+        }
+        for (size_t depth = 1; depth > 0;) {
+                const struct abbreviation *abbreviation = step(walk, &place, &ends);
+
+                if (ends)
+                        depth--;
+                else if (!abbreviation)
+                        return false;
+                else if (!abbreviation->has_children)
+                        continue;
+                else if (place.sibling > (uint64_t)(walk->at - walk->unit_start) &&
+                         place.sibling <= (uint64_t)(walk->end - walk->unit_start))
+                        walk->at = walk->unit_start + place.sibling;
+                else
+                        depth++;
+        }
+        return true;
+}
+
+static int push(struct walk *walk, uint32_t value)
+{
+        if (array_reserve(&walk->values, &walk->capacity, walk->depth,
+                          sizeof(*walk->values)) < 0)
+                return -ENOMEM;
+        walk->values[walk->depth++] = value;
+        return 0;
+}
+
+/* Visits the children of an entry that was stepped over. */
+static int visit_children(struct walk *walk, uint32_t value_at_root, die_visit *visit,
+                          void *context)
+{
+        int result = push(walk, value_at_root);
+
+        while (result >= 0 && walk->depth > 0) {
+                uint32_t parent = walk->values[walk->depth - 1], value = parent;
+                struct die_entry entry = {
+                    .die = {.addr = (void *)(uintptr_t)walk->at, .cu = walk->unit}};
+                bool ends;
+                const struct abbreviation *abbreviation = step(walk, &entry.place, &ends);
+
+                if (ends) {
+                        walk->depth--;
+                        continue;
+                }
+                if (!abbreviation)
+                        break;
+                entry.tag = abbreviation->tag;
+                entry.has_code = abbreviation->has_code;
+                result = visit(context, &entry, parent, &value);
+                if (result < 0 || !abbreviation->has_children)
+                        continue;
+                if (result > 0 && walk->depth < DEPTH_LIMIT)
+                        result = push(walk, value);
+                else if (!skip_children(walk, &entry.place))
+                        break;
+        }
+        return result < 0 ? result : 0;
+}
+
+int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
+                  die_visit *visit, void *context)
+{
+        struct walk walk = {0};
+        struct entry_place place;
+        bool ends;
+        int result = begin(&walk, file, root);
+
+        if (!result) {
+                const struct abbreviation *abbreviation = step(&walk, &place, &ends);
+
+                if (abbreviation && abbreviation->has_children)
+                        result = visit_children(&walk, value_at_root, visit, context);
+        }
+        free(walk.values);
+        return result == -ENOENT ? 0 : result;
+}
+
+int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
+             void *context)
+{
+        return die_walk_from(file, root, 0, visit, context);
+}

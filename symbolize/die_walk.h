@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Going through the entries of a unit: each byte is read once at most, whatever the
+ * entries say, and nothing is asked of libdw on the way. */
+#ifndef MEMLAG_SYMBOLIZE_DIE_WALK_H
+#define MEMLAG_SYMBOLIZE_DIE_WALK_H
+
+#include "die.h"
+
+struct die_entry {
+        Dwarf_Die die;
+        unsigned tag;
+        bool has_code; /* names an address or ranges of code */
+        struct entry_place place;
+};
+
+/* Visits the entries below the unit or entry at ROOT in their order. VISIT gets the value
+ * that the visit of the parent stored (0 at the top), and stores one for ENTRY's
+ * children; it returns whether to go down to them, or a negative error, which
+ * ends the walk. */
+typedef int die_visit(void *context, struct die_entry *entry, uint32_t parent,
+                      uint32_t *value);
+int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
+             void *context);
+/* The same, with a value at the top. */
+int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
+                  die_visit *visit, void *context);
+
+#endif
