@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "report_sql.h"
 
 /* A file is shown by its name alone while that is unambiguous in the table. */
 #define PLACE(file, line)                                                                \
@@ -12,15 +13,9 @@
         "      WHEN min(" file ") OVER (PARTITION BY base) ="                            \
         "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
         " || coalesce(':' || " line ", '') "
-#define BASE(file)                                                                       \
-        " substr(" file ", length(rtrim(" file ", replace(" file ", '/', ''))) + 1) "
-
 #define SHARE                                                                            \
-        " iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * latency_share)) AS "    \
-        "latency,"                                                                       \
-        " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low,"  \
-        "     100 * latency_share_high)) AS \"95% range\","                              \
-        " samples,"                                                                      \
+        REPORT_SHARE("latency_share")                                                    \
+        " AS latency," REPORT_SHARE_RANGE " samples,"                                    \
         " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"                     \
         " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles)) "   \
         "AS mean,"
@@ -46,26 +41,18 @@
 #define CONTENDED_LEGEND                                                                 \
         "; contended: samples that waited long while DRAM bandwidth was short"
 
-#define NOTABLE_TYPE " HAVING ?1 < 0 OR sum(latency_share) >= 0.001 "
-
-/* The ?1 types with the most latency: each is shown with all of its fields. */
-#define TOP_TYPES(HAVING)                                                                \
-        " (SELECT type_id FROM field_finding JOIN type_field USING (field_id)"           \
-        "  GROUP BY type_id" HAVING " ORDER BY sum(latency_share) DESC,"                 \
-        "  sum(samples) DESC, type_id LIMIT ?1) "
-
 static const struct report_kind kinds[] = {
     {
         .name = "line",
         .finding_table = "line_finding",
         .rows_sql = "SELECT * FROM line_view LIMIT ?1",
-        .table_sql = "WITH top AS (SELECT *," BASE(
+        .table_sql = "WITH top AS (SELECT *," REPORT_BASE(
             "file") "AS base FROM line_finding"
                     " WHERE" NOTABLE
                     "ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1)"
                     "SELECT" SHARE P95 VERDICT PLACE(
                         "file", "line") "AS line,"
-                                        " coalesce(function, '[' ||" BASE(
+                                        " coalesce(function, '[' ||" REPORT_BASE(
                                             "module") "|| ']', '[unknown]')"
                                                       " AS function FROM top "
                                                       "ORDER BY latency_share DESC, "
@@ -80,7 +67,7 @@ static const struct report_kind kinds[] = {
                     " p95_latency_cycles, latency_share, contended_samples, verdict "
                     "FROM function_finding "
                     "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
-        .table_sql = "SELECT" SHARE P95 VERDICT "coalesce(" BASE(
+        .table_sql = "SELECT" SHARE P95 VERDICT "coalesce(" REPORT_BASE(
             "module") ", '-')"
                       " AS module, coalesce(function, '[unknown]') AS function "
                       "FROM function_finding WHERE" NOTABLE
@@ -92,7 +79,7 @@ static const struct report_kind kinds[] = {
         .name = "object",
         .finding_table = "object_finding",
         .rows_sql = "SELECT * FROM object_view LIMIT ?1",
-        .table_sql = "WITH top AS (SELECT *," BASE(
+        .table_sql = "WITH top AS (SELECT *," REPORT_BASE(
             "alloc_file") "AS base"
                           " FROM object_finding JOIN data_object USING (object_id)"
                           " WHERE" NOTABLE
@@ -117,23 +104,13 @@ static const struct report_kind kinds[] = {
         .rows_sql = "SELECT * FROM caller_view WHERE caller_id IN (SELECT caller_id"
                     " FROM caller_finding ORDER BY latency_share DESC, samples DESC,"
                     " caller_id LIMIT ?1) ORDER BY caller_id",
-        /* A caller has no smaller share than what it calls: the most important rows
-         * are a tree too. */
-        .table_sql =
-            "SELECT iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * "
-            "latency_share)) AS latency,"
-            " iif(self_latency_share IS NULL, '-', printf('%.1f%%', 100 * "
-            "self_latency_share)) AS self,"
-            " samples, printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"
-            " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles)) "
-            "AS mean,"
-            " printf('%*s', 2 * min(depth, 60), '') || coalesce(function, '[' ||" BASE(
-                "module") "|| ']', '[unknown]') AS function "
-                          "FROM caller_finding WHERE caller_id IN (SELECT caller_id FROM"
-                          " caller_finding WHERE ?1 < 0 OR latency_share IS NULL"
-                          " OR latency_share >= 0.005"
-                          " ORDER BY latency_share DESC, samples DESC, caller_id"
-                          " LIMIT ?1) ORDER BY caller_id",
+        .table_sql = "SELECT" REPORT_SHARE("latency_share") " AS latency," REPORT_SHARE(
+            "self_latency_share") " AS self,"
+                                  " samples, printf('%.0f%%', 100.0 * dram_samples / "
+                                  "samples) AS DRAM,"
+                                  " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', "
+                                  "mean_latency_cycles)) "
+                                  "AS mean," REPORT_CALLERS,
         .alignment = "rrrrrl",
         .legend =
             "latency: share of the latency of all samples, in the function and in what "
@@ -143,30 +120,17 @@ static const struct report_kind kinds[] = {
     {
         .name = "type",
         .finding_table = "field_finding",
-        .rows_sql = "SELECT * FROM type_view WHERE type_id IN" TOP_TYPES(""),
-        .table_sql = "SELECT iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * "
-                     "latency_share))"
-                     " AS latency, coalesce(samples, 0) AS samples,"
-                     " iif(dram_samples IS NULL, '-', printf('%.0f%%', 100.0 * "
-                     "dram_samples / samples))"
-                     " AS DRAM,"
-                     " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', "
-                     "mean_latency_cycles)) AS mean,"
-                     " coalesce(verdict, '-') AS verdict, t.offset_bytes AS offset,"
-                     " t.size_bytes AS size, t.offset_bytes / 64 AS line,"
-                     " coalesce(d.name, '?') AS type, coalesce(t.name, '') AS field "
-                     "FROM type_field AS t JOIN data_type AS d USING (type_id)"
-                     " LEFT JOIN field_finding AS f USING (field_id) "
-                     "WHERE t.type_id IN" TOP_TYPES(
-                         NOTABLE_TYPE) "ORDER BY sum(latency_share) OVER (PARTITION BY "
-                                       "t.type_id) DESC,"
-                                       " sum(samples) OVER (PARTITION BY t.type_id) "
-                                       "DESC, t.type_id,"
-                                       " t.offset_bytes, t.field_id",
+        .rows_sql = "SELECT * FROM type_view WHERE type_id IN" REPORT_TOP_TYPES(""),
+        .table_sql = "SELECT" REPORT_SHARE(
+            "latency_share") " AS latency,"
+                             " coalesce(samples, 0) AS samples,"
+                             " iif(dram_samples IS NULL, '-', printf('%.0f%%', 100.0 * "
+                             "dram_samples / samples)) AS DRAM,"
+                             " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', "
+                             "mean_latency_cycles)) AS mean,"
+                             " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
         .alignment = "rrrrlrrrll",
-        .legend =
-            SAMPLES_LEGEND ": cycles; offset and size: bytes, in layout order; line:"
-                           " of 64 bytes, if the type begins at one",
+        .legend = SAMPLES_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
     },
     {
         .name = "interval",

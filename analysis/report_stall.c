@@ -6,37 +6,35 @@
 #include <string.h>
 
 #include "report.h"
+#include "report_sql.h"
 
-#define BASE(file)                                                                       \
-        " substr(" file ", length(rtrim(" file ", replace(" file ", '/', ''))) + 1) "
-#define SHARE                                                                            \
-        " iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * latency_share))"        \
-        " AS stalled,"                                                                   \
-        " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low,"  \
-        "     100 * latency_share_high)) AS \"95% range\", samples,"
-#define LEGEND                                                                           \
-        "stalled: share of all time at loads, with the range that holds the true share " \
-        "with 95 % confidence"
+#define SHARE          REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE_RANGE " samples,"
+#define STALLED_LEGEND "stalled: share of all time at loads"
+#define RANGE_LEGEND                                                                     \
+        STALLED_LEGEND                                                                   \
+        ", with the range that holds the true share with 95 % confidence"
 
 static const struct report_kind kinds[] = {
     {
         .name = "line",
         .table_sql =
             "SELECT" SHARE " coalesce(file || coalesce(':' || line, ''), '-') AS line,"
-            " coalesce(function, '[' ||" BASE(
+            " coalesce(function, '[' ||" REPORT_BASE(
                 "module") "|| ']', '[unknown]') AS function"
                           " FROM line_finding ORDER BY latency_share DESC, samples DESC, "
                           "line_id "
                           "LIMIT ?1",
         .alignment = "rrrll",
+        .legend = RANGE_LEGEND,
     },
     {
         .name = "function",
-        .table_sql = "SELECT" SHARE " coalesce(" BASE(
+        .table_sql = "SELECT" SHARE " coalesce(" REPORT_BASE(
             "module") ", '-') AS module, coalesce(function, '[unknown]') AS function"
                       " FROM function_finding "
                       "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .alignment = "rrrll",
+        .legend = RANGE_LEGEND,
     },
     {
         .name = "object",
@@ -46,24 +44,40 @@ static const struct report_kind kinds[] = {
             " AS \"allocated at\" FROM object_finding JOIN data_object USING (object_id) "
             "ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1",
         .alignment = "rrrlll",
+        .legend = RANGE_LEGEND,
     },
     {
         .name = "caller",
-        .table_sql =
-            "SELECT iif(latency_share IS NULL, '-', printf('%.1f%%', 100 * "
-            "latency_share))"
-            " AS stalled,"
-            " iif(self_latency_share IS NULL, '-',"
-            "     printf('%.1f%%', 100 * self_latency_share)) AS self, samples,"
-            " printf('%*s', 2 * min(depth, 60), '') || coalesce(function, '[' ||" BASE(
-                "module") "|| ']', '[unknown]') AS function"
-                          " FROM caller_finding WHERE caller_id IN"
-                          " (SELECT caller_id FROM caller_finding"
-                          "  WHERE ?1 < 0 OR latency_share IS NULL"
-                          "  OR latency_share >= 0.005"
-                          "  ORDER BY latency_share DESC, samples DESC, caller_id"
-                          "  LIMIT ?1) ORDER BY caller_id",
+        .table_sql = "SELECT" REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE(
+            "self_latency_share") " AS self, samples," REPORT_CALLERS,
         .alignment = "rrrl",
+        .legend = STALLED_LEGEND ", in the function and in what it calls; self: in the "
+                                 "function itself",
+    },
+    {
+        .name = "type",
+        .table_sql = "SELECT" REPORT_SHARE(
+            "latency_share") " AS stalled,"
+                             " coalesce(samples, 0) AS samples," REPORT_FIELDS,
+        .alignment = "rrrrrll",
+        .legend = STALLED_LEGEND "; " REPORT_FIELDS_LEGEND,
+    },
+    /* Nothing was counted: what there is of an interval is its samples. */
+    {
+        .name = "interval",
+        .table_sql =
+            "SELECT printf('%.1f%%', 100.0 * sum(stall_ns) /"
+            "     sum(sum(stall_ns)) OVER ()) AS stalled,"
+            " printf('%.3f', sum(stall_ns) / 1e6) AS \"at loads ms\", count(*) AS "
+            "samples,"
+            " time_ns / length_ns AS interval,"
+            " printf('%.3f', time_ns / length_ns * length_ns / 1e6) AS \"start ms\" "
+            "FROM sample, (SELECT CAST(value AS INTEGER) AS length_ns FROM run"
+            "              WHERE key = 'interval_ns') "
+            "WHERE stall_ns > 0 AND length_ns > 0 GROUP BY interval "
+            "ORDER BY sum(stall_ns) DESC, interval LIMIT ?1",
+        .alignment = "rrrrr",
+        .legend = STALLED_LEGEND "; at loads: of all CPUs together",
     },
 };
 
@@ -75,7 +89,7 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
                         continue;
                 stalls.table_sql = kinds[i].table_sql;
                 stalls.alignment = kinds[i].alignment;
-                stalls.legend = LEGEND;
+                stalls.legend = kinds[i].legend;
                 stalls.finding_table = NULL;
         }
         return stalls;

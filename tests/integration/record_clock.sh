@@ -105,7 +105,22 @@ expect "latencies and levels" "$(ask loads.db "SELECT count(*) FROM sample_view
 grep -q "^memlag: measured by clock" report || fail "the report's first line: $(head -1 report)"
 tr '\n' ' ' <report | grep -q "latencies, cache levels and contention are not known" ||
         fail "the report does not say what it cannot know"
-grep -q "^ *stalled " report || fail "no column of stalled time: $(cat report)"
+# Every table has shares of stalled time, and nothing that a timer does not know.
+for by in line function object type interval caller; do
+        "$MEMLAG" report --no-source --by $by --top 0 loads.db >report
+        head=$(grep '^ *stalled ' report) || fail "--by $by: no stalled time: $(cat report)"
+        case $head in
+        *latency*|*DRAM*|*verdict*|*LMRL*|*mean*|*contended*)
+                fail "--by $by: $head" ;;
+        esac
+done
+"$MEMLAG" report --by interval --top 0 loads.db | awk '
+        /^ *stalled / { rows = 1; next }
+        rows && NF == 0 { exit }
+        rows { ms += $2; samples += $3 }
+        END { printf "%d %.2f", samples, ms }' >sums
+expect "samples and stalled time of all intervals" "$(cat sums)" "$(ask loads.db "
+        SELECT printf('%d %.2f', count(*), sum(stall_ns) / 1e6) FROM sample WHERE stall_ns > 0")"
 grep -q "auto" err && fail "auto"
 grep -q "source clock" err || fail "the source is not named: $(cat err)"
 
