@@ -101,6 +101,47 @@ static void close_debug_info(struct debug_info *info)
                 elf_file_close(&info->debug);
 }
 
+/* Each part has a value of its own, so that neighbours stay apart. */
+static int add_parts(const struct elf_file *file, const struct symbol_table *symbols,
+                     bool has_dwarf, struct range_map *parts)
+{
+        int error = 0;
+
+        for (size_t i = 0; i < symbols->objects.count && !error; i++)
+                error =
+                    range_map_add(parts, symbols->objects.items[i].low,
+                                  symbols->objects.items[i].high, (uint32_t)parts->count);
+        for (size_t i = 0; i < file->section_count && !error && !has_dwarf; i++)
+                error =
+                    range_map_add(parts, file->sections[i].vaddr,
+                                  file->sections[i].vaddr + file->sections[i].size_bytes,
+                                  (uint32_t)parts->count);
+        return error ? error : range_map_build(parts);
+}
+
+int module_data_parts(const struct module *module, const struct debug_search *search,
+                      struct range_map *parts)
+{
+        struct debug_info info = {0};
+        struct symbol_table symbols = {0};
+        enum module_state state;
+        struct elf_file file;
+        int error = open_same(module, &file, &state);
+
+        if (error || state != MODULE_READY)
+                return error;
+        error = open_debug_info(&file, search, &info);
+        if (!error)
+                error = symbol_table_read(&symbols, &file,
+                                          info.has_debug ? &info.debug : NULL);
+        if (!error)
+                error = add_parts(&file, &symbols, info.has_dwarf, parts);
+        symbol_table_free(&symbols);
+        close_debug_info(&info);
+        elf_file_close(&file);
+        return error;
+}
+
 static int name_all(const struct elf_file *file, struct dwarf_file *dwarf,
                     const struct symbol_table *symbols,
                     const struct module_questions *ask,

@@ -34,6 +34,12 @@ struct module {
 /* Finds the file, compares it with the record and reads its segments. 0 or -ENOMEM. */
 int module_check(struct module *module);
 
+/* Parts of MODULE's data in which all addresses have the same answer: what its symbols
+ * name, and without debug information the rest of each section. SEARCH tells where debug
+ * files are. No parts where the file is not READY. 0 or -ENOMEM. */
+int module_data_parts(const struct module *module, const struct debug_search *search,
+                      struct range_map *parts);
+
 /* Places of one module, as lists of pointers whose order may change. */
 struct module_questions {
         struct code_place **code;

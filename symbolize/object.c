@@ -12,18 +12,6 @@
 #include "array.h"
 #include "path.h"
 
-struct maker {
-        struct objects *objects;
-        const struct sweep *sweep;
-        const struct raw *raw;
-        const struct code_frames *frames;
-        const struct types *types;
-        struct string_pool *names;
-        const char *const *allocators;
-        struct site *sites; /* of raw's stacks, once found */
-        bool *site_found;
-};
-
 static bool same_object(const void *context, const void *key, uint32_t position)
 {
         const struct objects *objects = context;
@@ -82,48 +70,49 @@ static uint32_t put_formatted(struct string_pool *names, const char *format,
 
 /* ---- blocks --------------------------------------------------------------------- */
 
-static const struct site *stack_site(struct maker *maker, uint32_t stack)
+static const struct site *stack_site(struct objects *objects, uint32_t stack)
 {
         static const struct site unknown;
 
         if (stack == RAW_NONE)
                 return &unknown;
-        const struct site_search search = {maker->sweep, maker->frames, maker->names,
-                                           maker->allocators};
+        const struct site_search search = {objects->from.sweep, objects->from.frames,
+                                           objects->from.names, objects->from.allocators};
 
-        if (!maker->site_found[stack]) {
-                maker->sites[stack] = site_find(&search, stack);
-                maker->site_found[stack] = true;
+        if (!objects->site_found[stack]) {
+                objects->sites[stack] = site_find(&search, stack);
+                objects->site_found[stack] = true;
         }
-        return &maker->sites[stack];
+        return &objects->sites[stack];
 }
 
 /* The object of what FUNCTION allocated at STACK. */
-static struct object block_object(struct maker *maker, uint32_t stack, bool region)
+static struct object block_object(struct objects *objects, uint32_t stack, bool region)
 {
         struct object object = {.kind = region ? OBJECT_MMAP : OBJECT_HEAP,
                                 .module = RAW_NONE,
-                                .site = *stack_site(maker, stack)};
+                                .site = *stack_site(objects, stack)};
 
         object.name = object.site.name;
         if (!object.name)
-                object.name = string_pool_put(maker->names, region ? "[anon]" : "[heap]");
+                object.name =
+                    string_pool_put(objects->from.names, region ? "[anon]" : "[heap]");
         return object;
 }
 
 /* All blocks of a site count, also those that no sample met. */
-static void count_blocks(struct maker *maker)
+void objects_count_blocks(struct objects *objects)
 {
-        const struct raw *raw = maker->raw;
+        const struct raw *raw = objects->from.sweep->raw;
 
         for (size_t i = 0; i < raw->total_count; i++) {
                 const struct raw_total *total = &raw->totals[i];
-                struct object key = block_object(maker, total->stack, total->region);
-                uint32_t index = find_object(maker->objects, &key);
+                struct object key = block_object(objects, total->stack, total->region);
+                uint32_t index = find_object(objects, &key);
 
                 if (index == HASH_INDEX_NONE)
                         continue;
-                struct object *object = &maker->objects->items[index];
+                struct object *object = &objects->items[index];
 
                 object->allocations += total->allocations;
                 object->total_bytes += total->total_bytes;
@@ -135,58 +124,62 @@ static void count_blocks(struct maker *maker)
 /* ---- everything else -------------------------------------------------------------- */
 
 /* The function whose frame is on the stack: the one that others were inlined into. */
-static const char *frame_function(const struct maker *maker, uint32_t place)
+static const char *frame_function(const struct objects *objects, uint32_t place)
 {
         if (place == RAW_NONE)
                 return NULL;
-        const struct code_place *code = &maker->sweep->places[place].code;
+        const struct code_place *code = &objects->from.sweep->places[place].code;
         uint32_t function = code->function;
 
         if (code->frame_count > 0)
-                function = maker->frames->items[code->first_frame + code->frame_count - 1]
-                               .function;
-        return string_pool_text(maker->names, function);
+                function =
+                    objects->from.frames->items[code->first_frame + code->frame_count - 1]
+                        .function;
+        return string_pool_text(objects->from.names, function);
 }
 
 /* A variable of FUNCTION's frame. */
-static struct object frame_object(struct maker *maker, const char *function,
+static struct object frame_object(struct objects *objects, const char *function,
                                   const struct frame_variable *variable)
 {
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
-        const char *name = string_pool_text(maker->names, variable->name);
+        const char *name = string_pool_text(objects->from.names, variable->name);
         char *scoped;
 
         if (asprintf(&scoped, "%s::%s", function, name ? name : "(unnamed)") < 0)
                 return object;
-        object.name = string_pool_put(maker->names, scoped);
-        object.size_bytes = maker->types->items[variable->type].size_bytes;
+        object.name = string_pool_put(objects->from.names, scoped);
+        object.size_bytes = objects->from.types->items[variable->type].size_bytes;
         object.has_size = true;
         free(scoped);
         return object;
 }
 
-static struct object stack_object(struct maker *maker, size_t sample, uint32_t mapping)
+static struct object stack_object(struct objects *objects,
+                                  const struct raw_sample *sample,
+                                  const struct sample_location *location,
+                                  uint64_t *offset_bytes)
 {
-        const struct raw *raw = maker->raw;
-        uint32_t owner = raw->mappings[mapping].thread;
+        const struct raw *raw = objects->from.sweep->raw;
+        uint32_t owner = raw->mappings[location->target.index].thread;
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
         uint32_t place;
         const struct flow_answer *answer =
-            sweep_frame_answer(maker->sweep, sample, &place);
-        const char *function = frame_function(maker, place);
+            sweep_frame_answer(objects->from.sweep, location, &place);
+        const char *function = frame_function(objects, place);
         char tid[32];
 
-        if (owner != RAW_NONE && owner != raw->samples[sample].thread) {
+        if (owner != RAW_NONE && owner != sample->thread) {
                 snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
-                object.name = put_formatted(maker->names, "stack of thread %s", tid);
+                object.name =
+                    put_formatted(objects->from.names, "stack of thread %s", tid);
         } else if (function && answer) {
-                maker->objects->sample_offsets[sample] =
-                    (uint64_t)answer->variable_offset;
-                object = frame_object(maker, function, &answer->variable);
+                *offset_bytes = (uint64_t)answer->variable_offset;
+                object = frame_object(objects, function, &answer->variable);
         } else if (function) {
-                object.name = put_formatted(maker->names, "%s's stack", function);
+                object.name = put_formatted(objects->from.names, "%s's stack", function);
         } else {
-                object.name = string_pool_put(maker->names, "[stack]");
+                object.name = string_pool_put(objects->from.names, "[stack]");
         }
         return object;
 }
@@ -202,102 +195,84 @@ static struct object variable_object(const struct variable *variable)
             .size_bytes = variable->data.size_bytes};
 }
 
-static struct object mapping_object(struct maker *maker, uint32_t index)
+static struct object mapping_object(struct objects *objects, uint32_t index)
 {
-        const struct raw_mapping *mapping = &maker->raw->mappings[index];
+        const struct raw_mapping *mapping = &objects->from.sweep->raw->mappings[index];
         const char *path = mapping->module != RAW_NONE
-                               ? maker->raw->modules[mapping->module].path
+                               ? objects->from.sweep->raw->modules[mapping->module].path
                                : NULL;
         struct object object = {.kind = OBJECT_MMAP, .module = mapping->module};
 
         if (mapping->executable) {
                 object.kind = OBJECT_CODE;
-                object.name = put_formatted(maker->names, "[code of %s]",
+                object.name = put_formatted(objects->from.names, "[code of %s]",
                                             path ? path_base(path) : "[anon]");
         } else if (path) {
-                object.name = string_pool_put(maker->names, path);
+                object.name = string_pool_put(objects->from.names, path);
         } else if (mapping->kind == RAW_HEAP) {
                 object.kind = OBJECT_HEAP;
-                object.name = string_pool_put(maker->names, "[heap]");
+                object.name = string_pool_put(objects->from.names, "[heap]");
         } else {
                 object.name = string_pool_put(
-                    maker->names, mapping->kind == RAW_VDSO ? "[vdso]" : "[anon]");
+                    objects->from.names, mapping->kind == RAW_VDSO ? "[vdso]" : "[anon]");
         }
         return object;
 }
 
-static int make_sample(struct maker *maker, size_t sample)
+int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
+                      const struct sample_location *location,
+                      struct sample_object *result)
 {
-        const struct target *target = &maker->sweep->targets[sample];
-        struct objects *objects = maker->objects;
+        const struct sweep *sweep = objects->from.sweep;
+        const struct target *target = &location->target;
         struct object object = {.kind = OBJECT_UNKNOWN, .module = RAW_NONE};
 
-        objects->sample_offsets[sample] = target->offset_bytes;
+        *result = (struct sample_object){RAW_NONE, target->offset_bytes};
         switch (target->kind) {
         case TARGET_NONE:
-                objects->sample_objects[sample] = RAW_NONE;
                 return 0;
         case TARGET_UNMAPPED:
-                object.name = string_pool_put(maker->names, "[unmapped]");
+                object.name = string_pool_put(objects->from.names, "[unmapped]");
                 break;
         case TARGET_BLOCK:
-                object = block_object(maker, maker->raw->allocations[target->index].stack,
-                                      maker->raw->allocations[target->index].region);
+                object =
+                    block_object(objects, sweep->raw->allocations[target->index].stack,
+                                 sweep->raw->allocations[target->index].region);
                 break;
         case TARGET_STACK:
-                object = stack_object(maker, sample, target->index);
+                object = stack_object(objects, sample, location, &result->offset_bytes);
                 break;
         case TARGET_VARIABLE:
-                object = variable_object(&maker->sweep->variables[target->index]);
-                objects->sample_offsets[sample] =
-                    maker->sweep->variables[target->index].data.vaddr - object.start;
+                object = variable_object(&sweep->variables[target->index]);
+                result->offset_bytes -= object.start;
                 break;
         case TARGET_THREAD:
                 object.kind = OBJECT_TLS;
-                object.name = string_pool_put(maker->names, "[thread control block]");
+                object.name =
+                    string_pool_put(objects->from.names, "[thread control block]");
                 break;
         case TARGET_MAPPING:
-                object = mapping_object(maker, target->index);
+                object = mapping_object(objects, target->index);
                 break;
         }
-        return put_object(objects, &object, &objects->sample_objects[sample]);
+        return put_object(objects, &object, &result->object);
 }
 
-int objects_make(struct objects *objects, const struct sweep *sweep,
-                 const struct code_frames *frames, const struct types *types,
-                 const char *const *allocators, struct string_pool *names)
+int objects_open(struct objects *objects, const struct object_sources *from)
 {
-        const struct raw *raw = sweep->raw;
-        struct maker maker = {.objects = objects,
-                              .sweep = sweep,
-                              .raw = raw,
-                              .frames = frames,
-                              .types = types,
-                              .allocators = allocators,
-                              .names = names,
-                              .sites = calloc(raw->stack_count + 1, sizeof(struct site)),
-                              .site_found = calloc(raw->stack_count + 1, sizeof(bool))};
-        int error = 0;
+        size_t stacks = from->sweep->raw->stack_count;
 
-        objects->sample_objects = malloc((raw->sample_count + 1) * sizeof(uint32_t));
-        objects->sample_offsets = malloc((raw->sample_count + 1) * sizeof(uint64_t));
-        if (!maker.sites || !maker.site_found || !objects->sample_objects ||
-            !objects->sample_offsets)
-                error = -ENOMEM;
-        for (size_t i = 0; i < raw->sample_count && !error; i++)
-                error = make_sample(&maker, i);
-        if (!error)
-                count_blocks(&maker);
-        free(maker.sites);
-        free(maker.site_found);
-        return error ? error : string_pool_failed(names);
+        objects->from = *from;
+        objects->sites = calloc(stacks + 1, sizeof(*objects->sites));
+        objects->site_found = calloc(stacks + 1, sizeof(*objects->site_found));
+        return objects->sites && objects->site_found ? 0 : -ENOMEM;
 }
 
 void objects_free(struct objects *objects)
 {
         free(objects->items);
         hash_index_free(&objects->index);
-        free(objects->sample_objects);
-        free(objects->sample_offsets);
+        free(objects->sites);
+        free(objects->site_found);
         *objects = (struct objects){0};
 }

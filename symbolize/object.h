@@ -28,21 +28,42 @@ struct object {
         uint64_t total_bytes; /* of all blocks, one after the other */
 };
 
+/* What the objects are made from: the places and variables of SWEEP have been named;
+ * ALLOCATORS as in struct symbolize_options. */
+struct object_sources {
+        struct sweep *sweep; /* goes over the samples again */
+        const struct code_frames *frames;
+        const struct types *types;
+        struct string_pool *names;
+        const char *const *allocators;
+};
+
 struct objects {
+        struct object_sources from;
         struct object *items;
         size_t count;
         size_t capacity;
         struct hash_index index;
-        uint32_t *sample_objects; /* of raw's samples; RAW_NONE: no data address */
-        uint64_t *sample_offsets; /* in the object's block */
+        struct site *sites; /* of raw's stacks, once found */
+        bool *site_found;
 };
 
-/* Makes the objects of all samples of SWEEP, whose places and variables have been
- * named; ALLOCATORS
- * as in struct symbolize_options. 0 or -ENOMEM; on error OBJECTS is still to be freed. */
-int objects_make(struct objects *objects, const struct sweep *sweep,
-                 const struct code_frames *frames, const struct types *types,
-                 const char *const *allocators, struct string_pool *names);
+/* What a sample's data address is a part of. */
+struct sample_object {
+        uint32_t object;       /* RAW_NONE: no data address */
+        uint64_t offset_bytes; /* in the object's block */
+};
+
+/* 0 or -ENOMEM; on error OBJECTS is still to be freed. */
+int objects_open(struct objects *objects, const struct object_sources *from);
+/* The object that SAMPLE at LOCATION touched, made when it is the first to. 0 or -ENOMEM.
+ */
+int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
+                      const struct sample_location *location,
+                      struct sample_object *result);
+/* After the last sample: counts all blocks of each object. Out of memory shows in the
+ * names. */
+void objects_count_blocks(struct objects *objects);
 void objects_free(struct objects *objects);
 
 #endif

@@ -48,7 +48,7 @@ static int each_row(struct reader *reader, const char *sql, read_row *read)
         return error;
 }
 
-/* The index of ID in IDS, which ascend; they mostly have no gaps. */
+/* Ids mostly have no gaps. */
 static uint32_t index_of(const int64_t *ids, size_t count, int64_t id)
 {
         size_t low = 0, high = count;
@@ -66,8 +66,7 @@ static uint32_t index_of(const int64_t *ids, size_t count, int64_t id)
         return low < count && ids[low] == id ? (uint32_t)low : RAW_NONE;
 }
 
-static uint32_t column_index(sqlite3_stmt *row, int column, const int64_t *ids,
-                             size_t count)
+uint32_t raw_index(sqlite3_stmt *row, int column, const int64_t *ids, size_t count)
 {
         if (sqlite3_column_type(row, column) == SQLITE_NULL)
                 return RAW_NONE;
@@ -124,7 +123,7 @@ static int read_thread(struct reader *reader, sqlite3_stmt *row)
                           sizeof(*raw->threads)) < 0)
                 return no_memory(reader);
         raw->threads[raw->thread_count++] = (struct raw_thread){
-            .process = column_index(row, 1, raw->processes, raw->process_count),
+            .process = raw_index(row, 1, raw->processes, raw->process_count),
             .tid = sqlite3_column_int64(row, 2),
             .thread_pointer = (uint64_t)sqlite3_column_int64(row, 3)};
         return 0;
@@ -158,7 +157,7 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
 static int read_executable(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        uint32_t process = column_index(row, 0, raw->processes, raw->process_count);
+        uint32_t process = raw_index(row, 0, raw->processes, raw->process_count);
 
         if (!raw->executables) {
                 raw->executables = malloc(raw->process_count * sizeof(uint32_t));
@@ -168,7 +167,7 @@ static int read_executable(struct reader *reader, sqlite3_stmt *row)
         }
         if (process != RAW_NONE)
                 raw->executables[process] =
-                    column_index(row, 1, raw->module_ids, raw->module_count);
+                    raw_index(row, 1, raw->module_ids, raw->module_count);
         return 0;
 }
 
@@ -194,13 +193,13 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
         struct raw_mapping *mapping = &raw->mappings[raw->mapping_count++];
 
         *mapping = (struct raw_mapping){
-            .process = column_index(row, 0, raw->processes, raw->process_count),
+            .process = raw_index(row, 0, raw->processes, raw->process_count),
             .kind = mapping_kind((const char *)sqlite3_column_text(row, 1)),
             .start = (uint64_t)sqlite3_column_int64(row, 2),
             .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 4),
-            .module = column_index(row, 5, raw->module_ids, raw->module_count),
+            .module = raw_index(row, 5, raw->module_ids, raw->module_count),
             .executable = protection && strchr(protection, 'x'),
-            .thread = column_index(row, 7, raw->thread_ids, raw->thread_count),
+            .thread = raw_index(row, 7, raw->thread_ids, raw->thread_count),
             .period = column_period(row, 8)};
         mapping->end = end_of(mapping->start, (uint64_t)sqlite3_column_int64(row, 3));
         return 0;
@@ -209,7 +208,7 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
 static int read_stack(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        uint32_t parent = column_index(row, 1, raw->stack_ids, raw->stack_count);
+        uint32_t parent = raw_index(row, 1, raw->stack_ids, raw->stack_count);
         int error = put_id(reader, &raw->stack_ids, raw->stack_count, row);
 
         if (error)
@@ -219,40 +218,8 @@ static int read_stack(struct reader *reader, sqlite3_stmt *row)
                 return no_memory(reader);
         raw->stacks[raw->stack_count++] = (struct raw_stack){
             .parent = parent,
-            .process = column_index(row, 2, raw->processes, raw->process_count),
+            .process = raw_index(row, 2, raw->processes, raw->process_count),
             .ip = (uint64_t)sqlite3_column_int64(row, 3)};
-        return 0;
-}
-
-static int read_sample(struct reader *reader, sqlite3_stmt *row)
-{
-        struct raw *raw = reader->raw;
-
-        if (raw->sample_count >= RAW_NONE ||
-            array_reserve(&raw->samples, &reader->capacity, raw->sample_count,
-                          sizeof(*raw->samples)) < 0)
-                return no_memory(reader);
-        struct raw_sample *sample = &raw->samples[raw->sample_count++];
-
-        *sample = (struct raw_sample){
-            .sample_id = sqlite3_column_int64(row, 0),
-            .time_ns = sqlite3_column_int64(row, 1),
-            .thread = column_index(row, 2, raw->thread_ids, raw->thread_count),
-            .ip = (uint64_t)sqlite3_column_int64(row, 3),
-            .addr = (uint64_t)sqlite3_column_int64(row, 4),
-            .has_addr = sqlite3_column_type(row, 4) != SQLITE_NULL,
-            .stack = column_index(row, 5, raw->stack_ids, raw->stack_count),
-            .process = RAW_NONE,
-            .stack_depth = RAW_NONE};
-        if (sqlite3_column_type(row, 6) != SQLITE_NULL) {
-                int64_t depth = sqlite3_column_int64(row, 6);
-
-                if (depth >= 0 && depth < RAW_NONE)
-                        sample->stack_depth = (uint32_t)depth;
-                sample->cfa_offset_bytes = sqlite3_column_int64(row, 7);
-        }
-        if (sample->thread != RAW_NONE)
-                sample->process = raw->threads[sample->thread].process;
         return 0;
 }
 
@@ -274,11 +241,11 @@ static int read_allocation(struct reader *reader, sqlite3_stmt *row)
                           sizeof(*raw->allocations)) < 0)
                 return no_memory(reader);
         raw->allocations[raw->allocation_count++] = (struct raw_allocation){
-            .process = column_index(row, 0, raw->processes, raw->process_count),
+            .process = raw_index(row, 0, raw->processes, raw->process_count),
             .region = maps_region(row, 1),
             .addr = (uint64_t)sqlite3_column_int64(row, 2),
             .size_bytes = (uint64_t)sqlite3_column_int64(row, 3),
-            .stack = column_index(row, 4, raw->stack_ids, raw->stack_count),
+            .stack = raw_index(row, 4, raw->stack_ids, raw->stack_count),
             .period = column_period(row, 5)};
         return 0;
 }
@@ -291,35 +258,12 @@ static int read_total(struct reader *reader, sqlite3_stmt *row)
                           sizeof(*raw->totals)) < 0)
                 return no_memory(reader);
         raw->totals[raw->total_count++] = (struct raw_total){
-            .stack = column_index(row, 0, raw->stack_ids, raw->stack_count),
+            .stack = raw_index(row, 0, raw->stack_ids, raw->stack_count),
             .region = maps_region(row, 1),
             .allocations = (uint64_t)sqlite3_column_int64(row, 2),
             .total_bytes = (uint64_t)sqlite3_column_int64(row, 3),
             .peak_bytes = (uint64_t)sqlite3_column_int64(row, 4)};
         return 0;
-}
-
-static int compare_samples(const void *left, const void *right)
-{
-        const struct raw_sample *a = left, *b = right;
-
-        if (a->process != b->process)
-                return a->process < b->process ? -1 : 1;
-        if (a->time_ns != b->time_ns)
-                return a->time_ns < b->time_ns ? -1 : 1;
-        return a->sample_id < b->sample_id ? -1 : a->sample_id > b->sample_id;
-}
-
-static void sort_samples(struct raw *raw)
-{
-        size_t i = 1;
-
-        while (i < raw->sample_count &&
-               compare_samples(&raw->samples[i - 1], &raw->samples[i]) < 0)
-                i++;
-        if (i < raw->sample_count)
-                qsort(raw->samples, raw->sample_count, sizeof(*raw->samples),
-                      compare_samples);
 }
 
 int raw_read(struct raw *raw, struct db *db, struct diag *diag)
@@ -343,10 +287,6 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
              read_mapping},
             {"SELECT stack_id, parent_id, process_id, ip FROM stack ORDER BY stack_id",
              read_stack},
-            {"SELECT sample_id, time_ns, thread_id, ip, addr, stack_id, depth,"
-             " cfa_offset_bytes"
-             " FROM sample LEFT JOIN stack_access USING (sample_id) ORDER BY sample_id",
-             read_sample},
             {"SELECT process_id, function, addr, size_bytes, stack_id, start_ns, end_ns"
              " FROM allocation ORDER BY allocation_id",
              read_allocation},
@@ -362,7 +302,6 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
                 if (error)
                         return error;
         }
-        sort_samples(raw);
         return 0;
 }
 
@@ -420,7 +359,6 @@ void raw_free(struct raw *raw)
         free(raw->mappings);
         free(raw->stacks);
         free(raw->stack_ids);
-        free(raw->samples);
         free(raw->allocations);
         free(raw->totals);
         *raw = (struct raw){0};

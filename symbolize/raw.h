@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The raw rows of a database in memory, with row ids turned into array indexes.
- * A row whose references lead nowhere is kept, the reference becomes RAW_NONE. */
+/* The raw rows of a database in memory, samples excepted, with row ids turned into array
+ * indexes. A row whose references lead nowhere is kept, the reference becomes RAW_NONE.
+ */
 #ifndef MEMLAG_SYMBOLIZE_RAW_H
 #define MEMLAG_SYMBOLIZE_RAW_H
 
@@ -10,6 +11,8 @@
 
 #include "db.h"
 #include "module.h"
+
+struct sqlite3_stmt;
 
 #define RAW_NONE UINT32_MAX
 
@@ -48,19 +51,6 @@ struct raw_stack {
         uint32_t process;
 };
 
-struct raw_sample {
-        int64_t sample_id;
-        int64_t time_ns;
-        uint64_t ip;
-        uint64_t addr;
-        uint32_t process;
-        uint32_t thread;
-        uint32_t stack;
-        bool has_addr;
-        uint32_t stack_depth; /* the frame that addr is in; RAW_NONE: unknown */
-        int64_t cfa_offset_bytes;
-};
-
 struct raw_allocation {
         uint64_t addr;
         uint64_t size_bytes;
@@ -94,8 +84,6 @@ struct raw {
         struct raw_stack *stacks;
         int64_t *stack_ids;
         size_t stack_count;
-        struct raw_sample *samples; /* by process, time and id */
-        size_t sample_count;
         struct raw_allocation *allocations;
         size_t allocation_count;
         struct raw_total *totals;
@@ -104,6 +92,10 @@ struct raw {
 
 /* Reads everything. On error RAW is still to be freed. */
 int raw_read(struct raw *raw, struct db *db, struct diag *diag);
+/* The index of the id in COLUMN of ROW among IDS, COUNT ascending ones; RAW_NONE: NULL,
+ * or not there. */
+uint32_t raw_index(struct sqlite3_stmt *row, int column, const int64_t *ids,
+                   size_t count);
 /* Finds the biases of the mappings, once the modules are checked. KALLSYMS: code of the
  * kernel that has no file is named by its address. */
 void raw_find_biases(struct raw *raw, bool kallsyms);

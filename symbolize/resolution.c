@@ -9,32 +9,13 @@
 #include <string.h>
 
 static const char resolved[] = "resolved";
-
-enum subject {
-        SUBJECT_LINE,
-        SUBJECT_FUNCTION,
-        SUBJECT_STACK,
-        SUBJECT_OBJECT,
-        SUBJECT_TYPE,
-        SUBJECT_COUNT
-};
+static const char nothing_mapped[] = "nothing mapped";
 
 static const char *const subject_names[SUBJECT_COUNT] = {[SUBJECT_LINE] = "line",
                                                          [SUBJECT_FUNCTION] = "function",
                                                          [SUBJECT_STACK] = "stack",
                                                          [SUBJECT_OBJECT] = "object",
                                                          [SUBJECT_TYPE] = "type"};
-
-struct count {
-        const char *outcome;
-        uint64_t samples;
-};
-
-enum { OUTCOME_LIMIT = 32 }; /* more than there are reasons */
-
-struct counts {
-        struct count outcomes[SUBJECT_COUNT][OUTCOME_LIMIT];
-};
 
 static const char *no_function(const struct raw *raw, const struct place *place)
 {
@@ -61,24 +42,25 @@ static const char *no_line(const struct raw *raw, const struct place *place)
         return reason ? reason : "no line";
 }
 
-static void count(struct counts *counts, enum subject subject, const char *reason)
+static void count(struct resolution *resolution, enum subject subject, const char *reason)
 {
-        const char *outcome = reason ? reason : resolved;
-        struct count *at = counts->outcomes[subject];
+        struct outcome *at = resolution->outcomes[subject];
 
-        while (at->outcome && strcmp(at->outcome, outcome) != 0)
+        if (!reason)
+                reason = resolved;
+        while (at->reason && strcmp(at->reason, reason) != 0)
                 at++;
-        at->outcome = outcome;
+        at->reason = reason;
         at->samples++;
 }
 
-/* Why not every function of each stack is known: the reason of the innermost one. */
-static const char **stack_reasons(const struct result *result)
+/* The reason of the innermost function that is not known. */
+int resolution_open(struct resolution *resolution, const struct sweep *sweep)
 {
-        const struct raw *raw = result->raw;
-        const struct sweep *sweep = result->sweep;
+        const struct raw *raw = sweep->raw;
         const char **reasons = calloc(raw->stack_count + 1, sizeof(*reasons));
 
+        *resolution = (struct resolution){.sweep = sweep, .stacks = reasons};
         for (size_t i = 0; reasons && i < raw->stack_count; i++) {
                 uint32_t place = sweep->stack_places[i], parent = raw->stacks[i].parent;
 
@@ -87,36 +69,35 @@ static const char **stack_reasons(const struct result *result)
                 if (!reasons[i] && parent != RAW_NONE)
                         reasons[i] = reasons[parent];
         }
-        return reasons;
+        return reasons ? 0 : -ENOMEM;
 }
 
-static const char *no_object(const struct result *result, size_t sample)
+static const char *no_object(const struct object *object)
 {
-        uint32_t object = result->objects->sample_objects[sample];
-
-        if (object == RAW_NONE)
+        if (!object)
                 return "no data address";
-        return result->objects->items[object].kind == OBJECT_UNKNOWN ? "nothing mapped"
-                                                                     : NULL;
+        return object->kind == OBJECT_UNKNOWN ? nothing_mapped : NULL;
 }
 
-static void count_sample(struct counts *counts, const struct result *result,
-                         const char *const *stacks, size_t sample)
+void resolution_count(struct resolution *resolution, const struct raw_sample *sample,
+                      const struct sample_location *location, const struct object *object,
+                      enum untyped type)
 {
-        const struct raw *raw = result->raw;
-        const struct place *place =
-            &result->sweep->places[result->sweep->sample_places[sample]];
-        uint32_t stack = raw->samples[sample].stack;
+        const struct raw *raw = resolution->sweep->raw;
+        const struct place *place = &resolution->sweep->places[location->place];
 
-        count(counts, SUBJECT_LINE, no_line(raw, place));
-        count(counts, SUBJECT_FUNCTION, no_function(raw, place));
-        count(counts, SUBJECT_STACK, stack == RAW_NONE ? "no stack" : stacks[stack]);
-        count(counts, SUBJECT_OBJECT, no_object(result, sample));
-        count(counts, SUBJECT_TYPE,
-              untyped_reason(result->sample_types->items[sample].reason));
+        count(resolution, SUBJECT_LINE, no_line(raw, place));
+        count(resolution, SUBJECT_FUNCTION, no_function(raw, place));
+        count(resolution, SUBJECT_STACK,
+              sample->stack == RAW_NONE ? "no stack" : resolution->stacks[sample->stack]);
+        count(resolution, SUBJECT_OBJECT, no_object(object));
+        count(resolution, SUBJECT_TYPE, untyped_reason(type));
+        if (place->in_image && !raw->modules[place->module].verified)
+                resolution->unverified++;
 }
 
-static int write_counts(const struct counts *counts, struct db *db, struct diag *diag)
+static int write_counts(const struct resolution *resolution, struct db *db,
+                        struct diag *diag)
 {
         sqlite3_stmt *insert;
         int rc = sqlite3_prepare_v2(db_sqlite(db),
@@ -125,12 +106,12 @@ static int write_counts(const struct counts *counts, struct db *db, struct diag 
                                     -1, &insert, NULL);
 
         for (int subject = 0; subject < SUBJECT_COUNT; subject++) {
-                const struct count *at = counts->outcomes[subject];
+                const struct outcome *at = resolution->outcomes[subject];
 
-                for (; at->outcome && rc == SQLITE_OK; at++) {
+                for (; at->reason && rc == SQLITE_OK; at++) {
                         sqlite3_bind_text(insert, 1, subject_names[subject], -1,
                                           SQLITE_STATIC);
-                        sqlite3_bind_text(insert, 2, at->outcome, -1, SQLITE_STATIC);
+                        sqlite3_bind_text(insert, 2, at->reason, -1, SQLITE_STATIC);
                         sqlite3_bind_int64(insert, 3, (int64_t)at->samples);
                         rc = sqlite3_step(insert) == SQLITE_DONE ? sqlite3_reset(insert)
                                                                  : SQLITE_ERROR;
@@ -144,38 +125,74 @@ static int write_counts(const struct counts *counts, struct db *db, struct diag 
         return error;
 }
 
+static int set_ledger(struct db *db, const char *what, const char *reason, uint64_t count,
+                      struct diag *diag)
+{
+        char kind[80];
+
+        snprintf(kind, sizeof(kind), "samples %s %s", what, reason);
+        return db_ledger_set(db, "symbolize", kind, (int64_t)count, "samples", diag);
+}
+
+static uint64_t samples_of(const struct resolution *resolution, enum subject subject,
+                           const char *reason)
+{
+        const struct outcome *at = resolution->outcomes[subject];
+
+        while (at->reason && strcmp(at->reason, reason) != 0)
+                at++;
+        return at->samples;
+}
+
 /* Why samples have no line is in the ledger, which the report prints: "with no symbol",
  * "in changed binary". */
-static int write_ledger(const struct counts *counts, struct db *db, struct diag *diag)
+static int write_no_line(const struct resolution *resolution, struct db *db,
+                         struct diag *diag)
 {
-        const struct count *at = counts->outcomes[SUBJECT_LINE];
+        const struct outcome *at = resolution->outcomes[SUBJECT_LINE];
         int error = 0;
 
-        for (; at->outcome && !error; at++) {
-                bool none = strncmp(at->outcome, "no ", 3) == 0;
-                char kind[80];
+        for (; at->reason && !error; at++)
+                if (at->reason != resolved)
+                        error = set_ledger(
+                            db, strncmp(at->reason, "no ", 3) == 0 ? "with" : "in",
+                            at->reason, at->samples, diag);
+        return error;
+}
 
-                if (at->outcome == resolved)
-                        continue;
-                snprintf(kind, sizeof(kind), "samples %s %s", none ? "with" : "in",
-                         at->outcome);
-                error = db_ledger_set(db, "symbolize", kind, (int64_t)at->samples,
-                                      "samples", diag);
+/* With the samples of a type the kinds add up to the samples with a data address. */
+static int write_untyped(const struct resolution *resolution, struct db *db,
+                         struct diag *diag)
+{
+        int error = 0;
+
+        for (int i = UNTYPED_NO_ADDRESS + 1; i < UNTYPED_COUNT && !error; i++) {
+                const char *reason = untyped_reason((enum untyped)i);
+
+                error = set_ledger(db, "with no type:", reason,
+                                   samples_of(resolution, SUBJECT_TYPE, reason), diag);
         }
         return error;
 }
 
-int resolution_write(const struct result *result, struct db *db, struct diag *diag)
+int resolution_write(const struct resolution *resolution, struct db *db,
+                     struct diag *diag)
 {
-        const char **stacks = stack_reasons(result);
-        struct counts counts = {0};
+        int error = write_counts(resolution, db, diag);
 
-        if (!stacks)
-                return diag_set(diag, -ENOMEM, "out of memory while writing the names");
-        for (size_t i = 0; i < result->raw->sample_count; i++)
-                count_sample(&counts, result, stacks, i);
-        free(stacks);
-        int error = write_counts(&counts, db, diag);
+        if (!error)
+                error = write_no_line(resolution, db, diag);
+        if (!error)
+                error = set_ledger(db, "with", "no object",
+                                   samples_of(resolution, SUBJECT_OBJECT, nothing_mapped),
+                                   diag);
+        if (!error)
+                error = set_ledger(db, "in", "unverified binary",
+                                   (uint64_t)resolution->unverified, diag);
+        return error ? error : write_untyped(resolution, db, diag);
+}
 
-        return error ? error : write_ledger(&counts, db, diag);
+void resolution_free(struct resolution *resolution)
+{
+        free(resolution->stacks);
 }

@@ -4,10 +4,42 @@
 #ifndef MEMLAG_SYMBOLIZE_RESOLUTION_H
 #define MEMLAG_SYMBOLIZE_RESOLUTION_H
 
-#include "result.h"
+#include "object.h"
+#include "sample_type.h"
 
-/* Writes the table resolution, which is empty, and into the ledger why samples have no
- * line. 0 or a negative errno value. */
-int resolution_write(const struct result *result, struct db *db, struct diag *diag);
+enum subject {
+        SUBJECT_LINE,
+        SUBJECT_FUNCTION,
+        SUBJECT_STACK,
+        SUBJECT_OBJECT,
+        SUBJECT_TYPE,
+        SUBJECT_COUNT
+};
+
+struct outcome {
+        const char *reason;
+        uint64_t samples;
+};
+
+enum { OUTCOME_LIMIT = 32 }; /* more than there are reasons */
+
+struct resolution {
+        const struct sweep *sweep;
+        const char **stacks; /* why not all functions of each are known; NULL: they are */
+        struct outcome outcomes[SUBJECT_COUNT][OUTCOME_LIMIT];
+        int64_t unverified; /* samples in files without a recorded build-id */
+};
+
+/* The places of SWEEP have been named. 0 or -ENOMEM. */
+int resolution_open(struct resolution *resolution, const struct sweep *sweep);
+/* Counts a sample whose address is in OBJECT (NULL: it has no address). */
+void resolution_count(struct resolution *resolution, const struct raw_sample *sample,
+                      const struct sample_location *location, const struct object *object,
+                      enum untyped type);
+/* Writes the table resolution, which is empty, and the ledger. 0 or a negative errno
+ * value. */
+int resolution_write(const struct resolution *resolution, struct db *db,
+                     struct diag *diag);
+void resolution_free(struct resolution *resolution);
 
 #endif

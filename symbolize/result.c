@@ -7,12 +7,11 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-#include "resolution.h"
-#include "result_type.h"
+#include "attribution.h"
 
 struct writing {
-        const struct result *result;
-        struct type_rows type_rows;
+        const struct object_sources *from;
+        const struct attribution *attribution;
         struct db *db;
         struct diag *diag;
         sqlite3_stmt *statement;
@@ -57,7 +56,7 @@ static void bind_nonzero(struct writing *writing, int column, uint64_t value)
 
 static void bind_name(struct writing *writing, int column, uint32_t name)
 {
-        const char *text = string_pool_text(writing->result->names, name);
+        const char *text = string_pool_text(writing->from->names, name);
 
         if (text)
                 sqlite3_bind_text(writing->statement, column, text, -1, SQLITE_STATIC);
@@ -67,12 +66,12 @@ static void bind_module(struct writing *writing, int column, uint32_t module)
 {
         if (module != RAW_NONE)
                 sqlite3_bind_int64(writing->statement, column,
-                                   writing->result->raw->modules[module].module_id);
+                                   writing->from->sweep->raw->modules[module].module_id);
 }
 
 static int write_locations(struct writing *writing)
 {
-        const struct sweep *sweep = writing->result->sweep;
+        const struct sweep *sweep = writing->from->sweep;
         int error = prepare(writing, "INSERT INTO location (location_id, module_id,"
                                      " address_offset, function, file, line)"
                                      " VALUES (?, ?, ?, ?, ?, ?)");
@@ -104,7 +103,7 @@ static int write_frame(struct writing *writing, size_t location, uint32_t depth,
 
 static int write_inline_frames(struct writing *writing)
 {
-        const struct sweep *sweep = writing->result->sweep;
+        const struct sweep *sweep = writing->from->sweep;
         int error =
             prepare(writing, "INSERT INTO inline_frame (location_id, depth, function,"
                              " call_file, call_line) VALUES (?, ?, ?, ?, ?)");
@@ -115,23 +114,22 @@ static int write_inline_frames(struct writing *writing)
                 for (uint32_t depth = 0; depth < code->frame_count && !error; depth++)
                         error = write_frame(
                             writing, i, depth,
-                            &writing->result->frames->items[code->first_frame + depth]);
+                            &writing->from->frames->items[code->first_frame + depth]);
         }
         return error;
 }
 
 static int write_stack_locations(struct writing *writing)
 {
-        const struct raw *raw = writing->result->raw;
+        const struct raw *raw = writing->from->sweep->raw;
         int error = prepare(writing, "INSERT INTO stack_location (stack_id, location_id)"
                                      " VALUES (?, ?)");
 
         for (size_t i = 0; i < raw->stack_count && !error; i++) {
-                if (writing->result->sweep->stack_places[i] == RAW_NONE)
+                if (writing->from->sweep->stack_places[i] == RAW_NONE)
                         continue;
                 sqlite3_bind_int64(writing->statement, 1, raw->stack_ids[i]);
-                bind_int(writing, 2,
-                         writing->result->sweep->stack_places[i] + UINT64_C(1));
+                bind_int(writing, 2, writing->from->sweep->stack_places[i] + UINT64_C(1));
                 error = insert(writing);
         }
         return error;
@@ -143,7 +141,7 @@ static int write_objects(struct writing *writing)
             [OBJECT_GLOBAL] = "global",  [OBJECT_HEAP] = "heap", [OBJECT_STACK] = "stack",
             [OBJECT_TLS] = "tls",        [OBJECT_MMAP] = "mmap", [OBJECT_CODE] = "code",
             [OBJECT_UNKNOWN] = "unknown"};
-        const struct objects *objects = writing->result->objects;
+        const struct objects *objects = &writing->attribution->objects;
         int error = prepare(writing, "INSERT INTO data_object (object_id, kind, name,"
                                      " module_id, alloc_function, alloc_file, alloc_line,"
                                      " size_bytes, allocations, total_bytes)"
@@ -171,8 +169,8 @@ static int write_objects(struct writing *writing)
 
 static int write_types(struct writing *writing)
 {
-        const struct type_rows *rows = &writing->type_rows;
-        const struct types *types = writing->result->types;
+        const struct type_rows *rows = &writing->attribution->type_rows;
+        const struct types *types = writing->from->types;
         int error = prepare(writing, "INSERT INTO data_type (type_id, name, size_bytes)"
                                      " VALUES (?, ?, ?)");
 
@@ -189,8 +187,8 @@ static int write_types(struct writing *writing)
 
 static int write_fields(struct writing *writing)
 {
-        const struct type_rows *rows = &writing->type_rows;
-        const struct types *types = writing->result->types;
+        const struct type_rows *rows = &writing->attribution->type_rows;
+        const struct types *types = writing->from->types;
         int error = prepare(writing, "INSERT INTO type_field (field_id, type_id, name,"
                                      " type, offset_bytes, size_bytes)"
                                      " VALUES (?, ?, ?, ?, ?, ?)");
@@ -209,80 +207,11 @@ static int write_fields(struct writing *writing)
         return error;
 }
 
-static int write_attributions(struct writing *writing)
+int result_write(const struct object_sources *from, struct db *db, struct diag *diag)
 {
-        const struct raw *raw = writing->result->raw;
-        const struct objects *objects = writing->result->objects;
-        int error = prepare(writing, "INSERT INTO attribution (sample_id, location_id,"
-                                     " object_id, object_offset_bytes, field_id)"
-                                     " VALUES (?, ?, ?, ?, ?)");
-
-        for (size_t i = 0; i < raw->sample_count && !error; i++) {
-                sqlite3_bind_int64(writing->statement, 1, raw->samples[i].sample_id);
-                bind_int(writing, 2,
-                         writing->result->sweep->sample_places[i] + UINT64_C(1));
-                if (objects->sample_objects[i] != RAW_NONE) {
-                        bind_int(writing, 3, objects->sample_objects[i] + UINT64_C(1));
-                        bind_int(writing, 4, objects->sample_offsets[i]);
-                }
-                bind_nonzero(writing, 5, writing->type_rows.sample_fields[i]);
-                error = insert(writing);
-        }
-        return error;
-}
-
-/* ---- the ledger ----------------------------------------------------------------------
- */
-
-/* With the samples of a type the kinds add up to the samples with a data address. */
-static int write_untyped(struct writing *writing)
-{
-        const struct result *result = writing->result;
-        int64_t counts[UNTYPED_COUNT] = {0};
-        int error = 0;
-
-        for (size_t i = 0; i < result->raw->sample_count; i++)
-                counts[result->sample_types->items[i].reason]++;
-        for (int i = UNTYPED_NO_ADDRESS + 1; i < UNTYPED_COUNT && !error; i++) {
-                char kind[80];
-
-                snprintf(kind, sizeof(kind), "samples with no type: %s",
-                         untyped_reason((enum untyped)i));
-                error = db_ledger_set(writing->db, "symbolize", kind, counts[i],
-                                      "samples", writing->diag);
-        }
-        return error;
-}
-
-/* What is counted apart from the reasons why a sample has no line. */
-static int write_doubts(struct writing *writing)
-{
-        const struct result *result = writing->result;
-        int64_t no_object = 0, unverified = 0;
-
-        for (size_t i = 0; i < result->raw->sample_count; i++) {
-                const struct place *place =
-                    &result->sweep->places[result->sweep->sample_places[i]];
-                uint32_t object = result->objects->sample_objects[i];
-
-                if (place->in_image && !result->raw->modules[place->module].verified)
-                        unverified++;
-                if (object != RAW_NONE &&
-                    result->objects->items[object].kind == OBJECT_UNKNOWN)
-                        no_object++;
-        }
-        int error = db_ledger_set(writing->db, "symbolize", "samples with no object",
-                                  no_object, "samples", writing->diag);
-
-        return error ? error
-                     : db_ledger_set(writing->db, "symbolize",
-                                     "samples in unverified binary", unverified,
-                                     "samples", writing->diag);
-}
-
-int result_write(const struct result *result, struct db *db, struct diag *diag)
-{
-        struct writing writing = {.result = result, .db = db, .diag = diag};
+        struct attribution attribution = {0};
+        struct writing writing = {
+            .from = from, .attribution = &attribution, .db = db, .diag = diag};
         int error = db_exec(db,
                             "DELETE FROM attribution; DELETE FROM stack_location;"
                             "DELETE FROM inline_frame; DELETE FROM location;"
@@ -291,10 +220,8 @@ int result_write(const struct result *result, struct db *db, struct diag *diag)
                             "DELETE FROM ledger WHERE stage = 'symbolize'",
                             diag);
 
-        if (!error &&
-            type_rows_make(&writing.type_rows, result->sample_types,
-                           result->raw->sample_count, result->types, result->names) < 0)
-                error = diag_set(diag, -ENOMEM, "out of memory while writing the names");
+        if (!error)
+                error = attribution_write(&attribution, from, db, diag);
         if (!error)
                 error = write_locations(&writing);
         if (!error)
@@ -307,15 +234,9 @@ int result_write(const struct result *result, struct db *db, struct diag *diag)
                 error = write_types(&writing);
         if (!error)
                 error = write_fields(&writing);
-        if (!error)
-                error = write_attributions(&writing);
         sqlite3_finalize(writing.statement);
         if (!error)
-                error = write_doubts(&writing);
-        if (!error)
-                error = write_untyped(&writing);
-        if (!error)
-                error = resolution_write(result, db, diag);
-        type_rows_free(&writing.type_rows);
+                error = resolution_write(&attribution.resolution, db, diag);
+        attribution_free(&attribution);
         return error;
 }

@@ -4,20 +4,9 @@
 #define MEMLAG_SYMBOLIZE_RESULT_H
 
 #include "object.h"
-#include "sample_type.h"
 
-struct result {
-        const struct raw *raw;
-        const struct sweep *sweep;
-        const struct code_frames *frames;
-        const struct objects *objects;
-        const struct sample_types *sample_types;
-        const struct types *types;
-        struct string_pool *names; /* fields that no sample met get theirs here */
-};
-
-/* Replaces the rows of this stage, inside the caller's transaction. 0 or a negative
- * errno value. */
-int result_write(const struct result *result, struct db *db, struct diag *diag);
+/* Replaces the rows of this stage by what FROM tells, inside the caller's transaction. 0
+ * or a negative errno value. */
+int result_write(const struct object_sources *from, struct db *db, struct diag *diag);
 
 #endif

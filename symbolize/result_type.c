@@ -66,29 +66,28 @@ static int put_type(struct type_rows *rows, uint32_t type, const struct types *t
         return type_fields(types, names, type, add_field, &adder);
 }
 
-int type_rows_make(struct type_rows *rows, const struct sample_types *sample_types,
-                   size_t count, const struct types *types, struct string_pool *names)
+int type_rows_open(struct type_rows *rows, const struct types *types)
 {
-        int error = 0;
+        *rows = (struct type_rows){.type_at =
+                                       calloc(types->count + 1, sizeof(*rows->type_at))};
+        return rows->type_at ? 0 : -ENOMEM;
+}
 
-        rows->type_at = calloc(types->count + 1, sizeof(*rows->type_at));
-        rows->sample_fields = calloc(count + 1, sizeof(*rows->sample_fields));
-        if (!rows->type_at || !rows->sample_fields)
-                return -ENOMEM;
-        for (size_t i = 0; i < count && !error; i++) {
-                const struct sample_type *sample = &sample_types->items[i];
+int type_rows_add(struct type_rows *rows, const struct sample_type *sample,
+                  const struct types *types, struct string_pool *names, uint32_t *field)
+{
+        *field = 0;
+        if (sample->reason != TYPED)
+                return 0;
+        int error = put_type(rows, sample->type, types, names);
 
-                if (sample->reason != TYPED)
-                        continue;
-                error = put_type(rows, sample->type, types, names);
-                if (error)
-                        break;
-                struct field_row row = {rows->type_at[sample->type] - 1, sample->field};
+        if (error)
+                return error;
+        struct field_row row = {rows->type_at[sample->type] - 1, sample->field};
 
-                error = put_field(rows, &row, &rows->sample_fields[i]);
-                rows->sample_fields[i]++;
-        }
-        return error ? error : string_pool_failed(names);
+        error = put_field(rows, &row, field);
+        ++*field;
+        return error;
 }
 
 void type_rows_free(struct type_rows *rows)
@@ -97,6 +96,5 @@ void type_rows_free(struct type_rows *rows)
         free(rows->fields);
         hash_index_free(&rows->field_index);
         free(rows->type_at);
-        free(rows->sample_fields);
         *rows = (struct type_rows){0};
 }

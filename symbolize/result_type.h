@@ -22,14 +22,14 @@ struct type_rows {
         size_t field_count;
         size_t field_capacity;
         struct hash_index field_index;
-        uint32_t *type_at;       /* of each type: its row + 1 */
-        uint32_t *sample_fields; /* of each sample: its field's row + 1; 0: none */
+        uint32_t *type_at; /* of each type: its row + 1 */
 };
 
-/* Makes the rows of SAMPLE_TYPES, COUNT samples, in their order. 0 or -ENOMEM; on error
- * ROWS is still to be freed. */
-int type_rows_make(struct type_rows *rows, const struct sample_types *sample_types,
-                   size_t count, const struct types *types, struct string_pool *names);
+/* No rows of TYPES, which are all there. 0 or -ENOMEM. */
+int type_rows_open(struct type_rows *rows, const struct types *types);
+/* *FIELD becomes the row of what SAMPLE met, + 1; 0: of no type. 0 or -ENOMEM. */
+int type_rows_add(struct type_rows *rows, const struct sample_type *sample,
+                  const struct types *types, struct string_pool *names, uint32_t *field);
 void type_rows_free(struct type_rows *rows);
 
 #endif

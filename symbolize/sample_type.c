@@ -7,16 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct finder {
-        struct sample_types *result;
-        const struct sweep *sweep;
-        const struct raw *raw;
-        const struct objects *objects;
-        const struct types *types;
-        struct string_pool *names;
-        struct block_type *blocks; /* of raw's stacks */
-};
-
 const char *untyped_reason(enum untyped reason)
 {
         static const char *const reasons[UNTYPED_COUNT] = {
@@ -66,8 +56,8 @@ static bool only_bytes(const struct types *types, uint32_t type,
                types->items[type].size_bytes == 1 && access->bytes > 1 && !access->vector;
 }
 
-static struct sample_type field_at(struct finder *finder, uint32_t type, uint64_t offset,
-                                   const struct type_access *access)
+static struct sample_type field_at(struct sample_types *finder, uint32_t type,
+                                   uint64_t offset, const struct type_access *access)
 {
         struct sample_type result = {.reason = TYPED};
 
@@ -94,7 +84,7 @@ static struct sample_type field_at(struct finder *finder, uint32_t type, uint64_
  * ------------------------------------------------------------------ */
 
 /* Whether the address, INSIDE a block, is where FOUND lies when items of TYPE fill it. */
-static bool agrees(struct finder *finder, uint32_t type, uint64_t inside,
+static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
                    const struct type_access *access, const struct sample_type *found)
 {
         uint64_t bytes = size_of(finder->types, type);
@@ -107,11 +97,12 @@ static bool agrees(struct finder *finder, uint32_t type, uint64_t inside,
                there.field.name == found->field.name;
 }
 
-static struct sample_type by_pointer(struct finder *finder, size_t sample,
+static struct sample_type by_pointer(struct sample_types *finder,
+                                     const struct sample_location *location,
                                      const struct flow_answer *flow)
 {
         const struct place_value *place = &flow->place;
-        const struct target *target = &finder->sweep->targets[sample];
+        const struct target *target = &location->target;
         struct sample_type found = field_at(
             finder, place->type, place_offset(finder->types, place), &flow->access);
 
@@ -124,9 +115,10 @@ static struct sample_type by_pointer(struct finder *finder, size_t sample,
                    : open_for(UNTYPED_INDEX);
 }
 
-static struct sample_type by_instruction(struct finder *finder, size_t sample,
-                                         const struct place *place)
+static struct sample_type by_instruction(struct sample_types *finder,
+                                         const struct sample_location *location)
 {
+        const struct place *place = &finder->sweep->places[location->place];
         const struct flow_answer *flow = &place->access.flow;
 
         if (!place->access.asked)
@@ -146,7 +138,7 @@ static struct sample_type by_instruction(struct finder *finder, size_t sample,
         if (flow->restores && flow->variable.type == TYPE_NONE)
                 return open_for(UNTYPED_SAVED);
         if (flow->place.kind == PLACE_POINTER)
-                return by_pointer(finder, sample, flow);
+                return by_pointer(finder, location, flow);
         if (flow->variable.type == TYPE_NONE)
                 return open_for(UNTYPED_NO_VARIABLE);
         return flow->place.guessed
@@ -158,15 +150,16 @@ static struct sample_type by_instruction(struct finder *finder, size_t sample,
 /* ---- by the object
  * ------------------------------------------------------------------------- */
 
-static bool object_type(const struct finder *finder, size_t sample, uint32_t *type,
+static bool object_type(const struct sample_types *finder,
+                        const struct sample_location *location, uint32_t *type,
                         uint64_t *offset)
 {
-        const struct target *target = &finder->sweep->targets[sample];
+        const struct target *target = &location->target;
 
         if (target->kind == TARGET_STACK) {
                 uint32_t place;
                 const struct flow_answer *answer =
-                    sweep_frame_answer(finder->sweep, sample, &place);
+                    sweep_frame_answer(finder->sweep, location, &place);
 
                 *type = answer ? answer->variable.type : TYPE_NONE;
                 *offset = answer ? (uint64_t)answer->variable_offset : 0;
@@ -177,7 +170,7 @@ static bool object_type(const struct finder *finder, size_t sample, uint32_t *ty
         const struct data_place *data = &finder->sweep->variables[target->index].data;
 
         *type = data->type;
-        *offset = data->vaddr - data->start;
+        *offset = target->offset_bytes - data->start;
         return data->type != TYPE_NONE;
 }
 
@@ -203,11 +196,11 @@ static bool points(const struct place *place)
 
 /* The type that what STACK allocated was taken for: by the innermost function that does
  * not only hand it on. */
-static uint32_t allocated_type(const struct finder *finder, uint32_t stack)
+static uint32_t allocated_type(const struct sample_types *finder, uint32_t stack)
 {
         const struct sweep *sweep = finder->sweep;
 
-        for (; stack != RAW_NONE; stack = finder->raw->stacks[stack].parent) {
+        for (; stack != RAW_NONE; stack = finder->sweep->raw->stacks[stack].parent) {
                 uint32_t index = sweep->stack_places[stack];
 
                 if (index == RAW_NONE || !sweep->places[index].call.asked)
@@ -257,41 +250,46 @@ struct block_type {
         bool mixed;    /* samples show that something else is there too */
 };
 
-static void find_block_types(struct finder *finder)
+static void find_block_types(struct sample_types *finder)
 {
-        const struct raw *raw = finder->raw;
+        const struct raw *raw = finder->sweep->raw;
 
         for (size_t i = 0; i < raw->stack_count; i++)
                 finder->blocks[i] = (struct block_type){.type = TYPE_NONE};
         for (size_t i = 0; i < raw->allocation_count; i++) {
                 uint32_t stack = raw->allocations[i].stack;
 
-                if (stack != RAW_NONE)
-                        finder->blocks[stack].type = allocated_type(finder, stack);
-        }
-        for (size_t i = 0; i < raw->sample_count; i++) {
-                const struct target *target = &finder->sweep->targets[i];
-                const struct place *place =
-                    &finder->sweep->places[finder->sweep->sample_places[i]];
-
-                if (target->kind != TARGET_BLOCK || !points(place) ||
-                    place->access.flow.place.guessed)
+                if (stack == RAW_NONE)
                         continue;
-                uint32_t stack = raw->allocations[target->index].stack;
-
-                if (stack != RAW_NONE && finder->blocks[stack].type != TYPE_NONE &&
-                    !compatible(finder->types, finder->blocks[stack].type,
-                                target->offset_bytes, &place->access.flow.place))
-                        finder->blocks[stack].mixed = true;
+                finder->blocks[stack].type = allocated_type(finder, stack);
+                finder->learns |= finder->blocks[stack].type != TYPE_NONE;
         }
 }
 
-static struct sample_type by_block(struct finder *finder, size_t sample,
-                                   const struct place *place)
+void sample_types_learn(struct sample_types *finder,
+                        const struct sample_location *location)
 {
-        const struct target *target = &finder->sweep->targets[sample];
-        const struct raw_allocation *block = &finder->raw->allocations[target->index];
-        struct sample_type found = by_instruction(finder, sample, place);
+        const struct target *target = &location->target;
+        const struct place *place = &finder->sweep->places[location->place];
+
+        if (target->kind != TARGET_BLOCK || !points(place) ||
+            place->access.flow.place.guessed)
+                return;
+        uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
+
+        if (stack != RAW_NONE && finder->blocks[stack].type != TYPE_NONE &&
+            !compatible(finder->types, finder->blocks[stack].type, target->offset_bytes,
+                        &place->access.flow.place))
+                finder->blocks[stack].mixed = true;
+}
+
+static struct sample_type by_block(struct sample_types *finder,
+                                   const struct sample_location *location)
+{
+        const struct target *target = &location->target;
+        const struct raw_allocation *block =
+            &finder->sweep->raw->allocations[target->index];
+        struct sample_type found = by_instruction(finder, location);
 
         if (block->stack == RAW_NONE)
                 return found;
@@ -303,60 +301,48 @@ static struct sample_type by_block(struct finder *finder, size_t sample,
         struct sample_type there =
             field_at(finder, holds->type,
                      item_offset(finder->types, holds->type, target->offset_bytes),
-                     access_at(place));
+                     access_at(&finder->sweep->places[location->place]));
 
         return there.reason == TYPED ? there : found;
 }
 
-static struct sample_type find(struct finder *finder, size_t sample)
+struct sample_type sample_types_find(struct sample_types *finder,
+                                     const struct raw_sample *sample,
+                                     const struct sample_location *location)
 {
-        const struct place *place =
-            &finder->sweep->places[finder->sweep->sample_places[sample]];
+        const struct place *place = &finder->sweep->places[location->place];
         uint64_t offset;
         uint32_t type;
 
-        if (!finder->raw->samples[sample].has_addr)
+        if (!sample->has_addr)
                 return open_for(UNTYPED_NO_ADDRESS);
-        if (finder->sweep->targets[sample].kind == TARGET_BLOCK)
-                return by_block(finder, sample, place);
-        if (!object_type(finder, sample, &type, &offset))
-                return by_instruction(finder, sample, place);
+        if (location->target.kind == TARGET_BLOCK)
+                return by_block(finder, location);
+        if (!object_type(finder, location, &type, &offset))
+                return by_instruction(finder, location);
         struct sample_type found = field_at(finder, type, offset, access_at(place));
 
-        return found.reason == TYPED || !points(place)
-                   ? found
-                   : by_instruction(finder, sample, place);
+        return found.reason == TYPED || !points(place) ? found
+                                                       : by_instruction(finder, location);
 }
 
-int sample_types_find(struct sample_types *sample_types, const struct sweep *sweep,
-                      const struct objects *objects, const struct types *types,
-                      struct string_pool *names)
+int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
+                      const struct types *types, struct string_pool *names)
 {
-        const struct raw *raw = sweep->raw;
-        struct finder finder = {
-            .result = sample_types,
-            .sweep = sweep,
-            .raw = raw,
-            .objects = objects,
-            .types = types,
-            .names = names,
-            .blocks = malloc((raw->stack_count + 1) * sizeof(*finder.blocks))};
-
-        sample_types->items =
-            malloc((raw->sample_count + 1) * sizeof(*sample_types->items));
-        if (!sample_types->items || !finder.blocks) {
-                free(finder.blocks);
+        *sample_types =
+            (struct sample_types){.sweep = sweep,
+                                  .types = types,
+                                  .names = names,
+                                  .blocks = malloc((sweep->raw->stack_count + 1) *
+                                                   sizeof(*sample_types->blocks))};
+        if (!sample_types->blocks)
                 return -ENOMEM;
-        }
-        find_block_types(&finder);
-        for (size_t i = 0; i < raw->sample_count; i++)
-                sample_types->items[i] = find(&finder, i);
-        free(finder.blocks);
-        return string_pool_failed(names);
+        find_block_types(sample_types);
+        return 0;
 }
 
 void sample_types_free(struct sample_types *sample_types)
 {
-        free(sample_types->items);
+        free(sample_types->blocks);
         *sample_types = (struct sample_types){0};
 }

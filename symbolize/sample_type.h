@@ -35,13 +35,25 @@ struct sample_type {
 };
 
 struct sample_types {
-        struct sample_type *items; /* of raw's samples */
+        const struct sweep *sweep;
+        const struct types *types;
+        struct string_pool *names;
+        struct block_type *blocks; /* of raw's stacks */
+        bool learns;               /* the types of some blocks are to be tested */
 };
 
-/* 0 or -ENOMEM; on error SAMPLE_TYPES is still to be freed. */
-int sample_types_find(struct sample_types *sample_types, const struct sweep *sweep,
-                      const struct objects *objects, const struct types *types,
-                      struct string_pool *names);
+/* The places of SWEEP have been named. 0 or -ENOMEM; on error SAMPLE_TYPES is still to be
+ * freed. */
+int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
+                      const struct types *types, struct string_pool *names);
+/* Takes note of what a sample at LOCATION shows of its block. Where there is something to
+ * learn, all samples come here before any type is asked for. */
+void sample_types_learn(struct sample_types *sample_types,
+                        const struct sample_location *location);
+/* Out of memory shows in the names. */
+struct sample_type sample_types_find(struct sample_types *sample_types,
+                                     const struct raw_sample *sample,
+                                     const struct sample_location *location);
 void sample_types_free(struct sample_types *sample_types);
 
 #endif

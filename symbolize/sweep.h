@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* From addresses of a process at a time to places in files and blocks of memory,
- * by the mappings and blocks in force then. Names come later. */
+ * by the mappings and blocks in force then. Names come later. Samples are gone over as
+ * often as needed and never kept: what is kept are the distinct places. */
 #ifndef MEMLAG_SYMBOLIZE_SWEEP_H
 #define MEMLAG_SYMBOLIZE_SWEEP_H
 
-#include "raw.h"
-
 #include "hash_index.h"
+#include "samples.h"
+#include "timeline.h"
 
 /* A distinct place in code. Without a module (RAW_NONE) the address is the
  * process's; in a module without segments to go by it is the file offset. */
@@ -20,6 +21,7 @@ struct place {
         bool vdso;     /* the kernel's code in the process */
         bool mapped;   /* something was mapped there */
         bool in_image; /* code.vaddr is the file's virtual address */
+        bool accesses; /* samples with an address are there */
 };
 
 enum target_kind {
@@ -36,23 +38,61 @@ enum target_kind {
 struct target {
         enum target_kind kind;
         uint32_t index;
-        uint64_t offset_bytes; /* in it; not of a variable */
+        uint64_t offset_bytes; /* in it; of a variable the address in its file */
 };
 
-/* Data of a program or library that is loaded. */
+/* Data of a program or library that is loaded; of a module with many of them one
+ * address stands for all that lie in the same variable. */
 struct variable {
         struct data_place data;
         uint32_t module;
+        uint64_t key; /* the address, or where its part of the file's data begins */
 };
 
-/* A frame of the call stack that a sample's address lies in. */
+/* A place in a frame of the call stack that samples' addresses lie in. */
 struct frame {
         struct access access;
         uint32_t place; /* of its instruction, or its call of the next frame */
 };
 
+/* Where a sample was. */
+struct sample_location {
+        uint32_t place;
+        uint32_t frame; /* in which the address lies; RAW_NONE: not known, or in none */
+        struct target target;
+};
+
+/* The parts of a module's data with a name of their own. */
+struct module_data {
+        uint32_t asked; /* variables so far */
+        bool read;
+        struct range_map parts;
+};
+
+/* A process while a pass goes through time. */
+struct process_past {
+        struct timeline timeline;
+        bool begun;
+        size_t next_date; /* of its dated stacks */
+};
+
+/* A stack node that a block dates asks by then, if no sample led to it before. */
+struct stack_date {
+        int64_t time_ns;
+        uint32_t process;
+        uint32_t stack;
+};
+
+/* Rows that belong to one process, by process. */
+struct by_process {
+        uint32_t *order; /* row indexes */
+        size_t *first;   /* of each process in ORDER; one more at the end */
+};
+
 struct sweep {
         const struct raw *raw;
+        const struct debug_search *search;
+        struct samples samples;
         struct place *places;
         size_t place_count;
         size_t place_capacity;
@@ -60,22 +100,41 @@ struct sweep {
         struct variable *variables;
         size_t variable_count;
         size_t variable_capacity;
-        uint32_t *sample_places; /* of raw's samples */
-        struct target *targets;
-        uint32_t *stack_places; /* of raw's stacks; RAW_NONE: of no process */
-        /* Samples in frames of their own thread's stack. */
+        struct hash_index variable_index;
         struct frame *frames;
         size_t frame_count;
-        uint32_t *sample_frames; /* of raw's samples; RAW_NONE: none */
+        size_t frame_capacity;
+        struct hash_index frame_index;
+        uint32_t *stack_places; /* of raw's stacks; RAW_NONE: not asked, or no process */
+        bool *calls;            /* of raw's stacks: its ip is a return address */
+        struct module_data *module_data; /* of raw's modules */
+        struct by_process mappings;
+        struct by_process allocations;
+        struct stack_date *dates; /* by process and time */
+        size_t date_count;
+        size_t *first_date;         /* of each process in DATES */
+        struct process_past *pasts; /* of raw's processes */
 };
 
-/* Answers all samples and stacks of RAW, whose modules are checked. 0 or -ENOMEM;
- * on error SWEEP is still to be freed. */
-int sweep_run(struct sweep *sweep, const struct raw *raw);
+/* Finds the places of all samples of DB and of all stacks of RAW, whose modules are
+ * checked; SEARCH tells where debug files are. 0 or a negative errno value; on error
+ * SWEEP is still to be freed. */
+int sweep_run(struct sweep *sweep, const struct raw *raw,
+              const struct debug_search *search, struct db *db, struct diag *diag);
+
+/* What is to be done with a sample. 0 or a negative errno value, which ends the pass. */
+typedef int sample_visit(void *context, const struct raw_sample *sample,
+                         const struct sample_location *location);
+
+/* Goes over all samples again, in the order of time. 0 or a negative errno value. */
+int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
+                  struct diag *diag);
+
 /* The variable that a sample on the stack fell into: by the frame that its
  * address is in, else by its instruction's operand. *PLACE is
  * the frame's code. NULL: not known. */
-const struct flow_answer *sweep_frame_answer(const struct sweep *sweep, size_t sample,
+const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
+                                             const struct sample_location *location,
                                              uint32_t *place);
 void sweep_free(struct sweep *sweep);
 

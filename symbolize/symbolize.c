@@ -9,19 +9,15 @@
 #include "debuginfod.h"
 #include "kallsyms.h"
 #include "name_source.h"
-#include "object.h"
 #include "perf_map.h"
 #include "result.h"
-#include "sample_type.h"
 #include "sweep.h"
 
 struct stage {
         struct raw raw;
         struct sweep sweep;
         struct code_frames frames;
-        struct objects objects;
         struct types types;
-        struct sample_types sample_types;
         const char *const *allocators;
         struct string_pool *names;
         struct debug_search search;
@@ -108,10 +104,10 @@ static void mark_calls(struct sweep *sweep, uint32_t stack)
 /* Marks the places whose instructions' memory operands are asked about. */
 static void mark_accesses(struct sweep *sweep)
 {
-        for (size_t i = 0; i < sweep->raw->sample_count; i++) {
-                struct place *place = &sweep->places[sweep->sample_places[i]];
+        for (size_t i = 0; i < sweep->place_count; i++) {
+                struct place *place = &sweep->places[i];
 
-                if (sweep->raw->samples[i].has_addr && place->in_image)
+                if (place->accesses && place->in_image)
                         place->access.code = &place->code;
         }
         for (size_t i = 0; i < sweep->raw->allocation_count; i++)
@@ -264,29 +260,24 @@ static int name_places_without_file(struct stage *stage)
         return error;
 }
 
-static int find_names(struct stage *stage, struct diag *diag)
+static int find_names(struct stage *stage, struct db *db, struct diag *diag)
 {
-        int error = sweep_run(&stage->sweep, &stage->raw);
-        if (!error)
-                error = name_places(stage);
+        int error = sweep_run(&stage->sweep, &stage->raw, &stage->search, db, diag);
+
+        if (error)
+                return error;
+        error = name_places(stage);
         if (!error)
                 error = name_places_without_file(stage);
-        if (!error)
-                error = objects_make(&stage->objects, &stage->sweep, &stage->frames,
-                                     &stage->types, stage->allocators, stage->names);
-        if (!error)
-                error = sample_types_find(&stage->sample_types, &stage->sweep,
-                                          &stage->objects, &stage->types, stage->names);
         return error ? diag_set(diag, error, "out of memory while naming the samples")
                      : 0;
 }
 
 static int write_names(struct stage *stage, struct db *db, struct diag *diag)
 {
-        struct result result = {&stage->raw,     &stage->sweep,        &stage->frames,
-                                &stage->objects, &stage->sample_types, &stage->types,
-                                stage->names};
-        int error = result_write(&result, db, diag);
+        const struct object_sources from = {&stage->sweep, &stage->frames, &stage->types,
+                                            stage->names, stage->allocators};
+        int error = result_write(&from, db, diag);
 
         if (!error)
                 error = name_sources_write(&stage->sources, db, diag);
@@ -333,7 +324,7 @@ static int make_names(struct stage *stage, struct db *db,
         if (!error)
                 error = read_kallsyms(stage, options->kallsyms, diag);
         if (!error)
-                error = find_names(stage, diag);
+                error = find_names(stage, db, diag);
         if (!error)
                 error = write_names(stage, db, diag);
         if (error)
@@ -348,9 +339,7 @@ int symbolize(struct db *db, const struct symbolize_options *options, struct dia
 
         if (error == 0)
                 error = make_names(&stage, db, options, diag);
-        sample_types_free(&stage.sample_types);
         types_free(&stage.types);
-        objects_free(&stage.objects);
         sweep_free(&stage.sweep);
         raw_free(&stage.raw);
         free(stage.frames.items);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What each sample is attributed to: a pass over all samples that writes a row for each,
+ * and leaves what they have in common. */
+#ifndef MEMLAG_SYMBOLIZE_ATTRIBUTION_H
+#define MEMLAG_SYMBOLIZE_ATTRIBUTION_H
+
+#include "object.h"
+#include "resolution.h"
+#include "result_type.h"
+#include "sample_type.h"
+
+struct attribution {
+        struct objects objects; /* that samples touched */
+        struct sample_types sample_types;
+        struct type_rows type_rows; /* that samples met */
+        struct resolution resolution;
+};
+
+/* Writes the table attribution, which is empty, for the samples of FROM's sweep, inside
+ * the caller's transaction. 0 or a negative errno value; in any case ATTRIBUTION is to be
+ * freed. */
+int attribution_write(struct attribution *attribution, const struct object_sources *from,
+                      struct db *db, struct diag *diag);
+void attribution_free(struct attribution *attribution);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Each distinct place is kept once, however many samples are there. */
+#include "place.h"
+
+#include <errno.h>
+
+#include "array.h"
+
+/* ---- places in code ------------------------------------------------------------- */
+
+static bool same_place(const void *context, const void *key, uint32_t position)
+{
+        const struct sweep *sweep = context;
+        const struct place *wanted = key, *place = &sweep->places[position];
+
+        return place->module == wanted->module && place->process == wanted->process &&
+               place->code.vaddr == wanted->code.vaddr &&
+               place->in_image == wanted->in_image && place->mapped == wanted->mapped;
+}
+
+static int put_place(struct sweep *sweep, const struct place *place, uint32_t *index)
+{
+        uint32_t hash = hash_number(place->module, place->code.vaddr);
+
+        *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, place);
+        if (*index != HASH_INDEX_NONE)
+                return 0;
+        if (sweep->place_count >= RAW_NONE ||
+            array_reserve(&sweep->places, &sweep->place_capacity, sweep->place_count,
+                          sizeof(*sweep->places)) < 0)
+                return -ENOMEM;
+        *index = (uint32_t)sweep->place_count++;
+        sweep->places[*index] = *place;
+        return hash_index_add(&sweep->place_index, hash, *index);
+}
+
+int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
+                  uint32_t *index)
+{
+        uint32_t found = timeline_find(timeline, LAYER_MAPPING, addr);
+        struct place place = {
+            .code = {.vaddr = addr}, .module = RAW_NONE, .process = RAW_NONE};
+
+        if (found != INTERVAL_NONE) {
+                const struct raw_mapping *mapping = &sweep->raw->mappings[found];
+
+                place.mapped = true;
+                place.module = mapping->module;
+                if (mapping->module == RAW_NONE) {
+                        place.process = mapping->process;
+                        place.vdso = mapping->kind == RAW_VDSO;
+                }
+                if (mapping->in_image) {
+                        place.code.vaddr = addr - mapping->bias;
+                        place.in_image = true;
+                } else if (mapping->module != RAW_NONE) {
+                        place.code.vaddr =
+                            addr - mapping->start + mapping->file_offset_bytes;
+                }
+        }
+        return put_place(sweep, &place, index);
+}
+
+/* ---- targets of data addresses --------------------------------------------------- */
+
+/* So many addresses of a module's data are asked about one by one. When there are more,
+ * its symbols and sections tell which of them have the same answer. */
+enum { SINGLE_VARIABLES = 4096 };
+
+/* Where the part of MODULE's data begins that VADDR is in; VADDR itself: not known. */
+static int find_part(struct sweep *sweep, uint64_t vaddr, uint32_t module, uint64_t *key)
+{
+        struct module_data *data = &sweep->module_data[module];
+
+        *key = vaddr;
+        if (!data->read && module_data_parts(&sweep->raw->modules[module], sweep->search,
+                                             &data->parts) < 0)
+                return -ENOMEM;
+        data->read = true;
+        const struct range *part = range_map_find(&data->parts, vaddr);
+
+        if (part)
+                *key = part->low;
+        return 0;
+}
+
+static bool same_variable(const void *context, const void *key, uint32_t position)
+{
+        const struct sweep *sweep = context;
+        const struct variable *wanted = key, *variable = &sweep->variables[position];
+
+        return variable->key == wanted->key && variable->module == wanted->module;
+}
+
+static uint32_t look_up_variable(const struct sweep *sweep,
+                                 const struct variable *variable)
+{
+        return hash_index_find(&sweep->variable_index,
+                               hash_number(variable->module, variable->key),
+                               same_variable, sweep, variable);
+}
+
+static int add_variable(struct sweep *sweep, const struct variable *variable,
+                        uint32_t *index)
+{
+        if (sweep->variable_count >= RAW_NONE ||
+            array_reserve(&sweep->variables, &sweep->variable_capacity,
+                          sweep->variable_count, sizeof(*sweep->variables)) < 0)
+                return -ENOMEM;
+        *index = (uint32_t)sweep->variable_count++;
+        sweep->variables[*index] = *variable;
+        sweep->module_data[variable->module].asked++;
+        return hash_index_add(&sweep->variable_index,
+                              hash_number(variable->module, variable->key), *index);
+}
+
+static int put_variable(struct sweep *sweep, uint64_t vaddr, uint32_t module,
+                        struct target *target)
+{
+        struct variable variable = {
+            .data = {.vaddr = vaddr, .type = TYPE_NONE}, .module = module, .key = vaddr};
+        uint32_t index = look_up_variable(sweep, &variable);
+
+        if (index == HASH_INDEX_NONE &&
+            sweep->module_data[module].asked >= SINGLE_VARIABLES) {
+                if (find_part(sweep, vaddr, module, &variable.key) < 0)
+                        return -ENOMEM;
+                index = look_up_variable(sweep, &variable);
+        }
+        int error = index == HASH_INDEX_NONE ? add_variable(sweep, &variable, &index) : 0;
+
+        *target = (struct target){TARGET_VARIABLE, index, vaddr};
+        return error;
+}
+
+/* The variable at ADDR, when it lies in a loaded file: in what MAPPING maps of it, or
+ * in memory that its segments continue with (.bss). */
+static int find_variable(struct sweep *sweep, const struct timeline *timeline,
+                         const struct raw_mapping *mapping, uint64_t addr, bool *found,
+                         struct target *target)
+{
+        const struct raw *raw = sweep->raw;
+        uint32_t index = timeline_find(timeline, LAYER_IMAGE, addr);
+
+        *found = false;
+        if (index == INTERVAL_NONE)
+                return 0;
+        const struct raw_mapping *image = &raw->mappings[index];
+
+        if ((mapping->module != RAW_NONE && mapping->module != image->module) ||
+            !elf_file_segment(&raw->modules[image->module].file, addr - image->bias))
+                return 0;
+        *found = true;
+        return put_variable(sweep, addr - image->bias, image->module, target);
+}
+
+/* What the C library keeps at the thread pointer (tcbhead_t of glibc). */
+enum { CONTROL_BLOCK_BYTES = 704 };
+
+/* The program's thread-local variables lie right below the thread pointer (ELF handling
+ * for thread-local storage, variant II). */
+static int find_thread_memory(struct sweep *sweep, const struct raw_sample *sample,
+                              struct target *target)
+{
+        const struct raw *raw = sweep->raw;
+        uint64_t pointer =
+            sample->thread == RAW_NONE ? 0 : raw->threads[sample->thread].thread_pointer;
+        uint32_t module = pointer && sample->process != RAW_NONE && raw->executables
+                              ? raw->executables[sample->process]
+                              : RAW_NONE;
+
+        if (pointer && sample->addr - pointer < CONTROL_BLOCK_BYTES)
+                *target = (struct target){TARGET_THREAD, 0, sample->addr - pointer};
+        if (module == RAW_NONE || raw->modules[module].state != MODULE_READY ||
+            pointer - sample->addr - 1 >= raw->modules[module].file.thread_bytes)
+                return 0;
+        uint64_t offset =
+            raw->modules[module].file.thread_bytes - (pointer - sample->addr);
+
+        return put_variable(sweep, offset | ELF_THREAD_LOCAL, module, target);
+}
+
+int place_of_data(struct sweep *sweep, const struct timeline *timeline,
+                  const struct raw_sample *sample, struct target *target)
+{
+        const struct raw *raw = sweep->raw;
+        uint64_t addr = sample->addr;
+        uint32_t index;
+
+        *target = (struct target){.kind = TARGET_UNMAPPED};
+        if (find_thread_memory(sweep, sample, target) < 0)
+                return -ENOMEM;
+        if (target->kind != TARGET_UNMAPPED)
+                return 0;
+        if ((index = timeline_find(timeline, LAYER_STACK, addr)) != INTERVAL_NONE) {
+                *target =
+                    (struct target){TARGET_STACK, index, raw->mappings[index].end - addr};
+                return 0;
+        }
+        if ((index = timeline_find(timeline, LAYER_BLOCK, addr)) != INTERVAL_NONE ||
+            (index = timeline_find(timeline, LAYER_REGION, addr)) != INTERVAL_NONE) {
+                *target = (struct target){TARGET_BLOCK, index,
+                                          addr - raw->allocations[index].addr};
+                return 0;
+        }
+        if ((index = timeline_find(timeline, LAYER_MAPPING, addr)) == INTERVAL_NONE)
+                return 0;
+        const struct raw_mapping *mapping = &raw->mappings[index];
+        bool found = false;
+
+        if (!mapping->executable &&
+            find_variable(sweep, timeline, mapping, addr, &found, target) < 0)
+                return -ENOMEM;
+        if (!found)
+                *target = (struct target){TARGET_MAPPING, index, addr - mapping->start};
+        return 0;
+}
+
+/* ---- places in frames ------------------------------------------------------------ */
+
+static bool same_frame(const void *context, const void *key, uint32_t position)
+{
+        const struct sweep *sweep = context;
+        const struct frame *wanted = key, *frame = &sweep->frames[position];
+
+        return frame->place == wanted->place &&
+               frame->access.cfa_offset_bytes == wanted->access.cfa_offset_bytes;
+}
+
+int place_of_frame(struct sweep *sweep, uint32_t place, int64_t cfa_offset_bytes,
+                   uint32_t *index)
+{
+        const struct frame frame = {
+            .access = {.question = FLOW_FRAME, .cfa_offset_bytes = cfa_offset_bytes},
+            .place = place};
+        uint32_t hash = hash_number(place, (uint64_t)cfa_offset_bytes);
+
+        *index = hash_index_find(&sweep->frame_index, hash, same_frame, sweep, &frame);
+        if (*index != HASH_INDEX_NONE)
+                return 0;
+        if (sweep->frame_count >= RAW_NONE ||
+            array_reserve(&sweep->frames, &sweep->frame_capacity, sweep->frame_count,
+                          sizeof(*sweep->frames)) < 0)
+                return -ENOMEM;
+        *index = (uint32_t)sweep->frame_count++;
+        sweep->frames[*index] = frame;
+        return hash_index_add(&sweep->frame_index, hash, *index);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The distinct places that addresses of a process fall into, by what its timeline has in
+ * force. Each function adds what SWEEP has not seen yet, and returns 0 or -ENOMEM. */
+#ifndef MEMLAG_SYMBOLIZE_PLACE_H
+#define MEMLAG_SYMBOLIZE_PLACE_H
+
+#include "sweep.h"
+
+/* *INDEX becomes that of the place in code at ADDR. */
+int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
+                  uint32_t *index);
+/* What SAMPLE's data address fell into. */
+int place_of_data(struct sweep *sweep, const struct timeline *timeline,
+                  const struct raw_sample *sample, struct target *target);
+/* The frame whose code is at PLACE, and the place in it; *INDEX as above. */
+int place_of_frame(struct sweep *sweep, uint32_t place, int64_t cfa_offset_bytes,
+                   uint32_t *index);
+
+#endif
