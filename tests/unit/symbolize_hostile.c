@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Damaged and hostile ELF files: whatever is in them, the stage comes back with an
  * answer, in time and without touching memory that is not its own (this test is also
- * run under the sanitizers). */
+ * run under the sanitizers). The file that is damaged is a small program with types of
+ * every kind and with hostile_entries.c, PROGRAM. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,82 +22,11 @@
 
 enum { QUESTIONS = 200, MUTATIONS = 60 };
 
-/* ---- debugging information that leads nowhere ---------------------------------------
- */
-
-/* A unit of its own beside the compiler's: entries that are their own origin, their
- * own type and their own sibling, and a call in a file that does not exist. */
-__asm__(".pushsection .text\n"
-        ".globl hostile_code\n"
-        ".type hostile_code, @function\n"
-        "hostile_code: mov 8(%rdi), %rax\n ret\n"
-        ".size hostile_code, 5\n"
-        ".popsection\n"
-        ".pushsection .data\n"
-        "hostile_data: .quad 1\n"
-        ".popsection\n"
-        ".pushsection .debug_abbrev\n"
-        "hostile_abbrev:\n"
-        ".uleb128 1, 0x11\n .byte 1\n" /* compile unit with children */
-        ".uleb128 0x11, 1, 0x12, 1, 0, 0\n"
-        ".uleb128 2, 0x2e\n .byte 1\n" /* function: range, origin, sibling */
-        ".uleb128 0x11, 1, 0x12, 1, 0x31, 0x13, 1, 0x13, 0, 0\n"
-        ".uleb128 3, 0x1d\n .byte 0\n" /* inlined: range, origin, call file and line */
-        ".uleb128 0x11, 1, 0x12, 1, 0x31, 0x13, 0x58, 6, 0x59, 6, 0, 0\n"
-        ".uleb128 4, 0x34\n .byte 0\n" /* variable: location, type, specification */
-        ".uleb128 2, 0x18, 0x49, 0x13, 0x47, 0x13, 0, 0\n"
-        ".uleb128 5, 0x01\n .byte 0\n" /* array of itself */
-        ".uleb128 0x49, 0x13, 0, 0\n"
-        ".uleb128 6, 0x0f\n .byte 0\n" /* pointer */
-        ".uleb128 0x49, 0x13, 0, 0\n"
-        ".uleb128 7, 0x16\n .byte 0\n" /* typedef */
-        ".uleb128 0x49, 0x13, 0, 0\n"
-        ".uleb128 8, 0x13\n .byte 1\n" /* struct of so many bytes */
-        ".uleb128 0x0b, 0x0f, 0, 0\n"
-        ".uleb128 9, 0x0d\n .byte 0\n" /* member: offset and type */
-        ".uleb128 0x38, 0x0f, 0x49, 0x13, 0, 0\n"
-        ".uleb128 10, 0x05\n .byte 0\n" /* parameter: location and type */
-        ".uleb128 2, 0x18, 0x49, 0x13, 0, 0\n"
-        ".byte 0\n"
-        ".popsection\n"
-        ".pushsection .debug_info\n"
-        "hostile_unit: .4byte hostile_end - hostile_version\n"
-        "hostile_version: .2byte 4\n .4byte hostile_abbrev\n .byte 8\n"
-        ".uleb128 1\n .8byte hostile_code, hostile_code + 5\n"
-        "hostile_function: .uleb128 2\n .8byte hostile_code, hostile_code + 5\n"
-        ".4byte hostile_function - hostile_unit, hostile_function - hostile_unit\n"
-        "hostile_inlined: .uleb128 3\n .8byte hostile_code, hostile_code + 5\n"
-        ".4byte hostile_inlined - hostile_unit, 0xffffffff, 0xffffffff\n"
-        /* in rdi; in register 2^63; in what only computing tells */
-        ".uleb128 10, 1\n .byte 0x55\n .4byte hostile_pointer - hostile_unit\n"
-        ".uleb128 10, 10\n .byte 0x90\n .uleb128 0x7fffffffffffffff\n"
-        ".4byte hostile_pointer - hostile_unit\n"
-        ".uleb128 10, 3\n .byte 0x75, 0x00, 0x06\n"
-        ".4byte hostile_pointer - hostile_unit\n"
-        ".byte 0\n"
-        /* a pointer to a struct that holds itself and itself again, in a register */
-        "hostile_pointer: .uleb128 6\n .4byte hostile_struct - hostile_unit\n"
-        "hostile_typedef: .uleb128 7\n .4byte hostile_typedef - hostile_unit\n"
-        "hostile_struct: .uleb128 8, 16\n"
-        ".uleb128 9, 0\n .4byte hostile_struct - hostile_unit\n"
-        ".uleb128 9, 0\n .4byte hostile_array - hostile_unit\n"
-        ".uleb128 9, 8\n .4byte hostile_typedef - hostile_unit\n"
-        ".uleb128 9, 8\n .4byte hostile_pointer - hostile_unit\n"
-        ".byte 0\n"
-        "hostile_variable: .uleb128 4, 9\n .byte 3\n .8byte hostile_data\n"
-        ".4byte hostile_array - hostile_unit, hostile_variable - hostile_unit\n"
-        "hostile_array: .uleb128 5\n .4byte hostile_array - hostile_unit\n"
-        ".byte 0\n"
-        "hostile_end:\n"
-        ".popsection\n");
-extern char hostile_code[];
-extern char __executable_start[]; /* the linker's */
-
 /* ---- asking
  * ---------------------------------------------------------------------------- */
 
-static char *self;
-static size_t self_bytes;
+static char *program;
+static size_t program_bytes;
 static uint64_t text_start, text_bytes;
 
 static void write_file(const char *path, const char *contents, size_t bytes)
@@ -166,19 +96,19 @@ static void ask_everything(const char *path)
         string_pool_free(names);
 }
 
-static int read_self(void **state)
+static int read_program(void **state)
 {
         (void)state;
-        int fd = open("/proc/self/exe", O_RDONLY);
+        int fd = open(PROGRAM, O_RDONLY | O_CLOEXEC);
         struct stat status;
 
         if (fd < 0 || fstat(fd, &status) < 0)
                 return -1;
-        self_bytes = (size_t)status.st_size;
-        self = mmap(NULL, self_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        program_bytes = (size_t)status.st_size;
+        program = mmap(NULL, program_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         close(fd);
-        const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)self;
-        const Elf64_Phdr *phdr = (const Elf64_Phdr *)(self + ehdr->e_phoff);
+        const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)program;
+        const Elf64_Phdr *phdr = (const Elf64_Phdr *)(program + ehdr->e_phoff);
 
         for (size_t i = 0; i < ehdr->e_phnum; i++) {
                 if (phdr[i].p_type == PT_LOAD && (phdr[i].p_flags & PF_X)) {
@@ -192,9 +122,9 @@ static int read_self(void **state)
 /* The part of the file that the section NAME takes. */
 static void find_section(const char *name, size_t *offset, size_t *bytes)
 {
-        const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)self;
-        const Elf64_Shdr *shdr = (const Elf64_Shdr *)(self + ehdr->e_shoff);
-        const char *names = self + shdr[ehdr->e_shstrndx].sh_offset;
+        const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)program;
+        const Elf64_Shdr *shdr = (const Elf64_Shdr *)(program + ehdr->e_shoff);
+        const char *names = program + shdr[ehdr->e_shstrndx].sh_offset;
 
         for (size_t i = 0; i < ehdr->e_shnum; i++) {
                 if (strcmp(names + shdr[i].sh_name, name) == 0) {
@@ -203,19 +133,36 @@ static void find_section(const char *name, size_t *offset, size_t *bytes)
                         return;
                 }
         }
-        fail_msg("this program was built without %s", name);
+        fail_msg("%s was built without %s", PROGRAM, name);
+}
+
+/* The address of the symbol NAME in the file. */
+static uint64_t find_symbol(const char *name)
+{
+        size_t symbols_at = 0, bytes = 0, names_at = 0, names_bytes;
+
+        find_section(".symtab", &symbols_at, &bytes);
+        find_section(".strtab", &names_at, &names_bytes);
+        for (size_t at = 0; at < bytes; at += sizeof(Elf64_Sym)) {
+                const Elf64_Sym *symbol = (const Elf64_Sym *)(program + symbols_at + at);
+
+                if (strcmp(program + names_at + symbol->st_name, name) == 0)
+                        return symbol->st_value;
+        }
+        fail_msg("%s has no %s", PROGRAM, name);
+        return 0;
 }
 
 /* Changes a few bytes between OFFSET and OFFSET + BYTES and asks, many times. */
 static void mutate(size_t offset, size_t bytes)
 {
         static const unsigned char nasty[] = {0x00, 0xff, 0x7f, 0x80, 0x01};
-        char *copy = malloc(self_bytes);
+        char *copy = malloc(program_bytes);
 
         assert_non_null(copy);
         for (unsigned round = 0; round < MUTATIONS; round++) {
                 srand(round);
-                memcpy(copy, self, self_bytes);
+                memcpy(copy, program, program_bytes);
                 for (int i = rand() % 8; i >= 0; i--) {
                         size_t at = offset + (size_t)rand() % bytes;
 
@@ -223,7 +170,7 @@ static void mutate(size_t offset, size_t bytes)
                                        ? (char)rand()
                                        : (char)nasty[(size_t)rand() % sizeof(nasty)];
                 }
-                write_file("mutant", copy, self_bytes);
+                write_file("mutant", copy, program_bytes);
                 ask_everything("mutant");
         }
         free(copy);
@@ -246,7 +193,7 @@ static void references_in_circles_end(void **state)
         (void)state;
         static const char *const nowhere[] = {NULL};
         struct debug_search search = {.directories = nowhere};
-        struct module module = {.path = (char *)"/proc/self/exe"};
+        struct module module = {.path = (char *)PROGRAM};
         struct code_place place = {0}, *list = &place;
         struct code_frames frames = {0};
         struct types types = {0};
@@ -256,9 +203,7 @@ static void references_in_circles_end(void **state)
             .code = &list, .code_count = 1, .accesses = &access_list, .access_count = 1};
         const struct module_answers answers = {names, &frames, &types};
 
-        place.vaddr = (uintptr_t)hostile_code;
-        if (((const Elf64_Ehdr *)self)->e_type == ET_DYN)
-                place.vaddr -= (uintptr_t)__executable_start;
+        place.vaddr = find_symbol("hostile_code");
         assert_int_equal(module_check(&module), 0);
         assert_int_equal(module.state, MODULE_READY);
         elf_file_close(&module.file);
@@ -277,14 +222,15 @@ static void references_in_circles_end(void **state)
         types_free(&types);
         free(frames.items);
         string_pool_free(names);
-        ask_everything("/proc/self/exe");
+        ask_everything(PROGRAM);
 }
 
 static void truncated_files_are_survived(void **state)
 {
         (void)state;
-        for (size_t bytes = 0; bytes < self_bytes; bytes += 1 + bytes / 20 + bytes % 7) {
-                write_file("short", self, bytes);
+        for (size_t bytes = 0; bytes < program_bytes;
+             bytes += 1 + bytes / 20 + bytes % 7) {
+                write_file("short", program, bytes);
                 ask_everything("short");
         }
         unlink("short");
@@ -293,7 +239,7 @@ static void truncated_files_are_survived(void **state)
 static void damaged_headers_are_survived(void **state)
 {
         (void)state;
-        const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)self;
+        const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)program;
 
         mutate(0, sizeof(*ehdr) + ehdr->e_phnum * sizeof(Elf64_Phdr));
         mutate(ehdr->e_shoff, ehdr->e_shnum * sizeof(Elf64_Shdr));
@@ -358,7 +304,7 @@ int main(void)
 
         if (!mkdtemp(directory) || chdir(directory))
                 return 1;
-        int failed = cmocka_run_group_tests(tests, read_self, NULL);
+        int failed = cmocka_run_group_tests(tests, read_program, NULL);
 
         return chdir("..") || rmdir(directory) || failed;
 }
