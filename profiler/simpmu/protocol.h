@@ -254,6 +254,13 @@ struct simpmu_sample {
         X(L1_MISS, "mem_load_retired.l1_miss", "events")                                 \
         X(FB_HIT, "mem_load_retired.fb_hit", "events")                                   \
         X(FB_FULL, "l1d_pend_miss.fb_full", "cycles")                                    \
+        X(NO_EXECUTE, "cycle_activity.cycles_no_execute", "cycles")                      \
+        X(STALLS_L1D, "cycle_activity.stalls_l1d_pending", "cycles")                     \
+        X(STALLS_L2, "cycle_activity.stalls_l2_pending", "cycles")                       \
+        X(STALLS_LDM, "cycle_activity.stalls_ldm_pending", "cycles")                     \
+        X(SB_FULL, "resource_stalls.sb", "cycles")                                       \
+        X(DEMAND_READ, "offcore_requests.demand_data_rd", "events")                      \
+        X(DEMAND_RFO, "offcore_requests.demand_rfo", "events")                           \
         X(DRAM_READ, "dram.read_bytes", "bytes")                                         \
         X(DRAM_WRITE, "dram.write_bytes", "bytes")
 

@@ -137,7 +137,8 @@ static void reading_end(struct tool_thread *thread, ULong end_ns)
 
         machine_read_counters(&tool_machine, &thread->sim,
                               running_now ? tool_hot.instructions : thread->instructions,
-                              running_now ? tool_hot.loads : thread->loads, value);
+                              running_now ? tool_hot.loads : thread->loads,
+                              running_now ? tool_hot.busy : thread->busy, value);
         if (value[SIMPMU_CYCLES] == thread->last_value[SIMPMU_CYCLES])
                 return;
         record = ring_begin(SIMPMU_COUNTERS, 0, end_ns, thread->lwp, sizeof(*record));
@@ -591,7 +592,7 @@ void threads_forked(ThreadId tid)
         sampler_init(&thread->sim.sampler, ring_control()->period_loads, seed_here());
         /* What was counted before the fork is the parent's. */
         machine_read_counters(&tool_machine, &thread->sim, tool_hot.instructions,
-                              tool_hot.loads, thread->last_value);
+                              tool_hot.loads, tool_hot.busy, thread->last_value);
         reading_begin(thread, now_ns);
 }
 

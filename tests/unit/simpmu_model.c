@@ -160,6 +160,78 @@ static void arithmetic_in_a_chain_takes_its_time(void **state)
                     0.01);
 }
 
+/* M17's pointer chase in L3, with OPERATIONS multiplications a step that leave the time
+ * alone (INDEPENDENT) or lead from load to load. Returns the counters per step. */
+static void chase_with_multiplications(uint32_t operations, bool independent,
+                                       double value[SIMPMU_COUNTER_COUNT])
+{
+        const uint64_t bytes = MIB, steps = 50000, multiply_cycles = 3;
+        struct simpmu_params params = default_params();
+        uint64_t before[SIMPMU_COUNTER_COUNT], after[SIMPMU_COUNTER_COUNT];
+
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        params.l2_bytes = 16 * KIB;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t cycle = rig->machine.slots_per_cycle;
+        read_again(rig, bytes);
+        counters(rig, 0, before);
+        for (uint64_t i = 0; i < steps; i++) {
+                chase_step(rig, scattered(i, bytes));
+                rig->hot.instructions += operations;
+                /* One a cycle. */
+                rig->hot.busy += operations * (cycle - 1);
+                if (!independent)
+                        rig->hot.ready[POINTER] += operations * multiply_cycles * cycle;
+        }
+        counters(rig, 0, after);
+        for (int i = 0; i < SIMPMU_COUNTER_COUNT; i++)
+                value[i] = (double)(after[i] - before[i]) / (double)steps;
+}
+
+/* M17: a right counter of stalls reports the latency of the plain chase, less the
+ * independent multiplications that execute beside the miss, and not more for dependent
+ * ones; STALLS_LDM_PENDING counts also the waits between those. */
+static void stall_counters_are_as_m17_found_them(void **state)
+{
+        const double latency = 60, multiplications = 24, chain = 3 * multiplications;
+        double value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        chase_with_multiplications(0, true, value);
+        assert_near(value[SIMPMU_CYCLES], latency, 0.02);
+        assert_near(value[SIMPMU_STALLS_L1D], latency, 0.02);
+        assert_near(value[SIMPMU_STALLS_L2], latency, 0.02);
+        assert_near(value[SIMPMU_DEMAND_READ], 1, 0.01);
+        chase_with_multiplications(24, true, value);
+        assert_near(value[SIMPMU_CYCLES], latency, 0.02);
+        assert_near(value[SIMPMU_STALLS_L1D], latency - multiplications, 0.02);
+        assert_near(value[SIMPMU_STALLS_LDM], latency - multiplications, 0.02);
+        chase_with_multiplications(24, false, value);
+        assert_near(value[SIMPMU_CYCLES], latency + chain, 0.02);
+        assert_near(value[SIMPMU_STALLS_L1D], latency, 0.02);
+        assert_near(value[SIMPMU_STALLS_LDM], latency + chain - multiplications, 0.02);
+        assert_near(value[SIMPMU_NO_EXECUTE], latency + chain - multiplications, 0.02);
+}
+
+/* Stores that all miss: the store buffer holds the thread up, and not a load. */
+static void missing_stores_stall_for_the_store_buffer(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        const uint64_t lines = 50000;
+
+        (void)state;
+        for (uint64_t i = 0; i < lines; i++)
+                touch(rig, ACCESS_STORE, scattered(i, 64 * MIB), 1);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_DEMAND_RFO], lines);
+        assert_int_equal(value[SIMPMU_DEMAND_READ], 0);
+        assert_int_equal(value[SIMPMU_STALLS_L1D], 0);
+        assert_near((double)value[SIMPMU_SB_FULL], (double)value[SIMPMU_CYCLES], 0.05);
+}
+
 /* With 56 instructions from miss to miss the ROB of 224 holds 4 of them. */
 static void reorder_window_bounds_the_overlap(void **state)
 {
@@ -658,6 +730,9 @@ int main(void)
             cmocka_unit_test_teardown(chase_has_one_miss_outstanding, free_blocks),
             cmocka_unit_test_teardown(independent_misses_fill_the_buffers, free_blocks),
             cmocka_unit_test_teardown(arithmetic_in_a_chain_takes_its_time, free_blocks),
+            cmocka_unit_test_teardown(stall_counters_are_as_m17_found_them, free_blocks),
+            cmocka_unit_test_teardown(missing_stores_stall_for_the_store_buffer,
+                                      free_blocks),
             cmocka_unit_test_teardown(reorder_window_bounds_the_overlap, free_blocks),
             cmocka_unit_test_teardown(further_words_of_a_line_hit_its_fill_buffer,
                                       free_blocks),

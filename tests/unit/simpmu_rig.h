@@ -231,7 +231,7 @@ static inline void counters(const struct rig *rig, uint32_t thread,
             thread == rig->running ? rig->hot.instructions : rig->instructions[thread];
 
         machine_read_counters(&rig->machine, rig->threads[thread], instructions, 0,
-                              value);
+                              rig->hot.busy, value);
 }
 
 static inline uint64_t now_cycles(const struct rig *rig, uint32_t thread)

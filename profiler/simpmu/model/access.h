@@ -73,6 +73,7 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
 
         *value = later(*value, ready); /* loads that share the last slot */
         window_hold(thread, &thread->loads, access->now - thread->stall, ready);
+        activity_cover(&thread->activity, ACTIVITY_LDM, access->now, ready);
 }
 
 HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
@@ -135,6 +136,8 @@ HOT_PATH void wait_for_line(struct sim_thread *thread, const struct access *acce
                 if ((set->mark & bit) != 0) {
                         set->mark &= ~bit;
                         thread->counters.pending_slots += way->arrival - access->start;
+                        activity_cover(&thread->activity, ACTIVITY_L1D, access->start,
+                                       way->arrival);
                 }
         }
         found->ready = after_store(thread, access->address, found->arrival);
@@ -276,6 +279,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         struct l1d_way *way = l1d_way_of(l1d, place, bit);
         struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
 
+        thread_fold(hot, thread, access->now);
         if (victim.dirty)
                 miss_write_back(machine, thread, victim.line, start);
         struct miss miss = miss_fill(machine, thread, line, start, access->now,

@@ -46,9 +46,10 @@ struct sim_hot {
         struct filter_entry filter[FILTER_ENTRIES];
         uint64_t instructions; /* retired by the running thread */
         uint64_t loads;        /* retired by the running thread */
-        uint64_t busy; /* slots that its arithmetic executes for beyond its instructions */
+        uint64_t
+            busy; /* slots that its arithmetic executes for beyond its instructions */
         uint64_t stall; /* the running thread's, when its windows were last looked at */
-        uint64_t now; /* the running thread's clock when it last called the model */
+        uint64_t now;   /* the running thread's clock when it last called the model */
         uint64_t ready[VALUES]; /* the clock at which each value comes; 0: is there */
         /* Beyond this many instructions the block check calls the tool. */
         uint64_t instruction_limit;

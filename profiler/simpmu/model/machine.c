@@ -111,12 +111,23 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
         forget_requests(thread->core);
 }
 
-void machine_read_counters(const struct machine *machine, const struct sim_thread *thread,
-                           uint64_t instructions, uint64_t loads,
+void machine_read_counters(const struct machine *machine, struct sim_thread *thread,
+                           uint64_t instructions, uint64_t loads, uint64_t busy,
                            uint64_t value[SIMPMU_COUNTER_COUNT])
 {
         const struct sim_counters *counters = &thread->counters;
+        const struct activity *activity = &thread->activity;
         uint64_t cycle = machine->slots_per_cycle;
+        uint64_t now = instructions + thread->stall;
+
+        activity_fold(&thread->activity, now, now - thread->idle, instructions + busy);
+        value[SIMPMU_NO_EXECUTE] = activity->no_execute / cycle;
+        value[SIMPMU_STALLS_L1D] = activity->stalls[ACTIVITY_L1D] / cycle;
+        value[SIMPMU_STALLS_L2] = activity->stalls[ACTIVITY_L2] / cycle;
+        value[SIMPMU_STALLS_LDM] = activity->stalls[ACTIVITY_LDM] / cycle;
+        value[SIMPMU_SB_FULL] = counters->sb_full_slots / cycle;
+        value[SIMPMU_DEMAND_READ] = counters->demand_read_lines;
+        value[SIMPMU_DEMAND_RFO] = counters->demand_rfo_lines;
 
         value[SIMPMU_CYCLES] = (instructions + thread->stall - thread->idle) / cycle;
         value[SIMPMU_INSTRUCTIONS] = instructions;

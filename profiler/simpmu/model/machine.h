@@ -142,9 +142,10 @@ static inline double machine_slots_per_ns(const struct machine *machine)
         return machine->params.clock_mhz * (double)machine->slots_per_cycle / 1000.0;
 }
 
-/* The thread's counters in the units of the protocol. */
-void machine_read_counters(const struct machine *machine, const struct sim_thread *thread,
-                           uint64_t instructions, uint64_t loads,
+/* The thread's counters in the units of the protocol; the first three are what HOT has
+ * counted for it. */
+void machine_read_counters(const struct machine *machine, struct sim_thread *thread,
+                           uint64_t instructions, uint64_t loads, uint64_t busy,
                            uint64_t value[SIMPMU_COUNTER_COUNT]);
 
 #endif

@@ -128,6 +128,17 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
         return dram_read(&machine->dram, begin);
 }
 
+void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
+                       bool writes, bool for_load)
+{
+        if (for_load) {
+                thread->counters.demand_read_lines++;
+                activity_cover(&thread->activity, ACTIVITY_L2, begin, end);
+        } else if (writes) {
+                thread->counters.demand_rfo_lines++;
+        }
+}
+
 uint64_t miss_modified_elsewhere(struct machine *machine, struct sim_thread *thread,
                                  uint64_t line, uint64_t begin, enum simpmu_level *level)
 {

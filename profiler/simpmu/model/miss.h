@@ -40,6 +40,11 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
 uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                     uint64_t begin, enum simpmu_level *level);
 
+/* A line that was not in L2 is under way to L1 from BEGIN to END: counts what asks for
+ * it, unless that is a prefetch, which neither WRITES nor is FOR_LOAD. */
+void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
+                       bool writes, bool for_load);
+
 /* The cold half of miss_buffer: more requests than there are buffers, of which some may
  * be free by NOW. Returns when the request can begin. */
 uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now);
@@ -106,8 +111,12 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
         if (writes && others == OTHERS_CLEAN)
                 latency = later(latency, machine->l3_latency);
         thread->fill_done[thread->fill_count - 1] = begin + latency;
-        if (for_load)
+        if (for_load) {
                 thread->counters.pending_slots += latency;
+                activity_cover(&thread->activity, ACTIVITY_L1D, begin, begin + latency);
+        }
+        if (__builtin_expect(!in_l2, 0))
+                miss_count_demand(thread, begin, begin + latency, writes, for_load);
         miss.completion = begin + latency;
         return miss;
 }

@@ -6,6 +6,10 @@
  * many instructions issue while the others fill it up is taken from ordinary code. */
 #define INSTRUCTIONS_PER_STORE 8u
 
+/* A stretch of activity is long against a miss, and short against a phase of a program.
+ */
+#define STRETCH_SLOTS 16384u
+
 static void window_init(struct window *window, uint64_t capacity, uint32_t entries)
 {
         window->capacity = capacity;
@@ -42,10 +46,23 @@ void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
                            uint64_t instruction)
 {
         uint64_t load_due = retire_window(thread, &thread->loads, instruction);
+        uint64_t without_stores = thread->stall;
         uint64_t store_due = retire_window(thread, &thread->stores, instruction);
+
+        thread->counters.sb_full_slots += thread->stall - without_stores;
 
         thread->retire_at = load_due < store_due ? load_due : store_due;
         stall_to_hot(hot, thread);
+}
+
+void thread_fold_activity(const struct sim_hot *hot, struct sim_thread *thread,
+                          uint64_t now)
+{
+        uint64_t instructions = now - thread->stall;
+
+        activity_fold(&thread->activity, now, now - thread->idle,
+                      instructions + hot->busy);
+        thread->fold_at = now + STRETCH_SLOTS;
 }
 
 void thread_hold(struct sim_hot *hot, struct sim_thread *thread, uint64_t completion)
@@ -60,7 +77,11 @@ void thread_wait_for_place(struct sim_thread *thread, struct window *window,
         const struct window_entry *oldest = window_oldest(window);
         uint64_t completion = oldest->due + oldest->stall;
 
-        if (completion > instruction + thread->stall)
-                thread->stall = completion - instruction;
+        if (completion > instruction + thread->stall) {
+                uint64_t stall = completion - instruction;
+                if (window == &thread->stores)
+                        thread->counters.sb_full_slots += stall - thread->stall;
+                thread->stall = stall;
+        }
         window->head++;
 }

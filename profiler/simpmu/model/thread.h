@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../protocol.h"
+#include "activity.h"
 #include "hot.h"
 #include "sampler.h"
 
@@ -25,6 +26,9 @@ struct sim_counters {
         uint64_t loads_at[SIMPMU_LEVEL_COUNT]; /* that the filters did not let pass */
         uint64_t pending_slots;
         uint64_t fb_full_slots;
+        uint64_t sb_full_slots;     /* stalled for a place in the store buffer */
+        uint64_t demand_read_lines; /* asked beyond L2 */
+        uint64_t demand_rfo_lines;
         uint64_t dram_read_lines;
         uint64_t dram_write_lines;
 };
@@ -66,8 +70,10 @@ struct sim_thread {
         uint64_t idle;       /* the part of stall in which the thread did not run */
         uint64_t full_until; /* fill buffers have been full until then */
         uint64_t fill_count; /* of fill_done */
+        uint64_t fold_at;    /* the clock at which a stretch of ACTIVITY ends */
 
         struct sim_counters counters;
+        struct activity activity;
         struct sampler sampler;
         /* When each fill buffer that may be in use is free again, the one taken last
          * being the last. */
@@ -129,6 +135,18 @@ static inline void thread_retire(struct sim_hot *hot, struct sim_thread *thread,
 {
         if (__builtin_expect(instruction > thread->retire_at, 0))
                 thread_retire_windows(hot, thread, instruction);
+}
+
+/* The cold half of thread_fold. */
+void thread_fold_activity(const struct sim_hot *hot, struct sim_thread *thread,
+                          uint64_t now);
+
+/* The thread's clock stands at NOW. */
+static inline void thread_fold(const struct sim_hot *hot, struct sim_thread *thread,
+                               uint64_t now)
+{
+        if (__builtin_expect(now >= thread->fold_at, 0))
+                thread_fold_activity(hot, thread, now);
 }
 
 /* A value that the last instruction makes comes at COMPLETION: it holds its place in the
