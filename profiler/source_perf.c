@@ -355,23 +355,48 @@ int source_perf_drain(struct source *source, struct diag *diag)
         return rc == 0 ? session_drain(source->session, diag) : rc;
 }
 
+struct loss {
+        const char *kind;
+        uint64_t count;
+        const char *unit;
+};
+
+static int note_losses(struct source *source, const struct loss *losses, size_t count,
+                       struct diag *diag)
+{
+        for (size_t i = 0; i < count; i++)
+                if (losses[i].count && sink_loss(source->sink, losses[i].kind,
+                                                 losses[i].count, losses[i].unit) < 0)
+                        return diag_no_memory(diag);
+        return 0;
+}
+
 static int note_heap_losses(struct source *source, struct diag *diag)
 {
         if (!source->heap)
                 return 0;
-        struct heap_transport_losses losses = heap_transport_losses(source->heap);
-        int rc = 0;
-        if (losses.damaged)
-                rc = sink_loss(source->sink, "processes with damaged heap records",
-                               losses.damaged, "processes");
-        if (rc == 0 && losses.beyond_capacity)
-                rc = sink_loss(source->sink, "processes beyond the heap's memory file",
-                               losses.beyond_capacity, "processes");
-        if (rc == 0 && losses.cut_off)
-                rc = sink_loss(source->sink,
-                               "processes whose heap was not followed to the end",
-                               losses.cut_off, "processes");
-        return rc < 0 ? diag_no_memory(diag) : 0;
+        struct heap_transport_losses heap = heap_transport_losses(source->heap);
+        const struct loss losses[] = {
+            {"processes with damaged heap records", heap.damaged, "processes"},
+            {"processes beyond the heap's memory file", heap.beyond_capacity,
+             "processes"},
+            {"processes whose heap was not followed to the end", heap.cut_off,
+             "processes"},
+        };
+        return note_losses(source, losses, sizeof(losses) / sizeof(losses[0]), diag);
+}
+
+static int note_session_losses(struct source *source, uint64_t lost, struct diag *diag)
+{
+        const struct session *session = source->session;
+        const struct loss losses[] = {
+            {"records lost", lost, "records"},
+            {"records out of order", session_late(session), "entries"},
+            {"time without sampling of loads", session_samples_missed_ns(session), "ns"},
+            {"groups that lost their counters", session_groups_stopped(session),
+             "groups"},
+        };
+        return note_losses(source, losses, sizeof(losses) / sizeof(losses[0]), diag);
 }
 
 int source_perf_stop(struct source *source, struct diag *diag)
@@ -380,18 +405,9 @@ int source_perf_stop(struct source *source, struct diag *diag)
         int rc = drain_heap(source, diag);
         if (rc == 0)
                 rc = session_end(source->session, &lost, diag);
-        if (rc == 0 && lost &&
-            sink_loss(source->sink, "records lost", lost, "records") < 0)
-                rc = diag_no_memory(diag);
+        if (rc == 0)
+                rc = note_session_losses(source, lost, diag);
         if (rc == 0)
                 rc = note_heap_losses(source, diag);
-        uint64_t missed_ns = session_samples_missed_ns(source->session);
-        size_t stopped = session_groups_stopped(source->session);
-        if (rc == 0 &&
-            ((missed_ns && sink_loss(source->sink, "time without sampling of loads",
-                                     missed_ns, "ns") < 0) ||
-             (stopped && sink_loss(source->sink, "groups that lost their counters",
-                                   stopped, "groups") < 0)))
-                rc = diag_no_memory(diag);
         return rc == 0 ? perf_deliver_finish(source->deliver, diag) : rc;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps for each event of a plan what was read last and what was reported last. Events
+/* Keeps for each opening what was read last, and for each event of the plan what all its
+ * openings have gained, and how much of that was reported. Events
  * with the same name and the same code are the same source: estimates of one rate. The
  * sources of a name are added up. */
 #include "counting.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "array.h"
 
 /* A group that missed less was there all the time: the time that it could have run is
  * read a moment before the time that it ran. */
@@ -21,9 +25,9 @@ struct reading {
 struct slot { /* one counter of one group */
         const struct plan_event *event;
         size_t name;
-        size_t source; /* the first slot of the same source */
-        bool was_read; /* else its group is not open here */
-        struct reading now;
+        size_t source;         /* the first slot of the same source */
+        bool was_read;         /* else its group is not open here */
+        struct reading gained; /* by all openings, since the beginning */
         struct reading reported;
 };
 
@@ -36,8 +40,14 @@ struct name {
 struct group {
         size_t first_slot;
         size_t slot_count; /* 0: it samples */
-        struct reading now;
+        struct reading gained;
         struct reading reported;
+};
+
+struct opening {
+        size_t group;
+        struct reading last; /* of its times */
+        size_t first_value;  /* index of its events' last values */
 };
 
 struct counting {
@@ -47,6 +57,10 @@ struct counting {
         size_t name_count;
         struct group *groups;
         size_t group_count;
+        struct opening *openings;
+        size_t opening_count, opening_capacity;
+        uint64_t *values;
+        size_t value_count, value_capacity;
 };
 
 static size_t place_name(struct counting *counting, const struct plan_event *event,
@@ -120,6 +134,8 @@ void counting_free(struct counting *counting)
         free(counting->slots);
         free(counting->names);
         free(counting->groups);
+        free(counting->openings);
+        free(counting->values);
         free(counting);
 }
 
@@ -130,47 +146,60 @@ size_t counting_names(const struct counting *counting)
 
 /* ---- reading -------------------------------------------------------------------- */
 
-void counting_begin(struct counting *counting)
+int counting_open(struct counting *counting, size_t group, size_t *opening)
 {
-        for (size_t i = 0; i < counting->slot_count; i++)
-                counting->slots[i].now = (struct reading){0, 0, 0};
-        for (size_t i = 0; i < counting->group_count; i++)
-                counting->groups[i].now = (struct reading){0, 0, 0};
+        size_t values = counting->groups[group].slot_count;
+        if (array_reserve(&counting->openings, &counting->opening_capacity,
+                          counting->opening_count, sizeof(*counting->openings)) < 0 ||
+            array_reserve(&counting->values, &counting->value_capacity,
+                          counting->value_count + values, sizeof(*counting->values)) < 0)
+                return -ENOMEM;
+        *opening = counting->opening_count++;
+        counting->openings[*opening] =
+            (struct opening){.group = group, .first_value = counting->value_count};
+        for (size_t i = 0; i < values; i++)
+                counting->values[counting->value_count++] = 0;
+        return 0;
 }
 
-static void add(struct reading *reading, uint64_t time_there, uint64_t time_running,
-                uint64_t value)
+/* Counts only rise; of one that does not, nothing is known. */
+static uint64_t risen(uint64_t now, uint64_t before)
 {
-        reading->time_there += time_there;
-        reading->time_running += time_running;
+        return now > before ? now - before : 0;
+}
+
+static void add(struct reading *reading, const struct reading *times, uint64_t value)
+{
+        reading->time_there += times->time_there;
+        reading->time_running += times->time_running;
         reading->value += value;
 }
 
 void counting_add(struct counting *counting, size_t index, uint64_t time_there,
                   uint64_t time_running, const uint64_t *values)
 {
-        struct group *group = &counting->groups[index];
-        add(&group->now, time_there, time_running, 0);
+        struct opening *opening = &counting->openings[index];
+        struct group *group = &counting->groups[opening->group];
+        uint64_t *last = counting->values + opening->first_value;
+        struct reading times = {risen(time_there, opening->last.time_there),
+                                risen(time_running, opening->last.time_running), 0};
+        opening->last = (struct reading){time_there, time_running, 0};
+        add(&group->gained, &times, 0);
         for (size_t i = 0; i < group->slot_count; i++) {
                 struct slot *slot = &counting->slots[group->first_slot + i];
-                add(&slot->now, time_there, time_running, values[i]);
+                add(&slot->gained, &times, risen(values[i], last[i]));
                 slot->was_read = true;
+                last[i] = values[i];
         }
 }
 
 /* ---- gains ---------------------------------------------------------------------- */
 
-/* Counts of one opening only rise, but one that could not be read is not in the sum. */
-static uint64_t risen(uint64_t now, uint64_t before)
-{
-        return now > before ? now - before : 0;
-}
-
 static struct reading gained(const struct reading *now, const struct reading *before)
 {
-        return (struct reading){risen(now->time_there, before->time_there),
-                                risen(now->time_running, before->time_running),
-                                risen(now->value, before->value)};
+        return (struct reading){now->time_there - before->time_there,
+                                now->time_running - before->time_running,
+                                now->value - before->value};
 }
 
 static bool ran_always(const struct reading *gain)
@@ -202,7 +231,7 @@ static bool gain_of_source(const struct counting *counting, size_t source,
                 const struct slot *slot = &counting->slots[i];
                 if (slot->source != source)
                         continue;
-                struct reading gain = gained(&slot->now, &slot->reported);
+                struct reading gain = gained(&slot->gained, &slot->reported);
                 if (gain.time_there > sum.time_there)
                         sum.time_there = gain.time_there;
                 sum.time_running += gain.time_running;
@@ -247,7 +276,7 @@ static void mark_reported(struct counting *counting, size_t name)
 {
         for (size_t i = 0; i < counting->slot_count; i++)
                 if (counting->slots[i].name == name)
-                        counting->slots[i].reported = counting->slots[i].now;
+                        counting->slots[i].reported = counting->slots[i].gained;
 }
 
 static struct counting_missed missed_since_before(struct counting *counting)
@@ -255,8 +284,8 @@ static struct counting_missed missed_since_before(struct counting *counting)
         struct counting_missed missed = {0, 0};
         for (size_t i = 0; i < counting->group_count; i++) {
                 struct group *group = &counting->groups[i];
-                struct reading gain = gained(&group->now, &group->reported);
-                group->reported = group->now;
+                struct reading gain = gained(&group->gained, &group->reported);
+                group->reported = group->gained;
                 if (ran_always(&gain))
                         continue;
                 *(group->slot_count ? &missed.counters_ns : &missed.samples_ns) +=

@@ -9,21 +9,23 @@
 
 #include "plan.h"
 
-/* A plan's groups on one CPU, opened there once or once for each of several tasks. */
+/* A plan's groups on one CPU, each opened there once or once for each of several tasks.
+ */
 struct counting;
 
 /* PLAN must outlive it. NULL: no memory. */
 struct counting *counting_new(const struct plan *plan, int64_t start_ns);
 void counting_free(struct counting *counting);
 
-/* A reading begins; each opening of each group is added to it as it stands. */
-void counting_begin(struct counting *counting);
+/* Group GROUP of the plan was opened; *OPENING is what it is called here. -ENOMEM. */
+int counting_open(struct counting *counting, size_t group, size_t *opening);
 
-/* One opening of group GROUP, with the values of its events in VALUES (NULL where the
- * group only samples). TIME_THERE: how long the group could have run, which for a task is
+/* An opening as it stands, with the values of its group's events in VALUES (NULL where
+ * the group only samples). TIME_THERE: how long it could have run, which for a task is
  * the time that it was on this CPU. (The kernel's own time enabled goes on while the task
- * is on others.) All are of the opening's whole life. */
-void counting_add(struct counting *counting, size_t group, uint64_t time_there,
+ * is on others.) All are of the opening's whole life. One that cannot be read, as it has
+ * lost its counters, is left out, and takes nothing from the others. */
+void counting_add(struct counting *counting, size_t opening, uint64_t time_there,
                   uint64_t time_running, const uint64_t *values);
 
 struct counting_gain {

@@ -40,6 +40,7 @@ struct event {
         bool writes;    /* records into the CPU's ring */
         bool grouped;   /* is read with all of its group */
         size_t opening; /* index, of leaders */
+        size_t counted; /* likewise: what counting calls it */
 };
 
 struct cpu {
@@ -339,7 +340,11 @@ static int open_tracking(struct session *session, struct cpu *cpu, pid_t task,
         int fd = open_event(&attr, task, cpu->number, -1);
         if (fd < 0)
                 return refused(errno, "dummy", task, cpu->number, diag);
-        struct event event = {fd, SIZE_MAX, true, true, false, SIZE_MAX};
+        struct event event = {.fd = fd,
+                              .group = SIZE_MAX,
+                              .leads = true,
+                              .writes = true,
+                              .opening = SIZE_MAX};
         int rc = keep_event(session, &event, diag);
         if (rc < 0) {
                 close(fd);
@@ -375,6 +380,15 @@ struct place {
         size_t opening;
 };
 
+static int count_opening(struct session *session, struct event *leader, struct diag *diag)
+{
+        const struct opening *opening = &session->openings[leader->opening];
+        return counting_open(session->counted[opening->counted].counting, leader->group,
+                             &leader->counted) < 0
+                   ? diag_no_memory(diag)
+                   : 0;
+}
+
 static int open_member(struct session *session, const struct place *place, size_t group,
                        size_t member, int *leader_fd, struct diag *diag)
 {
@@ -393,9 +407,15 @@ static int open_member(struct session *session, const struct place *place, size_
         if (fd < 0)
                 return refused(errno, planned->name ? planned->name : "of samples",
                                place->task, place->number, diag);
-        bool grouped = attr.read_format & PERF_FORMAT_GROUP;
-        struct event event = {fd, group, leads, writes, grouped, place->opening};
-        int rc = keep_event(session, &event, diag);
+        struct event event = {.fd = fd,
+                              .group = group,
+                              .leads = leads,
+                              .writes = writes,
+                              .grouped = attr.read_format & PERF_FORMAT_GROUP,
+                              .opening = place->opening};
+        int rc = leads ? count_opening(session, &event, diag) : 0;
+        if (rc == 0)
+                rc = keep_event(session, &event, diag);
         if (rc < 0) {
                 close(fd);
                 return rc;
@@ -676,6 +696,11 @@ size_t session_groups_stopped(const struct session *session)
         return session->groups_stopped;
 }
 
+uint64_t session_late(const struct session *session)
+{
+        return order_late(session->order);
+}
+
 uint64_t session_samples_missed_ns(const struct session *session)
 {
         return session->samples_missed_ns;
@@ -794,7 +819,7 @@ static void read_group(struct session *session, const struct event *event)
         if (length < (ssize_t)(3 * sizeof(uint64_t)) ||
             (event->grouped && group.first != count))
                 return;
-        counting_add(session->counted[opening->counted].counting, event->group,
+        counting_add(session->counted[opening->counted].counting, event->counted,
                      opening->tracking_fd >= 0 ? opening->there_ns : group.time_enabled,
                      group.time_running, event->grouped ? group.values : &group.first);
 }
@@ -830,8 +855,6 @@ static int read_counters(struct session *session)
 {
         int64_t now_ns = perf_clock_monotonic();
         session->groups_stopped = 0;
-        for (size_t i = 0; i < session->counted_count; i++)
-                counting_begin(session->counted[i].counting);
         for (size_t i = 0; i < session->opening_count; i++)
                 read_time_there(&session->openings[i]);
         for (size_t i = 0; i < session->event_count; i++) {

@@ -69,8 +69,8 @@ void session_close(struct session *session);
 /* Lets the events begin now, where they do not wait for an exec. */
 int session_begin(struct session *session, struct diag *diag);
 
-/* Adds tasks, whose events begin at once if the session's have. One that has ended is left
- * out; -ESRCH when all have. */
+/* Adds tasks, whose events begin at once if the session's have. One that has ended is
+ * left out; -ESRCH when all have. */
 int session_add_tasks(struct session *session, const pid_t *tasks, size_t count,
                       struct diag *diag);
 
@@ -103,6 +103,9 @@ bool session_forgoes_large_pebs(const struct session *session);
 size_t session_groups_refused(const struct session *session);
 /* Groups that had lost their counters to another program when they were last read. */
 size_t session_groups_stopped(const struct session *session);
+/* Records and added events that came when later ones had been handed over already: they
+ * were handed over behind them. */
+uint64_t session_late(const struct session *session);
 /* Time in which loads were not sampled because counters had the PMU. */
 uint64_t session_samples_missed_ns(const struct session *session);
 

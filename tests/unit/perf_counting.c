@@ -64,12 +64,19 @@ static void report(struct counting *counting, int64_t now_ns)
         gain_count = counting_gains(counting, now_ns, gains, &missed);
 }
 
-/* A group with two counters at 3 and 2 counts a nanosecond. */
-static void add_group(struct counting *counting, size_t group, uint64_t there,
+static size_t open_group(struct counting *counting, size_t group)
+{
+        size_t opening;
+        assert_int_equal(counting_open(counting, group, &opening), 0);
+        return opening;
+}
+
+/* An opening of a group with two counters, at 3 and 2 counts a nanosecond. */
+static void add_group(struct counting *counting, size_t opening, uint64_t there,
                       uint64_t running)
 {
         uint64_t values[2] = {3 * running, 2 * running};
-        counting_add(counting, group, there, running, values);
+        counting_add(counting, opening, there, running, values);
 }
 
 /* Two groups that both run all the time: nothing is estimated, and the cycles are not
@@ -78,11 +85,11 @@ static void all_the_time(void **state)
 {
         (void)state;
         struct counting *counting = counting_new(&plan, 5);
+        size_t first = open_group(counting, 1), second = open_group(counting, 2);
         assert_int_equal(counting_names(counting), 4);
         for (int i = 1; i <= 2; i++) {
-                counting_begin(counting);
-                add_group(counting, 1, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
-                add_group(counting, 2, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
+                add_group(counting, first, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
+                add_group(counting, second, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
                 report(counting, i * 100);
                 assert_int_equal(gain_of("pending"), 30 * MS);
                 assert_int_equal(gain_of("fb_full"), 30 * MS);
@@ -98,10 +105,11 @@ static void in_turns(void **state)
 {
         (void)state;
         struct counting *counting = counting_new(&plan, 0);
-        counting_begin(counting);
-        add_group(counting, 1, 10 * MS, 6 * MS);
-        add_group(counting, 2, 10 * MS, 4 * MS);
-        counting_add(counting, 0, 10 * MS, 9 * MS, NULL);
+        size_t first = open_group(counting, 1), second = open_group(counting, 2);
+        size_t samples = open_group(counting, 0);
+        add_group(counting, first, 10 * MS, 6 * MS);
+        add_group(counting, second, 10 * MS, 4 * MS);
+        counting_add(counting, samples, 10 * MS, 9 * MS, NULL);
         report(counting, 100);
         assert_int_equal(gain_of("pending"), 30 * MS);
         assert_int_equal(gain_of("fb_full"), 30 * MS);
@@ -116,16 +124,15 @@ static void not_at_all(void **state)
 {
         (void)state;
         struct counting *counting = counting_new(&plan, 0);
-        counting_begin(counting);
-        add_group(counting, 1, 10 * MS, 10 * MS);
-        add_group(counting, 2, 10 * MS, 0);
+        size_t first = open_group(counting, 1), second = open_group(counting, 2);
+        add_group(counting, first, 10 * MS, 10 * MS);
+        add_group(counting, second, 10 * MS, 0);
         report(counting, 100);
         assert_int_equal(gain_of("pending"), 30 * MS);
         assert_int_equal(gain_of("cycles"), 20 * MS);
         assert_int_equal(gain_of("fb_full"), UINT64_MAX);
-        counting_begin(counting);
-        add_group(counting, 1, 20 * MS, 10 * MS);
-        add_group(counting, 2, 20 * MS, 10 * MS);
+        add_group(counting, first, 20 * MS, 10 * MS);
+        add_group(counting, second, 20 * MS, 10 * MS);
         report(counting, 200);
         assert_int_equal(gain_of("fb_full"), 60 * MS); /* of 20 ms */
         assert_int_equal(gain_of("pending"), UINT64_MAX);
@@ -141,23 +148,47 @@ static void several_openings(void **state)
 {
         (void)state;
         struct counting *counting = counting_new(&plan, 0);
-        counting_begin(counting);
-        add_group(counting, 1, 2 * MS, 2 * MS);
-        add_group(counting, 1, 5 * MS, 5 * MS);
+        size_t first = open_group(counting, 1), second = open_group(counting, 1);
+        add_group(counting, first, 2 * MS, 2 * MS);
+        add_group(counting, second, 5 * MS, 5 * MS);
         report(counting, 100);
         assert_int_equal(gain_of("pending"), 21 * MS);
         assert_int_equal(missed.counters_ns, 0);
         /* Nobody was here: nothing was gained, and nothing missed. */
-        counting_begin(counting);
-        add_group(counting, 1, 2 * MS, 2 * MS);
-        add_group(counting, 1, 5 * MS, 5 * MS);
+        add_group(counting, first, 2 * MS, 2 * MS);
+        add_group(counting, second, 5 * MS, 5 * MS);
         report(counting, 200);
         assert_int_equal(gain_of("pending"), 0);
-        /* One opening cannot be read any more: its counts do not turn back. */
-        counting_begin(counting);
-        add_group(counting, 1, 2 * MS, 2 * MS);
-        report(counting, 300);
-        assert_int_equal(gain_of("pending"), 0);
+        counting_free(counting);
+}
+
+/* What cannot be read, as it has lost its counters, takes nothing from the others: they
+ * have what they gained, in each interval, and so has it when it is back. */
+static void one_opening_stops(void **state)
+{
+        (void)state;
+        struct counting *counting = counting_new(&plan, 0);
+        size_t first = open_group(counting, 1), second = open_group(counting, 1);
+        add_group(counting, first, 50 * MS, 50 * MS);
+        add_group(counting, second, 5 * MS, 5 * MS);
+        report(counting, 100);
+        assert_int_equal(gain_of("pending"), 3 * 55 * MS);
+        for (uint64_t i = 1; i <= 3; i++) {
+                add_group(counting, second, (5 + i) * MS, (5 + i) * MS);
+                report(counting, (int64_t)(i + 1) * 100);
+                assert_int_equal(gain_of("pending"), 3 * MS);
+                assert_int_equal(gain_of("cycles"), 2 * MS);
+                assert_int_equal(missed.counters_ns, 0);
+        }
+        add_group(counting, first, 51 * MS, 51 * MS);
+        add_group(counting, second, 9 * MS, 9 * MS);
+        report(counting, 500);
+        assert_int_equal(gain_of("pending"), 6 * MS);
+        /* A count that falls is no count. */
+        add_group(counting, first, 20 * MS, 20 * MS);
+        add_group(counting, second, 10 * MS, 10 * MS);
+        report(counting, 600);
+        assert_int_equal(gain_of("pending"), 3 * MS);
         counting_free(counting);
 }
 
@@ -166,10 +197,10 @@ static void controllers_are_added_up(void **state)
 {
         (void)state;
         struct counting *counting = counting_new(&plan, 0);
+        size_t one = open_group(counting, 3), other = open_group(counting, 4);
         uint64_t first = 1000, second = 500;
-        counting_begin(counting);
-        counting_add(counting, 3, 10 * MS, 10 * MS, &first);
-        counting_add(counting, 4, 10 * MS, 10 * MS, &second);
+        counting_add(counting, one, 10 * MS, 10 * MS, &first);
+        counting_add(counting, other, 10 * MS, 10 * MS, &second);
         report(counting, 100);
         assert_int_equal(gain_of("bytes"), 1500 * 64);
         counting_free(counting);
@@ -180,12 +211,11 @@ static void moments_between_readings(void **state)
 {
         (void)state;
         struct counting *counting = counting_new(&plan, 0);
-        counting_begin(counting);
-        add_group(counting, 1, 10 * MS, 10 * MS + 5000);
+        size_t opening = open_group(counting, 1);
+        add_group(counting, opening, 10 * MS, 10 * MS + 5000);
         report(counting, 100);
         assert_int_equal(gain_of("pending"), 30 * MS + 15000);
-        counting_begin(counting);
-        add_group(counting, 1, 20 * MS + 5000, 20 * MS + 1000);
+        add_group(counting, opening, 20 * MS + 5000, 20 * MS + 1000);
         report(counting, 200);
         assert_int_equal(gain_of("pending"), 30 * MS - 12000);
         assert_int_equal(missed.counters_ns, 0);
@@ -198,8 +228,8 @@ static void not_open(void **state)
 {
         (void)state;
         struct counting *counting = counting_new(&plan, 0);
-        counting_begin(counting);
-        add_group(counting, 1, 10 * MS, 10 * MS);
+        size_t opening = open_group(counting, 1);
+        add_group(counting, opening, 10 * MS, 10 * MS);
         report(counting, 100);
         assert_int_equal(gain_of("pending"), 30 * MS);
         assert_int_equal(gain_of("cycles"), 20 * MS);
@@ -216,6 +246,7 @@ int main(void)
             cmocka_unit_test(in_turns),
             cmocka_unit_test(not_at_all),
             cmocka_unit_test(several_openings),
+            cmocka_unit_test(one_opening_stops),
             cmocka_unit_test(controllers_are_added_up),
             cmocka_unit_test(moments_between_readings),
             cmocka_unit_test(not_open),

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* A session on this process itself: what is put between the records is handed over in the
+ * order of time, and what comes too late for that is counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "session.h"
+
+enum { ADDED_MAX = 8 };
+
+struct seen {
+        int added[ADDED_MAX];
+        size_t count;
+};
+
+static int take_record(void *context, int64_t time_ns,
+                       const struct session_stream *stream, const struct record *record,
+                       struct diag *diag)
+{
+        (void)context, (void)time_ns, (void)stream, (void)record, (void)diag;
+        return 0;
+}
+
+static int take_added(void *context, int64_t time_ns, const void *bytes, size_t size,
+                      struct diag *diag)
+{
+        struct seen *seen = context;
+        (void)time_ns, (void)diag;
+        assert_int_equal(size, sizeof(int));
+        assert_true(seen->count < ADDED_MAX);
+        memcpy(&seen->added[seen->count++], bytes, size);
+        return 0;
+}
+
+static int take_damage(void *context, uint64_t count, const char *unit, struct diag *diag)
+{
+        (void)context, (void)count, (void)unit, (void)diag;
+        fail();
+        return 0;
+}
+
+static int take_counters(void *context, int64_t end_ns, int cpu,
+                         const struct counting_gain *gains, size_t count,
+                         uint64_t missed_ns, struct diag *diag)
+{
+        (void)context, (void)end_ns, (void)cpu, (void)gains, (void)count;
+        (void)missed_ns, (void)diag;
+        return 0;
+}
+
+static int number(struct session *session, int64_t time_ns, int value)
+{
+        struct diag diag;
+        return session_add(session, time_ns, &value, sizeof(value), &diag);
+}
+
+static void what_comes_late_is_counted(void **state)
+{
+        (void)state;
+        struct plan plan = {0};
+        struct plan_group *group = plan_add_group(&plan);
+        assert_non_null(group);
+        const struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE,
+                                              .config = PERF_COUNT_SW_CPU_CLOCK,
+                                              .sample_period = 1000000,
+                                              .sample_type = PERF_SAMPLE_IP,
+                                              .exclude_kernel = 1,
+                                              .exclude_hv = 1};
+        plan_add_event(group, PLAN_LOADS, &clock);
+        struct seen seen = {0};
+        const pid_t self = getpid();
+        const int cpu = 0;
+        const struct session_options options = {
+            .plan = &plan,
+            .tasks = &self,
+            .task_count = 1,
+            .cpus = &cpu,
+            .cpu_count = 1,
+            .ring_pages = 8,
+            .handler = {&seen, take_record, take_added, take_damage, take_counters}};
+        struct session *session;
+        struct diag diag;
+        int rc = session_open(&options, &session, &diag);
+        if (rc == -EACCES || rc == -EPERM) {
+                fprintf(stderr, "SKIPPED: %s\n", diag.text);
+                plan_free(&plan);
+                skip();
+        }
+        assert_int_equal(rc, 0);
+        int64_t start_ns = perf_clock_monotonic();
+        assert_int_equal(number(session, start_ns + 2000, 2), 0);
+        assert_int_equal(number(session, start_ns + 1000, 1), 0);
+        assert_int_equal(session_drain(session, &diag), 0);
+        assert_int_equal(session_drain(session, &diag), 0);
+        assert_int_equal(seen.count, 2);
+        assert_int_equal(session_late(session), 0);
+        assert_int_equal(number(session, start_ns + 1500, 3), 0); /* too late */
+        assert_int_equal(number(session, start_ns + 4000, 4), 0);
+        uint64_t lost;
+        assert_int_equal(session_end(session, &lost, &diag), 0);
+        assert_int_equal(session_late(session), 1);
+        const int wanted[] = {1, 2, 3, 4};
+        assert_int_equal(seen.count, 4);
+        assert_memory_equal(seen.added, wanted, sizeof(wanted));
+        session_close(session);
+        plan_free(&plan);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {cmocka_unit_test(what_comes_late_is_counted)};
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
