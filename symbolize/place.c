@@ -8,21 +8,32 @@
 
 /* ---- places in code ------------------------------------------------------------- */
 
+/* What tells places apart; every sample asks with one. */
+struct place_key {
+        uint64_t vaddr;
+        uint32_t module;
+        uint32_t process;
+        bool vdso;
+        bool mapped;
+        bool in_image;
+};
+
 static bool same_place(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;
-        const struct place *wanted = key, *place = &sweep->places[position];
+        const struct place_key *wanted = key;
+        const struct place *place = &sweep->places[position];
 
         return place->module == wanted->module && place->process == wanted->process &&
-               place->code.vaddr == wanted->code.vaddr &&
+               place->code.vaddr == wanted->vaddr &&
                place->in_image == wanted->in_image && place->mapped == wanted->mapped;
 }
 
-static int put_place(struct sweep *sweep, const struct place *place, uint32_t *index)
+static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t *index)
 {
-        uint32_t hash = hash_number(place->module, place->code.vaddr);
+        uint32_t hash = hash_number(key->module, key->vaddr);
 
-        *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, place);
+        *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, key);
         if (*index != HASH_INDEX_NONE)
                 return 0;
         if (sweep->place_count >= RAW_NONE ||
@@ -30,7 +41,12 @@ static int put_place(struct sweep *sweep, const struct place *place, uint32_t *i
                           sizeof(*sweep->places)) < 0)
                 return -ENOMEM;
         *index = (uint32_t)sweep->place_count++;
-        sweep->places[*index] = *place;
+        sweep->places[*index] = (struct place){.code = {.vaddr = key->vaddr},
+                                               .module = key->module,
+                                               .process = key->process,
+                                               .vdso = key->vdso,
+                                               .mapped = key->mapped,
+                                               .in_image = key->in_image};
         return hash_index_add(&sweep->place_index, hash, *index);
 }
 
@@ -38,27 +54,25 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
                   uint32_t *index)
 {
         uint32_t found = timeline_find(timeline, LAYER_MAPPING, addr);
-        struct place place = {
-            .code = {.vaddr = addr}, .module = RAW_NONE, .process = RAW_NONE};
+        struct place_key key = {.vaddr = addr, .module = RAW_NONE, .process = RAW_NONE};
 
         if (found != INTERVAL_NONE) {
                 const struct raw_mapping *mapping = &sweep->raw->mappings[found];
 
-                place.mapped = true;
-                place.module = mapping->module;
+                key.mapped = true;
+                key.module = mapping->module;
                 if (mapping->module == RAW_NONE) {
-                        place.process = mapping->process;
-                        place.vdso = mapping->kind == RAW_VDSO;
+                        key.process = mapping->process;
+                        key.vdso = mapping->kind == RAW_VDSO;
                 }
                 if (mapping->in_image) {
-                        place.code.vaddr = addr - mapping->bias;
-                        place.in_image = true;
+                        key.vaddr = addr - mapping->bias;
+                        key.in_image = true;
                 } else if (mapping->module != RAW_NONE) {
-                        place.code.vaddr =
-                            addr - mapping->start + mapping->file_offset_bytes;
+                        key.vaddr = addr - mapping->start + mapping->file_offset_bytes;
                 }
         }
-        return put_place(sweep, &place, index);
+        return put_place(sweep, &key, index);
 }
 
 /* ---- targets of data addresses --------------------------------------------------- */

@@ -97,14 +97,26 @@ static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
                there.field.name == found->field.name;
 }
 
+/* What the instruction at PLACE accesses behind a pointer, whichever sample it is. */
+static struct sample_type pointee(struct sample_types *finder, uint32_t place)
+{
+        const struct flow_answer *flow = &finder->sweep->places[place].access.flow;
+        struct sample_type *known = &finder->pointees[place];
+
+        if (known->reason == UNTYPED_COUNT)
+                *known =
+                    field_at(finder, flow->place.type,
+                             place_offset(finder->types, &flow->place), &flow->access);
+        return *known;
+}
+
 static struct sample_type by_pointer(struct sample_types *finder,
                                      const struct sample_location *location,
                                      const struct flow_answer *flow)
 {
         const struct place_value *place = &flow->place;
         const struct target *target = &location->target;
-        struct sample_type found = field_at(
-            finder, place->type, place_offset(finder->types, place), &flow->access);
+        struct sample_type found = pointee(finder, location->place);
 
         if (found.reason != TYPED || !place->guessed)
                 return found;
@@ -329,14 +341,18 @@ struct sample_type sample_types_find(struct sample_types *finder,
 int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
                       const struct types *types, struct string_pool *names)
 {
-        *sample_types =
-            (struct sample_types){.sweep = sweep,
-                                  .types = types,
-                                  .names = names,
-                                  .blocks = malloc((sweep->raw->stack_count + 1) *
-                                                   sizeof(*sample_types->blocks))};
-        if (!sample_types->blocks)
+        *sample_types = (struct sample_types){
+            .sweep = sweep,
+            .types = types,
+            .names = names,
+            .blocks =
+                malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->blocks)),
+            .pointees =
+                malloc((sweep->place_count + 1) * sizeof(*sample_types->pointees))};
+        if (!sample_types->blocks || !sample_types->pointees)
                 return -ENOMEM;
+        for (size_t i = 0; i < sweep->place_count; i++)
+                sample_types->pointees[i].reason = UNTYPED_COUNT;
         find_block_types(sample_types);
         return 0;
 }
@@ -344,5 +360,6 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
 void sample_types_free(struct sample_types *sample_types)
 {
         free(sample_types->blocks);
+        free(sample_types->pointees);
         *sample_types = (struct sample_types){0};
 }

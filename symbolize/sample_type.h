@@ -38,8 +38,9 @@ struct sample_types {
         const struct sweep *sweep;
         const struct types *types;
         struct string_pool *names;
-        struct block_type *blocks; /* of raw's stacks */
-        bool learns;               /* the types of some blocks are to be tested */
+        struct block_type *blocks;    /* of raw's stacks */
+        struct sample_type *pointees; /* of the sweep's places, once found */
+        bool learns;                  /* the types of some blocks are to be tested */
 };
 
 /* The places of SWEEP have been named. 0 or -ENOMEM; on error SAMPLE_TYPES is still to be

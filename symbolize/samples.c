@@ -5,10 +5,7 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-
-#define SAMPLE_ROWS                                                                      \
-        "SELECT sample_id, time_ns, thread_id, ip, addr, stack_id, depth,"               \
-        " cfa_offset_bytes FROM sample LEFT JOIN stack_access USING (sample_id)"
+#include <stdio.h>
 
 static int sqlite_error(const struct samples *samples, struct diag *diag)
 {
@@ -16,17 +13,16 @@ static int sqlite_error(const struct samples *samples, struct diag *diag)
                         sqlite3_errmsg(db_sqlite(samples->db)));
 }
 
-int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
-                 struct diag *diag)
+/* Whether ids ascend with time. */
+static int find_order(struct samples *samples, struct diag *diag)
 {
         sqlite3_stmt *rows;
         int64_t before = INT64_MIN;
-        int rc;
+        int rc = sqlite3_prepare_v2(db_sqlite(samples->db),
+                                    "SELECT time_ns FROM sample ORDER BY sample_id", -1,
+                                    &rows, NULL);
 
-        *samples = (struct samples){.db = db, .raw = raw, .in_order = true};
-        rc = sqlite3_prepare_v2(db_sqlite(db),
-                                "SELECT time_ns FROM sample ORDER BY sample_id", -1,
-                                &rows, NULL);
+        samples->in_order = true;
         while (rc == SQLITE_OK && samples->in_order &&
                (rc = sqlite3_step(rows)) == SQLITE_ROW) {
                 samples->in_order = sqlite3_column_int64(rows, 0) >= before;
@@ -40,12 +36,42 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
         return error;
 }
 
+static int find_frames(struct samples *samples, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int rc = sqlite3_prepare_v2(db_sqlite(samples->db),
+                                    "SELECT 1 FROM stack_access LIMIT 1", -1, &row, NULL);
+
+        if (rc == SQLITE_OK)
+                rc = sqlite3_step(row);
+        samples->in_frames = rc == SQLITE_ROW;
+        int error =
+            rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : sqlite_error(samples, diag);
+
+        sqlite3_finalize(row);
+        return error;
+}
+
+int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
+                 struct diag *diag)
+{
+        *samples = (struct samples){.db = db, .raw = raw};
+        int error = find_order(samples, diag);
+
+        return error ? error : find_frames(samples, diag);
+}
+
 int samples_begin(struct samples *samples, struct diag *diag)
 {
-        const char *sql = samples->in_order ? SAMPLE_ROWS " ORDER BY sample_id"
-                                            : SAMPLE_ROWS " ORDER BY time_ns, sample_id";
+        char sql[256];
 
         samples_close(samples);
+        snprintf(sql, sizeof(sql),
+                 "SELECT sample_id, time_ns, thread_id, ip, addr, stack_id, %s"
+                 " FROM sample %s ORDER BY %s sample_id",
+                 samples->in_frames ? "depth, cfa_offset_bytes" : "NULL, NULL",
+                 samples->in_frames ? "LEFT JOIN stack_access USING (sample_id)" : "",
+                 samples->in_order ? "" : "time_ns,");
         return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, &samples->rows,
                                   NULL) == SQLITE_OK
                    ? 0
