@@ -21,6 +21,7 @@
 #include "arithmetic.h"
 #include "depend.h"
 #include "model/access.h"
+#include "prefetch_instruction.h"
 
 /* Memory of one translation: a chain of sites, freed together. */
 struct site_link {
@@ -79,6 +80,13 @@ static VG_REGPARM(2) void call_update(const struct access_site *site, Addr addre
 {
         access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_UPDATE,
                       address);
+}
+
+static VG_REGPARM(3) void call_prefetch(const struct access_site *site, Addr address,
+                                        UWord into)
+{
+        prefetch_instruction(&tool_machine, &tool_hot, tool_thread, site,
+                             (enum prefetch_into)into, address);
 }
 
 static VG_REGPARM(2) void call_flush(Addr address, UWord lines)
@@ -537,6 +545,58 @@ static void add_flush(struct pass *pass, const IRStmt *put)
                  NULL);
 }
 
+/* ---- software prefetches ---- */
+
+/* The guest's general register NUMBER, as instructions number them, and what it depends
+ * on; nothing is added to ADDRESS for none. */
+static IRExpr *plus_register(struct pass *pass, IRExpr *address, Int number, Int shift,
+                             struct depend *depends)
+{
+        Int offset =
+            (Int)offsetof(VexGuestAMD64State, guest_RAX) + number * (Int)sizeof(ULong);
+        IRExpr *value;
+
+        if (number == PREFETCH_NO_REGISTER)
+                return address;
+        value = assign(pass, Ity_I64, IRExpr_Get(offset, Ity_I64));
+        if (shift > 0)
+                value = binary(pass, Ity_I64, Iop_Shl64, value,
+                               IRExpr_Const(IRConst_U8((UChar)shift)));
+        *depends =
+            depend_either(*depends, depend_get(&pass->depend, offset, sizeof(ULong)));
+        return binary(pass, Ity_I64, Iop_Add64, address, value);
+}
+
+/* VEX makes nothing of a prefetch, so its bytes are looked at. The registers are those
+ * of the guest's state, which VEX keeps as of the last access to memory at least. */
+static void add_prefetch(struct pass *pass, const IRStmt *mark)
+{
+        const UInt length = mark->Ist.IMark.len;
+        struct prefetch_instruction prefetch;
+        struct depend depends = {0};
+        struct access_site *site;
+        IRExpr *address;
+
+        if (pass->excluded ||
+            !prefetch_instruction_decode((const UChar *)pass->ip, length, &prefetch))
+                return;
+        address = constant((ULong)(Long)prefetch.displacement +
+                           (prefetch.from_next ? pass->ip + length : 0));
+        address = plus_register(pass, address, prefetch.base, 0, &depends);
+        address =
+            plus_register(pass, address, prefetch.index, prefetch.index_shift, &depends);
+        site = access_site_new(pass, ACCESS_LOAD, without_delay(pass, depends), 0, 1);
+        add_call(pass,
+                 unsafeIRDirty_0_N(3, "simpmu_prefetch",
+                                   VG_(fnptr_to_fnentry)(&call_prefetch),
+                                   mkIRExprVec_3(constant((Addr)site), address,
+                                                 constant(prefetch.into))),
+                 filter_applies(site)
+                     ? binary(pass, Ity_I1, Iop_CmpLT64U, constant(LINE_BYTES - 1),
+                              filter_distance(pass, site, address))
+                     : NULL);
+}
+
 /* ---- counts and exits ---- */
 
 static Bool counts_as_load(const IRStmt *statement)
@@ -778,6 +838,7 @@ static void prepare(struct pass *pass, const IRStmt *statement)
         switch (statement->tag) {
         case Ist_IMark:
                 begin_instruction(pass, statement);
+                add_prefetch(pass, statement);
                 break;
         case Ist_Put:
                 add_flush(pass, statement);

@@ -604,6 +604,77 @@ static void strides_beyond_2_kib_and_stores_are_not_followed(void **state)
         assert_int_equal(value[SIMPMU_DRAM_READ], 2 * steps * LINE_BYTES);
 }
 
+/* ---- software prefetches ---- */
+
+static void prefetch_by_hand(struct rig *rig, enum prefetch_into into, uint64_t address)
+{
+        const struct access_site site = {.size_bytes = 1, .slot = UNUSED_VALUE};
+
+        prefetch_instruction(&rig->machine, &rig->hot, rig->threads[rig->running], &site,
+                             into, address);
+}
+
+/* The level at which a load finds its line INSTRUCTIONS after it was prefetched, with
+ * four to a cycle; the latency in cycles. */
+static enum simpmu_level level_after(enum prefetch_into into, uint16_t instructions,
+                                     uint64_t *latency_cycles)
+{
+        struct simpmu_params params = default_params();
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        prefetch_by_hand(rig, into, MIB);
+        rig->hot.instructions += instructions;
+        touch(rig, ACCESS_LOAD, MIB, 1);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_DRAM_READ], LINE_BYTES);
+        assert_int_equal(value[SIMPMU_DEMAND_READ] + value[SIMPMU_DEMAND_RFO],
+                         into == PREFETCH_TO_WRITE);
+        *latency_cycles = last_sample.latency_slots / rig->machine.slots_per_cycle;
+        return last_sample.level;
+}
+
+static void a_software_prefetch_brings_its_line(void **state)
+{
+        const uint16_t long_after = 8 * DRAM_CYCLES, soon_after = 2 * DRAM_CYCLES;
+        uint64_t cycles;
+
+        (void)state;
+        assert_int_equal(level_after(PREFETCH_INTO_L1, long_after, &cycles),
+                         SIMPMU_LEVEL_L1);
+        assert_int_equal(level_after(PREFETCH_TO_WRITE, long_after, &cycles),
+                         SIMPMU_LEVEL_L1);
+        assert_int_equal(level_after(PREFETCH_INTO_L2, long_after, &cycles),
+                         SIMPMU_LEVEL_L2);
+        /* Half of the time has passed, and the load waits for the other half. */
+        assert_int_equal(level_after(PREFETCH_INTO_L1, soon_after, &cycles),
+                         SIMPMU_LEVEL_LFB);
+        assert_near((double)cycles, DRAM_CYCLES / 2, 0.02);
+}
+
+static void software_prefetches_wait_for_fill_buffers(void **state)
+{
+        struct simpmu_params params = default_params();
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        const uint64_t lines = 12000;
+
+        (void)state;
+        for (uint64_t i = 1; i <= lines; i++) {
+                prefetch_by_hand(rig, PREFETCH_INTO_L1, scattered(i, 64 * MIB) + MIB);
+                rig->hot.instructions++;
+        }
+        assert_near((double)now_cycles(rig, 0),
+                    (double)lines * DRAM_CYCLES / params.lfb_entries, 0.05);
+        prefetch_by_hand(rig, PREFETCH_INTO_L1, 8); /* a null pointer's field */
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_DRAM_READ], lines * LINE_BYTES);
+}
+
 /* H20's memory read: the first word of record after record of four arrays, and DELAY
  * instructions after every four of them. */
 static void memory_read(uint32_t prefetchers, uint16_t delay,
@@ -752,6 +823,9 @@ int main(void)
             cmocka_unit_test_teardown(a_stride_is_followed_within_the_page, free_blocks),
             cmocka_unit_test_teardown(strides_are_known_by_instruction, free_blocks),
             cmocka_unit_test_teardown(strides_beyond_2_kib_and_stores_are_not_followed,
+                                      free_blocks),
+            cmocka_unit_test_teardown(a_software_prefetch_brings_its_line, free_blocks),
+            cmocka_unit_test_teardown(software_prefetches_wait_for_fill_buffers,
                                       free_blocks),
             cmocka_unit_test_teardown(prefetching_misleads_l1_miss_latency_but_not_lmrl,
                                       free_blocks),

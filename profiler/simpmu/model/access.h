@@ -107,13 +107,6 @@ HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
 
 /* ---- one line ---- */
 
-HOT_PATH uint64_t tlb_latency(const struct machine *machine, enum tlb_outcome outcome)
-{
-        if (__builtin_expect(outcome == TLB_HIT, 1))
-                return 0;
-        return outcome == TLB_STLB_HIT ? machine->stlb_latency : machine->walk_latency;
-}
-
 /* The word that is loaded comes from the store buffer, where it waits for its line. */
 HOT_PATH bool is_forwarded(struct sim_thread *thread, const struct access *access,
                            const struct l1d_way *way)

@@ -137,6 +137,14 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 /* HOT becomes the state of THREAD, whose counts and ready times it has been given. */
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread);
 
+static inline uint64_t tlb_latency(const struct machine *machine,
+                                   enum tlb_outcome outcome)
+{
+        if (__builtin_expect(outcome == TLB_HIT, 1))
+                return 0;
+        return outcome == TLB_STLB_HIT ? machine->stlb_latency : machine->walk_latency;
+}
+
 static inline double machine_slots_per_ns(const struct machine *machine)
 {
         return machine->params.clock_mhz * (double)machine->slots_per_cycle / 1000.0;

@@ -92,24 +92,59 @@ static int32_t stream_moves(struct stream *stream, uint64_t line)
         return stream->direction == before ? before : 0;
 }
 
+/* LINE is not in L1, where its place is: requests it, from START on. */
+static void fill_l1(struct machine *machine, struct sim_hot *hot,
+                    struct sim_thread *thread, uint64_t line,
+                    const struct cache_place *place, uint64_t start, uint64_t now,
+                    bool to_write)
+{
+        struct l1d *l1d = &thread->core->l1d;
+        uint32_t bit = cache_victim_bit(&l1d->cache, place->set);
+        struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
+
+        if (victim.dirty)
+                miss_write_back(machine, thread, victim.line, start);
+        struct miss miss = miss_fill(machine, thread, line, start, now, to_write, false);
+        *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion, miss.completion};
+        place->set->mark |= bit; /* no load has asked for it */
+}
+
 /* Brings LINE to L1 when a fill buffer is free. */
 static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
                         struct sim_thread *thread, uint64_t line, uint64_t now)
 {
-        struct l1d *l1d = &thread->core->l1d;
-        struct cache_place place = cache_place_of(&l1d->cache, line);
+        struct cache *l1d = &thread->core->l1d.cache;
+        struct cache_place place = cache_place_of(l1d, line);
 
-        if (cache_find(&l1d->cache, &place) != 0 ||
-            !miss_buffer_free(machine, thread, now))
+        if (cache_find(l1d, &place) == 0 && miss_buffer_free(machine, thread, now))
+                fill_l1(machine, hot, thread, line, &place, now, now, false);
+}
+
+void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
+                          struct sim_thread *thread, const struct access_site *site,
+                          enum prefetch_into into, uint64_t address)
+{
+        const uint64_t line = address >> LINE_SHIFT;
+        struct cache *l1d = &thread->core->l1d.cache;
+        struct cache_place place = cache_place_of(l1d, line);
+        uint64_t instruction = hot->instructions + (uint64_t)(int64_t)site->position;
+
+        if (address >> PAGE_SHIFT == 0)
                 return;
-        uint32_t bit = cache_victim_bit(&l1d->cache, place.set);
-        struct cache_victim victim = l1d_replace(l1d, hot, &place, bit);
-        if (victim.dirty)
-                miss_write_back(machine, thread, victim.line, now);
-        struct miss miss = miss_fill(machine, thread, line, now, now, false, false);
-        *l1d_way_of(l1d, &place, bit) =
-            (struct l1d_way){miss.completion, miss.completion};
-        place.set->mark |= bit; /* no load has asked for it */
+        thread_retire(hot, thread, instruction);
+        uint64_t now = instruction + thread->stall;
+        uint64_t start = later(now, hot_latest_ready(hot, site->address_depends));
+        start +=
+            tlb_latency(machine, tlb_access(&thread->core->tlb, address >> PAGE_SHIFT));
+        if (cache_find(l1d, &place) != 0)
+                return;
+        if (into == PREFETCH_INTO_L2) {
+                bring_to_l2(machine, thread, line, start);
+                return;
+        }
+        fill_l1(machine, hot, thread, line, &place, start, now,
+                into == PREFETCH_TO_WRITE);
+        window_hold(thread, &thread->loads, instruction, thread->full_until);
 }
 
 static int64_t lines_between(uint64_t from, uint64_t to)

@@ -13,6 +13,7 @@
 #ifndef SIMPMU_MODEL_PREFETCH_H
 #define SIMPMU_MODEL_PREFETCH_H
 
+#include "../prefetch_instruction.h"
 #include "machine.h"
 
 /* The first use of a line since it is in L1: it has been asked of L2, or was brought by
@@ -27,6 +28,13 @@ struct first_use {
 
 void prefetch_after(struct machine *machine, struct sim_hot *hot,
                     struct sim_thread *thread, const struct first_use *use);
+
+/* A software prefetch of ADDRESS at SITE. It is complete, for the window, when it has its
+ * translation and a fill buffer, for which it waits, unlike a prefetcher; one into L2 is
+ * dropped like a prefetcher's, and one of the null page, where lists end. */
+void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
+                          struct sim_thread *thread, const struct access_site *site,
+                          enum prefetch_into into, uint64_t address);
 
 /* LINE is in L2: how long after NOW it is there, when a prefetch has asked for it, and
  * in LEVEL from where; 0 when it is there. */

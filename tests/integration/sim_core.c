@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* sim_core KERNEL STEPS: kernels whose time on a core is known from their instructions.
+ * Without the kernel itself everything else is the same, so that the difference to
+ * "nothing" is what the steps cost. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_BYTES = 64, CHASE_BYTES = 4 << 20, GATHER_BYTES = 256 << 20, AHEAD = 8 };
+
+#define FOUR(x)        x x x x
+#define TWENTY_FOUR(x) FOUR(x x x x x x)
+
+/* A cycle through all lines of a buffer, in an order without locality. */
+static void *new_chain(size_t bytes)
+{
+        size_t lines = bytes / LINE_BYTES;
+        char *buffer = aligned_alloc(4096, bytes);
+
+        for (size_t i = 0; i < lines; i++) {
+                size_t from = i * 40503 % lines, to = (i + 1) * 40503 % lines;
+                *(void **)(buffer + from * LINE_BYTES) = buffer + to * LINE_BYTES;
+        }
+        return buffer;
+}
+
+static void *walk(void *p, long steps)
+{
+        for (long i = 0; i < steps; i++)
+                __asm__ volatile("mov (%0), %0" : "+r"(p));
+        return p;
+}
+
+static void *walk_with_independent(void *p, long steps)
+{
+        const uint64_t one = 1;
+
+        for (long i = 0; i < steps; i++)
+                __asm__ volatile("mov (%0), %0\n" FOUR(
+                                     "imul %1, %%r8\n imul %1, %%r9\n imul %1, %%r10\n"
+                                     "imul %1, %%r11\n imul %1, %%rsi\n"
+                                     "imul %1, %%rdi\n")
+                                 : "+r"(p)
+                                 : "r"(one)
+                                 : "r8", "r9", "r10", "r11", "rsi", "rdi");
+        return p;
+}
+
+static void *walk_with_dependent(void *p, long steps)
+{
+        const uint64_t one = 1;
+
+        for (long i = 0; i < steps; i++)
+                __asm__ volatile("mov (%0), %0\n" TWENTY_FOUR("imul %1, %0\n")
+                                 : "+r"(p)
+                                 : "r"(one));
+        return p;
+}
+
+static void add_in_a_chain(long steps)
+{
+        double sum = 1;
+        const double one = 1;
+
+        for (long i = 0; i < steps; i++)
+                __asm__ volatile("addsd %1, %0" : "+x"(sum) : "x"(one));
+}
+
+static void divide_in_a_chain(long steps)
+{
+        double quotient = 1;
+        const double one = 1;
+
+        for (long i = 0; i < steps; i++)
+                __asm__ volatile("divsd %1, %0" : "+x"(quotient) : "x"(one));
+}
+
+/* Scattered lines, with more work between them than the reorder window holds. */
+static void gather(const char *buffer, long steps, int prefetch)
+{
+        const uint64_t lines = GATHER_BYTES / LINE_BYTES;
+        uint64_t sum = 0;
+
+        for (long i = 0; i < steps; i++) {
+                uint64_t line = (uint64_t)i * 40503 % lines;
+                uint64_t ahead = (uint64_t)(i + AHEAD) * 40503 % lines;
+                if (prefetch)
+                        __asm__ volatile("prefetcht0 (%0,%1)"
+                                         :
+                                         : "r"(buffer), "r"(ahead * LINE_BYTES));
+                sum += *(const volatile uint64_t *)(buffer + line * LINE_BYTES);
+                __asm__ volatile(FOUR(FOUR(FOUR(FOUR("nop\n")))) : "+r"(sum));
+        }
+}
+
+int main(int argc, char **argv)
+{
+        const char *kernel = argc > 1 ? argv[1] : "nothing";
+        long steps = argc > 2 ? atol(argv[2]) : 0;
+        void *p = walk(new_chain(CHASE_BYTES), CHASE_BYTES / LINE_BYTES);
+
+        if (strcmp(kernel, "chase") == 0)
+                p = walk(p, steps);
+        else if (strcmp(kernel, "chase-independent") == 0)
+                p = walk_with_independent(p, steps);
+        else if (strcmp(kernel, "chase-dependent") == 0)
+                p = walk_with_dependent(p, steps);
+        else if (strcmp(kernel, "add") == 0)
+                add_in_a_chain(steps);
+        else if (strcmp(kernel, "divide") == 0)
+                divide_in_a_chain(steps);
+        else if (strcmp(kernel, "gather") == 0)
+                gather(malloc(GATHER_BYTES), steps, 0);
+        else if (strcmp(kernel, "gather-prefetch") == 0)
+                gather(malloc(GATHER_BYTES), steps, 1);
+        return p == NULL;
+}

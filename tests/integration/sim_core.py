@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Counters per step of sim_core's kernels, beside what they have to be."""
+import sqlite3
+import subprocess
+import sys
+
+STEPS = 50000
+MEMLAG, PROGRAM = sys.argv[1:3]
+PRESET = {  # of the CPU that is simulated, set here so that the test knows them
+    "l3.latency_cycles": 60,
+    "page_walk.latency_cycles": 0,
+    "stlb.latency_cycles": 0,
+    "arithmetic.multiply_cycles": 3,
+    "float.add_cycles": 4,
+    "float.divide_cycles": 14,
+}
+
+
+def totals(kernel):
+    command = [MEMLAG, "record", "--source", "sim", "--sim-cpu", "skylake-sp"]
+    for key, value in PRESET.items():
+        command += ["--sim-set", f"{key}={value}"]
+    command += ["--force", "-o", "core.db", "--", PROGRAM, kernel, str(STEPS)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    with sqlite3.connect("core.db") as db:
+        return dict(
+            db.execute(
+                "SELECT name, sum(value) FROM reading JOIN counter USING (counter_id) GROUP BY 1"
+            )
+        )
+
+
+def expect(what, value, expected, tolerance):
+    if abs(value - expected) > tolerance * expected:
+        sys.exit(f"{what}: {value:.2f} is not within {tolerance:.0%} of {expected:.2f}")
+
+
+NOTHING = totals("nothing")
+
+
+def per_step(kernel):
+    return {name: (value - NOTHING[name]) / STEPS for name, value in totals(kernel).items()}
+
+
+CYCLES = "cpu_clk_unhalted.thread"
+STALLS_L1D = "cycle_activity.stalls_l1d_pending"
+STALLS_LDM = "cycle_activity.stalls_ldm_pending"
+
+# M17's pointer chases in L3 (4 MiB are more than the 1 MiB of L2).
+l3 = PRESET["l3.latency_cycles"]
+chain = 24 * PRESET["arithmetic.multiply_cycles"]
+plain = per_step("chase")
+expect("chase", plain[CYCLES], l3, 0.02)
+expect("chase: stalls", plain[STALLS_L1D], l3, 0.03)
+independent = per_step("chase-independent")
+expect("24 independent multiplications", independent[CYCLES], l3, 0.02)
+expect("24 independent: stalls", independent[STALLS_L1D], l3 - 24, 0.03)
+dependent = per_step("chase-dependent")
+expect("24 dependent multiplications", dependent[CYCLES], l3 + chain, 0.02)
+expect("24 dependent: stalls", dependent[STALLS_L1D], l3, 0.03)
+expect("24 dependent: misled stalls", dependent[STALLS_LDM], l3 + chain - 24, 0.03)
+
+# Chains of arithmetic alone.
+expect("additions", per_step("add")[CYCLES], PRESET["float.add_cycles"], 0.03)
+expect("divisions", per_step("divide")[CYCLES], PRESET["float.divide_cycles"], 0.03)
+
+# Software prefetches bring the same lines, in time.
+without = per_step("gather")
+prefetching = per_step("gather-prefetch")
+expect("lines of a gather", prefetching["dram.read_bytes"], without["dram.read_bytes"], 0.02)
+if prefetching[CYCLES] > 0.6 * without[CYCLES]:
+    sys.exit(f"prefetching: {prefetching[CYCLES]:.0f} cycles, without {without[CYCLES]:.0f}")
+print("ok")

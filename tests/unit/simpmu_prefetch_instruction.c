@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Software prefetch instructions as the assembler encodes them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "prefetch_instruction.h"
+
+#define CODE(text) (const uint8_t *)(text), sizeof(text) - 1
+#define NONE       PREFETCH_NO_REGISTER
+
+static void assert_decodes(const uint8_t *bytes, size_t length,
+                           struct prefetch_instruction expected)
+{
+        struct prefetch_instruction found;
+
+        assert_true(prefetch_instruction_decode(bytes, (uint32_t)length, &found));
+        assert_int_equal(found.into, expected.into);
+        assert_int_equal(found.from_next, expected.from_next);
+        assert_int_equal(found.base, expected.base);
+        assert_int_equal(found.index, expected.index);
+        assert_int_equal(found.index_shift, expected.index_shift);
+        assert_int_equal(found.displacement, expected.displacement);
+}
+
+/* By GNU as 2.40. */
+static void hints_choose_the_cache(void **state)
+{
+        struct prefetch_instruction rdi = {.base = 7, .index = NONE};
+
+        (void)state;
+        assert_decodes(CODE("\x0f\x18\x07"), rdi); /* prefetchnta (%rdi) */
+        assert_decodes(CODE("\x0f\x18\x0f"), rdi); /* prefetcht0 (%rdi) */
+        assert_decodes(CODE("\x0f\x0d\x07"), rdi); /* prefetch (%rdi) */
+        rdi.into = PREFETCH_INTO_L2;
+        assert_decodes(CODE("\x0f\x18\x17"), rdi); /* prefetcht1 (%rdi) */
+        assert_decodes(CODE("\x0f\x18\x1f"), rdi); /* prefetcht2 (%rdi) */
+        rdi.into = PREFETCH_TO_WRITE;
+        assert_decodes(CODE("\x0f\x0d\x0f"), rdi); /* prefetchw (%rdi) */
+}
+
+static void addresses_of_every_form(void **state)
+{
+        (void)state;
+        /* prefetcht0 0x100(%rax) */
+        assert_decodes(
+            CODE("\x0f\x18\x88\x00\x01\x00\x00"),
+            (struct prefetch_instruction){.base = 0, .index = NONE, .displacement = 256});
+        /* prefetcht0 -8(%rbp) */
+        assert_decodes(
+            CODE("\x0f\x18\x4d\xf8"),
+            (struct prefetch_instruction){.base = 5, .index = NONE, .displacement = -8});
+        /* prefetcht0 0x40(%rsp) */
+        assert_decodes(
+            CODE("\x0f\x18\x4c\x24\x40"),
+            (struct prefetch_instruction){.base = 4, .index = NONE, .displacement = 64});
+        /* prefetcht0 (%r13,%r12,8): r12 as an index is none but with REX.X */
+        assert_decodes(
+            CODE("\x43\x0f\x18\x4c\xe5\x00"),
+            (struct prefetch_instruction){.base = 13, .index = 12, .index_shift = 3});
+        /* prefetcht0 0x1000(,%rcx,4) */
+        assert_decodes(
+            CODE("\x0f\x18\x0c\x8d\x00\x10\x00\x00"),
+            (struct prefetch_instruction){
+                .base = NONE, .index = 1, .index_shift = 2, .displacement = 4096});
+        /* prefetcht0 -16(%rip) */
+        assert_decodes(
+            CODE("\x0f\x18\x0d\xf0\xff\xff\xff"),
+            (struct prefetch_instruction){
+                .from_next = true, .base = NONE, .index = NONE, .displacement = -16});
+}
+
+static void other_instructions_are_none(void **state)
+{
+        struct prefetch_instruction found;
+
+        (void)state;
+        assert_false(prefetch_instruction_decode(CODE("\x90"), &found));
+        assert_false(
+            prefetch_instruction_decode(CODE("\x0f\x1f\x00"), &found)); /* nopl */
+        assert_false(prefetch_instruction_decode(CODE("\x0f\x18\x27"), &found)); /* /4 */
+        assert_false(prefetch_instruction_decode(CODE("\x0f\x18\xcf"), &found));
+        assert_false(
+            prefetch_instruction_decode(CODE("\x64\x0f\x18\x0f"), &found)); /* fs */
+        assert_false(prefetch_instruction_decode(CODE("\x67\x0f\x18\x0f"), &found));
+        assert_false(prefetch_instruction_decode(CODE("\x0f"), &found));
+        assert_false(prefetch_instruction_decode(CODE("\x8b\x0f"), &found)); /* mov */
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(hints_choose_the_cache),
+            cmocka_unit_test(addresses_of_every_form),
+            cmocka_unit_test(other_instructions_are_none),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
