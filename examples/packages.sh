@@ -3,7 +3,7 @@
 # their installation. One list for both.
 
 build_packages="build-essential cmake pkg-config valgrind libsqlite3-dev libdw-dev libelf-dev
-        libiberty-dev libzydis-dev liblzma-dev libzstd-dev libpfm4-dev libjansson-dev libhwloc-dev sqlite3 lowdown"
+        libiberty-dev libzydis-dev liblzma-dev libzstd-dev libdeflate-dev libpfm4-dev libjansson-dev libhwloc-dev sqlite3 lowdown"
 test_packages="libcmocka-dev libc6-dbg man-db python3 gzip xz-utils dwz linux-perf
         qemu-system-x86"
 

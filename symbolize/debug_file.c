@@ -5,12 +5,12 @@
 #include "debug_file.h"
 
 #include <errno.h>
+#include <libdeflate.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static const char system_directory[] = "/usr/lib/debug";
 
@@ -29,16 +29,16 @@ static bool same_build_id(const struct elf_file *file, const struct link *link)
                memcmp(file->build_id, link->build_id, link->build_id_bytes) == 0;
 }
 
-/* The CRC-32 of .gnu_debuglink is the one of zlib. */
+/* The CRC-32 of .gnu_debuglink is the one of gzip. */
 static bool same_checksum(const struct elf_file *file, uint32_t checksum)
 {
         unsigned char part[65536];
-        unsigned long sum = 0;
+        uint32_t sum = 0;
         ssize_t bytes;
 
         for (off_t at = 0; (bytes = pread(file->fd, part, sizeof(part), at)) > 0;
              at += bytes)
-                sum = crc32_z(sum, part, (size_t)bytes);
+                sum = libdeflate_crc32(sum, part, (size_t)bytes);
         return bytes == 0 && sum == checksum;
 }
 

@@ -29,58 +29,46 @@ static int read_units(struct dwarf_file *file)
         return 0;
 }
 
-static struct dwarf_bytes section_bytes(const struct elf_file *file, const char *name,
-                                        const char *compressed_name)
+static struct dwarf_bytes section_bytes(Elf *elf, const char *name)
 {
-        Elf_Scn *scn = elf_file_section(file, name);
-        Elf_Data *data;
+        Elf_Scn *scn = elf_section_named(elf, name);
+        Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 
-        if (!scn)
-                scn = elf_file_section(file, compressed_name);
-        data = scn ? elf_rawdata(scn, NULL) : NULL;
         if (!data || !data->d_buf)
                 return (struct dwarf_bytes){NULL, NULL};
         return (struct dwarf_bytes){data->d_buf,
                                     (const char *)data->d_buf + data->d_size};
 }
 
-/* Once libdw has unpacked them. */
-static void find_strings(const struct elf_file *file, struct dwarf_bytes *strings)
+static void find_strings(Elf *elf, struct dwarf_bytes *strings)
 {
-        strings[0] = section_bytes(file, ".debug_str", ".zdebug_str");
-        strings[1] = section_bytes(file, ".debug_line_str", ".zdebug_line_str");
-        strings[2] = section_bytes(file, ".debug_info", ".zdebug_info");
-        strings[3] = section_bytes(file, ".debug_types", ".zdebug_types");
+        strings[0] = section_bytes(elf, ".debug_str");
+        strings[1] = section_bytes(elf, ".debug_line_str");
+        strings[2] = section_bytes(elf, ".debug_info");
+        strings[3] = section_bytes(elf, ".debug_types");
 }
 
-/* libdw trusts that the last string of a section ends. The section was read into memory
- * of its own, where an end can be put. */
-static void end_strings(Elf *elf)
+/* libdw trusts that the last string of a section ends. The section is in memory of its
+ * own, where an end can be put. */
+static void end_strings(struct dwarf_bytes bytes)
 {
-        size_t names;
+        if (bytes.end > bytes.start)
+                *((char *)(uintptr_t)bytes.end - 1) = '\0';
+}
 
-        if (elf_getshdrstrndx(elf, &names) != 0)
-                return;
-        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;) {
-                GElf_Shdr shdr;
-                Elf_Data *data;
-                const char *name = gelf_getshdr(scn, &shdr)
-                                       ? elf_strptr(elf, names, shdr.sh_name)
-                                       : NULL;
+/* Opens the DWARF of FILE, unpacked into IMAGE where it is packed. */
+static int open_unpacked(const struct elf_file *file, struct debug_image *image,
+                         Dwarf **dwarf, struct dwarf_bytes *strings)
+{
+        int error = debug_image_open(image, file);
 
-                if (!name || shdr.sh_type == SHT_NOBITS ||
-                    (strcmp(name, ".debug_str") != 0 &&
-                     strcmp(name, ".debug_line_str") != 0 &&
-                     strcmp(name, ".zdebug_str") != 0))
-                        continue;
-                if (name[1] == 'z')
-                        elf_compress_gnu(scn, 0, 0);
-                else if (shdr.sh_flags & SHF_COMPRESSED)
-                        elf_compress(scn, 0, 0);
-                data = elf_rawdata(scn, NULL);
-                if (data && data->d_buf && data->d_size > 0)
-                        ((char *)data->d_buf)[data->d_size - 1] = '\0';
-        }
+        if (error)
+                return error;
+        find_strings(image->elf, strings);
+        end_strings(strings[0]);
+        end_strings(strings[1]);
+        *dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+        return *dwarf ? 0 : -ENOENT;
 }
 
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
@@ -89,19 +77,16 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
         int error;
 
         *dwarf = (struct dwarf_file){.source = file};
-        end_strings(file->elf);
-        dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-        if (!dwarf->dwarf)
-                return -ENOENT;
-        if (alt) {
-                end_strings(alt->elf);
-                dwarf->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
+        error = open_unpacked(file, &dwarf->image, &dwarf->dwarf, dwarf->strings);
+        if (!error && alt)
+                error = open_unpacked(alt, &dwarf->alt_image, &dwarf->alt,
+                                      dwarf->strings + 4);
+        if (error == -ENOMEM || error == -EFBIG || !dwarf->dwarf) {
+                dwarf_file_close(dwarf);
+                return error == -EINVAL ? -ENOENT : error;
         }
         if (dwarf->alt)
                 dwarf_setalt(dwarf->dwarf, dwarf->alt);
-        find_strings(file, dwarf->strings);
-        if (dwarf->alt)
-                find_strings(alt, dwarf->strings + 4);
         error = read_units(dwarf);
         if (!error && dwarf->unit_count == 0)
                 error = -ENOENT;
@@ -121,6 +106,8 @@ void dwarf_file_close(struct dwarf_file *dwarf)
         split_package_close(&dwarf->package);
         dwarf_end(dwarf->dwarf);
         dwarf_end(dwarf->alt);
+        debug_image_close(&dwarf->image);
+        debug_image_close(&dwarf->alt_image);
         free(dwarf->units);
         *dwarf = (struct dwarf_file){0};
 }
@@ -214,7 +201,8 @@ static bool read_skeleton(const struct dwarf_file *file, Dwarf_Die *die,
         uint8_t type = 0;
         Dwarf_Addr low_pc;
 
-        *skeleton = (struct split_skeleton){.file = file->source};
+        *skeleton = (struct split_skeleton){.path = file->source->path,
+                                            .elf = dwarf_getelf(file->dwarf)};
         if (dwarf_cu_info(die->cu, &version, &type, NULL, NULL, &skeleton->unit_id, NULL,
                           NULL) != 0 ||
             type != DW_UT_skeleton)
@@ -389,18 +377,11 @@ bool die_swapped(const Dwarf_Die *die)
         return identity && identity[EI_DATA] == ELFDATA2MSB;
 }
 
-static struct dwarf_bytes abbreviation_section(const Dwarf_Die *die)
-{
-        const struct elf_file file = {.elf = elf_of(die)};
-
-        return section_bytes(&file, ".debug_abbrev", ".zdebug_abbrev");
-}
-
 int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,
                       const struct unit_layout *layout,
                       const struct abbreviations **table)
 {
-        struct dwarf_bytes section = abbreviation_section(die);
+        struct dwarf_bytes section = section_bytes(elf_of(die), ".debug_abbrev");
         size_t read_bytes;
 
         if (!section.start || offset >= (uint64_t)(section.end - section.start))

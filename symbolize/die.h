@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "abbreviation.h"
-#include "elf_file.h"
+#include "debug_image.h"
 #include "split_unit.h"
 
 struct dwarf_unit {
@@ -35,6 +35,8 @@ struct dwarf_abbreviations {
 
 struct dwarf_file {
         const struct elf_file *source;
+        struct debug_image image;
+        struct debug_image alt_image;
         Dwarf *dwarf;
         Dwarf *alt;                    /* what dwz moved away; NULL: none, or not found */
         struct dwarf_bytes strings[8]; /* the sections of both with strings */
@@ -51,7 +53,8 @@ struct dwarf_file {
 };
 
 /* Opens the DWARF of FILE, with ALT (or NULL) as its alternate file; both must
- * stay open. 0, -ENOENT when there is none, -ENOMEM. */
+ * stay open. 0, -ENOENT when there is none, -EFBIG when there is too much to unpack,
+ * -ENOMEM. */
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt);
 void dwarf_file_close(struct dwarf_file *dwarf);

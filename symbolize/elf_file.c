@@ -204,22 +204,27 @@ void elf_file_close(struct elf_file *file)
         *file = (struct elf_file){.fd = -1};
 }
 
-Elf_Scn *elf_file_section(const struct elf_file *file, const char *name)
+Elf_Scn *elf_section_named(Elf *elf, const char *name)
 {
         size_t names;
 
-        if (elf_getshdrstrndx(file->elf, &names) != 0)
+        if (elf_getshdrstrndx(elf, &names) != 0)
                 return NULL;
-        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;) {
                 GElf_Shdr shdr;
                 const char *found;
 
                 if (gelf_getshdr(scn, &shdr) &&
-                    (found = elf_strptr(file->elf, names, shdr.sh_name)) &&
+                    (found = elf_strptr(elf, names, shdr.sh_name)) &&
                     strcmp(found, name) == 0)
                         return scn;
         }
         return NULL;
+}
+
+Elf_Scn *elf_file_section(const struct elf_file *file, const char *name)
+{
+        return elf_section_named(file->elf, name);
 }
 
 const struct elf_section *elf_file_section_at(const struct elf_file *file, uint64_t vaddr)

@@ -56,6 +56,7 @@ void elf_file_close(struct elf_file *file);
 void elf_file_detach(struct elf_file *file);
 
 /* The section NAME, or NULL. */
+Elf_Scn *elf_section_named(Elf *elf, const char *name);
 Elf_Scn *elf_file_section(const struct elf_file *file, const char *name);
 
 /* The loaded section that holds the file's virtual address, or NULL. */

@@ -59,6 +59,7 @@ struct debug_info {
         bool has_debug;
         bool has_alt;
         bool has_dwarf;
+        bool too_large;
 };
 
 static int open_dwarf(const struct elf_file *source, const struct debug_search *search,
@@ -88,6 +89,7 @@ static int open_debug_info(const struct elf_file *file, const struct debug_searc
                 if (error == 0)
                         error = open_dwarf(&info->debug, search, info);
         }
+        info->too_large = error == -EFBIG;
         return error == -ENOMEM ? error : 0;
 }
 
@@ -175,6 +177,7 @@ int module_name(struct module *module, const struct debug_search *search,
         if (error || module->state != MODULE_READY)
                 return error;
         error = open_debug_info(&file, search, &info);
+        module->too_large = info.too_large;
         if (!error)
                 error = symbol_table_read(&symbols, &file,
                                           info.has_debug ? &info.debug : NULL);

@@ -25,6 +25,7 @@ struct module {
         size_t build_id_bytes; /* 0: not recorded */
         enum module_state state;
         bool verified;                     /* its build-id is the recorded one */
+        bool too_large;                    /* its debug information, when unpacked */
         struct elf_file file;              /* detached; only when READY */
         const struct module_search *files; /* where to look; NULL: only at PATH */
         bool kernel;

@@ -39,6 +39,8 @@ static const char *no_line(const struct raw *raw, const struct place *place)
                 return NULL;
         const char *reason = no_function(raw, place);
 
+        if (!reason && place->module != RAW_NONE && raw->modules[place->module].too_large)
+                return "debug information too large to unpack";
         return reason ? reason : "no line";
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "elf_image.h"
 
 enum part {
         PART_INFO,
@@ -40,15 +41,12 @@ struct bytes {
         size_t size;
 };
 
-static struct bytes section_bytes(const struct elf_file *file, const char *name)
+static struct bytes section_bytes(Elf *elf, const char *name)
 {
-        Elf_Scn *scn = elf_file_section(file, name);
-        GElf_Shdr shdr;
-        Elf_Data *data;
+        Elf_Scn *scn = elf_section_named(elf, name);
+        Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 
-        if (!scn || !gelf_getshdr(scn, &shdr) ||
-            ((shdr.sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0) ||
-            !(data = elf_rawdata(scn, NULL)) || !data->d_buf)
+        if (!data || !data->d_buf)
                 return (struct bytes){NULL, 0};
         return (struct bytes){data->d_buf, data->d_size};
 }
@@ -87,13 +85,13 @@ static uint64_t read_u64(struct bytes bytes, uint64_t index)
         return value;
 }
 
-static void read_parts(const struct elf_file *file, struct bytes *parts)
+static void read_parts(Elf *elf, struct bytes *parts)
 {
         char name[64];
 
         for (int part = 0; part < PART_ADDR; part++) {
                 snprintf(name, sizeof(name), "%s.dwo", part_names[part]);
-                parts[part] = section_bytes(file, name);
+                parts[part] = section_bytes(elf, name);
         }
 }
 
@@ -157,8 +155,7 @@ static int part_of_column(const struct index *index, uint32_t column)
 }
 
 /* Cuts the unit's own out of PARTS, the package's sections. */
-static bool cut_unit(const struct elf_file *package, uint64_t unit_id,
-                     struct bytes *parts)
+static bool cut_unit(Elf *package, uint64_t unit_id, struct bytes *parts)
 {
         struct index index;
         struct bytes whole[PART_COUNT];
@@ -189,9 +186,13 @@ static bool open_package(const struct split_skeleton *skeleton,
         if (package->asked)
                 return package->there;
         package->asked = true;
-        if (!skeleton->file->path || asprintf(&path, "%s.dwp", skeleton->file->path) < 0)
+        if (!skeleton->path || asprintf(&path, "%s.dwp", skeleton->path) < 0)
                 return false;
         package->there = elf_file_open(&package->file, path) == 0;
+        if (package->there && debug_image_open(&package->image, &package->file) != 0) {
+                elf_file_close(&package->file);
+                package->there = false;
+        }
         free(path);
         return package->there;
 }
@@ -214,7 +215,7 @@ static int open_at(struct elf_file *file, const char *directory, size_t length,
 /* Where it was made, then beside the program, where it may have been moved with it. */
 static int open_dwo(const struct split_skeleton *skeleton, struct elf_file *file)
 {
-        const char *path = skeleton->file->path, *name = skeleton->name;
+        const char *path = skeleton->path, *name = skeleton->name;
         const char *slash = path ? strrchr(path, '/') : NULL, *base = strrchr(name, '/');
         int error;
 
@@ -232,82 +233,17 @@ static int open_dwo(const struct split_skeleton *skeleton, struct elf_file *file
 
 /* ---- the file in memory ----------------------------------------------------------- */
 
-struct image {
-        char *bytes;
-        size_t size;
-        size_t capacity;
-        Elf64_Shdr sections[PART_COUNT + 2];
-        size_t section_count;
-        char names[256];
-        size_t names_size;
-};
-
-static int append(struct image *image, const void *data, size_t size)
-{
-        if (size > SIZE_MAX / 4 - image->size)
-                return -ENOMEM;
-        if (image->size + size > image->capacity) {
-                size_t wanted = 2 * (image->size + size);
-                char *grown = realloc(image->bytes, wanted);
-
-                if (!grown)
-                        return -ENOMEM;
-                image->bytes = grown;
-                image->capacity = wanted;
-        }
-        if (size > 0)
-                memcpy(image->bytes + image->size, data, size);
-        image->size += size;
-        return 0;
-}
-
-static int begin_section(struct image *image, const char *name, uint32_t type)
-{
-        static const char zeros[8];
-        int error = append(image, zeros, -image->size & 7);
-
-        image->sections[image->section_count++] =
-            (Elf64_Shdr){.sh_name = (Elf64_Word)image->names_size,
-                         .sh_type = type,
-                         .sh_offset = image->size,
-                         .sh_addralign = 1};
-        image->names_size +=
-            (size_t)snprintf(image->names + image->names_size,
-                             sizeof(image->names) - image->names_size, "%s", name) +
-            1;
-        return error;
-}
-
-static void end_section(struct image *image)
-{
-        Elf64_Shdr *section = &image->sections[image->section_count - 1];
-
-        section->sh_size = image->size - section->sh_offset;
-}
-
-static int add_section(struct image *image, const char *name, struct bytes bytes)
-{
-        if (!bytes.data)
-                return 0;
-        int error = begin_section(image, name, SHT_PROGBITS);
-
-        if (!error)
-                error = append(image, bytes.data, bytes.size);
-        end_section(image);
-        return error;
-}
-
 /* The strings of the unit alone, in the order of their numbers: a package has those of
  * all units. HEADER_BYTES come before the offsets. */
-static int add_strings(struct image *image, struct bytes offsets, struct bytes strings,
-                       size_t header_bytes)
+static int add_strings(struct elf_image *image, struct bytes offsets,
+                       struct bytes strings, size_t header_bytes)
 {
         struct bytes numbers = from(offsets, header_bytes);
         size_t count = numbers.size / 4;
         uint32_t *moved = malloc((count + 1) * sizeof(*moved));
         size_t from_bytes = image->size;
         int error =
-            moved ? begin_section(image, part_names[PART_STR], SHT_PROGBITS) : -ENOMEM;
+            moved ? elf_image_begin_section(image, part_names[PART_STR]) : -ENOMEM;
 
         if (!error)
                 from_bytes = image->size;
@@ -321,80 +257,52 @@ static int add_strings(struct image *image, struct bytes offsets, struct bytes s
                 if (image->size - from_bytes + length > strings.size + count)
                         error = -ENOENT;
                 else
-                        error = append(image, end ? rest.data : "", length);
+                        error = elf_image_append(image, end ? rest.data : "", length);
         }
         if (!error) {
-                end_section(image);
-                error = begin_section(image, part_names[PART_STR_OFFSETS], SHT_PROGBITS);
+                elf_image_end_section(image);
+                error = elf_image_begin_section(image, part_names[PART_STR_OFFSETS]);
         }
         if (!error)
-                error = append(image, offsets.data,
-                               header_bytes < offsets.size ? header_bytes : offsets.size);
+                error = elf_image_append(image, offsets.data,
+                                         header_bytes < offsets.size ? header_bytes
+                                                                     : offsets.size);
         if (!error)
-                error = append(image, moved, count * sizeof(*moved));
+                error = elf_image_append(image, moved, count * sizeof(*moved));
         if (!error)
-                end_section(image);
+                elf_image_end_section(image);
         free(moved);
         return error;
 }
 
-static int end_image(struct image *image)
-{
-        Elf64_Ehdr ehdr = {.e_type = ET_REL,
-                           .e_machine = EM_X86_64,
-                           .e_version = EV_CURRENT,
-                           .e_ehsize = sizeof(ehdr),
-                           .e_shentsize = sizeof(Elf64_Shdr)};
-        static const char zeros[8];
-        int error = begin_section(image, ".shstrtab", SHT_STRTAB);
-
-        memcpy(ehdr.e_ident, ELFMAG, SELFMAG);
-        ehdr.e_ident[EI_CLASS] = ELFCLASS64;
-        ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
-        ehdr.e_ident[EI_VERSION] = EV_CURRENT;
-        if (!error)
-                error = append(image, image->names, image->names_size);
-        end_section(image);
-        if (!error)
-                error = append(image, zeros, -image->size & 7);
-        ehdr.e_shoff = image->size;
-        ehdr.e_shnum = (Elf64_Half)image->section_count;
-        ehdr.e_shstrndx = (Elf64_Half)(image->section_count - 1);
-        if (!error)
-                error = append(image, image->sections,
-                               image->section_count * sizeof(*image->sections));
-        if (!error)
-                memcpy(image->bytes, &ehdr, sizeof(ehdr));
-        return error;
-}
-
 static int make_image(const struct split_skeleton *skeleton, const struct bytes *parts,
-                      struct image *image)
+                      struct elf_image *image)
 {
         static const char padding[RANGES_PADDING];
-        Elf64_Ehdr room = {0};
         bool old = skeleton->version < 5;
-        int error = append(image, &room, sizeof(room));
+        int error = elf_image_begin(image, parts[PART_INFO].size);
 
-        image->section_count = image->names_size = 1; /* the empty ones */
         for (int part = 0; part < PART_STR && !error; part++)
                 if (part != PART_STR_OFFSETS)
-                        error = add_section(image, part_names[part], parts[part]);
+                        error = elf_image_add_section(image, part_names[part],
+                                                      parts[part].data, parts[part].size);
         if (!error && parts[PART_STR_OFFSETS].data)
                 error = add_strings(image, parts[PART_STR_OFFSETS], parts[PART_STR],
                                     old ? 0 : 8);
         if (!error)
-                error = add_section(image, part_names[PART_ADDR], parts[PART_ADDR]);
+                error =
+                    elf_image_add_section(image, part_names[PART_ADDR],
+                                          parts[PART_ADDR].data, parts[PART_ADDR].size);
         if (!error && old && parts[PART_RANGES].data) {
-                error = begin_section(image, part_names[PART_RANGES], SHT_PROGBITS);
+                error = elf_image_begin_section(image, part_names[PART_RANGES]);
                 if (!error)
-                        error = append(image, padding, sizeof(padding));
+                        error = elf_image_append(image, padding, sizeof(padding));
                 if (!error)
-                        error = append(image, parts[PART_RANGES].data,
-                                       parts[PART_RANGES].size);
-                end_section(image);
+                        error = elf_image_append(image, parts[PART_RANGES].data,
+                                                 parts[PART_RANGES].size);
+                elf_image_end_section(image);
         }
-        return error ? error : end_image(image);
+        return error ? error : elf_image_end(image);
 }
 
 /* ---- the unit --------------------------------------------------------------------- */
@@ -424,26 +332,23 @@ static bool find_unit(struct split_unit *unit, uint64_t unit_id)
 static int open_image(struct split_unit *unit, const struct split_skeleton *skeleton,
                       struct bytes *parts)
 {
-        struct image image = {0};
+        struct elf_image image = {0};
         int error;
 
         parts[PART_ADDR] =
-            from(section_bytes(skeleton->file, ".debug_addr"), skeleton->addr_base);
+            from(section_bytes(skeleton->elf, ".debug_addr"), skeleton->addr_base);
         parts[PART_RANGES] =
-            from(section_bytes(skeleton->file, ".debug_ranges"), skeleton->ranges_base);
+            from(section_bytes(skeleton->elf, ".debug_ranges"), skeleton->ranges_base);
         error = make_image(skeleton, parts, &image);
         unit->image = image.bytes;
         unit->image_bytes = image.size;
         unit->low_pc = skeleton->low_pc;
         unit->version = skeleton->version;
-        for (size_t i = 1; i < image.section_count; i++) {
-                const Elf64_Shdr *section = &image.sections[i];
+        const Elf64_Shdr *lists = elf_image_section(&image, part_names[PART_RNGLISTS]);
 
-                if (strcmp(image.names + section->sh_name, part_names[PART_RNGLISTS]) ==
-                    0) {
-                        unit->lists_at = section->sh_offset;
-                        unit->lists_size = section->sh_size;
-                }
+        if (lists) {
+                unit->lists_at = lists->sh_offset;
+                unit->lists_size = lists->sh_size;
         }
         unit->has_files = parts[PART_LINE].data != NULL;
         unit->work = UINT64_C(16) * parts[PART_INFO].size + 65536;
@@ -452,6 +357,21 @@ static int open_image(struct split_unit *unit, const struct split_skeleton *skel
         unit->elf = elf_memory(image.bytes, image.size);
         unit->dwarf = unit->elf ? dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL) : NULL;
         return unit->dwarf && find_unit(unit, skeleton->unit_id) ? 0 : -ENOENT;
+}
+
+static int open_dwo_unit(struct split_unit *unit, const struct split_skeleton *skeleton,
+                         const struct elf_file *file)
+{
+        struct bytes parts[PART_COUNT] = {0};
+        struct debug_image image;
+        int error = debug_image_open(&image, file);
+
+        if (error)
+                return error == -ENOMEM ? error : -ENOENT;
+        read_parts(image.elf, parts);
+        error = open_image(unit, skeleton, parts);
+        debug_image_close(&image);
+        return error;
 }
 
 int split_unit_open(struct split_unit *unit, const struct split_skeleton *skeleton,
@@ -463,8 +383,8 @@ int split_unit_open(struct split_unit *unit, const struct split_skeleton *skelet
 
         *unit = (struct split_unit){0};
         if (open_package(skeleton, package)) {
-                read_parts(&package->file, parts);
-                if (cut_unit(&package->file, skeleton->unit_id, parts))
+                read_parts(package->image.elf, parts);
+                if (cut_unit(package->image.elf, skeleton->unit_id, parts))
                         error = open_image(unit, skeleton, parts);
         }
         if (error == -ENOENT && skeleton->name) {
@@ -472,8 +392,7 @@ int split_unit_open(struct split_unit *unit, const struct split_skeleton *skelet
                 error = open_dwo(skeleton, &file);
                 if (error)
                         return error == -ENOMEM ? error : -ENOENT;
-                read_parts(&file, parts);
-                error = open_image(unit, skeleton, parts);
+                error = open_dwo_unit(unit, skeleton, &file);
                 elf_file_close(&file);
         }
         if (error)
@@ -491,8 +410,10 @@ void split_unit_close(struct split_unit *unit)
 
 void split_package_close(struct split_package *package)
 {
-        if (package->there)
+        if (package->there) {
+                debug_image_close(&package->image);
                 elf_file_close(&package->file);
+        }
         *package = (struct split_package){0};
 }
 

@@ -7,11 +7,12 @@
 
 #include <elfutils/libdw.h>
 
-#include "elf_file.h"
+#include "debug_image.h"
 
 /* What the program's part of the unit says of the rest. */
 struct split_skeleton {
-        const struct elf_file *file; /* where it is */
+        const char *path; /* of the program; NULL: not known */
+        Elf *elf;         /* its debug information */
         unsigned version;
         uint64_t unit_id;
         const char *name;      /* of the .dwo file */
@@ -38,6 +39,7 @@ struct split_unit {
 /* A package beside FILE, opened when it is first asked for. */
 struct split_package {
         struct elf_file file;
+        struct debug_image image;
         bool asked;
         bool there;
 };

@@ -39,7 +39,8 @@ static void read_unit(struct split_unit *unit)
 static void look_for(const struct elf_file *file, uint64_t id, unsigned version,
                      struct split_package *package)
 {
-        const struct split_skeleton skeleton = {.file = file,
+        const struct split_skeleton skeleton = {.path = file->path,
+                                                .elf = file->elf,
                                                 .version = version,
                                                 .unit_id = id,
                                                 .name = file->path,
@@ -69,6 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         memcpy(&id, bytes, sizeof(id));
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         package.there = elf_file_open(&package.file, path) == 0;
+        if (package.there && debug_image_open(&package.image, &package.file) != 0) {
+                elf_file_close(&package.file);
+                package.there = false;
+        }
         if (elf_file_open(&file, path) == 0) {
                 for (unsigned version = 4; version <= 5; version++) {
                         look_for(&file, id, version, &none);

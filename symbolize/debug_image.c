@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* libelf would unpack one section after the other. Here each is a job, the largest first,
+ * for as many threads as there are processors; the result is the same for any number. */
+#include "debug_image.h"
+
+#include <errno.h>
+#include <libdeflate.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "elf_image.h"
+
+enum { THREADS_LIMIT = 4, NAME_BYTES = 40 };
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+enum packing { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD };
+
+/* What one packed byte stands for at most: a deflated one by its definition, one of zstd
+ * when blocks of 128 KiB repeat a byte. */
+static const uint64_t ratio_limits[] = {1, 1032, 65536};
+
+/* What libdw and the readers of this stage look at; with ".dwo" behind them, of a unit
+ * that was split off. */
+static const char *const section_names[] = {
+    "info", "types",    "abbrev", "line",     "line_str", "str",     "str_offsets",
+    "addr", "cu_index", "ranges", "rnglists", "loc",      "loclists"};
+
+enum { NAMES = sizeof(section_names) / sizeof(section_names[0]) };
+
+struct part {
+        char name[NAME_BYTES];
+        uint64_t offset; /* of what follows the header, in the file */
+        uint64_t file_bytes;
+        uint64_t bytes;
+        enum packing packing;
+        size_t at; /* in the image */
+};
+
+struct unpacking {
+        int fd;
+        char *bytes; /* the image's */
+        struct part parts[ELF_IMAGE_SECTIONS];
+        size_t part_count;
+        bool packed; /* any of them */
+        atomic_size_t next;
+        atomic_int error;
+};
+
+/* ---- what there is ----------------------------------------------------------------- */
+
+/* Writes the name without the "z" of old packed sections; false for other sections. */
+static bool plain_name(const char *name, char *plain)
+{
+        bool old = strncmp(name, ".zdebug_", 8) == 0;
+
+        if (!old && strncmp(name, ".debug_", 7) != 0)
+                return false;
+        name += old ? 8 : 7;
+        for (size_t i = 0; i < NAMES; i++) {
+                size_t length = strlen(section_names[i]);
+
+                if (strncmp(name, section_names[i], length) != 0 ||
+                    (name[length] && strcmp(name + length, ".dwo") != 0))
+                        continue;
+                strcpy(plain, ".debug_");
+                strcat(plain, name);
+                return true;
+        }
+        return false;
+}
+
+static uint64_t big_endian(const uint8_t *bytes)
+{
+        uint64_t value = 0;
+
+        for (int i = 0; i < 8; i++)
+                value = value << 8 | bytes[i];
+        return value;
+}
+
+/* Reads the header of a packed section (the generic ABI's, or "ZLIB" and the size). False
+ * when it is not one, or is packed in another way. */
+static bool read_header(const struct elf_file *file, bool old, struct part *part)
+{
+        union {
+                uint8_t bytes[sizeof(Elf64_Chdr)];
+                Elf32_Chdr narrow;
+                Elf64_Chdr wide;
+        } header = {{0}};
+        bool narrow = gelf_getclass(file->elf) == ELFCLASS32;
+        size_t size = old ? 12 : narrow ? sizeof(header.narrow) : sizeof(header.wide);
+
+        if (part->file_bytes < size ||
+            pread(file->fd, header.bytes, size, (off_t)part->offset) != (ssize_t)size)
+                return false;
+        part->offset += size;
+        part->file_bytes -= size;
+        part->packing = PACKING_ZLIB;
+        if (old) {
+                part->bytes = big_endian(header.bytes + 4);
+                return memcmp(header.bytes, "ZLIB", 4) == 0;
+        }
+        part->bytes = narrow ? header.narrow.ch_size : header.wide.ch_size;
+        uint32_t type = narrow ? header.narrow.ch_type : header.wide.ch_type;
+
+        if (type == ELFCOMPRESS_ZSTD)
+                part->packing = PACKING_ZSTD;
+        return type == ELFCOMPRESS_ZLIB || type == ELFCOMPRESS_ZSTD;
+}
+
+static bool same_name(const struct unpacking *unpacking, const char *name)
+{
+        for (size_t i = 0; i < unpacking->part_count; i++)
+                if (strcmp(unpacking->parts[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+static int add_part(struct unpacking *unpacking, const struct elf_file *file,
+                    const GElf_Shdr *shdr, const char *name)
+{
+        struct part part = {.offset = shdr->sh_offset,
+                            .file_bytes = shdr->sh_size,
+                            .bytes = shdr->sh_size};
+        bool old = name[1] == 'z';
+
+        if (shdr->sh_type == SHT_NOBITS || !plain_name(name, part.name) ||
+            same_name(unpacking, part.name))
+                return 0;
+        if (shdr->sh_size > file->file_bytes ||
+            shdr->sh_offset > file->file_bytes - shdr->sh_size ||
+            ((old || (shdr->sh_flags & SHF_COMPRESSED)) &&
+             !read_header(file, old, &part)))
+                return -EINVAL;
+        unpacking->packed |= part.packing != PACKING_NONE;
+        unpacking->parts[unpacking->part_count++] = part;
+        return 0;
+}
+
+static int find_parts(struct unpacking *unpacking, const struct elf_file *file)
+{
+        size_t names;
+        int error = 0;
+
+        if (elf_getshdrstrndx(file->elf, &names) != 0)
+                return 0;
+        for (Elf_Scn *scn = NULL; !error && unpacking->part_count < ELF_IMAGE_SECTIONS &&
+                                  (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+                GElf_Shdr shdr;
+                const char *name = gelf_getshdr(scn, &shdr)
+                                       ? elf_strptr(file->elf, names, shdr.sh_name)
+                                       : NULL;
+
+                if (name)
+                        error = add_part(unpacking, file, &shdr, name);
+        }
+        return error;
+}
+
+/* ---- unpacking --------------------------------------------------------------------- */
+
+static int read_all(int fd, char *to, uint64_t bytes, uint64_t offset)
+{
+        while (bytes > 0) {
+                ssize_t got = pread(fd, to, bytes, (off_t)offset);
+
+                if (got <= 0)
+                        return -EINVAL;
+                to += got;
+                offset += (uint64_t)got;
+                bytes -= (uint64_t)got;
+        }
+        return 0;
+}
+
+static int inflate(const char *packed, uint64_t packed_bytes, char *to, uint64_t bytes)
+{
+        struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
+
+        if (!decompressor)
+                return -ENOMEM;
+        bool done = libdeflate_zlib_decompress(decompressor, packed, packed_bytes, to,
+                                               bytes, NULL) == LIBDEFLATE_SUCCESS;
+
+        libdeflate_free_decompressor(decompressor);
+        return done ? 0 : -EINVAL;
+}
+
+static int unpack(const struct unpacking *unpacking, const struct part *part)
+{
+        char *to = unpacking->bytes + part->at;
+
+        if (part->packing == PACKING_NONE)
+                return read_all(unpacking->fd, to, part->bytes, part->offset);
+        char *packed = malloc(part->file_bytes + 1);
+        int error = packed
+                        ? read_all(unpacking->fd, packed, part->file_bytes, part->offset)
+                        : -ENOMEM;
+
+        if (!error && part->packing == PACKING_ZLIB)
+                error = inflate(packed, part->file_bytes, to, part->bytes);
+        else if (!error && ZSTD_decompress(to, part->bytes, packed, part->file_bytes) !=
+                               part->bytes)
+                error = -EINVAL;
+        free(packed);
+        return error;
+}
+
+static void *unpack_some(void *context)
+{
+        struct unpacking *unpacking = context;
+        size_t i;
+
+        while ((i = atomic_fetch_add(&unpacking->next, 1)) < unpacking->part_count) {
+                int error = unpack(unpacking, &unpacking->parts[i]);
+
+                if (error)
+                        atomic_store(&unpacking->error, error);
+        }
+        return NULL;
+}
+
+static int unpack_all(struct unpacking *unpacking)
+{
+        pthread_t threads[THREADS_LIMIT];
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        int started = 0;
+
+        while (started + 1 < processors && started + 1 < THREADS_LIMIT &&
+               pthread_create(&threads[started], NULL, unpack_some, unpacking) == 0)
+                started++;
+        unpack_some(unpacking);
+        while (started > 0)
+                pthread_join(threads[--started], NULL);
+        return unpacking->error;
+}
+
+/* ---- the image --------------------------------------------------------------------- */
+
+static int larger_first(const void *left, const void *right)
+{
+        const struct part *a = left, *b = right;
+
+        if (a->bytes != b->bytes)
+                return a->bytes > b->bytes ? -1 : 1;
+        return strcmp(a->name, b->name);
+}
+
+/* Whether what the sections claim to be can be, and fits. */
+static int check_sizes(const struct unpacking *unpacking, uint64_t *total)
+{
+        uint64_t limit =
+            (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+
+        *total = 0;
+        for (size_t i = 0; i < unpacking->part_count; i++) {
+                const struct part *part = &unpacking->parts[i];
+
+                if (part->bytes > limit - *total)
+                        return -EFBIG;
+                if (part->bytes / ratio_limits[part->packing] > part->file_bytes)
+                        return -EINVAL;
+                *total += part->bytes;
+        }
+        return 0;
+}
+
+static int make_image(struct unpacking *unpacking, struct elf_image *image)
+{
+        uint64_t total;
+        int error = check_sizes(unpacking, &total);
+
+        if (!error)
+                error = elf_image_begin(image, total + 4096);
+        if (unpacking->part_count > 1)
+                qsort(unpacking->parts, unpacking->part_count, sizeof(*unpacking->parts),
+                      larger_first);
+        for (size_t i = 0; i < unpacking->part_count && !error; i++) {
+                struct part *part = &unpacking->parts[i];
+
+                error = elf_image_begin_section(image, part->name);
+                if (!error)
+                        error = elf_image_room(image, part->bytes, &part->at);
+                elf_image_end_section(image);
+        }
+        if (!error)
+                error = elf_image_end(image);
+        unpacking->bytes = image->bytes;
+        return error ? error : unpack_all(unpacking);
+}
+
+static int open_made(struct debug_image *image, struct unpacking *unpacking)
+{
+        struct elf_image made = {0};
+        int error = make_image(unpacking, &made);
+
+        if (!error) {
+                image->elf = elf_memory(made.bytes, made.size);
+                error = image->elf ? 0 : -ENOMEM;
+        }
+        if (error)
+                free(made.bytes);
+        else
+                image->bytes = made.bytes;
+        return error;
+}
+
+int debug_image_open(struct debug_image *image, const struct elf_file *file)
+{
+        struct unpacking unpacking = {.fd = file->fd};
+        const char *identity = elf_getident(file->elf, NULL);
+        int error = find_parts(&unpacking, file);
+
+        *image = (struct debug_image){.elf = file->elf};
+        if (error || !unpacking.packed)
+                return error;
+        if (!identity || identity[EI_DATA] != ELFDATA2LSB)
+                return -EINVAL; /* of another processor */
+        return open_made(image, &unpacking);
+}
+
+void debug_image_close(struct debug_image *image)
+{
+        if (image->bytes)
+                elf_end(image->elf);
+        free(image->bytes);
+        *image = (struct debug_image){0};
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The debug information of a file whose sections are packed: a file in memory with them
+ * unpacked. A small file may claim to unpack to any size; that is checked before. */
+#ifndef MEMLAG_SYMBOLIZE_DEBUG_IMAGE_H
+#define MEMLAG_SYMBOLIZE_DEBUG_IMAGE_H
+
+#include "elf_file.h"
+
+struct debug_image {
+        Elf *elf;
+        char *bytes; /* NULL: nothing was packed; ELF is the file's own */
+};
+
+/* Unpacks that of FILE, which must stay open: 0; -EFBIG when that would take more than
+ * half of the machine's memory; -EINVAL when it cannot be unpacked; -ENOMEM. On error
+ * IMAGE needs no close. */
+int debug_image_open(struct debug_image *image, const struct elf_file *file);
+void debug_image_close(struct debug_image *image);
+
+#endif
