@@ -102,6 +102,7 @@ char *host_preset(const json_t *calibration)
         print_level(out, "l3", &l3);
         /* Up to the L3 and from there to the other core: about twice the way. */
         fprintf(out, "hitm.latency_cycles = %.0f # assumed\n", round(2 * l3.cycles));
+        fprintf(out, "l3.inclusion = 2 # assumed\n");
         fprintf(out, "dtlb.entries = %.0f\ndtlb.ways = 4 # assumed\n",
                 whole_sets(first > 0 ? first : 64, 4));
         fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",
@@ -114,6 +115,9 @@ char *host_preset(const json_t *calibration)
                 calibration_number(calibration, "memory.0.latency_ns"));
         fprintf(out, "dram.bandwidth_gbs = %.2f\n",
                 calibration_number(calibration, "bandwidth.peak_read_gbs"));
+        /* One node, as its memory was measured from one: the rest does not matter. */
+        fprintf(out, "numa.nodes = 1\nnuma.spread = 0\nnuma.link_latency_ns = 50\n"
+                     "numa.link_bandwidth_gbs = 20\nnuma.cache_latency_ns = 100\n");
         if (fclose(out) == 0)
                 return text;
         free(text);

@@ -107,9 +107,16 @@ static int deliver_sample(struct sink *sink, image_key image,
                 const char *level;
                 const char *snoop;
         } levels[SIMPMU_LEVEL_COUNT] = {
-            [SIMPMU_LEVEL_L1] = {"L1", "none"},   [SIMPMU_LEVEL_LFB] = {"LFB", "none"},
-            [SIMPMU_LEVEL_L2] = {"L2", "none"},   [SIMPMU_LEVEL_L3] = {"L3", "none"},
-            [SIMPMU_LEVEL_HITM] = {"L3", "hitm"}, [SIMPMU_LEVEL_DRAM] = {"DRAM", "none"},
+            [SIMPMU_LEVEL_L1] = {"L1", "none"},
+            [SIMPMU_LEVEL_LFB] = {"LFB", "none"},
+            [SIMPMU_LEVEL_L2] = {"L2", "none"},
+            [SIMPMU_LEVEL_L3] = {"L3", "none"},
+            [SIMPMU_LEVEL_FORWARD] = {"L3", "hit"},
+            [SIMPMU_LEVEL_REMOTE_DRAM] = {"REMOTE_DRAM", "none"},
+            [SIMPMU_LEVEL_REMOTE_CACHE] = {"REMOTE_CACHE", "hit"},
+            [SIMPMU_LEVEL_REMOTE_HITM] = {"REMOTE_CACHE", "hitm"},
+            [SIMPMU_LEVEL_HITM] = {"L3", "hitm"},
+            [SIMPMU_LEVEL_DRAM] = {"DRAM", "none"},
         };
         uint16_t flags = sample->header.flags;
         struct data_source_row data_source = {

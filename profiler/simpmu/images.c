@@ -176,6 +176,7 @@ static void on_mmap(Addr start, SizeT length, Bool read, Bool write, Bool execut
 {
         (void)read, (void)write, (void)execute, (void)debug_info;
         forget_executable();
+        pages_forget(&tool_machine.pages, start >> PAGE_SHIFT, length >> PAGE_SHIFT);
         write_range(start, length);
 }
 
@@ -208,8 +209,10 @@ static void on_unmap(Addr start, SizeT length)
 /* Part of a mapping has moved (mremap); the old place is told as unmapped. */
 static void on_remap(Addr from, Addr to, SizeT length)
 {
-        (void)from;
-        on_mmap(to, length, False, False, False, 0);
+        forget_executable();
+        pages_move(&tool_machine.pages, from >> PAGE_SHIFT, to >> PAGE_SHIFT,
+                   length >> PAGE_SHIFT);
+        write_range(to, length);
 }
 
 /* Instructions that programs run on purpose to be stopped: ud0, ud1, ud2. */

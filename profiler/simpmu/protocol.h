@@ -59,6 +59,7 @@
         X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
         X(l3_ways, "l3.ways", "ways", 1, 32)                                             \
         X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \
+        X(l3_inclusion, "l3.inclusion", "0, 1 or 2", 0, 2)                               \
         X(hitm_latency_cycles, "hitm.latency_cycles", "cycles", 1, 10000)                \
         X(dtlb_entries, "dtlb.entries", "pages", 1, 4096)                                \
         X(dtlb_ways, "dtlb.ways", "ways", 1, 32)                                         \
@@ -67,7 +68,12 @@
         X(stlb_latency_cycles, "stlb.latency_cycles", "cycles", 0, 1000)                 \
         X(page_walk_cycles, "page_walk.latency_cycles", "cycles", 0, 10000)              \
         X(dram_latency_ns, "dram.latency_ns", "ns", 1, 10000)                            \
-        X(dram_bandwidth_gbs, "dram.bandwidth_gbs", "GB/s", 0.01, 10000)
+        X(dram_bandwidth_gbs, "dram.bandwidth_gbs", "GB/s", 0.01, 10000)                 \
+        X(nodes, "numa.nodes", "nodes", 1, 8)                                            \
+        X(spread, "numa.spread", "0 or 1", 0, 1)                                         \
+        X(link_latency_ns, "numa.link_latency_ns", "ns", 0, 10000)                       \
+        X(link_bandwidth_gbs, "numa.link_bandwidth_gbs", "GB/s", 0.01, 10000)            \
+        X(remote_cache_ns, "numa.cache_latency_ns", "ns", 1, 10000)
 
 struct simpmu_params {
 #define SIMPMU_FIELD(field, key, unit, minimum, maximum) double field;
@@ -220,8 +226,12 @@ enum simpmu_level {
         SIMPMU_LEVEL_LFB,
         SIMPMU_LEVEL_L2,
         SIMPMU_LEVEL_L3,
-        SIMPMU_LEVEL_HITM, /* another core had modified the line, and answered */
+        SIMPMU_LEVEL_FORWARD, /* another core of the node had the line */
+        SIMPMU_LEVEL_HITM,    /* and had modified it */
         SIMPMU_LEVEL_DRAM,
+        SIMPMU_LEVEL_REMOTE_DRAM,  /* these are of another node */
+        SIMPMU_LEVEL_REMOTE_CACHE, /* its L3 */
+        SIMPMU_LEVEL_REMOTE_HITM,
         SIMPMU_LEVEL_COUNT
 };
 

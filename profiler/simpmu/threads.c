@@ -288,7 +288,7 @@ static void wait_at_gate(ThreadId tid)
 
 static void runnable_changed(void)
 {
-        dram_set_skew(&tool_machine.dram, runnable_count > 1 ? gate_window_slots : 0);
+        machine_set_skew(&tool_machine, runnable_count > 1 ? gate_window_slots : 0);
         wake_those_in_window();
 }
 

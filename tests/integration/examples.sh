@@ -100,7 +100,7 @@ check_pasted_report()
         done
 }
 
-for example in contention chase friendly columns false-sharing; do
+for example in contention chase friendly columns false-sharing remote; do
         source=$SOURCE_DIR/examples/$example/$example.c
         readme=$SOURCE_DIR/examples/$example/README.md
         database=$example.db

@@ -126,7 +126,9 @@ static void print_record(uint64_t number, const struct simpmu_record *record)
             "PAD",       "PROCESS", "FORK",     "THREAD",     "THREAD_EXIT", "MAP",
             "UNMAP",     "SAMPLE",  "COUNTERS", "ALLOC",      "FREE",        "TRACKER",
             "UNHANDLED", "STACK",   "ALLOC_AT", "RANGE_FREE", "END"};
-        static const char *const levels[] = {"L1", "LFB", "L2", "L3", "HITM", "DRAM"};
+        static const char *const levels[] = {
+            "L1",   "LFB",  "L2",          "L3",           "FORWARD",
+            "HITM", "DRAM", "REMOTE_DRAM", "REMOTE_CACHE", "REMOTE_HITM"};
         const void *any = record;
 
         if (record->type == SIMPMU_PAD)

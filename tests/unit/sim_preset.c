@@ -42,6 +42,7 @@ static const struct {
     {"l3.size_bytes", "8388608"},
     {"l3.ways", "16"},
     {"l3.latency_cycles", "68"},
+    {"l3.inclusion", "2"},
     {"hitm.latency_cycles", "105"},
     {"dtlb.entries", "64"},
     {"dtlb.ways", "4"},
@@ -51,6 +52,11 @@ static const struct {
     {"page_walk.latency_cycles", "26"},
     {"dram.latency_ns", "89"},
     {"dram.bandwidth_gbs", "105"},
+    {"numa.nodes", "2"},
+    {"numa.spread", "0"},
+    {"numa.link_latency_ns", "60"},
+    {"numa.link_bandwidth_gbs", "35"},
+    {"numa.cache_latency_ns", "110"},
 };
 enum { LINES = sizeof(whole) / sizeof(whole[0]) };
 
@@ -169,7 +175,9 @@ static void settings_change_one_parameter(void **state)
         struct diag diag;
         read_whole(&preset);
         assert_int_equal(sim_preset_set(&preset, "dram.bandwidth_gbs=15", &diag), 0);
+        assert_int_equal(sim_preset_set(&preset, "numa.cache_latency_ns=99", &diag), 0);
         assert_true(preset.params.dram_bandwidth_gbs == 15);
+        assert_true(preset.params.remote_cache_ns == 99);
         assert_true(preset.from_command_line[LINES - 1]);
         assert_false(preset.from_command_line[0]);
         assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs", &diag) < 0);

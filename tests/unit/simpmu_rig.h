@@ -13,19 +13,22 @@
 
 #include "model/access.h"
 
-#define KIB         1024ull
-#define MIB         (1024 * KIB)
-#define CLOCK_MHZ   2000.0
-#define DRAM_NS     100.0
-#define DRAM_CYCLES 200u /* DRAM_NS at CLOCK_MHZ */
-#define DRAM_GBS    20.0
-#define WALK_CYCLES 30u
-#define HITM_CYCLES 100u
-#define THREADS_MAX 16u
-#define GATE_CYCLES 10000u
-#define POINTER     0u /* the register that a chase loads */
-#define WORD_BYTES  8u
-#define NO_SAMPLES  UINT32_MAX
+#define KIB             1024ull
+#define MIB             (1024 * KIB)
+#define CLOCK_MHZ       2000.0
+#define DRAM_NS         100.0
+#define DRAM_CYCLES     200u /* DRAM_NS at CLOCK_MHZ */
+#define DRAM_GBS        20.0
+#define WALK_CYCLES     30u
+#define HITM_CYCLES     100u
+#define LINK_NS         50.0
+#define LINK_GBS        8.0
+#define REMOTE_CACHE_NS 120.0
+#define THREADS_MAX     16u
+#define GATE_CYCLES     10000u
+#define POINTER         0u /* the register that a chase loads */
+#define WORD_BYTES      8u
+#define NO_SAMPLES      UINT32_MAX
 
 /* A machine with threads on cores of their own; one runs at a time. */
 struct rig {
@@ -104,6 +107,10 @@ static inline struct simpmu_params default_params(void)
             .page_walk_cycles = WALK_CYCLES,
             .dram_latency_ns = DRAM_NS,
             .dram_bandwidth_gbs = DRAM_GBS,
+            .nodes = 1,
+            .link_latency_ns = LINK_NS,
+            .link_bandwidth_gbs = LINK_GBS,
+            .remote_cache_ns = REMOTE_CACHE_NS,
         };
 }
 
@@ -119,8 +126,8 @@ static inline struct rig *rig_new(const struct simpmu_params *params, uint32_t t
                 machine_thread_init(&rig->machine, rig->threads[i], i, 0, period, 1);
         }
         if (threads > 1)
-                dram_set_skew(&rig->machine.dram,
-                              GATE_CYCLES * rig->machine.slots_per_cycle);
+                machine_set_skew(&rig->machine,
+                                 GATE_CYCLES * rig->machine.slots_per_cycle);
         filter_clear(&rig->hot);
         rig->hot.instruction_limit = UINT64_MAX;
         samples_taken = 0;

@@ -60,18 +60,30 @@ struct cache_victim cache_insert(struct cache *cache, uint64_t line, bool dirty)
         return victim;
 }
 
+enum cache_state cache_look(const struct cache *cache, uint64_t line)
+{
+        struct cache_place place = cache_place_of(cache, line);
+        uint32_t bit = cache_find(cache, &place);
+
+        if (bit == 0)
+                return CACHE_ABSENT;
+        return (place.set->dirty & bit) != 0 ? CACHE_DIRTY : CACHE_CLEAN;
+}
+
 enum cache_state cache_remove(struct cache *cache, uint64_t line)
 {
         struct cache_place place = cache_place_of(cache, line);
         uint32_t bit = cache_find(cache, &place);
-        bool dirty = (place.set->dirty & bit) != 0;
+        enum cache_state state = CACHE_CLEAN;
 
         if (bit == 0)
                 return CACHE_ABSENT;
+        if ((place.set->dirty & bit) != 0)
+                state = CACHE_DIRTY;
         place.set->tag[__builtin_ctz(bit)] = CACHE_EMPTY;
         place.set->recent &= ~bit;
         place.set->dirty &= ~bit;
-        return dirty ? CACHE_DIRTY : CACHE_CLEAN;
+        return state;
 }
 
 bool cache_clean(struct cache *cache, uint64_t line)

@@ -70,6 +70,9 @@ enum cache_state cache_remove(struct cache *cache, uint64_t line);
 /* LINE, where it is, is no longer dirty; returns whether it was. */
 bool cache_clean(struct cache *cache, uint64_t line);
 
+/* How LINE is there. */
+enum cache_state cache_look(const struct cache *cache, uint64_t line);
+
 /* An offset into the sets for each quotient, so that equal remainders spread. */
 static inline uint32_t cache_rotation(const struct cache *cache, uint32_t quotient)
 {

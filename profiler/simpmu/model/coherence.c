@@ -73,15 +73,31 @@ static bool clean(struct core *core, uint64_t line)
         return cache_clean(&core->l2, line) || modified;
 }
 
-/* CORE gives LINE up. */
-static enum others take(struct core *core, uint64_t line)
+/* CORE gives LINE up to a core on NODE. */
+static enum others take(struct core *core, const struct node *node, uint64_t line)
 {
         enum cache_state l1d = cache_remove(&core->l1d.cache, line);
         enum cache_state l2 = cache_remove(&core->l2, line);
 
         if (l1d == CACHE_DIRTY || l2 == CACHE_DIRTY)
-                return OTHERS_MODIFIED;
-        return l1d == CACHE_ABSENT && l2 == CACHE_ABSENT ? OTHERS_NOTHING : OTHERS_CLEAN;
+                return core->node == node ? OTHERS_MODIFIED : OTHERS_FAR_MODIFIED;
+        if (l1d == CACHE_ABSENT && l2 == CACHE_ABSENT)
+                return OTHERS_NOTHING;
+        return core->node == node ? OTHERS_CLEAN : OTHERS_FAR_CLEAN;
+}
+
+/* The L3s of other nodes give LINE up, which a core of NODE writes. */
+static enum others take_from_nodes(struct machine *machine, const struct node *node,
+                                   uint64_t line)
+{
+        enum others others = OTHERS_NOTHING;
+
+        for (uint32_t i = 0; i < machine->nodes_used; i++) {
+                if (&machine->nodes[i] != node &&
+                    cache_remove(&machine->nodes[i].l3, line) != CACHE_ABSENT)
+                        others = OTHERS_FAR_CLEAN;
+        }
+        return others;
 }
 
 static enum others read_line(struct machine *machine, struct sim_thread *thread,
@@ -89,13 +105,15 @@ static enum others read_line(struct machine *machine, struct sim_thread *thread,
 {
         uint32_t self = thread->core->number;
         uint32_t owner = shared->modified_by;
-        enum others others =
-            (shared->cores & ~bit_of(self)) != 0 ? OTHERS_CLEAN : OTHERS_NOTHING;
+        enum others others = OTHERS_NOTHING;
 
         if (owner != 0 && owner != self + 1) {
-                if (clean(machine->cores[owner - 1], shared->line)) {
-                        miss_write_back_to_l3(machine, thread, shared->line, now);
-                        others = OTHERS_MODIFIED;
+                struct core *core = machine->cores[owner - 1];
+                if (clean(core, shared->line)) {
+                        miss_write_back_to_l3(machine, thread, core->node, shared->line,
+                                              now);
+                        others = core->node == thread->core->node ? OTHERS_MODIFIED
+                                                                  : OTHERS_FAR_MODIFIED;
                         *loser = owner - 1;
                 }
                 shared->modified_by = 0;
@@ -107,13 +125,14 @@ static enum others read_line(struct machine *machine, struct sim_thread *thread,
 static enum others write_line(struct machine *machine, struct sim_thread *thread,
                               struct shared_line *shared, uint32_t *loser)
 {
+        const struct node *node = thread->core->node;
         uint32_t self = thread->core->number;
-        enum others others = OTHERS_NOTHING;
+        enum others others = take_from_nodes(machine, node, shared->line);
 
         for (uint32_t i = 0; i < machine->cores_used; i++) {
                 if (i == self || (shared->cores & bit_of(i)) == 0)
                         continue;
-                enum others here = take(machine->cores[i], shared->line);
+                enum others here = take(machine->cores[i], node, shared->line);
                 others = here > others ? here : others;
                 *loser = here != OTHERS_NOTHING ? i : *loser;
         }
@@ -146,7 +165,26 @@ enum others coherence_request(struct machine *machine, struct sim_thread *thread
         struct shared_line *shared = known(machine, page, line);
         enum others others = writes ? write_line(machine, thread, shared, &loser)
                                     : read_line(machine, thread, shared, &loser, now);
-        if (others == OTHERS_MODIFIED || (writes && others == OTHERS_CLEAN))
+        if (others != OTHERS_NOTHING)
                 *contested = is_contested(machine, shared, loser, now);
         return others;
+}
+
+bool coherence_near_copy(struct machine *machine, const struct sim_thread *thread,
+                         uint64_t line)
+{
+        const struct page *page = pages_at(&machine->pages, line >> PAGE_LINE_SHIFT);
+        const struct shared_line *shared = shared_line_at(machine, line);
+
+        if (page->shared == 0 || shared->line != line)
+                return false;
+        for (uint32_t i = 0; i < machine->cores_used; i++) {
+                const struct core *core = machine->cores[i];
+                if (core != thread->core && core->node == thread->core->node &&
+                    (shared->cores & bit_of(i)) != 0 &&
+                    (cache_look(&core->l2, line) != CACHE_ABSENT ||
+                     cache_look(&core->l1d.cache, line) != CACHE_ABSENT))
+                        return true;
+        }
+        return false;
 }

@@ -10,11 +10,13 @@
 
 #include "machine.h"
 
-/* What a request found in other cores. */
+/* What a request finds in other cores, and a write in the L3 of other nodes. */
 enum others {
         OTHERS_NOTHING,
-        OTHERS_CLEAN,   /* and for a write: have given it up */
-        OTHERS_MODIFIED /* answers the request; after a read it is unmodified there */
+        OTHERS_CLEAN,       /* of a write: have given the line up */
+        OTHERS_FAR_CLEAN,   /* the same on another node */
+        OTHERS_MODIFIED,    /* answers; after a read it is unmodified there */
+        OTHERS_FAR_MODIFIED /* the same on another node */
 };
 
 /* A second core comes into use: which pages the first one uses. */
@@ -25,5 +27,9 @@ void coherence_begin(struct machine *machine);
  * *CONTESTED becomes true when cores fight for the line. */
 enum others coherence_request(struct machine *machine, struct sim_thread *thread,
                               uint64_t line, bool writes, uint64_t now, bool *contested);
+
+/* Another core of the thread's node has LINE, which the L3 has not. */
+bool coherence_near_copy(struct machine *machine, const struct sim_thread *thread,
+                         uint64_t line);
 
 #endif

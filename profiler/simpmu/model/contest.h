@@ -22,14 +22,16 @@
 
 #include "cache.h"
 
-#define CONTESTED_LINES 256u  /* known at a time; a power of two, as the two that follow \
+#define CONTESTED_LINES                                                                  \
+        256u                  /* known at a time; a power of two, as the two that follow \
                                */
 #define CONTENDED_LINES   64u /* of each core */
 #define STRETCHES         64u
 #define STRETCH_CYCLES    512u
 #define STRETCHES_OF_TURN 20u
-#define STRETCHES_BEHIND  40u /* what is older says nothing: a turn, and what it may lag \
-                               */
+#define STRETCHES_BEHIND                                                                 \
+        40u /* what is older says nothing: a turn, and what it may lag                   \
+             */
 
 struct stretch {
         uint64_t number;

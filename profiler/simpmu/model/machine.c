@@ -11,16 +11,33 @@ static uint64_t in_slots(const struct machine *machine, double cycles)
         return (uint64_t)(cycles * (double)machine->slots_per_cycle + 0.5);
 }
 
-static void init_memory(struct machine *machine)
+/* A memory or link with a latency and a bandwidth. */
+static void init_queue(const struct machine *machine, struct dram *dram,
+                       double latency_ns, double bandwidth_gbs)
+{
+        double slots_per_ns = machine_slots_per_ns(machine);
+
+        dram_init(dram, latency_ns * slots_per_ns,
+                  bandwidth_gbs / LINE_BYTES / slots_per_ns, machine->slots_per_cycle);
+}
+
+static void node_init(const struct machine *machine, struct node *node, uint32_t number)
 {
         const struct simpmu_params *params = &machine->params;
-        double slots_per_ns = machine_slots_per_ns(machine);
-        double lines_per_slot = params->dram_bandwidth_gbs / LINE_BYTES / slots_per_ns;
 
-        dram_init(&machine->dram, params->dram_latency_ns * slots_per_ns, lines_per_slot,
-                  machine->slots_per_cycle);
-        cache_init(&machine->l3, (uint64_t)params->l3_bytes / LINE_BYTES,
+        node->number = number;
+        init_queue(machine, &node->dram, params->dram_latency_ns,
+                   params->dram_bandwidth_gbs);
+        init_queue(machine, &node->link, params->link_latency_ns,
+                   params->link_bandwidth_gbs);
+        cache_init(&node->l3, (uint64_t)params->l3_bytes / LINE_BYTES,
                    (uint32_t)params->l3_ways, true, machine->allocate);
+}
+
+static void init_memory(struct machine *machine)
+{
+        node_init(machine, &machine->nodes[0], 0);
+        machine->nodes_used = 1;
         pages_init(&machine->pages, machine->allocate);
         contests_init(&machine->contests, machine->slots_per_cycle, machine->allocate);
 }
@@ -33,7 +50,9 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
             .params = *params,
             .slots_per_cycle = (uint64_t)params->issue_width,
             .fill_buffers = (uint32_t)params->lfb_entries,
-            .core_count = (uint32_t)params->cores,
+            .node_count = (uint32_t)params->nodes,
+            .core_count = (uint32_t)(params->cores * params->nodes),
+            .inclusion = (enum inclusion)params->l3_inclusion,
             .allocate = allocate,
             .on_sample = on_sample,
         };
@@ -41,6 +60,8 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->l2_latency = in_slots(machine, params->l2_latency_cycles);
         machine->l3_latency = in_slots(machine, params->l3_latency_cycles);
         machine->hitm_latency = in_slots(machine, params->hitm_latency_cycles);
+        machine->remote_cache_latency =
+            in_slots(machine, params->remote_cache_ns * params->clock_mhz / NS_PER_MHZ);
         machine->stlb_latency = in_slots(machine, params->stlb_latency_cycles);
         machine->walk_latency = in_slots(machine, params->page_walk_cycles);
         machine->sample_latency = in_slots(machine, ldlat_cycles);
@@ -48,12 +69,27 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         init_memory(machine);
 }
 
-static struct core *core_new(const struct machine *machine, uint32_t number)
+/* The node of core NUMBER; nodes are made when first used. */
+static struct node *node_of(struct machine *machine, uint32_t number)
+{
+        uint32_t node = machine->params.spread > 0
+                            ? number % machine->node_count
+                            : number / (uint32_t)machine->params.cores;
+
+        for (; machine->nodes_used <= node; machine->nodes_used++)
+                node_init(machine, &machine->nodes[machine->nodes_used],
+                          machine->nodes_used);
+        machine_set_skew(machine, machine->nodes[0].dram.skew_slots);
+        return &machine->nodes[node];
+}
+
+static struct core *core_new(struct machine *machine, uint32_t number)
 {
         const struct simpmu_params *params = &machine->params;
         struct core *core = machine->allocate(sizeof(*core));
 
         core->number = number;
+        core->node = node_of(machine, number);
         for (uint32_t i = 0; i < STREAMS; i++)
                 core->streams[i].page = UINT64_MAX;
         l1d_init(&core->l1d, (uint64_t)params->l1d_bytes / LINE_BYTES,
@@ -77,6 +113,22 @@ struct core *machine_core(struct machine *machine, uint32_t k)
                         coherence_begin(machine);
         }
         return machine->cores[number];
+}
+
+void machine_set_skew(struct machine *machine, uint64_t skew_slots)
+{
+        for (uint32_t i = 0; i < machine->nodes_used; i++) {
+                dram_set_skew(&machine->nodes[i].dram, skew_slots);
+                dram_set_skew(&machine->nodes[i].link, skew_slots);
+        }
+}
+
+void machine_tick_all(struct machine *machine, uint64_t clock)
+{
+        for (uint32_t i = 0; i < machine->nodes_used; i++) {
+                dram_tick(&machine->nodes[i].dram, clock);
+                dram_tick(&machine->nodes[i].link, clock);
+        }
 }
 
 void machine_thread_init(struct machine *machine, struct sim_thread *thread, uint32_t k,
@@ -107,6 +159,7 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
         if (thread->core->runs == thread)
                 return;
         thread->core->runs = thread;
+        thread->core->hot = hot;
         l1d_settle(&thread->core->l1d);
         forget_requests(thread->core);
 }

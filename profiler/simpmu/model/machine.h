@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated machine: cores with private L1D, L2 and TLB, one shared L3, one
- * main memory, and what keeps the cores' copies of a line coherent. Latencies are
- * load-to-use and in slots. The L3 is neither strictly inclusive nor exclusive: a line
- * read from memory is put into every level, and leaves each on its own. There is no
- * interconnect and no second socket. */
+/* The simulated machine: nodes (sockets), each with an L3, a main memory and a link to
+ * the other nodes; cores with private L1D, L2 and TLB; and what keeps the copies of a
+ * line coherent. Latencies are load-to-use and in slots. */
 #ifndef SIMPMU_MODEL_MACHINE_H
 #define SIMPMU_MODEL_MACHINE_H
 
@@ -48,12 +46,31 @@ struct l2_request {
         enum simpmu_level level;
 };
 
+#define NODES_MAXIMUM 8u
+
+struct node {
+        struct cache l3;
+        struct dram dram;
+        struct dram link; /* over which other nodes read this one's memory: its latency
+                             is what comes on top of the memory's */
+        uint32_t number;
+};
+
+/* What l3.inclusion says of the lines in the cores of a node. */
+enum inclusion {
+        INCLUSION_NONE,  /* read lines go to every level, and leave each on their own */
+        INCLUSION_ALL,   /* a line that leaves the L3 leaves the cores, too */
+        INCLUSION_VICTIM /* read lines go to L2, and to the L3 when they leave that */
+};
+
 struct core {
         struct l1d l1d;
         struct cache l2;
         struct tlb tlb;
         const struct sim_thread *runs; /* whose clock the times in l1d are of */
+        struct node *node;
         uint32_t number;
+        struct sim_hot *hot;          /* filters that may let lines of L1 pass */
         struct contender *contenders; /* see contest.h */
         uint64_t last_request;        /* when the last of the requests arrives */
         uint64_t prefetches;
@@ -99,8 +116,10 @@ struct sim_sample {
 };
 
 struct machine {
-        struct dram dram;
-        struct cache l3;
+        struct node nodes[NODES_MAXIMUM];
+        uint32_t node_count;
+        uint32_t nodes_used; /* that have cores in use: nodes[0 .. nodes_used) */
+        enum inclusion inclusion;
         struct pages pages;
         struct shared_line *shared_lines; /* once a second core is used */
         struct contests contests;
@@ -109,12 +128,13 @@ struct machine {
         uint64_t l2_latency;
         uint64_t l3_latency;
         uint64_t hitm_latency; /* of a line that another core has modified */
+        uint64_t remote_cache_latency;
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t sample_latency; /* loads of at least this latency qualify */
         uint32_t fill_buffers;
-        uint32_t prefetch; /* a bit of each simpmu_prefetcher that is on; 0 at first */
-        uint32_t core_count;
+        uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */
+        uint32_t core_count; /* of all nodes */
         uint32_t cores_used; /* cores[0 .. cores_used) exist */
         struct core **cores;
         struct simpmu_params params;
@@ -127,8 +147,37 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
                   uint32_t ldlat_cycles, sim_allocate allocate,
                   void (*on_sample)(const struct sim_sample *sample));
 
-/* The core that thread number K runs on; cores are made when first used. */
+/* The core that thread number K runs on: K modulo their count. They fill one node after
+ * the other or, with numa.spread, go round the nodes. Cores are made when first used. */
 struct core *machine_core(struct machine *machine, uint32_t k);
+
+/* Tells by how much the clocks of threads that run may differ: 0 for one thread. */
+void machine_set_skew(struct machine *machine, uint64_t skew_slots);
+
+/* The cold half of machine_tick. */
+void machine_tick_all(struct machine *machine, uint64_t clock);
+
+/* A thread's clock stands at CLOCK: see dram_tick. */
+static inline void machine_tick(struct machine *machine, uint64_t clock)
+{
+        if (__builtin_expect(machine->nodes_used == 1, 1))
+                dram_tick(&machine->nodes[0].dram, clock);
+        else
+                machine_tick_all(machine, clock);
+}
+
+/* The node that LINE's memory is on; a page that is on none yet is now on FIRST, the one
+ * of the core that touches it. */
+static inline struct node *machine_home(struct machine *machine, uint64_t line,
+                                        struct node *first)
+{
+        if (machine->node_count == 1)
+                return &machine->nodes[0];
+        struct page *page = pages_at(&machine->pages, line >> PAGE_LINE_SHIFT);
+        if (page->node == 0)
+                page->node = (uint8_t)(first->number + 1);
+        return &machine->nodes[page->node - 1];
+}
 
 /* Thread number K on its core, its clock at START slots; THREAD is all zero. */
 void machine_thread_init(struct machine *machine, struct sim_thread *thread, uint32_t k,

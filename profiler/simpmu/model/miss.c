@@ -1,39 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* The path beyond L1: see miss.h. A prefetcher would watch miss_fill's lines and
- * request more of them here; there is none yet. */
+/* The path beyond L1: see miss.h. */
 #include "miss.h"
 
 static void write_to_memory(struct machine *machine, struct sim_thread *thread,
-                            uint64_t now)
+                            struct node *node, uint64_t line, uint64_t now)
 {
-        dram_write(&machine->dram, now);
+        struct node *home = machine_home(machine, line, node);
+
+        dram_write(&home->dram, now);
+        if (home != node)
+                dram_write(&home->link, now);
         thread->counters.dram_write_lines++;
 }
 
-/* Puts a line that is in neither place into the L3, with what that pushes out. */
-static void insert_l3(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                      bool dirty, uint64_t now)
+/* LINE leaves the cores of NODE; returns whether it was modified there. */
+static bool leave_cores(struct machine *machine, const struct node *node, uint64_t line)
 {
-        struct cache_victim victim = cache_insert(&machine->l3, line, dirty);
+        bool dirty = false;
 
+        for (uint32_t i = 0; i < machine->cores_used; i++) {
+                struct core *core = machine->cores[i];
+                if (core->node != node)
+                        continue;
+                dirty |= cache_remove(&core->l1d.cache, line) == CACHE_DIRTY;
+                dirty |= cache_remove(&core->l2, line) == CACHE_DIRTY;
+                if (core->hot != NULL)
+                        filter_drop(core->hot, line);
+        }
+        return dirty;
+}
+
+/* Puts a line that is not there into NODE's L3, with what that pushes out. */
+static void insert_l3(struct machine *machine, struct sim_thread *thread,
+                      struct node *node, uint64_t line, bool dirty, uint64_t now)
+{
+        struct cache_victim victim = cache_insert(&node->l3, line, dirty);
+
+        if (victim.evicted && machine->inclusion == INCLUSION_ALL)
+                victim.dirty |= leave_cores(machine, node, victim.line);
         if (victim.dirty)
-                write_to_memory(machine, thread, now);
+                write_to_memory(machine, thread, node, victim.line, now);
 }
 
 void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
-                           uint64_t line, uint64_t now)
+                           struct node *node, uint64_t line, uint64_t now)
 {
-        if (!cache_mark_dirty(&machine->l3, line))
-                insert_l3(machine, thread, line, true, now);
+        if (!cache_mark_dirty(&node->l3, line))
+                insert_l3(machine, thread, node, line, true, now);
 }
 
 static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                       bool dirty, uint64_t now)
 {
+        struct node *node = thread->core->node;
         struct cache_victim victim = cache_insert(&thread->core->l2, line, dirty);
 
         if (victim.dirty)
-                miss_write_back_to_l3(machine, thread, victim.line, now);
+                miss_write_back_to_l3(machine, thread, node, victim.line, now);
+        else if (victim.evicted && machine->inclusion == INCLUSION_VICTIM &&
+                 !cache_touch(&node->l3, victim.line))
+                insert_l3(machine, thread, node, victim.line, false, now);
 }
 
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
@@ -114,18 +140,75 @@ uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t no
         return begin;
 }
 
+/* The line's page is not known to be used by several cores. */
+static bool is_private(struct machine *machine, uint64_t line)
+{
+        return machine->cores_used == 1 ||
+               pages_at(&machine->pages, line >> PAGE_LINE_SHIFT)->shared == 0;
+}
+
+/* LINE is in the node's L3; returns whether the core has it modified then. */
+static bool take_from_l3(struct machine *machine, struct node *node, uint64_t line)
+{
+        if (machine->inclusion != INCLUSION_VICTIM || !is_private(machine, line))
+                return false;
+        return cache_remove(&node->l3, line) == CACHE_DIRTY;
+}
+
+/* The L3 of another node answers a read of LINE: it has it modified, or is at HOME. */
+static bool in_remote_l3(struct machine *machine, const struct node *node,
+                         const struct node *home, uint64_t line)
+{
+        for (uint32_t i = 0; i < machine->nodes_used; i++) {
+                const struct node *other = &machine->nodes[i];
+                if (other == node)
+                        continue;
+                enum cache_state state = cache_look(&other->l3, line);
+                if (state == CACHE_DIRTY || (state == CACHE_CLEAN && other == home))
+                        return true;
+        }
+        return false;
+}
+
+static uint64_t read_memory(struct machine *machine, struct sim_thread *thread,
+                            uint64_t line, uint64_t begin, enum simpmu_level *level)
+{
+        struct node *node = thread->core->node;
+        struct node *home = machine_home(machine, line, node);
+
+        if (machine->nodes_used > 1 && in_remote_l3(machine, node, home, line)) {
+                *level = SIMPMU_LEVEL_REMOTE_CACHE;
+                return machine->remote_cache_latency;
+        }
+        thread->counters.dram_read_lines++;
+        uint64_t latency = dram_read(&home->dram, begin);
+        *level = SIMPMU_LEVEL_DRAM;
+        if (home != node) {
+                *level = SIMPMU_LEVEL_REMOTE_DRAM;
+                latency += dram_read(&home->link, begin);
+        }
+        return latency;
+}
+
 uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                         uint64_t begin, enum simpmu_level *level)
 {
-        insert_l2(machine, thread, line, false, begin);
-        if (cache_touch(&machine->l3, line)) {
+        struct node *node = thread->core->node;
+
+        if (cache_touch(&node->l3, line)) {
+                bool dirty = take_from_l3(machine, node, line);
+                insert_l2(machine, thread, line, dirty, begin);
                 *level = SIMPMU_LEVEL_L3;
                 return machine->l3_latency;
         }
-        insert_l3(machine, thread, line, false, begin);
-        *level = SIMPMU_LEVEL_DRAM;
-        thread->counters.dram_read_lines++;
-        return dram_read(&machine->dram, begin);
+        insert_l2(machine, thread, line, false, begin);
+        if (machine->cores_used > 1 && coherence_near_copy(machine, thread, line)) {
+                *level = SIMPMU_LEVEL_FORWARD;
+                return machine->hitm_latency;
+        }
+        if (machine->inclusion != INCLUSION_VICTIM)
+                insert_l3(machine, thread, node, line, false, begin);
+        return read_memory(machine, thread, line, begin, level);
 }
 
 void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
@@ -140,37 +223,42 @@ void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
 }
 
 uint64_t miss_modified_elsewhere(struct machine *machine, struct sim_thread *thread,
-                                 uint64_t line, uint64_t begin, enum simpmu_level *level)
+                                 uint64_t line, bool far, uint64_t begin,
+                                 enum simpmu_level *level)
 {
         if (!cache_touch(&thread->core->l2, line))
                 insert_l2(machine, thread, line, false, begin);
-        *level = SIMPMU_LEVEL_HITM;
-        return machine->hitm_latency;
+        *level = far ? SIMPMU_LEVEL_REMOTE_HITM : SIMPMU_LEVEL_HITM;
+        return far ? machine->remote_cache_latency : machine->hitm_latency;
 }
 
 uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                     uint64_t begin, enum simpmu_level *level)
 {
+        enum others others = OTHERS_NOTHING;
         bool contested;
 
-        if (machine->cores_used > 1 &&
-            coherence_request(machine, thread, line, false, begin, &contested) ==
-                OTHERS_MODIFIED)
-                return miss_modified_elsewhere(machine, thread, line, begin, level);
-        return miss_beyond_l2(machine, thread, line, begin, level);
+        if (machine->cores_used > 1)
+                others =
+                    coherence_request(machine, thread, line, false, begin, &contested);
+        if (others == OTHERS_NOTHING)
+                return miss_beyond_l2(machine, thread, line, begin, level);
+        return miss_modified_elsewhere(machine, thread, line,
+                                       others == OTHERS_FAR_MODIFIED, begin, level);
 }
 
 void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
                 uint64_t line, uint64_t now)
 {
-        bool dirty = cache_remove(&machine->l3, line) == CACHE_DIRTY;
+        struct node *home = machine_home(machine, line, thread->core->node);
+        bool dirty = false;
 
-        for (uint32_t i = 0; i < machine->cores_used; i++) {
-                struct core *core = machine->cores[i];
-                dirty |= cache_remove(&core->l1d.cache, line) == CACHE_DIRTY;
-                dirty |= cache_remove(&core->l2, line) == CACHE_DIRTY;
+        for (uint32_t i = 0; i < machine->nodes_used; i++) {
+                struct node *node = &machine->nodes[i];
+                dirty |= cache_remove(&node->l3, line) == CACHE_DIRTY;
+                dirty |= leave_cores(machine, node, line);
         }
         filter_drop(hot, line);
         if (dirty)
-                write_to_memory(machine, thread, now);
+                write_to_memory(machine, thread, home, line, now);
 }

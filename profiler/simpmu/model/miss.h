@@ -18,13 +18,14 @@ struct miss {
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
                      uint64_t now);
 
-/* A modified LINE has been read by another core than the one that has it. */
+/* A modified LINE of a core on NODE has been read by another core. */
 void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
-                           uint64_t line, uint64_t now);
+                           struct node *node, uint64_t line, uint64_t now);
 
-/* The same as miss_beyond_l2 for a LINE that another core has modified. */
+/* The same as miss_beyond_l2 for a LINE that another core, near or FAR, has modified. */
 uint64_t miss_modified_elsewhere(struct machine *machine, struct sim_thread *thread,
-                                 uint64_t line, uint64_t begin, enum simpmu_level *level);
+                                 uint64_t line, bool far, uint64_t begin,
+                                 enum simpmu_level *level);
 
 /* The program flushes LINE: every cache loses it, and memory gets it where it is dirty.
  */
@@ -66,17 +67,27 @@ static inline uint64_t miss_buffer(const struct machine *machine,
         return start;
 }
 
+/* How long it takes to take a line from OTHERS. */
+static inline uint64_t miss_invalidation(const struct machine *machine,
+                                         enum others others)
+{
+        if (others == OTHERS_NOTHING)
+                return 0;
+        return others == OTHERS_FAR_CLEAN || others == OTHERS_FAR_MODIFIED
+                   ? machine->remote_cache_latency
+                   : machine->l3_latency;
+}
+
 /* At NOW the thread's core writes LINE, which it has clean: other cores lose theirs.
  * Returns how long that takes. */
 static inline uint64_t miss_take_ownership(struct machine *machine,
                                            struct sim_thread *thread, uint64_t line,
                                            uint64_t now, bool *contested)
 {
-        if (__builtin_expect(machine->cores_used == 1, 1) ||
-            coherence_request(machine, thread, line, true, now, contested) ==
-                OTHERS_NOTHING)
+        if (__builtin_expect(machine->cores_used == 1, 1))
                 return 0;
-        return machine->l3_latency;
+        return miss_invalidation(
+            machine, coherence_request(machine, thread, line, true, now, contested));
 }
 
 /* A fill buffer is free at NOW. */
@@ -97,19 +108,20 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
         bool in_l2 = cache_touch(&thread->core->l2, line);
         enum others others = OTHERS_NOTHING;
 
-        dram_tick(&machine->dram, now);
+        machine_tick(machine, now);
         if (machine->cores_used > 1 && (writes || !in_l2))
                 others = coherence_request(machine, thread, line, writes, begin,
                                            &miss.contested);
-        if (__builtin_expect(others == OTHERS_MODIFIED, 0))
-                latency =
-                    miss_modified_elsewhere(machine, thread, line, begin, &miss.level);
+        if (__builtin_expect(others >= OTHERS_MODIFIED, 0))
+                latency = miss_modified_elsewhere(machine, thread, line,
+                                                  others == OTHERS_FAR_MODIFIED, begin,
+                                                  &miss.level);
         else if (__builtin_expect(!in_l2, 0))
                 latency = miss_beyond_l2(machine, thread, line, begin, &miss.level);
         else if (__builtin_expect(thread->core->last_request > begin, 0))
                 latency += prefetch_wait(thread->core, line, begin, &miss.level);
-        if (writes && others == OTHERS_CLEAN)
-                latency = later(latency, machine->l3_latency);
+        if (__builtin_expect(writes && others != OTHERS_NOTHING, 0))
+                latency = later(latency, miss_invalidation(machine, others));
         thread->fill_done[thread->fill_count - 1] = begin + latency;
         if (for_load) {
                 thread->counters.pending_slots += latency;

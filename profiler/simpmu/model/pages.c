@@ -79,3 +79,12 @@ void pages_forget(struct pages *pages, uint64_t first, uint64_t count)
                         forget_in_block(block, first, end);
         }
 }
+
+void pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count)
+{
+        for (uint64_t i = 0; i < count; i++) {
+                struct page page = *pages_at(pages, from + i);
+                *pages_at(pages, to + i) = page;
+        }
+        pages_forget(pages, from, count);
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the model remembers of each page of 4 KiB of the program's memory: which core uses
- * it, so that only lines of pages that several cores use are looked for in other cores.
- * A table by blocks of 2 MiB, of which most programs have few. Knows no caches. */
+ * it, so that only lines of pages that several cores use are looked for in other cores,
+ * and on which node it is. A table by blocks of 2 MiB, of which most programs have few.
+ * Knows no caches. */
 #ifndef SIMPMU_MODEL_PAGES_H
 #define SIMPMU_MODEL_PAGES_H
 
@@ -16,7 +17,7 @@
 struct page {
         uint16_t user;  /* the core that used it first, + 1; 0: none yet */
         uint8_t shared; /* 1: others have used it, too */
-        uint8_t reserved;
+        uint8_t node;   /* where the page is, + 1; 0: nowhere yet */
 };
 
 struct page_block {
@@ -48,5 +49,8 @@ static inline struct page *pages_at(struct pages *pages, uint64_t page)
 
 /* The memory of COUNT pages from FIRST on is no more, or new. */
 void pages_forget(struct pages *pages, uint64_t first, uint64_t count);
+
+/* COUNT pages that were at FROM are at TO. */
+void pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count);
 
 #endif
