@@ -66,7 +66,7 @@ static int try_perf_event(void)
 /* Why OPS cannot record with its defaults, in DIAG; NULL: it can. */
 static const char *try_source(const struct source_ops *ops, struct diag *diag)
 {
-        static const struct source_options usual = {.ldlat_cycles = 30};
+        static const struct source_options usual = {.ldlat_cycles = 0};
         return sources_check(ops, &usual, diag) < 0 ? diag->text : NULL;
 }
 

@@ -120,7 +120,7 @@ int record_facts_begin(struct db *db, const struct record_options *options,
                     db_run_set_int(db, "interval_ns", (int64_t)source->interval_ns, diag);
         if (rc == 0)
                 rc = set_rate(db, source, diag);
-        if (rc == 0 && ops->latency)
+        if (rc == 0 && source->ldlat_cycles)
                 rc = db_run_set_int(db, "ldlat_cycles", source->ldlat_cycles, diag);
         if (rc == 0)
                 rc = set_system(db, diag);

@@ -17,7 +17,6 @@
 #include "sources.h"
 
 #define INTERVAL_MS_DEFAULT 10
-#define LDLAT_DEFAULT       30
 
 enum key {
         KEY_FORCE = 256,
@@ -63,7 +62,7 @@ static const struct argp_option option_table[] = {
     {"freq", KEY_FREQ, "HZ", 0,
      "Sample each CPU HZ times a second (clock: 4000 by default)", 0},
     {"ldlat", KEY_LDLAT, "CYCLES", 0,
-     "Only loads of at least CYCLES are sampled (default 30)", 0},
+     "Only loads of at least CYCLES are sampled (default 30; ibs: all)", 0},
     {"call-graph", KEY_CALL_GRAPH, "MODE", 0,
      "Call stacks of samples and allocations: auto (default), fp, dwarf or none", 0},
     {"phys-data", KEY_PHYS_DATA, NULL, 0,
@@ -320,7 +319,6 @@ int record_options_parse(int argc, char **argv, struct record_options *options,
             .output = "memlag.db",
             .source_name = "auto",
             .source = {.interval_ns = INTERVAL_MS_DEFAULT * UINT64_C(1000000),
-                       .ldlat_cycles = LDLAT_DEFAULT,
                        .call_graph = CALL_GRAPH_AUTO,
                        .heap = true},
         };

@@ -117,6 +117,9 @@ void sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8
 /* Adds to the ledger, for instance ("records lost", 12, "records"). */
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit);
 
+/* The least latency that is sampled by default. */
+enum { LDLAT_CYCLES_USUAL = 30 };
+
 enum call_graph {
         CALL_GRAPH_NONE,
         CALL_GRAPH_AUTO, /* what costs the source little */
@@ -143,7 +146,7 @@ struct source_options {
         uint64_t
             period_stores; /* with STORES, where they are not sampled with the loads */
         uint64_t frequency_hz; /* samples a second of each CPU; 0: by the period */
-        uint32_t ldlat_cycles;
+        uint32_t ldlat_cycles; /* 0: the source's default, and afterwards: all */
         enum call_graph call_graph;
         bool heap;
         bool stores;
@@ -169,7 +172,8 @@ struct source_ops {
         bool only_on_request; /* never what `--source auto` means */
         bool stores;          /* --stores is possible */
         bool pages;           /* --phys-data and --data-page-size are possible */
-        /* Fills in how often to sample, where the user has not said. */
+        /* Fills in how often to sample and from what latency on, where the user has not
+         * said. */
         void (*set_defaults)(struct source_options *options);
         /* 0, or a negative errno value with the reason and the remedy in DIAG. */
         int (*probe)(const struct source_options *options, struct diag *diag);

@@ -11,6 +11,8 @@ enum { PERIOD_LOADS = 4001, PERIOD_STORES = 200003 };
 
 static void pebs_set_defaults(struct source_options *options)
 {
+        if (!options->ldlat_cycles)
+                options->ldlat_cycles = LDLAT_CYCLES_USUAL;
         if (options->frequency_hz)
                 return;
         options->period_stores =

@@ -17,6 +17,13 @@
 #include "perf_existing.h"
 #include "user_stack.h"
 
+/* Of the samples of one event. */
+struct periods {
+        uint64_t first;
+        uint64_t samples;
+        bool differ;
+};
+
 struct source {
         struct source_options options;
         struct plan plan;
@@ -28,6 +35,7 @@ struct source {
         struct user_stacks *user_stacks; /* NULL: samples copy none */
         struct heap_transport *heap;     /* NULL: allocations are not followed */
         struct perf_stream *streams;
+        struct periods *periods;            /* of each stream */
         struct context_intern *stacks_told; /* (0, image) → 1 */
         int64_t start_ns;                   /* CLOCK_MONOTONIC */
         pid_t first_task;
@@ -77,6 +85,7 @@ void source_perf_close(struct source *source)
                 source->free_context(source->context);
         plan_free(&source->plan);
         free(source->streams);
+        free(source->periods);
         free(source);
 }
 
@@ -103,6 +112,14 @@ static int tell_stack(struct source *source, int64_t time_ns, uint32_t pid,
         return perf_existing_stack(source->deliver, time_ns, (pid_t)pid, diag);
 }
 
+/* Where the kernel chooses the period, a sample may stand for more loads than another. */
+static void note_period(struct periods *periods, const struct record_sample *sample)
+{
+        if (periods->samples++ == 0)
+                periods->first = sample->period;
+        periods->differ |= sample->period != periods->first;
+}
+
 static int take_record(void *context, int64_t time_ns,
                        const struct session_stream *stream, const struct record *record,
                        struct diag *diag)
@@ -114,6 +131,8 @@ static int take_record(void *context, int64_t time_ns,
                 return 0;
         struct perf_stream *known = &source->streams[stream->index];
         known->layout = stream->layout;
+        if (record->kind == RECORD_SAMPLE)
+                note_period(&source->periods[stream->index], &record->sample);
         int rc = perf_deliver_record(source->deliver, run_ns, known, record, diag);
         if (rc == 0 && record->kind == RECORD_MMAP && record->mmap.path[0] == '/')
                 rc = tell_stack(source, run_ns, record->mmap.pid, diag);
@@ -210,48 +229,86 @@ static bool is_system_wide(const struct source_options *options)
         return options->system_wide || options->cpus;
 }
 
-static int chosen_tasks(const struct source_options *options, pid_t target, pid_t **tasks,
-                        size_t *count, struct diag *diag)
-{
-        *tasks = NULL;
-        *count = 0;
-        if (is_system_wide(options))
-                return 0;
-        if (options->pid)
-                return perf_existing_threads(options->pid, tasks, count, diag);
-        *tasks = malloc(sizeof(**tasks));
-        if (!*tasks)
-                return diag_no_memory(diag);
-        **tasks = target;
-        *count = 1;
-        return 0;
-}
+/* Of opening events on a process that has new threads all the time. */
+enum { OPENING_TRIES_MAX = 100 };
 
 /* ---- the session ---------------------------------------------------------------- */
+
+/* How many of the COUNT tasks NOW are not among those BEFORE; both ascend. */
+static size_t count_new(const pid_t *now, size_t count, const pid_t *before,
+                        size_t before_count)
+{
+        size_t new = 0;
+        for (size_t i = 0, j = 0; i < count; i++) {
+                while (j < before_count && before[j] < now[i])
+                        j++;
+                new += j == before_count || before[j] != now[i];
+        }
+        return new;
+}
+
+/* Opens OPTIONS on the threads of process PID. *BORN: those that came meanwhile, which
+ * may have inherited all of the events, some or none. */
+static int open_on_threads(struct source *source, struct session_options *options,
+                           pid_t pid, size_t *born, struct diag *diag)
+{
+        pid_t *tasks, *later;
+        size_t later_count;
+        int rc = perf_existing_threads(pid, &tasks, &options->task_count, diag);
+        if (rc < 0)
+                return rc;
+        options->tasks = tasks;
+        rc = session_open(options, &source->session, diag);
+        if (rc == 0)
+                rc = perf_existing_threads(pid, &later, &later_count, diag);
+        if (rc == 0) {
+                *born = count_new(later, later_count, tasks, options->task_count);
+                free(later);
+        }
+        free(tasks);
+        return rc;
+}
+
+/* Until no thread is born while it is done: then all have the events, or inherit them. */
+static int open_on_process(struct source *source, struct session_options *options,
+                           struct diag *diag)
+{
+        size_t born = 0;
+        for (int tries = 0; tries < OPENING_TRIES_MAX; tries++) {
+                session_close(source->session);
+                source->session = NULL;
+                int rc =
+                    open_on_threads(source, options, source->options.pid, &born, diag);
+                if (rc < 0 || born == 0)
+                        return rc;
+        }
+        return sink_loss(source->sink, "threads born while events were opened", born,
+                         "threads") < 0
+                   ? diag_no_memory(diag)
+                   : 0;
+}
 
 static int open_session(struct source *source, pid_t target, struct diag *diag)
 {
         const struct source_options *options = &source->options;
-        pid_t *tasks = NULL;
         int *cpus = NULL;
         struct session_options session = {
             .plan = &source->plan,
+            .tasks = &target,
+            .task_count = is_system_wide(options) ? 0 : 1,
             .on_exec = !is_system_wide(options) && !options->pid,
             .ring_pages = options->ring_pages,
             .interval_ns = options->interval_ns,
             .handler = {source, take_record, take_heap_event, take_damage, take_counters},
         };
-        int rc = chosen_tasks(options, target, &tasks, &session.task_count, diag);
-        if (rc == 0)
-                rc = chosen_cpus(options, &cpus, &session.cpu_count, diag);
-        session.tasks = tasks;
+        int rc = chosen_cpus(options, &cpus, &session.cpu_count, diag);
         session.cpus = cpus;
         if (rc == 0)
-                rc = session_open(&session, &source->session, diag);
+                rc = options->pid ? open_on_process(source, &session, diag)
+                                  : session_open(&session, &source->session, diag);
         if (rc == 0 && source->heap)
                 rc = session_watch(source->session, heap_transport_poll_fd(source->heap),
                                    diag);
-        free(tasks);
         free(cpus);
         return rc;
 }
@@ -297,7 +354,9 @@ int source_perf_attach(struct source *source, pid_t target, struct diag *diag)
                 return rc;
         source->streams =
             calloc(session_streams(source->session), sizeof(*source->streams));
-        if (!source->streams)
+        source->periods =
+            calloc(session_streams(source->session), sizeof(*source->periods));
+        if (!source->streams || !source->periods)
                 return diag_no_memory(diag);
         bool on_exec = !is_system_wide(&source->options) && !source->options.pid;
         if (!on_exec)
@@ -389,7 +448,12 @@ static int note_heap_losses(struct source *source, struct diag *diag)
 static int note_session_losses(struct source *source, uint64_t lost, struct diag *diag)
 {
         const struct session *session = source->session;
+        uint64_t unequal = 0;
+        for (size_t i = 0; i < session_streams(session); i++)
+                if (source->periods[i].differ)
+                        unequal += source->periods[i].samples;
         const struct loss losses[] = {
+            {"samples of unequal periods, counted alike", unequal, "samples"},
             {"records lost", lost, "records"},
             {"records out of order", session_late(session), "entries"},
             {"time without sampling of loads", session_samples_missed_ns(session), "ns"},

@@ -66,6 +66,8 @@ static void sim_set_defaults(struct source_options *options)
 {
         if (!options->period_loads)
                 options->period_loads = PERIOD_LOADS;
+        if (!options->ldlat_cycles)
+                options->ldlat_cycles = LDLAT_CYCLES_USUAL;
 }
 
 static int sim_probe(const struct source_options *options, struct diag *diag)

@@ -36,6 +36,15 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
                     "source %s knows no pages; record without --phys-data and "
                     "--data-page-size",
                     ops->name);
+        if (options->ring_pages && !ops->attach)
+                return diag_set(diag, -EINVAL,
+                                "source %s has no rings of the kernel; record without "
+                                "--mmap-pages",
+                                ops->name);
+        if (options->ldlat_cycles && !ops->latency)
+                return diag_set(diag, -EINVAL,
+                                "source %s knows no latencies; record without --ldlat",
+                                ops->name);
         if (options->stores && !ops->stores)
                 return diag_set(
                     diag, -EINVAL,

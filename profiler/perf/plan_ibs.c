@@ -25,6 +25,21 @@ static uint64_t allowed_period(uint64_t period)
         return period - period % PERIOD_STEP;
 }
 
+/* Whether what is asked for can be had; -EINVAL with the reason. */
+static int check_ldlat(const struct machine_ibs *ibs, uint32_t cycles, struct diag *diag)
+{
+        if (cycles && !ibs->ldlat.known)
+                return diag_set(diag, -EINVAL,
+                                "this CPU's IBS, or this kernel, cannot choose loads by "
+                                "latency (Zen 5 can); record without --ldlat");
+        if (cycles && cycles < LDLAT_STEP)
+                return diag_set(diag, -EINVAL,
+                                "the least threshold of IBS is %d cycles; record with "
+                                "--ldlat=%d, or without",
+                                LDLAT_STEP, LDLAT_STEP);
+        return 0;
+}
+
 /* The greatest threshold not above CYCLES; 0: none. */
 static uint64_t allowed_ldlat(uint32_t cycles)
 {
@@ -44,7 +59,7 @@ static int plan_samples(const struct machine *machine, const struct plan_options
         uint64_t ldlat = allowed_ldlat(options->ldlat_cycles);
         if (ibs->cnt_ctl.known)
                 pmu_set_field(&code, &ibs->cnt_ctl.field, 1);
-        if (ibs->ldlat.known && ldlat)
+        if (ldlat)
                 pmu_set_field(&code, &ibs->ldlat.field, ldlat);
         if (ibs->swfilt.known)
                 pmu_set_field(&code, &ibs->swfilt.field, 1);
@@ -97,7 +112,10 @@ int plan_ibs(const struct machine *machine, const struct plan_options *options,
                           "metal instance, or --source sim"
                         : "look for 'IBS' in the kernel's log (dmesg), or use "
                           "--source sim");
-        int code = plan_samples(machine, options, weight_struct, plan);
+        int code = check_ldlat(&machine->ibs, options->ldlat_cycles, diag);
+        if (code)
+                return code;
+        code = plan_samples(machine, options, weight_struct, plan);
         if (!code && options->counters && machine->pmu_count)
                 code = plan_counters(plan);
         return code ? diag_set(diag, code, "no memory") : 0;

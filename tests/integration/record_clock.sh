@@ -233,12 +233,16 @@ refused()
         [ ! -e refused.db ] || fail "$*: refused.db was made"
 }
 refused 1 "use --freq" --period 100 -- true
+refused 1 "record without --ldlat" --ldlat 30 -- true
+refused 1 "record without --stores" --stores -- true
 refused 1 "no process 4194304" -p 4194304
 refused 2 "goes neither with a command" -p 1 -- true
 refused 2 "exclude each other" --period 1 --freq 1 -- true
 refused 2 "no power of two" --mmap-pages 3 -- true
 refused 2 "no list of CPUs" -C nothing
 refused 1 "cannot open event" -C 4095
+"$MEMLAG" record -o refused.db --source sim --mmap-pages 8 -- true 2>err && fail "sim has rings"
+grep -q "record without --mmap-pages" err || fail "sim: $(cat err)"
 "$MEMLAG" record -o refused.db --source sim -p 1 2>err && fail "sim attached"
 grep -q "knows no -p" err || fail "sim: $(cat err)"
 
@@ -277,9 +281,83 @@ expect "what was recorded" "$(ask attached.db "SELECT value FROM run WHERE key =
         "process $pid"
 expect "no exit status" "$(ask attached.db "SELECT count(*) FROM run WHERE key = 'exit_status'")" 0
 
+# Threads that are born while the recorder begins: each begins the next one, so that one
+# that is missed is the end of all that follow. Each then works for 50 ms.
+cat >births.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+enum { LINKS = 100 };
+static volatile sig_atomic_t go;
+static void set_go(int number) { go = number; }
+static void work_ms(long ms)
+{
+        struct timespec now;
+        do
+                clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
+}
+static void *live(void *links_left)
+{
+        pthread_t next;
+        long left = (long)links_left;
+        printf("%d\n", gettid());
+        fflush(stdout);
+        if (left == LINKS - 10)
+                close(STDERR_FILENO); /* ready */
+        usleep(3000);
+        if (left && pthread_create(&next, NULL, live, (void *)(left - 1)))
+                return NULL;
+        while (!go)
+                usleep(1000);
+        work_ms(50);
+        if (left)
+                pthread_join(next, NULL);
+        return NULL;
+}
+int main(void)
+{
+        signal(SIGUSR1, set_go);
+        live((void *)(long)LINKS);
+        return 0;
+}
+END
+"$CC" -O1 -o births births.c -pthread
+./births >tids 2>ready &
+pid=$!
+read -r word <ready || true
+"$MEMLAG" record --force -o births.db --source clock -p $pid 2>births.err &
+recorder=$!
+until grep -q "source clock" births.err; do
+        kill -0 $recorder || fail "$(cat births.err)"
+done
+until [ "$(wc -l <tids)" -eq 101 ]; do
+        kill -0 $pid || fail "births ended"
+done
+kill -USR1 $pid
+wait $recorder || fail "births: $(cat births.err)"
+sort -n tids >all
+ask births.db "SELECT DISTINCT tid FROM sample JOIN thread USING (thread_id)
+        ORDER BY tid" >sampled
+if [ -z "$(ask births.db "SELECT 1 FROM ledger WHERE kind LIKE 'threads born%'")" ]; then
+        cmp all sampled || fail "$(comm -23 all sampled | wc -l) of 101 threads are missing"
+else
+        fail "the threads never came to an end"
+fi
+
 # To the end of the process, and to Ctrl-C.
-sh -c 'sleep 0.3' &
-record attached.db -p $! || fail "$(cat err)"
+mkfifo end
+sh -c 'read -r word <end' &
+"$MEMLAG" record --force -o ended.db --source clock -p $! 2>ended.err &
+recorder=$!
+until grep -q "source clock" ended.err; do
+        kill -0 $recorder || fail "$(cat ended.err)"
+done
+echo end >end
+wait $recorder || fail "$(cat ended.err)"
 ./loads started >ready &
 pid=$!
 read -r word <ready

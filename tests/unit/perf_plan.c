@@ -586,7 +586,7 @@ static void ibs_of_zen_3(void **state)
         (void)state;
         struct machine machine = zen();
         struct plan_options options = usual;
-        options.ldlat_cycles = 300;
+        options.ldlat_cycles = 0;
         struct perf_event_attr attr = ibs_attr(&machine, &options);
         assert_int_equal(attr.type, 11);
         assert_int_equal(attr.config, 1 << 19); /* count operations */
@@ -613,7 +613,7 @@ static void ibs_of_zen_5(void **state)
         assert_int_equal(attr.config2, 1);
         assert_int_equal(attr.exclude_kernel, 1);
         assert_int_equal(attr.exclude_hv, 0);
-        options.ldlat_cycles = 30; /* below what it can choose by: all */
+        options.ldlat_cycles = 0;
         assert_int_equal(ibs_attr(&machine, &options).config1, 0);
         options.ldlat_cycles = 65535;
         assert_int_equal(ibs_attr(&machine, &options).config1, 2048);
@@ -626,6 +626,7 @@ static void ibs_periods(void **state)
             {1, 144}, {144, 144}, {1000, 992}, {250000, 250000}, {9999999, 1048560}};
         struct machine machine = zen();
         struct plan_options options = usual;
+        options.ldlat_cycles = 0;
         for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
                 options.period = periods[i][0];
                 assert_int_equal(ibs_attr(&machine, &options).sample_period,
@@ -643,6 +644,14 @@ static void ibs_refusals(void **state)
         (void)state;
         struct machine machine = zen();
         struct diag diag = {""};
+        struct plan_options options = usual;
+        options.ldlat_cycles = 300;
+        assert_int_equal(plan_ibs(&machine, &options, true, &plan, &diag), -EINVAL);
+        assert_non_null(strstr(diag.text, "record without --ldlat"));
+        machine.ibs.ldlat = (struct machine_field){true, {.word = 1, .mask = 0xfff}};
+        options.ldlat_cycles = 127;
+        assert_int_equal(plan_ibs(&machine, &options, true, &plan, &diag), -EINVAL);
+        assert_non_null(strstr(diag.text, "--ldlat=128"));
         machine.ibs_op = false;
         machine.hypervisor = true;
         assert_int_equal(plan_ibs(&machine, &usual, true, &plan, &diag), -ENODEV);
