@@ -215,7 +215,7 @@ static int grow_tree(struct callers *callers)
         " ELSE d.op <> 'NA' OR d.level <> 'NA' END "
 
 /* A sample without a stack has no callers, only a place. */
-static int take_samples(struct callers *callers, sqlite3_stmt *row)
+static int take_sample(struct callers *callers, sqlite3_stmt *row)
 {
         struct stack *stack = sqlite3_column_type(row, 0) == SQLITE_NULL
                                   ? NULL
@@ -235,10 +235,10 @@ static int take_samples(struct callers *callers, sqlite3_stmt *row)
                 callers->own_capacity = capacity;
         }
         struct sums *own = &callers->own[node];
-        own->samples += sqlite3_column_int64(row, 2);
-        own->dram_samples += sqlite3_column_int64(row, 3);
-        own->latencies += sqlite3_column_int64(row, 4);
-        own->latency_cycles += sqlite3_column_double(row, 5);
+        own->samples++;
+        own->dram_samples += sqlite3_column_int64(row, 2);
+        own->latencies += sqlite3_column_int64(row, 3);
+        own->latency_cycles += sqlite3_column_double(row, 4);
         return 0;
 }
 
@@ -263,14 +263,12 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
         if (!code)
                 code = each_row(
                     db, callers,
-                    "SELECT s.stack_id, iif(s.stack_id IS NULL, a.location_id, NULL) AS "
-                    "place, count(*),"
-                    " sum(coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM')),"
-                    " sum(coalesce(s.latency_cycles, -1) >= 0),"
-                    " total(max(coalesce(s.latency_cycles, s.stall_ns, 0), "
-                    "0)) " MEMORY_SAMPLES
-                    "GROUP BY s.stack_id, place ORDER BY s.stack_id, place",
-                    take_samples, diag);
+                    "SELECT s.stack_id, a.location_id,"
+                    " coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM'),"
+                    " coalesce(s.latency_cycles, -1) >= 0,"
+                    " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0) " MEMORY_SAMPLES
+                    "ORDER BY s.sample_id",
+                    take_sample, diag);
         return code;
 }
 

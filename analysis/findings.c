@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "grouping.h"
+#include "latencies.h"
 #include "pairs.h"
 #include "statement.h"
 #include "tally.h"
@@ -22,15 +23,6 @@ struct data_source {
         bool hit_modified;
 };
 
-/* The latencies again, for the percentiles. */
-struct latency_list {
-        size_t count;
-        size_t capacity;
-        int64_t *cycles;
-        uint32_t *line;
-        uint32_t *function;
-};
-
 struct pass {
         const struct findings_input *input;
         struct findings_gaps *gaps;
@@ -40,11 +32,11 @@ struct pass {
         struct tally whole;
         struct tally *lines;
         struct tally *functions;
-        struct tally *objects; /* by grouping_of_object; 0: no object */
-        struct pairs pairs;    /* of line and object; they have no tallies */
-        struct pairs accesses; /* of such a pair's index and a field */
-        struct pairs fields;   /* of 0 and a field */
-        struct latency_list latencies;
+        struct tally *objects;      /* by grouping_of_object; 0: no object */
+        struct pairs pairs;         /* of line and object; they have no tallies */
+        struct pairs accesses;      /* of such a pair's index and a field */
+        struct pairs fields;        /* of 0 and a field */
+        struct latencies latencies; /* of each line, for the percentiles */
 };
 
 /* ---- preparation ----------------------------------------------------------- */
@@ -105,9 +97,7 @@ static void pass_close(struct pass *pass)
         free(pass->lines);
         free(pass->functions);
         free(pass->objects);
-        free(pass->latencies.cycles);
-        free(pass->latencies.line);
-        free(pass->latencies.function);
+        latencies_free(&pass->latencies);
 }
 
 /* ---- one sample ------------------------------------------------------------ */
@@ -145,33 +135,6 @@ static const struct judged_interval *interval_at(const struct findings_input *in
                    ? bsearch(&id, input->intervals, input->interval_count,
                              sizeof(*input->intervals), compare_interval)
                    : NULL;
-}
-
-static int keep_latency(struct latency_list *list, int64_t cycles, uint32_t line,
-                        uint32_t function)
-{
-        if (list->count == list->capacity) {
-                size_t capacity = list->capacity ? 2 * list->capacity : 4096;
-                int64_t *grown_cycles =
-                    reallocarray(list->cycles, capacity, sizeof(*grown_cycles));
-                if (grown_cycles)
-                        list->cycles = grown_cycles;
-                uint32_t *grown_line =
-                    reallocarray(list->line, capacity, sizeof(*grown_line));
-                if (grown_line)
-                        list->line = grown_line;
-                uint32_t *grown_function =
-                    reallocarray(list->function, capacity, sizeof(*grown_function));
-                if (grown_function)
-                        list->function = grown_function;
-                if (!grown_cycles || !grown_line || !grown_function)
-                        return -ENOMEM;
-                list->capacity = capacity;
-        }
-        list->cycles[list->count] = cycles;
-        list->line[list->count] = line;
-        list->function[list->count++] = function;
-        return 0;
 }
 
 static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sample,
@@ -243,8 +206,7 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
         count_gaps(pass->gaps, &sample, interval);
         return sample.latency_cycles < 0
                    ? 0
-                   : keep_latency(&pass->latencies, sample.latency_cycles, line,
-                                  function);
+                   : latencies_add(&pass->latencies, line, sample.latency_cycles);
 }
 
 /* Those of memory: a data source that is NA says that there was no access. */
@@ -422,16 +384,15 @@ static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
 
 static int store_findings(struct db *db, struct pass *pass, struct diag *diag)
 {
-        const struct latency_list *list = &pass->latencies;
+        const struct latencies *latencies = &pass->latencies;
         const struct grouping *grouping = &pass->grouping;
         double *line_p95 = calloc(grouping->line_groups, sizeof(*line_p95));
         double *function_p95 = calloc(grouping->function_groups, sizeof(*function_p95));
         int code;
         if (!line_p95 || !function_p95 ||
-            group_percentiles(list->line, list->cycles, list->count,
-                              grouping->line_groups, 95, line_p95) ||
-            group_percentiles(list->function, list->cycles, list->count,
-                              grouping->function_groups, 95, function_p95))
+            latencies_percentile(latencies, NULL, grouping->line_groups, 95, line_p95) ||
+            latencies_percentile(latencies, grouping->line_function,
+                                 grouping->function_groups, 95, function_p95))
                 code = diag_set(diag, -ENOMEM, "no memory for the percentiles");
         else
                 code = store_lines(db, pass, line_p95, diag);

@@ -39,8 +39,10 @@ static int read_locations(struct db *db, struct grouping *grouping, struct diag 
         grouping->function = calloc(count + 1, sizeof(uint32_t));
         grouping->line_location = calloc(count + 1, sizeof(int64_t));
         grouping->function_location = calloc(count + 1, sizeof(int64_t));
+        grouping->line_function = calloc(count + 1, sizeof(uint32_t));
         if (!grouping->location_id || !grouping->line || !grouping->function ||
-            !grouping->line_location || !grouping->function_location)
+            !grouping->line_location || !grouping->function_location ||
+            !grouping->line_function)
                 return diag_set(diag, -ENOMEM, "no memory for %zu locations", count);
         grouping->line_groups = grouping->function_groups = 1;
         sqlite3_stmt *rows;
@@ -58,6 +60,7 @@ static int read_locations(struct db *db, struct grouping *grouping, struct diag 
                 grouping->function[i] = function;
                 grouping->line_location[line] = id;
                 grouping->function_location[function] = id;
+                grouping->line_function[line] = function;
                 if (line >= grouping->line_groups)
                         grouping->line_groups = line + 1;
                 if (function >= grouping->function_groups)
@@ -104,6 +107,7 @@ void grouping_free(struct grouping *grouping)
         free(grouping->function);
         free(grouping->line_location);
         free(grouping->function_location);
+        free(grouping->line_function);
         free(grouping->object_id);
 }
 

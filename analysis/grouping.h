@@ -19,7 +19,8 @@ struct grouping {
         size_t function_groups;
         int64_t *line_location; /* some location of each group, 0 in group 0 */
         int64_t *function_location;
-        size_t object_count; /* sorted by object_id */
+        uint32_t *line_function; /* of each line */
+        size_t object_count;     /* sorted by object_id */
         int64_t *object_id;
 };
 

@@ -2,9 +2,7 @@
 /* Sums over samples and their statistics. Knows nothing of the database. */
 #include "tally.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause)
@@ -55,45 +53,4 @@ struct share cost_share(const struct tally *part, const struct tally *whole)
         double half = z / (1 + z * z / n) * sqrt(s * (1 - s) / n + z * z / (4 * n * n));
         return (struct share){
             .value = s, .low = fmax(0, centre - half), .high = fmin(1, centre + half)};
-}
-
-static int compare_int64(const void *a, const void *b)
-{
-        int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-        return (x > y) - (x < y);
-}
-
-int64_t percentile(int64_t *values, size_t count, unsigned percent)
-{
-        qsort(values, count, sizeof(*values), compare_int64);
-        size_t rank = (count * percent + 99) / 100;
-        return values[rank ? rank - 1 : 0];
-}
-
-int group_percentiles(const uint32_t *group, const int64_t *values, size_t count,
-                      size_t group_count, unsigned percent, double *result)
-{
-        /* Where each group's values begin; one place ahead while they are filled in. */
-        size_t *start = calloc(group_count + 2, sizeof(*start));
-        int64_t *sorted = calloc(count + 1, sizeof(*sorted));
-        if (!start || !sorted) {
-                free(start);
-                free(sorted);
-                return -ENOMEM;
-        }
-        for (size_t i = 0; i < count; i++)
-                start[group[i] + 2]++;
-        for (size_t g = 2; g < group_count + 2; g++)
-                start[g] += start[g - 1];
-        for (size_t i = 0; i < count; i++)
-                sorted[start[group[i] + 1]++] = values[i];
-        for (size_t g = 0; g < group_count; g++) {
-                size_t members = start[g + 1] - start[g];
-                result[g] = members
-                                ? (double)percentile(sorted + start[g], members, percent)
-                                : NAN;
-        }
-        free(start);
-        free(sorted);
-        return 0;
 }

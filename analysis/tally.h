@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over samples, the share of a part in the whole with its interval of
- * confidence, and percentiles. Pure arithmetic. */
+/* Sums over samples, and the share of a part in the whole with its interval of
+ * confidence. Pure arithmetic. */
 #ifndef MEMLAG_TALLY_H
 #define MEMLAG_TALLY_H
 
@@ -41,14 +41,5 @@ struct share {
  * (JASA 22, 1927) at the sample size that has this variance in simple sampling.
  * NAN when WHOLE has no cost. */
 struct share cost_share(const struct tally *part, const struct tally *whole);
-
-/* The PERCENT-th percentile (1 to 100) of the COUNT > 0 VALUES by nearest rank;
- * sorts VALUES. */
-int64_t percentile(int64_t *values, size_t count, unsigned percent);
-
-/* The same for each of GROUP_COUNT groups: value i belongs to group GROUP[i].
- * RESULT gets GROUP_COUNT values, NAN for empty groups. 0 or -ENOMEM. */
-int group_percentiles(const uint32_t *group, const int64_t *values, size_t count,
-                      size_t group_count, unsigned percent, double *result);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis_test.h"
+#include "latencies.h"
 #include "pairs.h"
 #include "tally.h"
 #include "text.h"
@@ -80,35 +81,69 @@ static void the_interval_holds_the_truth_in_95_of_100_samples(void **state)
         assert_in_range(held, (int)(RUNS * 0.935), (int)(RUNS * 0.965));
 }
 
+static double percentile_of_all(const struct latencies *latencies, unsigned percent)
+{
+        double result;
+        assert_int_equal(latencies_percentile(latencies, NULL, 1, percent, &result), 0);
+        return result;
+}
+
 static void percentiles_are_by_nearest_rank(void **state)
 {
         (void)state;
         /* The textbook's case: 15 20 35 40 50. */
-        int64_t values[] = {50, 15, 35, 40, 20};
-        assert_int_equal(percentile(values, 5, 5), 15);
-        assert_int_equal(percentile(values, 5, 30), 20);
-        assert_int_equal(percentile(values, 5, 40), 20);
-        assert_int_equal(percentile(values, 5, 50), 35);
-        assert_int_equal(percentile(values, 5, 100), 50);
-        int64_t one[] = {9};
-        assert_int_equal(percentile(one, 1, 95), 9);
+        static const int64_t values[] = {50, 15, 35, 40, 20};
+        struct latencies latencies = {0};
+        for (size_t i = 0; i < 5; i++)
+                assert_int_equal(latencies_add(&latencies, 0, values[i]), 0);
+        assert_near(percentile_of_all(&latencies, 5), 15, 0);
+        assert_near(percentile_of_all(&latencies, 30), 20, 0);
+        assert_near(percentile_of_all(&latencies, 40), 20, 0);
+        assert_near(percentile_of_all(&latencies, 50), 35, 0);
+        assert_near(percentile_of_all(&latencies, 100), 50, 0);
+        latencies_free(&latencies);
 }
 
 static void percentiles_of_groups_do_not_mix(void **state)
 {
         (void)state;
-        uint32_t group[60];
-        int64_t value[60];
+        struct latencies latencies = {0};
         for (int i = 0; i < 60; i++) { /* 1..20 in group 0, 101..120 in 1, none in 2 … */
-                group[i] = (uint32_t)(i % 3 == 2 ? 3 : i % 3);
-                value[i] = i / 3 + 1 + 100 * (i % 3);
+                uint32_t group = (uint32_t)(i % 3 == 2 ? 3 : i % 3);
+                assert_int_equal(
+                    latencies_add(&latencies, group, i / 3 + 1 + 100 * (i % 3)), 0);
         }
         double p95[4];
-        assert_int_equal(group_percentiles(group, value, 60, 4, 95, p95), 0);
+        assert_int_equal(latencies_percentile(&latencies, NULL, 4, 95, p95), 0);
         assert_near(p95[0], 19, 0);
         assert_near(p95[1], 119, 0);
         assert_true(isnan(p95[2]));
         assert_near(p95[3], 219, 0);
+
+        static const uint32_t joined[] = {1, 1, 0, 0};
+        assert_int_equal(latencies_percentile(&latencies, joined, 2, 50, p95), 0);
+        assert_near(p95[0], 210, 0);
+        assert_near(p95[1], 20, 0);
+        latencies_free(&latencies);
+}
+
+/* A million samples of ten latencies take the room of ten; long latencies keep their
+ * first twelve bits, the longest that there can be included. */
+static void memory_grows_with_the_distinct_latencies(void **state)
+{
+        (void)state;
+        struct latencies latencies = {0};
+        for (int i = 0; i < 1000000; i++)
+                assert_int_equal(latencies_add(&latencies, 0, 4090 + i % 10), 0);
+        assert_int_equal(latencies.count, 2); /* runs: up to 4095, and from 4096 */
+        assert_near(percentile_of_all(&latencies, 60), 4095, 0);
+        assert_near(percentile_of_all(&latencies, 80), 4096, 0);
+        assert_near(percentile_of_all(&latencies, 81), 4098, 0);
+        assert_int_equal(latencies_add(&latencies, 0, INT64_MAX), 0);
+        double longest = percentile_of_all(&latencies, 100);
+        assert_true(longest <= (double)INT64_MAX &&
+                    longest > (double)INT64_MAX * (1 - 1.0 / 2048));
+        latencies_free(&latencies);
 }
 
 static void samples_without_a_latency_are_only_counted(void **state)
@@ -175,6 +210,7 @@ int main(void)
             cmocka_unit_test(the_interval_holds_the_truth_in_95_of_100_samples),
             cmocka_unit_test(percentiles_are_by_nearest_rank),
             cmocka_unit_test(percentiles_of_groups_do_not_mix),
+            cmocka_unit_test(memory_grows_with_the_distinct_latencies),
             cmocka_unit_test(samples_without_a_latency_are_only_counted),
             cmocka_unit_test(every_pair_has_one_tally),
             cmocka_unit_test(only_utf8_and_no_control_reaches_the_terminal),
