@@ -69,9 +69,11 @@ static int add_ranges(struct finder *finder, Dwarf_Die *die, struct range_map *m
         return error == -ENOMEM ? error : 0;
 }
 
+/* Of the copies that units have of an inline function, the linker keeps the first and
+ * gives its address to all: the first unit, as the last one added, is the one found. */
 static int map_units(struct finder *finder)
 {
-        for (size_t i = 0; i < finder->dwarf->unit_count; i++) {
+        for (size_t i = finder->dwarf->unit_count; i-- > 0;) {
                 Dwarf_Die die;
 
                 if (dwarf_offdie(finder->dwarf->dwarf, finder->dwarf->units[i].die_offset,
@@ -224,11 +226,12 @@ static int add_frame(struct finder *finder, struct code_place *place, uint32_t i
                           finder->frames->count, sizeof(*finder->frames->items)) < 0)
                 return -ENOMEM;
         if (node->outer) {
-                if (die_number(finder->dwarf, &node->die, DW_AT_call_file, &number))
-                        frame.call_file = put_file_number(finder, number);
                 if (die_number(finder->dwarf, &node->die, DW_AT_call_line, &number) &&
                     number <= INT32_MAX)
                         frame.call_line = (uint32_t)number;
+                if (frame.call_line &&
+                    die_number(finder->dwarf, &node->die, DW_AT_call_file, &number))
+                        frame.call_file = put_file_number(finder, number);
         } else {
                 place->function_die = node->die;
                 if (!frame.function)

@@ -5,20 +5,25 @@ with binutils' addr2line.
 
 For each program or library given, random addresses of its code are named by all three.
 Counted are the addresses at which the two references agree with each other, at how many
-of those memlag agrees too, and the kinds of difference, each with an example. The exit
-status is 1 when memlag agrees at fewer than --limit percent of them.
+of those memlag agrees too, and the kinds of difference, each with an example. Where
+llvm-symbolizer is installed, it is asked too, and the kinds say with whom it agrees. The
+exit status is 1 when memlag agrees with both references, or with llvm-symbolizer against
+both, at fewer than --limit percent of the addresses at which the two agree.
 
     agreement.py MEMLAG [OPTION...] FILE[=DEBUG-FILE]...
 
-DEBUG-FILE is where the debug information of FILE is; by default FILE itself or, by
-build-id, below /usr/lib/debug.
+DEBUG-FILE is what the two references read: the debug information of FILE, by default FILE
+itself or, by build-id, below /usr/lib/debug; or another build of the same machine code,
+with debug information in a form that they read in full.
 """
 import argparse
 import collections
+import json
 import os
 import pathlib
 import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -99,6 +104,25 @@ def reference(tool, path, addresses):
     return answers
 
 
+def umpire(path, addresses):
+    """What llvm-symbolizer says, or {} where it is not installed."""
+    tool = shutil.which("llvm-symbolizer")
+    if not tool or not addresses:
+        return {}
+    text = symbolize_db.output(tool, "--obj", path, "--functions=linkage", "--no-demangle",
+                               "--inlines", "--output-style=JSON",
+                               input="".join(f"{a:#x}\n" for a in addresses))
+    answers = {}
+    for line in text.splitlines():
+        answer = json.loads(line)
+        frames = answer.get("Symbol") or [{}]
+        answers[int(answer["Address"], 16)] = [
+            [frame.get("FunctionName") or None,
+             normal(frame["FileName"]) if frame.get("Line") and frame.get("FileName") else None,
+             frame.get("Line") or None] for frame in frames]
+    return answers
+
+
 def named(memlag, path, addresses, database, options):
     symbolize_db.make(database, ROOT / "profiler/db/schema.sql", path,
                       [(address, None) for address in addresses], 0)
@@ -145,42 +169,76 @@ def difference(one, other):
     return None
 
 
-def compare(options, path, debug, directory):
-    addresses = pick_addresses(path, options.count, options.seed)
-    elfutils = reference("eu-addr2line", debug, addresses)
-    binutils = reference("addr2line", debug, addresses)
-    memlag = named(options.memlag, os.path.realpath(path), addresses,
-                   os.path.join(directory, "agreement.db"), options.symbolize)
-    demangle(elfutils, binutils)
-    kinds = collections.defaultdict(list)
-    agreed = 0
-    for address in addresses:
-        eu, bu, ours = elfutils[address], binutils[address], memlag[address]
-        between = difference(eu, bu)
-        if between is None:
-            agreed += 1
-            differs = difference(ours, eu)
-            if differs:
-                kinds["memlag, both references: " + differs].append(address)
-            continue
-        side = ("eu-addr2line" if difference(ours, eu) is None else
-                "addr2line" if difference(ours, bu) is None else "neither")
-        kinds[f"eu-addr2line, addr2line: {between}; memlag agrees with {side}"].append(address)
-    both = agreed - sum(len(found) for kind, found in kinds.items() if kind.startswith("memlag"))
-    rate = 100 * both / agreed if agreed else 0
-    with_eu = sum(difference(memlag[a], elfutils[a]) is None for a in addresses)
-    with_bu = sum(difference(memlag[a], binutils[a]) is None for a in addresses)
-    inlined = sum(len(memlag[a]) > 1 for a in addresses)
-    print(f"{os.path.basename(path)}: {len(addresses)} addresses, {inlined} in inlined calls;"
-          f" the references agree at {agreed}, memlag with both at {both} ({rate:.2f} %);"
-          f" with eu-addr2line at {with_eu}, with addr2line at {with_bu}")
-    for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        print(f"  {len(found):6} {kind}")
-        for address in found[:options.examples]:
-            print(f"         {address:#x}\n           memlag       {memlag[address]}\n"
-                  f"           eu-addr2line {elfutils[address]}\n"
-                  f"           addr2line    {binutils[address]}")
-    return rate >= options.limit and agreed >= len(addresses) / 2
+class Comparison:
+    """The readers' chains for the same addresses of one file."""
+
+    def __init__(self, options, path, debug, directory):
+        self.options = options
+        self.path = path
+        self.addresses = pick_addresses(path, options.count, options.seed)
+        self.elfutils = reference("eu-addr2line", debug, self.addresses)
+        self.binutils = reference("addr2line", debug, self.addresses)
+        self.memlag = named(options.memlag, os.path.realpath(path), self.addresses,
+                            os.path.join(directory, "agreement.db"), options.symbolize)
+        demangle(self.elfutils, self.binutils)
+        self.llvm = umpire(path, self.addresses)
+        demangle(self.llvm)
+
+    def unanimous(self, address):
+        return not (difference(self.memlag[address], self.elfutils[address]) or
+                    difference(self.memlag[address], self.binutils[address]))
+
+    def kind(self, address):
+        """What the readers differ in, and whom llvm-symbolizer agrees with."""
+        readers = {"memlag": self.memlag, "eu-addr2line": self.elfutils,
+                   "addr2line": self.binutils}
+        chains_here = {name: answers[address] for name, answers in readers.items()}
+        between = difference(chains_here["eu-addr2line"], chains_here["addr2line"])
+        if between:
+            text = f"eu-addr2line, addr2line: {between}; memlag agrees with " + (
+                next((name for name in ("eu-addr2line", "addr2line")
+                      if not difference(chains_here["memlag"], chains_here[name])), "neither"))
+        else:
+            text = "memlag, both references: " + difference(chains_here["memlag"],
+                                                            chains_here["eu-addr2line"])
+        if address not in self.llvm:
+            return text
+        sides = [name for name, chain in chains_here.items()
+                 if not difference(chain, self.llvm[address])]
+        return text + "; llvm-symbolizer with " + (" and ".join(sides) or "none")
+
+    def report(self):
+        """Prints it; whether memlag agrees often enough."""
+        kinds = collections.defaultdict(list)
+        for address in self.addresses:
+            if not self.unanimous(address):
+                kinds[self.kind(address)].append(address)
+        alone = [a for kind, found in kinds.items() if kind.startswith("memlag") for a in found]
+        agreed = len(alone) + sum(map(self.unanimous, self.addresses))
+        backed = sum(a in self.llvm and not difference(self.memlag[a], self.llvm[a])
+                     for a in alone)
+        both = agreed - len(alone)
+        inlined = sum(len(self.memlag[a]) > 1 for a in self.addresses)
+        rates = [100 * part / agreed if agreed else 0 for part in (both, both + backed)]
+        print(f"{os.path.basename(self.path)}: {len(self.addresses)} addresses, {inlined} in"
+              f" inlined calls; the references agree at {agreed}, memlag with both at {both}"
+              f" ({rates[0]:.2f} %), or with llvm-symbolizer against both"
+              f" at {both + backed} ({rates[1]:.2f} %)")
+        if self.llvm:
+            alike = sum(not difference(self.memlag[a], self.llvm[a]) for a in self.addresses)
+            print(f"  {alike:6} as llvm-symbolizer has it")
+        for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
+            print(f"  {len(found):6} {kind}")
+            for address in found[:self.options.examples]:
+                self.show(address)
+        enough = agreed >= len(self.addresses) * self.options.agreeing / 100
+        return rates[1] >= self.options.limit and enough
+
+    def show(self, address):
+        print(f"         {address:#x}")
+        for name, answers in (("memlag", self.memlag), ("eu-addr2line", self.elfutils),
+                              ("addr2line", self.binutils), ("llvm-symbolizer", self.llvm)):
+            print(f"           {name:15} {answers.get(address)}")
 
 
 def main():
@@ -190,6 +248,8 @@ def main():
     parser.add_argument("--count", type=int, default=20000, help="addresses of each file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=99.5, help="percent")
+    parser.add_argument("--agreeing", type=float, default=50, metavar="PERCENT",
+                        help="at how many of all addresses the references must agree")
     parser.add_argument("--examples", type=int, default=1, help="of each kind of difference")
     parser.add_argument("--symbolize", action="append", default=[], metavar="OPTION",
                         help="an option for memlag symbolize")
@@ -198,7 +258,7 @@ def main():
     for file in options.files:
         path, _, debug = file.partition("=")
         with tempfile.TemporaryDirectory() as directory:
-            good &= compare(options, path, debug or debug_file(path), directory)
+            good &= Comparison(options, path, debug or debug_file(path), directory).report()
     return 0 if good else 1
 
 

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Functions, files, lines and inlined calls at random addresses, against eu-addr2line and
+# binutils' addr2line (tests/bench/agreement.py, which doc/attribution.md has figures of for
+# large programs): glibc, and a C++ program by gcc and clang, also optimised at link time.
+set -eu
+
+command -v eu-addr2line >/dev/null || {
+        echo "SKIPPED: agreement: no eu-addr2line here; install elfutils" >&2
+        exit 77
+}
+source=$SOURCE_DIR/tests/integration/types/program.cc
+
+# build NAME COMPILER OPTION...
+build()
+{
+        name=$1
+        shift
+        "$@" -O2 -pthread -o "$name" "$source"
+}
+
+# agree OPTION... FILE[=DEBUG-FILE]...
+agree()
+{
+        PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/bench/agreement.py" "$MEMLAG" \
+                --count 2000 --limit 99.5 --examples 3 "$@" >>agreement.txt || {
+                cat agreement.txt >&2
+                exit 1
+        }
+}
+
+libc=$(ldd "$MEMLAG" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')
+agree "$libc"
+
+build gcc g++ -g
+agree gcc
+
+# At most places eu-addr2line finds no inlined calls in these.
+build gcc-lto g++ -g -flto=1
+agree --agreeing 20 gcc-lto
+
+if ! command -v clang++ >/dev/null; then
+        echo "agreement: SKIPPED with clang: it is not installed" >&2
+        exit 0
+fi
+
+# same_code ONE OTHER
+same_code()
+{
+        for program; do
+                objcopy -O binary -j .text "$program" "$program.text"
+        done
+        cmp "$1.text" "$2.text"
+}
+
+# The references do not read all of clang's DWARF 5. They get the same code with DWARF 4.
+for link in "" -flto; do
+        # shellcheck disable=SC2086 # no option, or one
+        {
+                build "clang5$link" clang++ -gdwarf-5 -gdwarf-aranges $link
+                build "clang4$link" clang++ -gdwarf-4 -gdwarf-aranges $link
+        }
+        same_code "clang5$link" "clang4$link"
+done
+agree "clang4" "clang5=clang4"
+agree --agreeing 10 "clang5-flto=clang4-flto"
