@@ -49,6 +49,7 @@ struct unpacking {
         struct part parts[ELF_IMAGE_SECTIONS];
         size_t part_count;
         bool packed; /* any of them */
+        bool with_locations;
         atomic_size_t next;
         atomic_int error;
 };
@@ -132,7 +133,8 @@ static int add_part(struct unpacking *unpacking, const struct elf_file *file,
         bool old = name[1] == 'z';
 
         if (shdr->sh_type == SHT_NOBITS || !plain_name(name, part.name) ||
-            same_name(unpacking, part.name))
+            same_name(unpacking, part.name) ||
+            (!unpacking->with_locations && strncmp(part.name, ".debug_loc", 10) == 0))
                 return 0;
         if (shdr->sh_size > file->file_bytes ||
             shdr->sh_offset > file->file_bytes - shdr->sh_size ||
@@ -312,9 +314,10 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
         return error;
 }
 
-int debug_image_open(struct debug_image *image, const struct elf_file *file)
+int debug_image_open(struct debug_image *image, const struct elf_file *file,
+                     bool with_locations)
 {
-        struct unpacking unpacking = {.fd = file->fd};
+        struct unpacking unpacking = {.fd = file->fd, .with_locations = with_locations};
         const char *identity = elf_getident(file->elf, NULL);
         int error = find_parts(&unpacking, file);
 

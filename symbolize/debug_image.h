@@ -11,10 +11,11 @@ struct debug_image {
         char *bytes; /* NULL: nothing was packed; ELF is the file's own */
 };
 
-/* Unpacks that of FILE, which must stay open: 0; -EFBIG when that would take more than
- * half of the machine's memory; -EINVAL when it cannot be unpacked; -ENOMEM. On error
- * IMAGE needs no close. */
-int debug_image_open(struct debug_image *image, const struct elf_file *file);
+/* Unpacks that of FILE, which must stay open, where variables are only WITH_LOCATIONS: 0;
+ * -EFBIG when that would take more than half of the machine's memory; -EINVAL when it
+ * cannot be unpacked; -ENOMEM. On error IMAGE needs no close. */
+int debug_image_open(struct debug_image *image, const struct elf_file *file,
+                     bool with_locations);
 void debug_image_close(struct debug_image *image);
 
 #endif

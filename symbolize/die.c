@@ -57,10 +57,11 @@ static void end_strings(struct dwarf_bytes bytes)
 }
 
 /* Opens the DWARF of FILE, unpacked into IMAGE where it is packed. */
-static int open_unpacked(const struct elf_file *file, struct debug_image *image,
-                         Dwarf **dwarf, struct dwarf_bytes *strings)
+static int open_unpacked(const struct elf_file *file, bool with_locations,
+                         struct debug_image *image, Dwarf **dwarf,
+                         struct dwarf_bytes *strings)
 {
-        int error = debug_image_open(image, file);
+        int error = debug_image_open(image, file, with_locations);
 
         if (error)
                 return error;
@@ -72,14 +73,15 @@ static int open_unpacked(const struct elf_file *file, struct debug_image *image,
 }
 
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
-                    const struct elf_file *alt)
+                    const struct elf_file *alt, bool with_locations)
 {
         int error;
 
         *dwarf = (struct dwarf_file){.source = file};
-        error = open_unpacked(file, &dwarf->image, &dwarf->dwarf, dwarf->strings);
+        error = open_unpacked(file, with_locations, &dwarf->image, &dwarf->dwarf,
+                              dwarf->strings);
         if (!error && alt)
-                error = open_unpacked(alt, &dwarf->alt_image, &dwarf->alt,
+                error = open_unpacked(alt, with_locations, &dwarf->alt_image, &dwarf->alt,
                                       dwarf->strings + 4);
         if (error == -ENOMEM || error == -EFBIG || !dwarf->dwarf) {
                 dwarf_file_close(dwarf);

@@ -63,22 +63,23 @@ struct debug_info {
 };
 
 static int open_dwarf(const struct elf_file *source, const struct debug_search *search,
-                      struct debug_info *info)
+                      bool with_locations, struct debug_info *info)
 {
         int error = debug_file_find_alt(source, search, &info->alt);
 
         info->has_alt = error == 0;
         if (error == -ENOMEM)
                 return error;
-        error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL);
+        error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL,
+                                with_locations);
         info->has_dwarf = error == 0;
         return error;
 }
 
 static int open_debug_info(const struct elf_file *file, const struct debug_search *search,
-                           struct debug_info *info)
+                           bool with_locations, struct debug_info *info)
 {
-        int error = open_dwarf(file, search, info);
+        int error = open_dwarf(file, search, with_locations, info);
 
         if (error == -ENOENT) {
                 if (info->has_alt)
@@ -87,7 +88,7 @@ static int open_debug_info(const struct elf_file *file, const struct debug_searc
                 error = debug_file_find(file, search, &info->debug);
                 info->has_debug = error == 0;
                 if (error == 0)
-                        error = open_dwarf(&info->debug, search, info);
+                        error = open_dwarf(&info->debug, search, with_locations, info);
         }
         info->too_large = error == -EFBIG;
         return error == -ENOMEM ? error : 0;
@@ -124,22 +125,26 @@ static int add_parts(const struct elf_file *file, const struct symbol_table *sym
 int module_data_parts(const struct module *module, const struct debug_search *search,
                       struct range_map *parts)
 {
-        struct debug_info info = {0};
         struct symbol_table symbols = {0};
         enum module_state state;
-        struct elf_file file;
+        struct elf_file file, debug;
+        bool has_debug = false;
         int error = open_same(module, &file, &state);
 
         if (error || state != MODULE_READY)
                 return error;
-        error = open_debug_info(&file, search, &info);
+        if (!debug_file_has_dwarf(&file)) {
+                error = debug_file_find(&file, search, &debug);
+                has_debug = error == 0;
+        }
+        if (error != -ENOMEM)
+                error = symbol_table_read(&symbols, &file, has_debug ? &debug : NULL);
         if (!error)
-                error = symbol_table_read(&symbols, &file,
-                                          info.has_debug ? &info.debug : NULL);
-        if (!error)
-                error = add_parts(&file, &symbols, info.has_dwarf, parts);
+                error = add_parts(&file, &symbols,
+                                  has_debug || debug_file_has_dwarf(&file), parts);
         symbol_table_free(&symbols);
-        close_debug_info(&info);
+        if (has_debug)
+                elf_file_close(&debug);
         elf_file_close(&file);
         return error;
 }
@@ -176,7 +181,8 @@ int module_name(struct module *module, const struct debug_search *search,
 
         if (error || module->state != MODULE_READY)
                 return error;
-        error = open_debug_info(&file, search, &info);
+        error = open_debug_info(
+            &file, search, questions->access_count + questions->data_count > 0, &info);
         module->too_large = info.too_large;
         if (!error)
                 error = symbol_table_read(&symbols, &file,

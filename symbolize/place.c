@@ -8,25 +8,15 @@
 
 /* ---- places in code ------------------------------------------------------------- */
 
-/* What tells places apart; every sample asks with one. */
-struct place_key {
-        uint64_t vaddr;
-        uint32_t module;
-        uint32_t process;
-        bool vdso;
-        bool mapped;
-        bool in_image;
-};
-
 static bool same_place(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;
         const struct place_key *wanted = key;
-        const struct place *place = &sweep->places[position];
+        const struct place_key *there = &sweep->place_keys[position];
 
-        return place->module == wanted->module && place->process == wanted->process &&
-               place->code.vaddr == wanted->vaddr &&
-               place->in_image == wanted->in_image && place->mapped == wanted->mapped;
+        return there->vaddr == wanted->vaddr && there->module == wanted->module &&
+               there->process == wanted->process &&
+               there->in_image == wanted->in_image && there->mapped == wanted->mapped;
 }
 
 static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t *index)
@@ -38,9 +28,12 @@ static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t 
                 return 0;
         if (sweep->place_count >= RAW_NONE ||
             array_reserve(&sweep->places, &sweep->place_capacity, sweep->place_count,
-                          sizeof(*sweep->places)) < 0)
+                          sizeof(*sweep->places)) < 0 ||
+            array_reserve(&sweep->place_keys, &sweep->place_key_capacity,
+                          sweep->place_count, sizeof(*sweep->place_keys)) < 0)
                 return -ENOMEM;
         *index = (uint32_t)sweep->place_count++;
+        sweep->place_keys[*index] = *key;
         sweep->places[*index] = (struct place){.code = {.vaddr = key->vaddr},
                                                .module = key->module,
                                                .process = key->process,

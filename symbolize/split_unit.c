@@ -189,7 +189,8 @@ static bool open_package(const struct split_skeleton *skeleton,
         if (!skeleton->path || asprintf(&path, "%s.dwp", skeleton->path) < 0)
                 return false;
         package->there = elf_file_open(&package->file, path) == 0;
-        if (package->there && debug_image_open(&package->image, &package->file) != 0) {
+        if (package->there &&
+            debug_image_open(&package->image, &package->file, true) != 0) {
                 elf_file_close(&package->file);
                 package->there = false;
         }
@@ -364,7 +365,7 @@ static int open_dwo_unit(struct split_unit *unit, const struct split_skeleton *s
 {
         struct bytes parts[PART_COUNT] = {0};
         struct debug_image image;
-        int error = debug_image_open(&image, file);
+        int error = debug_image_open(&image, file, true);
 
         if (error)
                 return error == -ENOMEM ? error : -ENOENT;

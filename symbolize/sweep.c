@@ -389,6 +389,7 @@ void sweep_free(struct sweep *sweep)
         free(sweep->first_date);
         free(sweep->pasts);
         free(sweep->places);
+        free(sweep->place_keys);
         hash_index_free(&sweep->place_index);
         free(sweep->variables);
         hash_index_free(&sweep->variable_index);

@@ -24,6 +24,16 @@ struct place {
         bool accesses; /* samples with an address are there */
 };
 
+/* What tells places apart. Every sample asks with one: they are kept close together. */
+struct place_key {
+        uint64_t vaddr;
+        uint32_t module;
+        uint32_t process;
+        bool vdso;
+        bool mapped;
+        bool in_image;
+};
+
 enum target_kind {
         TARGET_NONE, /* the sample has no data address */
         TARGET_UNMAPPED,
@@ -96,6 +106,8 @@ struct sweep {
         struct place *places;
         size_t place_count;
         size_t place_capacity;
+        struct place_key *place_keys; /* of places */
+        size_t place_key_capacity;
         struct hash_index place_index;
         struct variable *variables;
         size_t variable_count;

@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         memcpy(&id, bytes, sizeof(id));
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         package.there = elf_file_open(&package.file, path) == 0;
-        if (package.there && debug_image_open(&package.image, &package.file) != 0) {
+        if (package.there && debug_image_open(&package.image, &package.file, true) != 0) {
                 elf_file_close(&package.file);
                 package.there = false;
         }

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Packed debug information against what was packed; and sections that claim what cannot
+ * be, which must not take memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <elf.h>
+#include <errno.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "debug_image.h"
+
+enum { BYTES = 300000, PACKED_LIMIT = BYTES + 1000 };
+
+static uint8_t contents[BYTES];
+
+static void make_contents(void)
+{
+        for (size_t i = 0; i < BYTES; i++)
+                contents[i] = (uint8_t)(i * i / 7 + i % 13);
+}
+
+/* What stands before the packed bytes. */
+struct header {
+        const char *section;
+        uint32_t type;  /* as in Elf64_Chdr; 0: "ZLIB" and the size */
+        uint64_t bytes; /* that it claims */
+};
+
+static size_t pack(const struct header *header, uint8_t *to)
+{
+        const Elf64_Chdr chdr = {.ch_type = header->type, .ch_size = header->bytes};
+        size_t at = header->type ? sizeof(chdr) : 12, packed;
+
+        memcpy(to, "ZLIB", 4);
+        for (int i = 0; i < 8; i++)
+                to[4 + i] = (uint8_t)(header->bytes >> 8 * (7 - i));
+        if (header->type)
+                memcpy(to, &chdr, sizeof(chdr));
+        if (header->type == 2) {
+                packed = ZSTD_compress(to + at, PACKED_LIMIT - at, contents, BYTES, 1);
+        } else {
+                struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
+
+                packed = libdeflate_zlib_compress(compressor, contents, BYTES, to + at,
+                                                  PACKED_LIMIT - at);
+                libdeflate_free_compressor(compressor);
+        }
+        return at + packed;
+}
+
+/* A program of two sections, .debug_str as it is and the one of HEADER packed; CUT bytes
+ * are missing at the end of that. */
+static void make_file(struct elf_file *file, const struct header *header, size_t cut)
+{
+        static uint8_t packed[PACKED_LIMIT];
+        size_t packed_bytes = pack(header, packed) - cut;
+        char names[64] = "\0.debug_str\0.shstrtab\0";
+        int fd = memfd_create("program", MFD_CLOEXEC);
+        Elf64_Ehdr ehdr = {.e_type = ET_DYN,
+                           .e_machine = EM_X86_64,
+                           .e_version = EV_CURRENT,
+                           .e_ehsize = sizeof(ehdr),
+                           .e_shentsize = sizeof(Elf64_Shdr),
+                           .e_shnum = 4,
+                           .e_shstrndx = 3};
+        Elf64_Shdr sections[4] = {
+            {0},
+            {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_size = BYTES},
+            {.sh_name = 22, .sh_type = SHT_PROGBITS, .sh_size = packed_bytes},
+            {.sh_name = 12, .sh_type = SHT_STRTAB, .sh_size = sizeof(names)}};
+
+        strcpy(names + 22, header->section);
+        if (header->type)
+                sections[2].sh_flags = SHF_COMPRESSED;
+        memcpy(ehdr.e_ident, ELFMAG, SELFMAG);
+        ehdr.e_ident[EI_CLASS] = ELFCLASS64;
+        ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
+        ehdr.e_ident[EI_VERSION] = EV_CURRENT;
+        sections[1].sh_offset = sizeof(ehdr);
+        sections[2].sh_offset = sections[1].sh_offset + BYTES;
+        sections[3].sh_offset = sections[2].sh_offset + packed_bytes;
+        ehdr.e_shoff = sections[3].sh_offset + sizeof(names);
+        assert_true(write(fd, &ehdr, sizeof(ehdr)) == sizeof(ehdr));
+        assert_true(write(fd, contents, BYTES) == BYTES);
+        assert_true(write(fd, packed, packed_bytes) == (ssize_t)packed_bytes);
+        assert_true(write(fd, names, sizeof(names)) == sizeof(names));
+        assert_true(write(fd, sections, sizeof(sections)) == sizeof(sections));
+        assert_int_equal(elf_file_open_fd(file, fd), 0);
+}
+
+static void assert_contents(Elf *elf, const char *section)
+{
+        Elf_Scn *scn = elf_section_named(elf, section);
+
+        assert_non_null(scn);
+        Elf_Data *data = elf_rawdata(scn, NULL);
+
+        assert_non_null(data);
+        assert_int_equal(data->d_size, BYTES);
+        assert_memory_equal(data->d_buf, contents, BYTES);
+}
+
+static int open_with(const struct header *header, size_t cut, struct debug_image *image,
+                     struct elf_file *file)
+{
+        make_file(file, header, cut);
+        return debug_image_open(image, file, true);
+}
+
+static void unpacks(const struct header *header)
+{
+        struct elf_file file;
+        struct debug_image image;
+
+        assert_int_equal(open_with(header, 0, &image, &file), 0);
+        assert_contents(image.elf, ".debug_info");
+        assert_contents(image.elf, ".debug_str");
+        debug_image_close(&image);
+        elf_file_close(&file);
+}
+
+static void every_way_of_packing_is_read(void **state)
+{
+        (void)state;
+        unpacks(&(struct header){".debug_info", ELFCOMPRESS_ZLIB, BYTES});
+        unpacks(&(struct header){".debug_info", 2, BYTES}); /* zstd */
+        unpacks(&(struct header){".zdebug_info", 0, BYTES});
+}
+
+static void what_is_not_packed_is_left_where_it_is(void **state)
+{
+        const struct header header = {".other", ELFCOMPRESS_ZLIB, BYTES};
+        struct elf_file file;
+        struct debug_image image;
+
+        (void)state;
+        assert_int_equal(open_with(&header, 0, &image, &file), 0);
+        assert_ptr_equal(image.elf, file.elf);
+        assert_null(image.bytes);
+        debug_image_close(&image);
+        assert_contents(file.elf, ".debug_str");
+        elf_file_close(&file);
+}
+
+static void locations_can_be_left_out(void **state)
+{
+        const struct header header = {".debug_loclists", ELFCOMPRESS_ZLIB, BYTES};
+        struct elf_file file;
+        struct debug_image image;
+
+        (void)state;
+        make_file(&file, &header, 0);
+        assert_int_equal(debug_image_open(&image, &file, true), 0);
+        assert_contents(image.elf, ".debug_loclists");
+        debug_image_close(&image);
+        assert_int_equal(debug_image_open(&image, &file, false), 0);
+        assert_contents(image.elf, ".debug_str");
+        debug_image_close(&image);
+        elf_file_close(&file);
+}
+
+static void refuses(const struct header *header, size_t cut, int expected)
+{
+        struct elf_file file;
+        struct debug_image image;
+
+        assert_int_equal(open_with(header, cut, &image, &file), expected);
+        elf_file_close(&file);
+}
+
+static void claims_are_checked_before_memory_is_taken(void **state)
+{
+        (void)state;
+        for (uint32_t type = 0; type <= 2; type++) {
+                const char *name = type ? ".debug_info" : ".zdebug_info";
+
+                refuses(&(struct header){name, type, UINT64_MAX}, 0, -EFBIG);
+                refuses(&(struct header){name, type, UINT64_C(1) << 60}, 0, -EFBIG);
+                refuses(&(struct header){name, type, BYTES + 1}, 0, -EINVAL);
+                refuses(&(struct header){name, type, BYTES - 1}, 0, -EINVAL);
+                refuses(&(struct header){name, type, BYTES}, 5, -EINVAL);
+        }
+        /* 2 GB of less than 300 KB: no deflated byte stands for so many */
+        refuses(&(struct header){".debug_info", ELFCOMPRESS_ZLIB, UINT64_C(1) << 31}, 0,
+                -EINVAL);
+        refuses(&(struct header){".debug_info", 77, BYTES}, 0, -EINVAL);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(every_way_of_packing_is_read),
+            cmocka_unit_test(what_is_not_packed_is_left_where_it_is),
+            cmocka_unit_test(locations_can_be_left_out),
+            cmocka_unit_test(claims_are_checked_before_memory_is_taken),
+        };
+
+        make_contents();
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

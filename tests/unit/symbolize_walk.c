@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Our walk over the entries of a unit comes by the same ones as libdw's, in the same
+ * order, and reads the same ranges: of all units of this program itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "die_walk.h"
+
+/* What comes below an entry is passed over in one of two ways. */
+struct filter {
+        bool skip_types;
+};
+
+static bool goes_down(const struct filter *filter, unsigned tag)
+{
+        return !filter->skip_types ||
+               (tag != DW_TAG_structure_type && tag != DW_TAG_subprogram);
+}
+
+struct seen {
+        uint64_t offset;
+        unsigned tag;
+        uint32_t depth;
+};
+
+struct list {
+        struct filter filter;
+        struct seen *items;
+        size_t count;
+        size_t capacity;
+        size_t ranges;
+};
+
+static void put(struct list *list, struct seen seen)
+{
+        if (list->count == list->capacity) {
+                list->capacity = 2 * list->capacity + 1024;
+                list->items = realloc(list->items, list->capacity * sizeof(seen));
+                assert_non_null(list->items);
+        }
+        list->items[list->count++] = seen;
+}
+
+static void walk_by_libdw(struct list *list, Dwarf_Die *parent, uint32_t depth)
+{
+        Dwarf_Die die;
+
+        if (dwarf_child(parent, &die) != 0)
+                return;
+        do {
+                unsigned tag = (unsigned)dwarf_tag(&die);
+
+                put(list, (struct seen){dwarf_dieoffset(&die), tag, depth});
+                if (goes_down(&list->filter, tag))
+                        walk_by_libdw(list, &die, depth + 1);
+        } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static int look(void *context, struct die_entry *entry, uint32_t depth, uint32_t *value)
+{
+        struct list *list = context;
+        Dwarf_Addr low, high;
+
+        *value = depth + 1;
+        put(list, (struct seen){dwarf_dieoffset(&entry->die), entry->tag, depth});
+        assert_int_equal(dwarf_tag(&entry->die), entry->tag);
+        assert_int_equal(dwarf_hasattr(&entry->die, DW_AT_low_pc) ||
+                             dwarf_hasattr(&entry->die, DW_AT_ranges),
+                         entry->has_code);
+        if (entry->place.has_range) {
+                assert_int_equal(dwarf_lowpc(&entry->die, &low), 0);
+                assert_int_equal(dwarf_highpc(&entry->die, &high), 0);
+                assert_true(low == entry->place.low && high == entry->place.high);
+                list->ranges++;
+        }
+        return goes_down(&list->filter, entry->tag);
+}
+
+static void assert_same(const struct list *ours, const struct list *theirs)
+{
+        assert_int_equal(ours->count, theirs->count);
+        for (size_t i = 0; i < ours->count; i++) {
+                assert_true(ours->items[i].offset == theirs->items[i].offset);
+                assert_int_equal(ours->items[i].tag, theirs->items[i].tag);
+                assert_int_equal(ours->items[i].depth, theirs->items[i].depth);
+        }
+}
+
+static void walks_like_libdw(struct filter filter)
+{
+        struct elf_file file;
+        struct dwarf_file dwarf;
+        size_t entries = 0, ranges = 0;
+
+        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
+        if (dwarf_file_open(&dwarf, &file, NULL, true) != 0) {
+                print_message("SKIPPED: this test was built without -g\n");
+                elf_file_close(&file);
+                skip();
+        }
+        for (size_t i = 0; i < dwarf.unit_count; i++) {
+                struct list ours = {.filter = filter}, theirs = {.filter = filter};
+                Dwarf_Die unit, root;
+
+                assert_true(die_open_unit(&dwarf, i, &unit, &root));
+                assert_int_equal(die_walk(&dwarf, &root, look, &ours), 0);
+                walk_by_libdw(&theirs, &root, 0);
+                assert_same(&ours, &theirs);
+                entries += ours.count;
+                ranges += ours.ranges;
+                free(ours.items);
+                free(theirs.items);
+        }
+        assert_true(entries > 1000);
+        assert_true(ranges > 10);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
+static void comes_by_all_entries(void **state)
+{
+        (void)state;
+        walks_like_libdw((struct filter){.skip_types = false});
+}
+
+static void passes_over_what_is_below_an_entry(void **state)
+{
+        (void)state;
+        walks_like_libdw((struct filter){.skip_types = true});
+}
+
+/* An entry in the middle is walked like a unit, to its end. */
+static void begins_at_any_entry(void **state)
+{
+        struct elf_file file;
+        struct dwarf_file dwarf;
+        size_t entries = 0;
+
+        (void)state;
+        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
+        if (dwarf_file_open(&dwarf, &file, NULL, true) != 0) {
+                print_message("SKIPPED: this test was built without -g\n");
+                elf_file_close(&file);
+                skip();
+        }
+        for (size_t i = 0; i < dwarf.unit_count; i++) {
+                Dwarf_Die unit, root, child;
+
+                assert_true(die_open_unit(&dwarf, i, &unit, &root));
+                if (dwarf_child(&root, &child) != 0)
+                        continue;
+                do {
+                        struct list ours = {0}, theirs = {0};
+
+                        assert_int_equal(die_walk_from(&dwarf, &child, 7, look, &ours),
+                                         0);
+                        walk_by_libdw(&theirs, &child, 7);
+                        assert_same(&ours, &theirs);
+                        entries += ours.count;
+                        free(ours.items);
+                        free(theirs.items);
+                } while (dwarf_siblingof(&child, &child) == 0);
+        }
+        assert_true(entries > 500);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(comes_by_all_entries),
+            cmocka_unit_test(passes_over_what_is_below_an_entry),
+            cmocka_unit_test(begins_at_any_entry),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
