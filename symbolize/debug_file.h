@@ -6,6 +6,7 @@
 #define MEMLAG_SYMBOLIZE_DEBUG_FILE_H
 
 #include "elf_file.h"
+#include "looked_for.h"
 
 /* Asks for the debug file of a build-id; returns a descriptor (the caller's to
  * close) or -1. */
@@ -15,6 +16,7 @@ struct debug_search {
         const char *const *directories; /* NULL-terminated; /usr/lib/debug comes last */
         debug_fetch *fetch;             /* NULL: only local files */
         void *fetch_context;
+        struct looked_for *looked_for; /* notes the files of split units; or NULL */
 };
 
 /* Whether FILE has debug information of its own. */

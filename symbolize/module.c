@@ -73,6 +73,7 @@ static int open_dwarf(const struct elf_file *source, const struct debug_search *
         error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL,
                                 with_locations);
         info->has_dwarf = error == 0;
+        info->dwarf.package.looked_for = search->looked_for;
         return error;
 }
 

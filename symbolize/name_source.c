@@ -190,6 +190,16 @@ static bool same_row(const struct name_source *source, sqlite3_stmt *row)
                sqlite3_column_int64(row, 4) == source->modified_ns;
 }
 
+/* A row after those that are found again, of a file that was looked for. */
+static bool looked_for_same(sqlite3_stmt *row)
+{
+        const char *path = (const char *)sqlite3_column_text(row, 2);
+
+        return path && sqlite3_column_int64(row, 0) == 0 &&
+               !looked_for_changed(path, (uint64_t)sqlite3_column_int64(row, 3),
+                                   sqlite3_column_int64(row, 4));
+}
+
 int name_sources_same(const struct name_sources *sources, struct db *db,
                       struct diag *diag)
 {
@@ -203,7 +213,8 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
             -1, &rows, NULL);
 
         while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW &&
-               at < sources->count && same_row(&sources->items[at], rows)) {
+               (at < sources->count ? same_row(&sources->items[at], rows)
+                                    : looked_for_same(rows))) {
                 at++;
                 rc = SQLITE_OK;
         }
@@ -212,33 +223,42 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
                 return diag_set(diag, -EIO,
                                 "cannot read what the names were made from: %s",
                                 sqlite3_errmsg(db_sqlite(db)));
-        return rc == SQLITE_DONE && at == sources->count;
+        return rc == SQLITE_DONE && at >= sources->count;
 }
 
-int name_sources_write(const struct name_sources *sources, struct db *db,
+static int insert_source(sqlite3_stmt *insert, const struct name_source *source)
+{
+        sqlite3_bind_int64(insert, 1, source->module_id);
+        sqlite3_bind_text(insert, 2, source->role, -1, SQLITE_STATIC);
+        sqlite3_bind_text(insert, 3, source->path, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(insert, 4, (int64_t)source->size_bytes);
+        sqlite3_bind_int64(insert, 5, source->modified_ns);
+        return sqlite3_step(insert) == SQLITE_DONE ? sqlite3_reset(insert) : SQLITE_ERROR;
+}
+
+int name_sources_write(const struct name_sources *sources,
+                       const struct looked_for *looked_for, struct db *db,
                        struct diag *diag)
 {
         sqlite3_stmt *insert = NULL;
         int error = db_exec(db, "DELETE FROM name_source", diag);
         int rc = error ? SQLITE_OK
                        : sqlite3_prepare_v2(db_sqlite(db),
-                                            "INSERT INTO name_source (source_id,"
-                                            " module_id, role, path, size_bytes,"
-                                            " modified_ns)"
-                                            " VALUES (?, nullif(?, 0), ?, ?, ?, ?)",
+                                            "INSERT INTO name_source (module_id, role,"
+                                            " path, size_bytes, modified_ns)"
+                                            " VALUES (nullif(?, 0), ?, ?, ?, ?)",
                                             -1, &insert, NULL);
 
-        for (size_t i = 0; i < sources->count && !error && rc == SQLITE_OK; i++) {
-                const struct name_source *source = &sources->items[i];
+        for (size_t i = 0; i < sources->count && !error && rc == SQLITE_OK; i++)
+                rc = insert_source(insert, &sources->items[i]);
+        for (size_t i = 0; i < looked_for->count && !error && rc == SQLITE_OK; i++) {
+                const struct looked_for_file *file = &looked_for->items[i];
 
-                sqlite3_bind_int64(insert, 1, (int64_t)i + 1);
-                sqlite3_bind_int64(insert, 2, source->module_id);
-                sqlite3_bind_text(insert, 3, source->role, -1, SQLITE_STATIC);
-                sqlite3_bind_text(insert, 4, source->path, -1, SQLITE_STATIC);
-                sqlite3_bind_int64(insert, 5, (int64_t)source->size_bytes);
-                sqlite3_bind_int64(insert, 6, source->modified_ns);
-                rc = sqlite3_step(insert) == SQLITE_DONE ? sqlite3_reset(insert)
-                                                         : SQLITE_ERROR;
+                rc = insert_source(
+                    insert, &(struct name_source){.role = "file",
+                                                  .path = file->path,
+                                                  .size_bytes = file->size_bytes,
+                                                  .modified_ns = file->modified_ns});
         }
         if (rc != SQLITE_OK)
                 error = diag_set(diag, -EIO, "cannot write the names: %s",

@@ -5,6 +5,7 @@
 #define MEMLAG_SYMBOLIZE_NAME_SOURCE_H
 
 #include "debug_file.h"
+#include "looked_for.h"
 #include "module_file.h"
 #include "symbolize.h"
 
@@ -29,12 +30,15 @@ int name_sources_find(struct name_sources *sources, struct db *db,
                       const struct module_search *files,
                       const struct debug_search *search, struct diag *diag);
 
-/* Whether the names in DB were made from the same: 1, 0 or a negative errno value. */
+/* Whether the names in DB were made from the same, and no file that was looked for then
+ * has changed: 1, 0 or a negative errno value. */
 int name_sources_same(const struct name_sources *sources, struct db *db,
                       struct diag *diag);
 
-/* Replaces what DB says of them, inside the caller's transaction. */
-int name_sources_write(const struct name_sources *sources, struct db *db,
+/* Replaces what DB says of them, and of the files that were LOOKED_FOR besides, inside
+ * the caller's transaction. */
+int name_sources_write(const struct name_sources *sources,
+                       const struct looked_for *looked_for, struct db *db,
                        struct diag *diag);
 
 void name_sources_free(struct name_sources *sources);

@@ -80,14 +80,18 @@ static char *read_all(int fd, size_t bytes, size_t *got)
         return text;
 }
 
-int perf_map_read(int64_t pid, struct range_map *map, struct string_pool *names)
+int perf_map_read(int64_t pid, struct range_map *map, struct string_pool *names,
+                  struct looked_for *looked_for)
 {
         char path[64];
         struct stat status;
         size_t bytes;
-        int error = 0;
 
         snprintf(path, sizeof(path), "/tmp/perf-%" PRId64 ".map", pid);
+        int error = looked_for_add(looked_for, path);
+
+        if (error)
+                return error;
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
 
         if (fd < 0)

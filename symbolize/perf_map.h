@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_PERF_MAP_H
 #define MEMLAG_SYMBOLIZE_PERF_MAP_H
 
+#include "looked_for.h"
 #include "range_map.h"
 #include "string_pool.h"
 
@@ -15,7 +16,8 @@ int perf_map_parse(const char *text, size_t bytes, struct range_map *map,
 
 /* Reads the list of process PID, when there is one that belongs to this user or root.
  * One that an earlier process of this number has left is not told from it. Without one
- * MAP stays empty. 0 or -ENOMEM. */
-int perf_map_read(int64_t pid, struct range_map *map, struct string_pool *names);
+ * MAP stays empty. Notes its path in LOOKED_FOR. 0 or -ENOMEM. */
+int perf_map_read(int64_t pid, struct range_map *map, struct string_pool *names,
+                  struct looked_for *looked_for);
 
 #endif

@@ -178,6 +178,13 @@ static bool cut_unit(Elf *package, uint64_t unit_id, struct bytes *parts)
         return true;
 }
 
+static int look_at(struct elf_file *file, const char *path, struct split_package *package)
+{
+        int error = looked_for_add(package->looked_for, path);
+
+        return error ? error : elf_file_open(file, path);
+}
+
 static bool open_package(const struct split_skeleton *skeleton,
                          struct split_package *package)
 {
@@ -188,7 +195,7 @@ static bool open_package(const struct split_skeleton *skeleton,
         package->asked = true;
         if (!skeleton->path || asprintf(&path, "%s.dwp", skeleton->path) < 0)
                 return false;
-        package->there = elf_file_open(&package->file, path) == 0;
+        package->there = look_at(&package->file, path, package) == 0;
         if (package->there &&
             debug_image_open(&package->image, &package->file, true) != 0) {
                 elf_file_close(&package->file);
@@ -201,34 +208,35 @@ static bool open_package(const struct split_skeleton *skeleton,
 /* ---- files of one unit ------------------------------------------------------------ */
 
 static int open_at(struct elf_file *file, const char *directory, size_t length,
-                   const char *name)
+                   const char *name, struct split_package *package)
 {
         char *path;
 
         if (asprintf(&path, "%.*s/%s", (int)length, directory, name) < 0)
                 return -ENOMEM;
-        int error = elf_file_open(file, path);
+        int error = look_at(file, path, package);
 
         free(path);
         return error;
 }
 
 /* Where it was made, then beside the program, where it may have been moved with it. */
-static int open_dwo(const struct split_skeleton *skeleton, struct elf_file *file)
+static int open_dwo(const struct split_skeleton *skeleton, struct elf_file *file,
+                    struct split_package *package)
 {
         const char *path = skeleton->path, *name = skeleton->name;
         const char *slash = path ? strrchr(path, '/') : NULL, *base = strrchr(name, '/');
         int error;
 
         if (name[0] == '/')
-                error = elf_file_open(file, name);
+                error = look_at(file, name, package);
         else
-                error =
-                    open_at(file, skeleton->directory ? skeleton->directory : ".",
-                            skeleton->directory ? strlen(skeleton->directory) : 1, name);
+                error = open_at(file, skeleton->directory ? skeleton->directory : ".",
+                                skeleton->directory ? strlen(skeleton->directory) : 1,
+                                name, package);
         if (error && error != -ENOMEM && slash)
-                error =
-                    open_at(file, path, (size_t)(slash - path), base ? base + 1 : name);
+                error = open_at(file, path, (size_t)(slash - path),
+                                base ? base + 1 : name, package);
         return error;
 }
 
@@ -390,7 +398,7 @@ int split_unit_open(struct split_unit *unit, const struct split_skeleton *skelet
         }
         if (error == -ENOENT && skeleton->name) {
                 split_unit_close(unit);
-                error = open_dwo(skeleton, &file);
+                error = open_dwo(skeleton, &file, package);
                 if (error)
                         return error == -ENOMEM ? error : -ENOENT;
                 error = open_dwo_unit(unit, skeleton, &file);

@@ -8,6 +8,7 @@
 #include <elfutils/libdw.h>
 
 #include "debug_image.h"
+#include "looked_for.h"
 
 /* What the program's part of the unit says of the rest. */
 struct split_skeleton {
@@ -42,6 +43,7 @@ struct split_package {
         struct debug_image image;
         bool asked;
         bool there;
+        struct looked_for *looked_for; /* notes every file that is tried; or NULL */
 };
 
 /* Opens the rest of SKELETON's unit: 0, -ENOENT when it is nowhere or is not the one,

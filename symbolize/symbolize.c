@@ -24,6 +24,7 @@ struct stage {
         struct module_search files;
         struct kallsyms kallsyms;
         struct name_sources sources;
+        struct looked_for looked_for;
         struct debuginfod *debuginfod;
 };
 
@@ -250,8 +251,8 @@ static int name_places_without_file(struct stage *stage)
                         continue;
                 asked[process] = true;
                 if (!stage->files.symfs) /* else the lists here are of other processes */
-                        error =
-                            perf_map_read(stage->raw.pids[process], &made, stage->names);
+                        error = perf_map_read(stage->raw.pids[process], &made,
+                                              stage->names, &stage->looked_for);
                 if (!error)
                         name_made_code(stage, process, &made);
                 range_map_free(&made);
@@ -280,7 +281,7 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
         int error = result_write(&from, db, diag);
 
         if (!error)
-                error = name_sources_write(&stage->sources, db, diag);
+                error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
         return error ? error : db_exec(db, "COMMIT", diag);
 }
 
@@ -292,6 +293,7 @@ static int prepare(struct stage *stage, struct db *db,
         int error;
 
         stage->search.directories = options->debuginfo_paths;
+        stage->search.looked_for = &stage->looked_for;
         stage->allocators = options->allocators;
         stage->files = (struct module_search){options->symfs, options->build_id_paths,
                                               options->vmlinux};
@@ -346,6 +348,7 @@ int symbolize(struct db *db, const struct symbolize_options *options, struct dia
         kallsyms_free(&stage.kallsyms);
         string_pool_free(stage.names);
         name_sources_free(&stage.sources);
+        looked_for_free(&stage.looked_for);
         debuginfod_close(stage.debuginfod);
         return error > 0 ? 0 : error;
 }

@@ -45,6 +45,16 @@ trap 'rm -f "$list"' EXIT
 samples=$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'made to chase'")
 [ "$samples" -gt 300 ] || fail "$samples samples in the code that was made"
 
+# A list that has changed since is read again, one that has not is not.
+sed -i 's/made to chase/made again/' "$list"
+"$MEMLAG" symbolize t.db
+[ "$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'made again'")" = \
+        "$samples" ] || fail "a changed list was not noticed"
+sqlite3 t.db "UPDATE location SET function = 'kept' WHERE function = 'made again'"
+"$MEMLAG" symbolize t.db
+[ "$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'kept'")" = \
+        "$samples" ] || fail "a second run has named everything again"
+
 # Another's list is not believed, and nothing waits for a FIFO.
 rm -f "$list"
 mkfifo "$list"

@@ -133,6 +133,29 @@ mv old program
 expect_status 0 "$MEMLAG" symbolize memlag.db
 sqlite3 memlag.db .dump | cmp - first || fail "the names did not come back"
 
+# Files of split debug information are noticed too: one that comes, one that changes. One
+# that has gone takes no names away.
+"$CC" -g -gsplit-dwarf -O0 -pie -fPIE -o split program.c
+dwo=$(ls ./*.dwo)
+mv "$dwo" away
+make_db split.db split
+expect_status 0 "$MEMLAG" symbolize split.db
+mv away "$dwo"
+for change in true "touch $dwo"; do
+        $change
+        sqlite3 split.db "UPDATE location SET function = 'kept'"
+        expect_status 0 "$MEMLAG" symbolize split.db
+        [ "$(value split.db 'SELECT DISTINCT function FROM location')" = work ] ||
+                fail "split debug information was not noticed after: $change"
+done
+sqlite3 split.db "UPDATE location SET function = 'kept'"
+for change in true "rm $dwo"; do
+        $change
+        expect_status 0 "$MEMLAG" symbolize split.db
+        [ "$(value split.db 'SELECT DISTINCT function FROM location')" = kept ] ||
+                fail "named again after: $change"
+done
+
 # A server of debug files is asked with --debuginfod only. This one notes who asks.
 objcopy --only-keep-debug program debug
 build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')

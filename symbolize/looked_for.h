@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that were looked for while names were made: which there are is known only
+ * when debug information or the process's mappings have been read. */
+#ifndef MEMLAG_SYMBOLIZE_LOOKED_FOR_H
+#define MEMLAG_SYMBOLIZE_LOOKED_FOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct looked_for_file {
+        char *path;
+        uint64_t size_bytes; /* 0, and modified_ns 0: it was not there */
+        int64_t modified_ns; /* since 1970 */
+};
+
+struct looked_for {
+        struct looked_for_file *items;
+        size_t count;
+        size_t capacity;
+};
+
+/* Notes PATH as it is now, so that a later change of the file shows; to be called before
+ * it is read. FILES may be NULL: nothing is noted. 0 or -ENOMEM. */
+int looked_for_add(struct looked_for *files, const char *path);
+
+/* Whether the file at PATH is another one than was noted. One that has gone is not: it
+ * would give no names. */
+bool looked_for_changed(const char *path, uint64_t size_bytes, int64_t modified_ns);
+
+void looked_for_free(struct looked_for *files);
+
+#endif
