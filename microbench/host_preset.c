@@ -105,12 +105,18 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "l3.inclusion = 2 # assumed\n");
         fprintf(out, "dtlb.entries = %.0f\ndtlb.ways = 4 # assumed\n",
                 whole_sets(first > 0 ? first : 64, 4));
+        fprintf(out, "dtlb.huge_entries = 32 # assumed\ndtlb.huge_ways = 4 # assumed\n");
         fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",
                 whole_sets(fmax(second, first + 8), 8));
         fprintf(out, "stlb.latency_cycles = %.0f\n",
                 fmax(0, round(calibration_number(calibration, "tlb.second_cycles"))));
         fprintf(out, "page_walk.latency_cycles = %.0f\n",
                 fmax(0, round(calibration_number(calibration, "tlb.walk_cycles"))));
+        fprintf(
+            out,
+            "page_walk.huge_latency_cycles = %.0f # assumed\n"
+            "page_walk.walkers = 2 # assumed\n",
+            fmax(0, round(0.75 * calibration_number(calibration, "tlb.walk_cycles"))));
         fprintf(out, "dram.latency_ns = %.1f\n",
                 calibration_number(calibration, "memory.0.latency_ns"));
         fprintf(out, "dram.bandwidth_gbs = %.2f\n",

@@ -431,6 +431,9 @@ int sim_preset_check(const struct sim_preset *preset, struct diag *diag)
         if (rc == 0)
                 rc = check_sets("dtlb.entries", p->dtlb_entries, p->dtlb_ways, 1, diag);
         if (rc == 0)
+                rc = check_sets("dtlb.huge_entries", p->dtlb_huge_entries,
+                                p->dtlb_huge_ways, 1, diag);
+        if (rc == 0)
                 rc = check_sets("stlb.entries", p->stlb_entries, p->stlb_ways, 1, diag);
         if (rc == 0)
                 rc = check_order("l1d.size_bytes", p->l1d_bytes, "l2.size_bytes",

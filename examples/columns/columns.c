@@ -2,13 +2,17 @@
 /* Adds up a matrix column by column. The matrix fits the last-level cache, but every
  * step goes to another page, and one column has more pages than the TLB has entries. */
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "../arguments.h"
 
 #define ROWS    2048
 #define COLUMNS 1024 /* a row of doubles is two pages long */
 
-static double matrix[ROWS][COLUMNS]; /* mark: slow-object */
+/* Whole pages of 2 MiB, so that it can be made of such. */
+#define HUGE_PAGE (2u << 20)
+
+_Alignas(HUGE_PAGE) static double matrix[ROWS][COLUMNS]; /* mark: slow-object */
 
 static double sum_by_columns(size_t columns)
 {
@@ -22,11 +26,16 @@ static double sum_by_columns(size_t columns)
 
 int main(int argc, char **argv)
 {
-        no_more_arguments(argc, argv, 2, "[COLUMNS [PASSES]]");
+        no_more_arguments(argc, argv, 3, "[COLUMNS [PASSES [HUGE]]]");
         size_t columns = size_argument(argc, argv, 1, "COLUMNS", COLUMNS, 1, COLUMNS);
         size_t passes = size_argument(argc, argv, 2, "PASSES", 4, 1, 1000000);
+        size_t huge = size_argument(argc, argv, 3, "HUGE", 0, 0, 1);
         double sum = 0;
 
+        if (huge && madvise(matrix, sizeof(matrix), MADV_HUGEPAGE) != 0) {
+                perror("columns: the kernel has no huge pages");
+                return 1;
+        }
         for (size_t row = 0; row < ROWS; row++)
                 for (size_t column = 0; column < COLUMNS; column++)
                         matrix[row][column] = (double)(row + column);

@@ -215,6 +215,27 @@ static void on_remap(Addr from, Addr to, SizeT length)
         write_range(to, length);
 }
 
+static void after_advice(const UWord *arguments)
+{
+        ULong first = arguments[0] >> PAGE_SHIFT;
+        ULong count = (arguments[1] + VKI_PAGE_SIZE - 1) >> PAGE_SHIFT;
+
+        if (arguments[2] == MADV_DONTNEED)
+                pages_release(&tool_machine.pages, first, count);
+        else if (arguments[2] == MADV_HUGEPAGE || arguments[2] == MADV_NOHUGEPAGE)
+                pages_set_huge(&tool_machine.pages, first, count,
+                               arguments[2] == MADV_HUGEPAGE);
+}
+
+void images_after_syscall(UInt number, const UWord *arguments, UWord result)
+{
+        if (number == __NR_madvise)
+                after_advice(arguments);
+        else if (number == __NR_mmap && (arguments[3] & MAP_HUGETLB) != 0)
+                pages_set_huge(&tool_machine.pages, result >> PAGE_SHIFT,
+                               arguments[1] >> PAGE_SHIFT, True);
+}
+
 /* Instructions that programs run on purpose to be stopped: ud0, ud1, ud2. */
 static Bool undefined_on_purpose(const UChar *bytes, UInt length)
 {

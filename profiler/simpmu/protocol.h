@@ -63,10 +63,14 @@
         X(hitm_latency_cycles, "hitm.latency_cycles", "cycles", 1, 10000)                \
         X(dtlb_entries, "dtlb.entries", "pages", 1, 4096)                                \
         X(dtlb_ways, "dtlb.ways", "ways", 1, 32)                                         \
+        X(dtlb_huge_entries, "dtlb.huge_entries", "pages", 1, 4096)                      \
+        X(dtlb_huge_ways, "dtlb.huge_ways", "ways", 1, 32)                               \
         X(stlb_entries, "stlb.entries", "pages", 1, 65536)                               \
         X(stlb_ways, "stlb.ways", "ways", 1, 32)                                         \
         X(stlb_latency_cycles, "stlb.latency_cycles", "cycles", 0, 1000)                 \
         X(page_walk_cycles, "page_walk.latency_cycles", "cycles", 0, 10000)              \
+        X(huge_walk_cycles, "page_walk.huge_latency_cycles", "cycles", 0, 10000)         \
+        X(walkers, "page_walk.walkers", "walks", 1, 16)                                  \
         X(dram_latency_ns, "dram.latency_ns", "ns", 1, 10000)                            \
         X(dram_bandwidth_gbs, "dram.bandwidth_gbs", "GB/s", 0.01, 10000)                 \
         X(nodes, "numa.nodes", "nodes", 1, 8)                                            \

@@ -56,6 +56,12 @@ static inline void futex_wake_private(UInt *word)
         (void)raw_syscall4(__NR_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE, 1, 0);
 }
 
+/* From linux/mman.h, which Valgrind's headers do not have whole. */
+#define MAP_HUGETLB     0x40000
+#define MADV_DONTNEED   4
+#define MADV_HUGEPAGE   14
+#define MADV_NOHUGEPAGE 15
+
 /* As fcntl takes it; Valgrind's headers have the commands only. */
 #define F_WRLCK 1
 #define F_UNLCK 2

@@ -439,6 +439,8 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
         }
         if (futex_call_wakes(number, arguments))
                 note_wakes(tid, sr_isError(result) ? 0 : sr_Res(result));
+        if (!sr_isError(result))
+                images_after_syscall(number, arguments, sr_Res(result));
         come_back(tid);
 }
 

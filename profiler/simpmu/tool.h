@@ -72,6 +72,8 @@ void images_register(void);
 void images_process(UInt flags, ULong start_ns);
 Bool images_executable(Addr address); /* code may be there */
 void images_unhandled(Addr ip);       /* an instruction that VEX cannot run */
+/* After a system call that may have changed what memory is made of. */
+void images_after_syscall(UInt number, const UWord *arguments, UWord result);
 /* PROGRAM: in the target's memory; NULL: not known by name. */
 void images_before_exec(const HChar *program);
 

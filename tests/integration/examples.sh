@@ -126,3 +126,15 @@ for example in contention chase friendly columns false-sharing remote; do
         check_pasted_report "$readme"
         check_pasted_report "$SOURCE_DIR/README.md"
 done
+
+# With huge pages the example of the TLB has another problem.
+source=$SOURCE_DIR/examples/columns/columns.c
+if "$BINARY_DIR/examples/columns" 1 1 1 >/dev/null 2>&1; then
+        "$MEMLAG" record --source sim -o huge.db -- \
+                "$BINARY_DIR/examples/columns" 1024 4 1 >huge.out 2>huge.err
+        example=columns
+        found=$(line_finding huge.db "$(marked_line "$source" slow-line)")
+        [ "$found" = cache,1 ] || fail "columns with huge pages: '$found' is not cache,1"
+else
+        echo "examples: SKIPPED columns with huge pages: this kernel has none" >&2
+fi

@@ -46,10 +46,14 @@ static const struct {
     {"hitm.latency_cycles", "105"},
     {"dtlb.entries", "64"},
     {"dtlb.ways", "4"},
+    {"dtlb.huge_entries", "32"},
+    {"dtlb.huge_ways", "4"},
     {"stlb.entries", "1536"},
     {"stlb.ways", "12"},
     {"stlb.latency_cycles", "9"},
     {"page_walk.latency_cycles", "26"},
+    {"page_walk.huge_latency_cycles", "20"},
+    {"page_walk.walkers", "2"},
     {"dram.latency_ns", "89"},
     {"dram.bandwidth_gbs", "105"},
     {"numa.nodes", "2"},
@@ -192,8 +196,8 @@ static void parameters_must_fit_together(void **state)
         (void)state;
         static const char *const settings[] = {
             "l1d.size_bytes=32769",  "l1d.ways=7",          "l2.ways=31",
-            "l3.size_bytes=1048576", "dtlb.ways=5",         "stlb.ways=7",
-            "l2.latency_cycles=5",   "l3.latency_cycles=14"};
+            "l3.size_bytes=1048576", "dtlb.ways=5",         "dtlb.huge_ways=3",
+            "stlb.ways=7",           "l2.latency_cycles=5", "l3.latency_cycles=14"};
         for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
                 struct sim_preset preset;
                 struct diag diag = {""};

@@ -13,22 +13,23 @@
 
 #include "model/access.h"
 
-#define KIB             1024ull
-#define MIB             (1024 * KIB)
-#define CLOCK_MHZ       2000.0
-#define DRAM_NS         100.0
-#define DRAM_CYCLES     200u /* DRAM_NS at CLOCK_MHZ */
-#define DRAM_GBS        20.0
-#define WALK_CYCLES     30u
-#define HITM_CYCLES     100u
-#define LINK_NS         50.0
-#define LINK_GBS        8.0
-#define REMOTE_CACHE_NS 120.0
-#define THREADS_MAX     16u
-#define GATE_CYCLES     10000u
-#define POINTER         0u /* the register that a chase loads */
-#define WORD_BYTES      8u
-#define NO_SAMPLES      UINT32_MAX
+#define KIB              1024ull
+#define MIB              (1024 * KIB)
+#define CLOCK_MHZ        2000.0
+#define DRAM_NS          100.0
+#define DRAM_CYCLES      200u /* DRAM_NS at CLOCK_MHZ */
+#define DRAM_GBS         20.0
+#define HUGE_WALK_CYCLES 20u
+#define WALK_CYCLES      30u
+#define HITM_CYCLES      100u
+#define LINK_NS          50.0
+#define LINK_GBS         8.0
+#define REMOTE_CACHE_NS  120.0
+#define THREADS_MAX      16u
+#define GATE_CYCLES      10000u
+#define POINTER          0u /* the register that a chase loads */
+#define WORD_BYTES       8u
+#define NO_SAMPLES       UINT32_MAX
 
 /* A machine with threads on cores of their own; one runs at a time. */
 struct rig {
@@ -101,10 +102,14 @@ static inline struct simpmu_params default_params(void)
             .hitm_latency_cycles = HITM_CYCLES,
             .dtlb_entries = 64,
             .dtlb_ways = 4,
+            .dtlb_huge_entries = 32,
+            .dtlb_huge_ways = 4,
             .stlb_entries = 1536,
             .stlb_ways = 12,
             .stlb_latency_cycles = 9,
             .page_walk_cycles = WALK_CYCLES,
+            .walkers = 2,
+            .huge_walk_cycles = HUGE_WALK_CYCLES,
             .dram_latency_ns = DRAM_NS,
             .dram_bandwidth_gbs = DRAM_GBS,
             .nodes = 1,

@@ -342,8 +342,8 @@ access_slowly(struct machine *machine, struct sim_hot *hot, struct sim_thread *t
         for (uint64_t line = address >> LINE_SHIFT; line <= last; line++) {
                 struct found one = found_in_l1(machine, &access);
                 enum tlb_outcome translation =
-                    tlb_access(&thread->core->tlb, line >> PAGE_LINE_SHIFT);
-                uint64_t walk = tlb_latency(machine, translation);
+                    machine_translate(machine, thread->core, line >> PAGE_LINE_SHIFT);
+                uint64_t walk = tlb_latency(machine, thread->core, translation, start);
                 struct cache_place place = cache_place_of(&l1d->cache, line);
                 uint32_t bit = cache_find(&l1d->cache, &place);
                 one.arrival += walk;

@@ -64,6 +64,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
             in_slots(machine, params->remote_cache_ns * params->clock_mhz / NS_PER_MHZ);
         machine->stlb_latency = in_slots(machine, params->stlb_latency_cycles);
         machine->walk_latency = in_slots(machine, params->page_walk_cycles);
+        machine->huge_walk_latency = in_slots(machine, params->huge_walk_cycles);
         machine->sample_latency = in_slots(machine, ldlat_cycles);
         machine->cores = allocate(machine->core_count * sizeof(*machine->cores));
         init_memory(machine);
@@ -96,9 +97,7 @@ static struct core *core_new(struct machine *machine, uint32_t number)
                  (uint32_t)params->l1d_ways, machine->allocate);
         cache_init(&core->l2, (uint64_t)params->l2_bytes / LINE_BYTES,
                    (uint32_t)params->l2_ways, false, machine->allocate);
-        tlb_init(&core->tlb, (uint64_t)params->dtlb_entries, (uint32_t)params->dtlb_ways,
-                 (uint64_t)params->stlb_entries, (uint32_t)params->stlb_ways,
-                 machine->allocate);
+        tlb_init(&core->tlb, params, machine->allocate);
         return core;
 }
 
@@ -161,6 +160,7 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
         thread->core->runs = thread;
         thread->core->hot = hot;
         l1d_settle(&thread->core->l1d);
+        tlb_settle(&thread->core->tlb);
         forget_requests(thread->core);
 }
 

@@ -131,6 +131,7 @@ struct machine {
         uint64_t remote_cache_latency;
         uint64_t stlb_latency;
         uint64_t walk_latency;
+        uint64_t huge_walk_latency;
         uint64_t sample_latency; /* loads of at least this latency qualify */
         uint32_t fill_buffers;
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */
@@ -186,12 +187,26 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 /* HOT becomes the state of THREAD, whose counts and ready times it has been given. */
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread);
 
-static inline uint64_t tlb_latency(const struct machine *machine,
-                                   enum tlb_outcome outcome)
+/* How long the translation takes of an access that can begin at START. */
+static inline uint64_t tlb_latency(const struct machine *machine, struct core *core,
+                                   enum tlb_outcome outcome, uint64_t start)
 {
         if (__builtin_expect(outcome == TLB_HIT, 1))
                 return 0;
-        return outcome == TLB_STLB_HIT ? machine->stlb_latency : machine->walk_latency;
+        if (outcome == TLB_STLB_HIT)
+                return machine->stlb_latency;
+        return tlb_walk(&core->tlb, start,
+                        outcome == TLB_WALK ? machine->walk_latency
+                                            : machine->huge_walk_latency);
+}
+
+/* CORE accesses PAGE. */
+static inline enum tlb_outcome machine_translate(struct machine *machine,
+                                                 struct core *core, uint64_t page)
+{
+        if (tlb_passes(&core->tlb, page))
+                return TLB_HIT;
+        return tlb_lookup(&core->tlb, page, pages_huge(&machine->pages, page));
 }
 
 static inline double machine_slots_per_ns(const struct machine *machine)

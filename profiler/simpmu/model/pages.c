@@ -34,6 +34,15 @@ static void grow(struct pages *pages)
         *pages = larger;
 }
 
+static bool is_huge(const struct pages *pages, uint64_t number)
+{
+        for (uint64_t i = 0; i < pages->huge_count; i++) {
+                if (number >= pages->huge[i].first && number < pages->huge[i].end)
+                        return true;
+        }
+        return false;
+}
+
 struct page_block *pages_look_up(struct pages *pages, uint64_t number)
 {
         if (2 * pages->used >= pages->slot_count)
@@ -42,13 +51,14 @@ struct page_block *pages_look_up(struct pages *pages, uint64_t number)
         if (*slot == NULL) {
                 *slot = pages->allocate(sizeof(**slot));
                 (*slot)->number = number;
+                (*slot)->huge = is_huge(pages, number);
                 pages->used++;
         }
         pages->last = *slot;
         return *slot;
 }
 
-static void forget_in_block(struct page_block *block, uint64_t first, uint64_t end)
+static void release_in_block(struct page_block *block, uint64_t first, uint64_t end)
 {
         uint64_t block_first = block->number << BLOCK_PAGE_SHIFT;
         uint64_t from = first > block_first ? first - block_first : 0;
@@ -58,26 +68,103 @@ static void forget_in_block(struct page_block *block, uint64_t first, uint64_t e
                 block->pages[i] = (struct page){0};
 }
 
-void pages_forget(struct pages *pages, uint64_t first, uint64_t count)
+static void make_huge(struct page_block *block, uint64_t first, uint64_t end)
 {
-        uint64_t end = first + count;
+        uint64_t block_first = block->number << BLOCK_PAGE_SHIFT;
+
+        block->huge = block_first >= first && block_first + BLOCK_PAGES <= end;
+}
+
+static void make_small(struct page_block *block, uint64_t first, uint64_t end)
+{
+        (void)first, (void)end;
+        block->huge = false;
+}
+
+/* Does it to each block that has pages from FIRST to END. */
+static void for_blocks(const struct pages *pages, uint64_t first, uint64_t end,
+                       void (*does)(struct page_block *, uint64_t, uint64_t))
+{
         uint64_t first_block = first >> BLOCK_PAGE_SHIFT;
         uint64_t end_block = (end + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT;
 
+        if (first >= end)
+                return;
         if (end_block - first_block > pages->slot_count) {
                 for (uint64_t i = 0; i < pages->slot_count; i++) {
                         struct page_block *block = pages->slots[i];
                         if (block != NULL && block->number >= first_block &&
                             block->number < end_block)
-                                forget_in_block(block, first, end);
+                                does(block, first, end);
                 }
                 return;
         }
         for (uint64_t number = first_block; number < end_block; number++) {
                 struct page_block *block = pages->slots[slot_of(pages, number)];
                 if (block != NULL)
-                        forget_in_block(block, first, end);
+                        does(block, first, end);
         }
+}
+
+static void add_huge(struct pages *pages, struct block_range range)
+{
+        if (range.first >= range.end)
+                return;
+        if (pages->huge_count == pages->huge_capacity) {
+                struct block_range *before = pages->huge;
+                pages->huge_capacity = 2 * pages->huge_capacity + 16;
+                pages->huge = pages->allocate(pages->huge_capacity * sizeof(*before));
+                for (uint64_t i = 0; i < pages->huge_count; i++)
+                        pages->huge[i] = before[i];
+        }
+        pages->huge[pages->huge_count++] = range;
+}
+
+/* Blocks that have pages from FIRST to END are not huge. */
+static void remove_huge(struct pages *pages, uint64_t first, uint64_t end)
+{
+        uint64_t from = first >> BLOCK_PAGE_SHIFT;
+        uint64_t to = (end + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT;
+
+        for (uint64_t i = 0; i < pages->huge_count;) {
+                struct block_range *range = &pages->huge[i];
+                struct block_range above = {to > range->first ? to : range->first,
+                                            range->end};
+                if (range->end <= from || range->first >= to) {
+                        i++;
+                        continue;
+                }
+                range->end = from > range->first ? from : range->first;
+                if (range->first == range->end)
+                        *range = pages->huge[--pages->huge_count];
+                else
+                        i++;
+                add_huge(pages, above);
+        }
+        for_blocks(pages, first, end, make_small);
+}
+
+void pages_release(struct pages *pages, uint64_t first, uint64_t count)
+{
+        for_blocks(pages, first, first + count, release_in_block);
+}
+
+void pages_forget(struct pages *pages, uint64_t first, uint64_t count)
+{
+        pages_release(pages, first, count);
+        if (pages->huge_count > 0)
+                remove_huge(pages, first, first + count);
+}
+
+void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge)
+{
+        remove_huge(pages, first, first + count);
+        if (!huge)
+                return;
+        add_huge(pages,
+                 (struct block_range){(first + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT,
+                                      (first + count) >> BLOCK_PAGE_SHIFT});
+        for_blocks(pages, first, first + count, make_huge);
 }
 
 void pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count)

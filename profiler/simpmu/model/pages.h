@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the model remembers of each page of 4 KiB of the program's memory: which core uses
  * it, so that only lines of pages that several cores use are looked for in other cores,
- * and on which node it is. A table by blocks of 2 MiB, of which most programs have few.
- * Knows no caches. */
+ * on which node it is, and whether it is part of a huge page. A table by blocks of 2 MiB,
+ * of which most programs have few. Knows no caches. */
 #ifndef SIMPMU_MODEL_PAGES_H
 #define SIMPMU_MODEL_PAGES_H
 
@@ -22,7 +22,14 @@ struct page {
 
 struct page_block {
         uint64_t number; /* of its first page, over BLOCK_PAGES */
+        bool huge;       /* it is one page of 2 MiB */
         struct page pages[BLOCK_PAGES];
+};
+
+/* Blocks from FIRST to before END. */
+struct block_range {
+        uint64_t first;
+        uint64_t end;
 };
 
 struct pages {
@@ -30,6 +37,9 @@ struct pages {
         struct page_block *last; /* that was looked up */
         uint64_t slot_count;     /* a power of two, or 0 */
         uint64_t used;
+        struct block_range *huge; /* blocks that are huge; no two ranges overlap */
+        uint64_t huge_count;
+        uint64_t huge_capacity;
         sim_allocate allocate;
 };
 
@@ -38,17 +48,35 @@ void pages_init(struct pages *pages, sim_allocate allocate);
 /* The cold half of pages_block. */
 struct page_block *pages_look_up(struct pages *pages, uint64_t number);
 
-static inline struct page *pages_at(struct pages *pages, uint64_t page)
+static inline struct page_block *pages_block(struct pages *pages, uint64_t page)
 {
         struct page_block *block = pages->last;
 
         if (block == NULL || block->number != page >> BLOCK_PAGE_SHIFT)
                 block = pages_look_up(pages, page >> BLOCK_PAGE_SHIFT);
-        return &block->pages[page & (BLOCK_PAGES - 1)];
+        return block;
+}
+
+static inline struct page *pages_at(struct pages *pages, uint64_t page)
+{
+        return &pages_block(pages, page)->pages[page & (BLOCK_PAGES - 1)];
+}
+
+/* The block of PAGE is one page of 2 MiB. */
+static inline bool pages_huge(struct pages *pages, uint64_t page)
+{
+        return __builtin_expect(pages->huge_count > 0, 0) &&
+               pages_block(pages, page)->huge;
 }
 
 /* The memory of COUNT pages from FIRST on is no more, or new. */
 void pages_forget(struct pages *pages, uint64_t first, uint64_t count);
+
+/* Their contents are no more: whoever touches them next is the first again. */
+void pages_release(struct pages *pages, uint64_t first, uint64_t count);
+
+/* They are made of huge pages, where a whole block lies within them, or no longer. */
+void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge);
 
 /* COUNT pages that were at FROM are at TO. */
 void pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count);

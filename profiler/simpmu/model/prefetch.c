@@ -134,8 +134,9 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
         thread_retire(hot, thread, instruction);
         uint64_t now = instruction + thread->stall;
         uint64_t start = later(now, hot_latest_ready(hot, site->address_depends));
-        start +=
-            tlb_latency(machine, tlb_access(&thread->core->tlb, address >> PAGE_SHIFT));
+        enum tlb_outcome translation =
+            machine_translate(machine, thread->core, address >> PAGE_SHIFT);
+        start += tlb_latency(machine, thread->core, translation, start);
         if (cache_find(l1d, &place) != 0)
                 return;
         if (into == PREFETCH_INTO_L2) {

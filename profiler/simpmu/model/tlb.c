@@ -1,40 +1,110 @@
 /* SPDX-License-Identifier: MIT */
-/* The cold half of tlb.h. */
+/* See tlb.h. */
 #include "tlb.h"
+
+#include "pages.h"
 
 #define NO_PAGE UINT64_MAX
 
-void tlb_init(struct tlb *tlb, uint64_t dtlb_entries, uint32_t dtlb_ways,
-              uint64_t stlb_entries, uint32_t stlb_ways, sim_allocate allocate)
+/* In the STLB a huge page is the number that its 4 KiB pages have in common, with a bit
+ * that no page's number has. */
+#define HUGE_PAGE (1ull << 36)
+
+void tlb_init(struct tlb *tlb, const struct simpmu_params *params, sim_allocate allocate)
 {
-        cache_init(&tlb->dtlb, dtlb_entries, dtlb_ways, false, allocate);
-        cache_init(&tlb->stlb, stlb_entries, stlb_ways, false, allocate);
+        cache_init(&tlb->dtlb, (uint64_t)params->dtlb_entries,
+                   (uint32_t)params->dtlb_ways, false, allocate);
+        cache_init(&tlb->huge, (uint64_t)params->dtlb_huge_entries,
+                   (uint32_t)params->dtlb_huge_ways, false, allocate);
+        cache_init(&tlb->stlb, (uint64_t)params->stlb_entries,
+                   (uint32_t)params->stlb_ways, false, allocate);
+        for (uint32_t i = 0; i < TLB_PASSING; i++)
+                tlb->passing[i] = NO_PAGE;
+        tlb->walker_count = (uint32_t)params->walkers;
+        tlb_settle(tlb);
+}
+
+void tlb_settle(struct tlb *tlb)
+{
+        for (uint32_t i = 0; i < tlb->walker_count; i++)
+                tlb->walkers[i] = (struct page_walker){0};
+}
+
+/* When WALKER can begin a walk at START or later: before its stretch of walks or after.
+ */
+static uint64_t free_at(const struct page_walker *walker, uint64_t start,
+                        uint64_t latency)
+{
+        uint64_t from = walker->idle_from > start ? walker->idle_from : start;
+
+        if (from + latency <= walker->begin)
+                return from;
+        return walker->end > start ? walker->end : start;
+}
+
+static void walk(struct page_walker *walker, uint64_t from, uint64_t latency)
+{
+        if (from < walker->begin) {
+                walker->idle_from = from + latency;
+                return;
+        }
+        if (from > walker->end) {
+                walker->idle_from = walker->end;
+                walker->begin = from;
+        }
+        walker->end = from + latency;
+}
+
+uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency)
+{
+        struct page_walker *first = &tlb->walkers[0];
+        uint64_t from = free_at(first, start, latency);
+
+        for (uint32_t i = 1; i < tlb->walker_count; i++) {
+                struct page_walker *walker = &tlb->walkers[i];
+                uint64_t here = free_at(walker, start, latency);
+                /* Of two that are free, the one that was busy last. */
+                if (here < from ||
+                    (here == from && walker->end > first->end && walker->end <= from)) {
+                        first = walker;
+                        from = here;
+                }
+        }
+        walk(first, from, latency);
+        return from + latency - start;
+}
+
+static void let_pass(struct tlb *tlb, uint64_t page)
+{
+        tlb->passing[page & (TLB_PASSING - 1)] = page;
+}
+
+/* No page of the DTLB's set number INDEX passes any more. */
+static void stop_set(struct tlb *tlb, uint32_t index)
+{
+        uint32_t step = tlb->dtlb.hashed ? 1 : tlb->dtlb.set_count;
+
+        for (uint32_t i = index & (TLB_PASSING - 1); i < TLB_PASSING; i += step)
+                tlb->passing[i] = NO_PAGE;
+}
+
+/* Nor does any part of a huge page. What passes of small ones has to be looked up again,
+ * which changes nothing. */
+static void stop_all(struct tlb *tlb)
+{
         for (uint32_t i = 0; i < TLB_PASSING; i++)
                 tlb->passing[i] = NO_PAGE;
 }
 
-/* Way BIT of PLACE was used; when that makes the others no longer recent, none of the
- * set's pages pass any more. */
-static void use(struct tlb *tlb, const struct cache_place *place, uint32_t bit)
-{
-        uint32_t step = tlb->dtlb.hashed ? 1 : tlb->dtlb.set_count;
-
-        cache_use(&tlb->dtlb, place->set, bit);
-        if (place->set->recent != bit)
-                return;
-        for (uint32_t i = place->index & (TLB_PASSING - 1); i < TLB_PASSING; i += step)
-                tlb->passing[i] = NO_PAGE;
-}
-
-static enum tlb_outcome beyond_dtlb(struct tlb *tlb, uint64_t page)
+static bool in_stlb(struct tlb *tlb, uint64_t page)
 {
         if (cache_touch(&tlb->stlb, page))
-                return TLB_STLB_HIT;
+                return true;
         (void)cache_insert(&tlb->stlb, page, false);
-        return TLB_WALK;
+        return false;
 }
 
-enum tlb_outcome tlb_lookup(struct tlb *tlb, uint64_t page)
+static enum tlb_outcome look_up_small(struct tlb *tlb, uint64_t page)
 {
         struct cache_place place = cache_place_of(&tlb->dtlb, page);
         uint32_t bit = cache_find(&tlb->dtlb, &place);
@@ -45,9 +115,38 @@ enum tlb_outcome tlb_lookup(struct tlb *tlb, uint64_t page)
                 uint64_t victim = cache_replace(&tlb->dtlb, &place, bit).line;
                 if (tlb->passing[victim & (TLB_PASSING - 1)] == victim)
                         tlb->passing[victim & (TLB_PASSING - 1)] = NO_PAGE;
-                outcome = beyond_dtlb(tlb, page);
+                outcome = in_stlb(tlb, page) ? TLB_STLB_HIT : TLB_WALK;
         }
-        use(tlb, &place, bit);
-        tlb->passing[page & (TLB_PASSING - 1)] = page;
+        cache_use(&tlb->dtlb, place.set, bit);
+        if (place.set->recent == bit)
+                stop_set(tlb, place.index);
+        return outcome;
+}
+
+static enum tlb_outcome look_up_huge(struct tlb *tlb, uint64_t page)
+{
+        uint64_t huge = page >> BLOCK_PAGE_SHIFT;
+        struct cache_place place = cache_place_of(&tlb->huge, huge);
+        uint32_t bit = cache_find(&tlb->huge, &place);
+        enum tlb_outcome outcome = TLB_HIT;
+
+        if (bit == 0) {
+                bit = cache_victim_bit(&tlb->huge, place.set);
+                if (cache_replace(&tlb->huge, &place, bit).evicted)
+                        stop_all(tlb);
+                outcome = in_stlb(tlb, huge | HUGE_PAGE) ? TLB_STLB_HIT : TLB_HUGE_WALK;
+        }
+        cache_use(&tlb->huge, place.set, bit);
+        if (place.set->recent == bit)
+                stop_all(tlb);
+        return outcome;
+}
+
+enum tlb_outcome tlb_lookup(struct tlb *tlb, uint64_t page, bool huge)
+{
+        enum tlb_outcome outcome =
+            huge ? look_up_huge(tlb, page) : look_up_small(tlb, page);
+
+        let_pass(tlb, page);
         return outcome;
 }

@@ -1,40 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* Two levels of data TLB and a page walk of fixed length, 4 KiB pages. Accesses
- * that the L1 filters let pass are not seen here: they count as DTLB hits and do
- * not refresh the LRU order. Walks do not compete for a walker or for caches. */
+/* Two levels of data TLB and page walks of fixed length. Pages of 4 KiB and of 2 MiB have
+ * a first level each and share the second. Accesses that the L1 filters let pass are not
+ * seen here: they count as DTLB hits and do not refresh the LRU order. Walks compete for
+ * the core's page walkers, and not for its caches. */
 #ifndef SIMPMU_MODEL_TLB_H
 #define SIMPMU_MODEL_TLB_H
 
 #include <stdint.h>
 
+#include "../protocol.h"
 #include "cache.h"
 
-#define TLB_PASSING 64u
+#define TLB_PASSING     64u
+#define WALKERS_MAXIMUM 16u
+
+/* The last walks of a walker that follow each other without a break. They may be yet to
+ * begin, and the walker idle before that. */
+struct page_walker {
+        uint64_t idle_from;
+        uint64_t begin;
+        uint64_t end;
+};
 
 struct tlb {
         struct cache dtlb;
+        struct cache huge; /* the DTLB of 2 MiB pages */
         struct cache stlb;
-        /* Pages that are in the DTLB and recent there: one more hit changes nothing. */
+        /* Pages (of 4 KiB, or such parts of larger ones) that are in the DTLB and recent
+         * there: one more hit changes nothing. */
         uint64_t passing[TLB_PASSING];
+        struct page_walker walkers[WALKERS_MAXIMUM];
+        uint32_t walker_count;
 };
 
-enum tlb_outcome { TLB_HIT, TLB_STLB_HIT, TLB_WALK };
+enum tlb_outcome { TLB_HIT, TLB_STLB_HIT, TLB_WALK, TLB_HUGE_WALK };
 
-void tlb_init(struct tlb *tlb, uint64_t dtlb_entries, uint32_t dtlb_ways,
-              uint64_t stlb_entries, uint32_t stlb_ways, sim_allocate allocate);
+/* Sizes are those of SIMPMU_PARAMETERS. */
+void tlb_init(struct tlb *tlb, const struct simpmu_params *params, sim_allocate allocate);
 
-/* The cold half of tlb_access. */
-enum tlb_outcome tlb_lookup(struct tlb *tlb, uint64_t page);
+/* Looks PAGE up, which is part of a HUGE one or none, and brings it into both levels. */
+enum tlb_outcome tlb_lookup(struct tlb *tlb, uint64_t page, bool huge);
+
+/* A walk that takes LATENCY can begin at START; returns how long after that it is done:
+ * longer when no walker is free. */
+uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency);
+
+/* Another thread comes to the core, with a clock of its own: no walk is under way. */
+void tlb_settle(struct tlb *tlb);
 
 static inline bool tlb_passes(const struct tlb *tlb, uint64_t page)
 {
         return tlb->passing[page & (TLB_PASSING - 1)] == page;
-}
-
-/* Looks PAGE up and brings it into both levels. */
-static inline enum tlb_outcome tlb_access(struct tlb *tlb, uint64_t page)
-{
-        return tlb_passes(tlb, page) ? TLB_HIT : tlb_lookup(tlb, page);
 }
 
 #endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Translation in the simulated machine: pages of 4 KiB and 2 MiB, and what it costs when
+ * they are not in the first or second level of the TLB. */
+#include "simpmu_rig.h"
+
+#define PAGE        (4 * KIB)
+#define HUGE        (2 * MIB)
+#define L2_CYCLES   14u /* these three of default_params */
+#define L3_CYCLES   60u
+#define STLB_CYCLES 9u
+#define BASE        (64 * HUGE)
+
+/* Loads a word of each of COUNT places STEP apart, PASSES times, each load when the one
+ * before is done; the counts and the shortest latency are of the last pass. */
+struct outcome {
+        uint64_t misses;
+        uint64_t shortest_cycles;
+};
+
+static struct outcome load_places(struct rig *rig, uint64_t count, uint64_t step)
+{
+        const int passes = 4;
+        struct outcome outcome = {0, UINT64_MAX};
+
+        for (int pass = 0; pass < passes; pass++) {
+                outcome = (struct outcome){0, UINT64_MAX};
+                for (uint64_t i = 0; i < count; i++) {
+                        /* In other sets of the caches, so that the lines stay in L3. */
+                        chase_step(rig, BASE + i * step + i % 64 * LINE_BYTES);
+                        uint64_t cycles =
+                            last_sample.latency_slots / rig->machine.slots_per_cycle;
+                        outcome.misses += last_sample.tlb_miss;
+                        if (cycles < outcome.shortest_cycles)
+                                outcome.shortest_cycles = cycles;
+                }
+        }
+        return outcome;
+}
+
+static struct rig *rig_of_huge_pages(uint64_t count)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+
+        pages_set_huge(&rig->machine.pages, BASE / PAGE, count * HUGE / PAGE, true);
+        return rig;
+}
+
+/* 64 MiB: 16384 small pages, or 32 huge ones, which the DTLB holds. */
+static void huge_pages_cover_what_small_ones_do_not(void **state)
+{
+        const uint64_t bytes = 64 * MIB;
+        struct simpmu_params params = default_params();
+        struct rig *small = rig_new(&params, 1, 1, 1);
+        struct outcome with_small = load_places(small, bytes / PAGE, PAGE);
+        struct outcome with_huge =
+            load_places(rig_of_huge_pages(bytes / HUGE), bytes / PAGE, PAGE);
+
+        (void)state;
+        assert_int_equal(with_small.misses, bytes / PAGE);
+        assert_true(with_small.shortest_cycles >= L2_CYCLES + WALK_CYCLES);
+        assert_int_equal(with_huge.misses, 0);
+}
+
+static void huge_pages_beyond_their_dtlb_are_in_the_stlb(void **state)
+{
+        const uint64_t count = 1024;
+        struct outcome outcome = load_places(rig_of_huge_pages(count), count, HUGE);
+
+        (void)state;
+        assert_int_equal(outcome.misses, count);
+        assert_int_equal(outcome.shortest_cycles, L3_CYCLES + STLB_CYCLES);
+}
+
+static void a_walk_for_a_huge_page_has_a_cost_of_its_own(void **state)
+{
+        const uint64_t count = 4096; /* 8 GiB */
+        struct outcome outcome = load_places(rig_of_huge_pages(count), count, HUGE);
+
+        (void)state;
+        assert_int_equal(outcome.misses, count);
+        assert_int_equal(outcome.shortest_cycles, L3_CYCLES + HUGE_WALK_CYCLES);
+}
+
+/* Independent loads of pages beyond the TLB go as fast as the walkers. */
+static void walks_wait_for_a_walker(void **state)
+{
+        const uint64_t loads = 20000;
+
+        (void)state;
+        for (uint32_t walkers = 1; walkers <= 4; walkers *= 2) {
+                struct simpmu_params params = default_params();
+                params.walkers = walkers;
+                params.l3_latency_cycles = 20;
+                params.dram_latency_ns = 10; /* else fill buffers are the limit */
+                params.dram_bandwidth_gbs = 1000;
+                struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+                for (uint64_t i = 0; i < loads; i++)
+                        touch(rig, ACCESS_LOAD, BASE + i * PAGE + i % 64 * LINE_BYTES, 4);
+                assert_near((double)now_cycles(rig, 0) / (double)loads,
+                            (double)WALK_CYCLES / walkers, 0.05);
+        }
+}
+
+/* A walk whose address comes late leaves the walker to others until then. */
+static void a_walk_of_the_future_holds_up_nobody(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct tlb tlb;
+
+        (void)state;
+        params.walkers = 1;
+        tlb_init(&tlb, &params, allocate);
+        assert_int_equal(tlb_walk(&tlb, 1000, 30), 30);
+        assert_int_equal(tlb_walk(&tlb, 100, 30), 30);
+        assert_int_equal(tlb_walk(&tlb, 990, 30), 70);  /* after the first */
+        assert_int_equal(tlb_walk(&tlb, 2000, 30), 30); /* all are done */
+        tlb_settle(&tlb);
+        assert_int_equal(tlb_walk(&tlb, 5, 30), 30);
+}
+
+/* Only blocks of 2 MiB that lie within the range as a whole. */
+static void only_whole_blocks_become_huge(void **state)
+{
+        struct pages pages;
+        const uint64_t block = HUGE / PAGE;
+
+        (void)state;
+        pages_init(&pages, allocate);
+        pages_set_huge(&pages, 10 * block + 1, 3 * block, true);
+        assert_false(pages_huge(&pages, 10 * block + 1));
+        assert_true(pages_huge(&pages, 11 * block));
+        assert_true(pages_huge(&pages, 13 * block - 1));
+        assert_false(pages_huge(&pages, 13 * block));
+}
+
+static void huge_pages_end_where_they_are_unmapped(void **state)
+{
+        struct pages pages;
+        const uint64_t block = HUGE / PAGE;
+
+        (void)state;
+        pages_init(&pages, allocate);
+        /* So many that they cannot each have a place. */
+        pages_set_huge(&pages, 0, block << 30, true);
+        assert_true(pages_huge(&pages, 100 * block));
+        pages_forget(&pages, 100 * block + 7, 2 * block);
+        for (uint64_t i = 98; i < 106; i++)
+                assert_int_equal(pages_huge(&pages, i * block), i < 100 || i > 102);
+        pages_set_huge(&pages, 104 * block, block, false);
+        assert_false(pages_huge(&pages, 104 * block));
+        /* Released, they come back as huge ones. */
+        pages_at(&pages, 105 * block)->node = 1;
+        pages_release(&pages, 105 * block, block);
+        assert_true(pages_huge(&pages, 105 * block));
+        assert_int_equal(pages_at(&pages, 105 * block)->node, 0);
+        for (uint64_t i = 0; i < 200; i++)
+                pages_forget(&pages, 2 * i * block, block);
+        for (uint64_t i = 0; i < 400; i++)
+                assert_int_equal(pages_huge(&pages, i * block), i % 2 == 1 && i != 101);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_teardown(huge_pages_cover_what_small_ones_do_not,
+                                      free_blocks),
+            cmocka_unit_test_teardown(huge_pages_beyond_their_dtlb_are_in_the_stlb,
+                                      free_blocks),
+            cmocka_unit_test_teardown(a_walk_for_a_huge_page_has_a_cost_of_its_own,
+                                      free_blocks),
+            cmocka_unit_test_teardown(walks_wait_for_a_walker, free_blocks),
+            cmocka_unit_test_teardown(a_walk_of_the_future_holds_up_nobody, free_blocks),
+            cmocka_unit_test_teardown(only_whole_blocks_become_huge, free_blocks),
+            cmocka_unit_test_teardown(huge_pages_end_where_they_are_unmapped,
+                                      free_blocks),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
