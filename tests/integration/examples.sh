@@ -104,8 +104,8 @@ for example in contention chase friendly columns false-sharing remote; do
         source=$SOURCE_DIR/examples/$example/$example.c
         readme=$SOURCE_DIR/examples/$example/README.md
         database=$example.db
-        # The README's own command, with the program's arguments.
-        command=$(sed -n "s/^    memlag record \(.*\) -- .*examples\/$example\(.*\)$/\1 -- \2/p" "$readme")
+        # The first command of the README, with the program's arguments.
+        command=$(sed -n "s/^    memlag record \(.*\) -- .*examples\/$example\(.*\)$/\1 -- \2/p" "$readme" | head -n 1)
         [ -n "$command" ] || fail "$example/README.md has no record command"
         # shellcheck disable=SC2086 # a list of options
         "$MEMLAG" record --source sim ${command%% -- *} -- "$BINARY_DIR/examples/$example" ${command#* -- } \
