@@ -14,13 +14,15 @@ BOOT_SECONDS = 300  # several times what it takes on a busy machine
 SKIPPED = 77
 
 BUSYBOX = """[ awk cat chmod cp cut date dmesg echo env false grep head id insmod kill ls
-mkdir mount mv poweroff rm sed seq sh sleep sort stty tail tar tr true uname wc""".split()
+mkdir mount mv poweroff rm sed seq sh sleep sort stty tail tar taskset tr true uname wc""".split()
 
 # Everything that could differ from one run to the next is pinned: executed instructions
-# are the clock, addresses are not randomised, and there is no entropy.
+# are the clock, addresses are not randomised, and there is no entropy. With two CPUs that
+# clock stands still when one waits for the other: there the host's time is the clock.
 QEMU = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
-        "-no-reboot", "-accel", "tcg,thread=single", "-icount", "shift=2,sleep=off",
-        "-rtc", "clock=vm,base=2024-01-01", "-smp", "1", "-m", "1024"]
+        "-no-reboot", "-accel", "tcg,thread=single",
+        "-rtc", "clock=vm,base=2024-01-01", "-m", "1024"]
+QEMU_ONE_CPU = ["-icount", "shift=2,sleep=off"]
 KERNEL_OPTIONS = ("console=ttyS0 loglevel=4 panic=-1 mitigations=off nokaslr norandmaps "
                   "random.trust_cpu=off")
 
@@ -29,8 +31,9 @@ class Machine:
     """A kind of machine: the CPU that it seems to have, and its PMU's parameters. It
     runs guest/NAME.sh."""
 
-    def __init__(self, name, family, model, stepping, pmu, vendor="GenuineIntel"):
+    def __init__(self, name, family, model, stepping, pmu, vendor="GenuineIntel", cpus=1):
         self.name = name
+        self.cpus = cpus
         # Without cmpxchg16b, after which QEMU 7.2 has been seen to deliver an interrupt
         # with something else in the place of the flags. The kernel does without it.
         self.cpu = (f"max,vendor={vendor},family={family},model={model},"
@@ -83,11 +86,12 @@ def _add_memlag(image):
 def _run(prepared, machine, directory):
     with open(f"{directory}/qemu.log", "wb") as log:
         subprocess.run(
-            QEMU + ["-cpu", machine.cpu,
-                    "-serial", f"file:{directory}/console.log",
-                    "-serial", f"file:{directory}/results.tar",
-                    "-kernel", f"{prepared}/vmlinuz", "-initrd", f"{directory}/initramfs",
-                    "-append", f"{KERNEL_OPTIONS} scenarios={machine.name}.sh"],
+            QEMU + (QEMU_ONE_CPU if machine.cpus == 1 else []) + [
+                "-cpu", machine.cpu, "-smp", str(machine.cpus),
+                "-serial", f"file:{directory}/console.log",
+                "-serial", f"file:{directory}/results.tar",
+                "-kernel", f"{prepared}/vmlinuz", "-initrd", f"{directory}/initramfs",
+                "-append", f"{KERNEL_OPTIONS} scenarios={machine.name}.sh"],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=BOOT_SECONDS, check=True)
 
 

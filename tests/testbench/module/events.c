@@ -43,17 +43,24 @@ bool event_samples_accesses(const struct perf_event *event)
         if (event_is_ibs(event))
                 return true;
         return event->attr.precise_ip &&
-               (code == EVENT_LOAD_LATENCY || code == EVENT_STORE_SAMPLE ||
+               (event_is_load_latency(event) || code == EVENT_STORE_SAMPLE ||
                 code == EVENT_ALL_STORES);
+}
+
+bool event_is_load_latency(const struct perf_event *event)
+{
+        return event_code(event) ==
+               (event_is_small(event) ? EVENT_LOAD_LATENCY_SMALL : EVENT_LOAD_LATENCY);
 }
 
 static bool has_counter(const struct perf_event *event)
 {
-        return event->pmu == &scripted_pmu;
+        return event->pmu == &scripted_pmu || event_is_small(event);
 }
 
 /* The time for which this CPU's counters count. */
 struct counting_time {
+        int disabled; /* PMUs of the CPU: on a hybrid one, a task has events of two */
         u64 stopped_ns; /* when it stands still; 0: it runs */
         bool stopped_to_read;
 };
@@ -111,13 +118,16 @@ static void count_before_switch(void)
  * CPU, which is faster than an emulated one.) */
 static void disable_counting(struct pmu *pmu)
 {
+        if (this_cpu_inc_return(counting_time.disabled) > 1)
+                return;
         stop_time();
         count_running();
 }
 
 static void enable_counting(struct pmu *pmu)
 {
-        let_time_run();
+        if (this_cpu_dec_return(counting_time.disabled) == 0)
+                let_time_run();
 }
 
 /* A group is read as of one moment. */
@@ -264,7 +274,7 @@ static int check_precise(const struct perf_event *event)
 /* config1 is the latency threshold, which only one event has. */
 static int check_threshold(const struct perf_event *event)
 {
-        u64 permitted = event_code(event) == EVENT_LOAD_LATENCY ? 0xffff : 0;
+        u64 permitted = event_is_load_latency(event) ? 0xffff : 0;
 
         return event->attr.config1 & ~permitted ? -EINVAL : 0;
 }
@@ -338,7 +348,7 @@ static bool is_ours(const struct perf_event *event)
         if (attr->type == PERF_TYPE_HARDWARE)
                 return attr->config == PERF_COUNT_HW_CPU_CYCLES ||
                        attr->config == PERF_COUNT_HW_INSTRUCTIONS;
-        return attr->type == scripted_pmu.type;
+        return attr->type == event->pmu->type;
 }
 
 static void event_destroy(struct perf_event *event)
@@ -361,7 +371,8 @@ int event_prepare(struct perf_event *event)
 
 static int event_init(struct perf_event *event)
 {
-        int error = is_ours(event) ? check_event(event) : -ENOENT;
+        int error =
+            is_ours(event) && hybrid_permits(event) ? check_event(event) : -ENOENT;
 
         return error ? error : event_prepare(event);
 }

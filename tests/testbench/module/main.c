@@ -49,8 +49,7 @@ static int __init scripted_pmu_init(void)
         error = ibs_open();
         if (error)
                 goto close_imc;
-        scripted_pmu.attr_groups = sysfs_groups();
-        error = perf_pmu_register(&scripted_pmu, "cpu", PERF_TYPE_RAW);
+        error = cores_open();
         if (error)
                 goto close_ibs;
         return 0;

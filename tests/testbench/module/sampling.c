@@ -29,14 +29,14 @@ static bool threshold_lets_pass(const struct perf_event *event,
         u32 latency =
             access->instruction_latency ? access->instruction_latency : access->latency;
 
-        return event_code(event) != EVENT_LOAD_LATENCY || latency > event->attr.config1;
+        return !event_is_load_latency(event) || latency > event->attr.config1;
 }
 
 static bool event_wants(const struct perf_event *event,
                         const struct published_access *access)
 {
         union perf_mem_data_src source = {.val = access->data_src};
-        bool loads = event_code(event) == EVENT_LOAD_LATENCY;
+        bool loads = event_is_load_latency(event);
 
         if (event_is_ibs(event))
                 return ibs_wants(event, access);

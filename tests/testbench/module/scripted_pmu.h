@@ -4,6 +4,7 @@
 #ifndef SCRIPTED_PMU_H
 #define SCRIPTED_PMU_H
 
+#include <linux/device.h>
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/perf_event.h>
@@ -14,8 +15,9 @@ enum {
         EVENT_CYCLES = 0x003c,
         EVENT_INSTRUCTIONS = 0x00c0,
         EVENT_LOAD_LATENCY = 0x01cd,
-        EVENT_STORE_SAMPLE = 0x02cd, /* from Ice Lake's successors on */
-        EVENT_ALL_STORES = 0x82d0,   /* mem-stores before */
+        EVENT_LOAD_LATENCY_SMALL = 0x05d0, /* of small cores */
+        EVENT_STORE_SAMPLE = 0x02cd,       /* from Ice Lake's successors on */
+        EVENT_ALL_STORES = 0x82d0,         /* mem-stores before */
         EVENT_LOAD_LATENCY_AUX = 0x8203,
         EVENT_IBS_OP = 0xffff, /* our name for what ibs_op counts */
 };
@@ -89,6 +91,7 @@ void event_read(struct perf_event *event);
 u64 event_config(const struct perf_event *event);
 u16 event_code(const struct perf_event *event); /* its lowest 16 bits */
 bool event_samples_accesses(const struct perf_event *event);
+bool event_is_load_latency(const struct perf_event *event);
 void event_count(struct perf_event *event);
 /* The number of the event that was opened, not of those inherited from it. */
 u64 event_id(const struct perf_event *event);
@@ -135,8 +138,14 @@ void imc_close(void);
 void imc_forget(void);
 extern const struct proc_ops imc_reads_proc_ops;
 
-/* sysfs.c: the layout of the kernel's own Intel PMU. */
-const struct attribute_group **sysfs_groups(void);
+/* hybrid.c: the PMU of the cores, or of each kind of core. */
+int cores_open(void);
+bool event_is_small(const struct perf_event *event);
+bool hybrid_permits(const struct perf_event *event); /* it on its CPU */
+
+/* sysfs.c: the layout of the kernel's own Intel PMU, of a small core with the file CPUS;
+ * NULL: it has none. */
+const struct attribute_group **sysfs_groups(bool small, struct device_attribute *cpus);
 extern char *pmu_name;
 
 #endif

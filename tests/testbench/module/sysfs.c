@@ -32,6 +32,8 @@ PMU_EVENT_ATTR_STRING(mem-loads, event_mem_loads, "event=0xcd,umask=0x1,ldlat=3"
 PMU_EVENT_ATTR_STRING(mem-loads-aux, event_mem_loads_aux, "event=0x03,umask=0x82");
 PMU_EVENT_ATTR_STRING(mem-stores, event_mem_stores, "event=0xd0,umask=0x82");
 PMU_EVENT_ATTR_STRING(mem-stores, event_mem_stores_latency, "event=0xcd,umask=0x2");
+PMU_EVENT_ATTR_STRING(mem-loads, event_mem_loads_small, "event=0xd0,umask=0x5,ldlat=3");
+PMU_EVENT_ATTR_STRING(mem-stores, event_mem_stores_small, "event=0xd0,umask=0x6");
 /* clang-format on */
 
 static struct attribute *event_attributes[6] = {
@@ -74,7 +76,15 @@ static ssize_t rdpmc_show(struct device *device, struct device_attribute *attrib
 }
 static DEVICE_ATTR_RO(rdpmc);
 
-static struct attribute *other_attributes[] = {&dev_attr_rdpmc.attr, NULL};
+static struct attribute *other_attributes[3] = {&dev_attr_rdpmc.attr};
+static struct attribute *other_attributes_small[3] = {&dev_attr_rdpmc.attr};
+static struct attribute *event_attributes_small[] = {
+    &event_cycles.attr.attr,
+    &event_instructions.attr.attr,
+    &event_mem_loads_small.attr.attr,
+    &event_mem_stores_small.attr.attr,
+    NULL,
+};
 
 static const struct attribute_group format_group = {
     .name = "format",
@@ -88,17 +98,23 @@ static const struct attribute_group capability_group = {
     .name = "caps",
     .attrs = capability_attributes,
 };
+static const struct attribute_group event_group_small = {
+    .name = "events",
+    .attrs = event_attributes_small,
+};
 static const struct attribute_group other_group = {.attrs = other_attributes};
+static const struct attribute_group other_group_small = {.attrs = other_attributes_small};
 
 static const struct attribute_group *groups[] = {
     &other_group, &format_group, &event_group, &capability_group, NULL,
 };
+static const struct attribute_group *groups_small[] = {
+    &other_group_small, &format_group, &event_group_small, &capability_group, NULL,
+};
 
 /* CPUs with the auxiliary event also sample stores with their latency. */
-const struct attribute_group **sysfs_groups(void)
+static void add_memory_events(struct attribute **end)
 {
-        struct attribute **end = event_attributes + 2;
-
         *end++ = &event_mem_loads.attr.attr;
         if (load_latency_needs_aux) {
                 *end++ = &event_mem_loads_aux.attr.attr;
@@ -106,5 +122,13 @@ const struct attribute_group **sysfs_groups(void)
         } else {
                 *end++ = &event_mem_stores.attr.attr;
         }
-        return groups;
+}
+
+const struct attribute_group **sysfs_groups(bool small, struct device_attribute *cpus)
+{
+        if (!small)
+                add_memory_events(event_attributes + 2);
+        if (cpus)
+                (small ? other_attributes_small : other_attributes)[1] = &cpus->attr;
+        return small ? groups_small : groups;
 }

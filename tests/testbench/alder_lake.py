@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A hybrid CPU: two kinds of core, each with a PMU and events of its own."""
+
+import unittest
+
+import bench
+from case import PebsCase
+
+THRESHOLD = 30
+LARGE, SMALL = 0, 1  # CPUs
+
+CONSTRAINTS = "constraints=" + ",".join((
+    "1cd:fe", "8203:f", "81d0:f", "148:f", "248:f", "8d1:f", "40d1:f", "fd43:f", "347:f",
+    "5d0:3"))  # the small core's load latency; others of it can be on all
+
+
+class AlderLake(PebsCase):
+    machine = bench.Machine("alder_lake", family=6, model=151, stepping=2, cpus=2,
+                            pmu="hybrid=1 aux=1 pmu_name=alderlake_hybrid " + CONSTRAINTS)
+
+    def test_doctor(self):
+        found = self.findings("doctor.json")
+        self.assertEqual(found["pebs"]["status"], "ok")
+
+    def test_steps_on_both_kinds(self):
+        """Each player's samples are all that its core's PMU made."""
+        self.assertEqual(self.status("steps/record"), 0)
+        recording = self.recording("steps/record.db")
+        self.assertNotIn("records lost", recording.ledger)
+        samples = recording.memory_samples()
+        journal = self.journal("steps")
+        self.assertEqual(len(samples), journal.produced)
+        cpus = dict(recording.rows("SELECT pid, group_concat(DISTINCT cpu) FROM sample_view "
+                                   "WHERE op <> 'NA' GROUP BY pid"))
+        for name, cpu in (("large", LARGE), ("small", SMALL)):
+            player = self.player(f"steps/{name}.out")
+            pid = player.roles["main"][0]
+            self.assertEqual(cpus[pid], str(cpu))
+            own = [sample for sample in samples if sample.pid == pid]
+            self.assert_recorded(own, player, self.latency)
+            self.assert_steps(own, player, 5000, THRESHOLD, {"main"})
+            self.assertEqual([(sample.tid, sample.ip, sample.addr) for sample in own],
+                             [(sample.tid, sample.ip, sample.addr)
+                              for sample in journal.samples if sample.pid == pid])
+
+    def counters_of(self, recording):
+        """{(CPU, counter): sum of its readings}, where there is any."""
+        return {(int(thread.split()[1]), name): value for thread, name, value in
+                recording.rows("""SELECT t.name, c.name, sum(r.value)
+                                  FROM reading AS r JOIN counter AS c USING (counter_id)
+                                  JOIN thread AS t USING (thread_id)
+                                  GROUP BY 1, 2 HAVING sum(r.value) > 0""")}
+
+    def test_counters(self):
+        """Each kind counts its own events; LMRL is the large core's."""
+        recording = self.recording("counters/record.db")
+        counted = self.counters_of(recording)
+        self.assertIn((SMALL, "mem_bound_stalls.load"), counted)
+        self.assertIn((LARGE, "l1d_pend_miss.pending"), counted)
+        self.assertNotIn((LARGE, "mem_bound_stalls.load"), counted)
+        self.assertNotIn((SMALL, "l1d_pend_miss.pending"), counted)
+        for column, value in (("lmrl_cycles", 150), ("l1_miss_latency_cycles", 200)):
+            intervals = recording.intervals(column)
+            self.assertGreater(len(intervals), 10)
+            for interval in intervals:
+                self.assertAlmostEqual(interval[1], value, delta=0.05, msg=interval)
+
+    def test_rates_of_the_small_core(self):
+        """All loads and the stalls on them, in their scripted relation."""
+        counted = self.counters_of(self.recording("counters/record.db"))
+        self.assertAlmostEqual(counted[SMALL, "mem_uops_retired.all_loads"] /
+                               counted[SMALL, "mem_bound_stalls.load"], 10 / 7, delta=0.0002)
+
+    def test_a_thread_that_moves(self):
+        """It is sampled on both kinds of core, by the event of each."""
+        samples, player = self.samples_of("moving", "player.out")
+        self.assert_roles(samples, player, {"main"})
+        recording = self.recording("moving/record.db")
+        self.assertEqual(recording.rows("SELECT DISTINCT cpu FROM sample_view "
+                                        "WHERE op <> 'NA' ORDER BY cpu"),
+                         [(LARGE,), (SMALL,)])
+        counted = self.counters_of(recording)
+        for cpu in (LARGE, SMALL):
+            self.assertGreater(counted[cpu, "cpu_clk_unhalted.thread"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

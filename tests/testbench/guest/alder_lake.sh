@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# A hybrid CPU: a player on the large core, CPU 0, and another one on the small one.
+. /bench/scenario.sh
+
+# on_both ARGUMENT...: a command that runs a player with these on each core.
+on_both()
+{
+        echo "taskset 1 /bench/player $* >large.out & taskset 2 /bench/player $* >small.out; wait"
+}
+
+load_pmu
+memlag doctor --format json >/results/doctor.json
+sysctl perf_event_paranoid 2
+
+scenario steps
+record --period 100 -- sh -c "$(on_both --extra 7 --steps 5000 /bench/sources.csv /bench/steps.txt)"
+journal
+scenario counters
+record --interval 10 -- sh -c "$(on_both --ms 150 /bench/sources.csv /bench/alder_lake.txt)"
+# One player, which is moved from one kind of core to the other, as long as it lives.
+scenario moving
+record --period 4000 -- sh -c "/bench/player --extra 7 --ms 500 /bench/sources.csv \
+        /bench/alder_lake.txt >player.out &
+        while taskset -p 1 \$! && taskset -p 2 \$!; do :; done >moves 2>&1; wait"
+journal
