@@ -42,6 +42,7 @@ struct report_summary {
         char *source;
         char *numbers;
         char *cpu;
+        bool caches_only; /* simulated without data flow */
         bool cut_off; /* the recorder did not get to its end */
         double duration_s;
         int64_t samples;

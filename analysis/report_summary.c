@@ -134,6 +134,9 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
         };
         if (!summary->cpu)
                 summary->cpu = run_text(db, "cpu");
+        char *detail = db_run_text(db, "sim_detail");
+        summary->caches_only = detail && strcmp(detail, "cache") == 0;
+        free(detail);
         char *state = db_run_text(db, "state");
         summary->cut_off = state && strcmp(state, "recording") == 0;
         free(state);
@@ -159,6 +162,8 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
         fprintf(out, "%s by %s", numbers, simulated ? "the simulated PMU" : source);
         if (summary->cpu)
                 fprintf(out, " (%s)", summary->cpu);
+        if (summary->caches_only)
+                fputs(", caches only, without what waits for what", out);
         if (strcmp(numbers, "modelled") == 0)
                 fputs(", not measured", out);
 }

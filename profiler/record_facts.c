@@ -76,6 +76,9 @@ static int set_model(struct db *db, const struct source_options *source,
                 sim_prefetch_names(source->sim_prefetch, names);
                 rc = set_words(db, "sim_prefetch", names, diag);
         }
+        if (rc == 0)
+                rc = db_run_set_text(db, "sim_detail",
+                                     source->sim_caches_only ? "cache" : "full", diag);
         return rc;
 }
 

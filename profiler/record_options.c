@@ -34,6 +34,7 @@ enum key {
         KEY_SIM_CPU,
         KEY_SIM_SET,
         KEY_SIM_PREFETCH,
+        KEY_SIM_DETAIL,
         KEY_SIM_LIST
 };
 
@@ -79,6 +80,9 @@ static const struct argp_option option_table[] = {
     {"sim-prefetch", KEY_SIM_PREFETCH, "LIST", 0,
      "Its prefetchers: off (default), on, or some of l1-next,l1-ip-stride,l2-streamer,"
      "l2-adjacent",
+     1},
+    {"sim-detail", KEY_SIM_DETAIL, "full|cache", 0,
+     "Follow which values wait for which (default), or simulate the caches only, faster",
      1},
     {"sim-list", KEY_SIM_LIST, NULL, 0,
      "Print the parameters of the chosen CPU with their values and units", 1},
@@ -200,6 +204,15 @@ static void set_prefetch(struct record_options *options, struct argp_state *stat
                 usage_error(state, "--sim-prefetch: %s", diag.text);
 }
 
+static void set_detail(struct record_options *options, struct argp_state *state,
+                       const char *detail)
+{
+        options->source.sim_caches_only = strcmp(detail, "cache") == 0;
+        if (!options->source.sim_caches_only && strcmp(detail, "full") != 0)
+                usage_error(state, "--sim-detail: '%s' is none of full and cache",
+                            detail);
+}
+
 static void set_cpu(struct record_options *options, const char *cpu)
 {
         options->source.sim_cpu = cpu;
@@ -286,6 +299,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return add_setting(options, text);
         case KEY_SIM_PREFETCH:
                 set_prefetch(options, state, text);
+                return 0;
+        case KEY_SIM_DETAIL:
+                set_detail(options, state, text);
                 return 0;
         case KEY_SIM_LIST:
                 options->action = RECORD_LIST_PARAMETERS;

@@ -26,7 +26,8 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
                     "source %s can only run a command itself: it knows no -p, "
                     "-a and -C; see memlag doctor for sources that do",
                     ops->name);
-        if ((options->sim_cpu || options->sim_set || options->sim_prefetch) &&
+        if ((options->sim_cpu || options->sim_set || options->sim_prefetch ||
+             options->sim_caches_only) &&
             ops != &source_sim)
                 return diag_set(diag, -EINVAL, "source %s knows no --sim options",
                                 ops->name);

@@ -133,12 +133,12 @@ void depend_use_multiplier(struct depend_state *state, UInt slots, UInt index)
 /* ---- registers ---- */
 
 void depend_start(struct depend_state *state, struct depend *of_temporary,
-                  UInt temporary_count)
+                  UInt temporary_count, Bool follow)
 {
         delays_used = 0;
         (void)delays_new();
         for (UInt id = 0; id < REGISTERS_END; id++)
-                state->of_register[id] = (struct depend){.on = 1ULL << id};
+                state->of_register[id] = (struct depend){.on = follow ? 1ULL << id : 0};
         state->of_temporary = of_temporary;
         state->temporary_count = temporary_count;
         state->written = 0;

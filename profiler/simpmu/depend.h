@@ -27,9 +27,10 @@ struct depend_state {
         ULong written; /* registers written in the block so far */
 };
 
-/* Every register depends on itself; of_temporary has room for the block's. */
+/* Every register depends on itself, or none on anything unless FOLLOW; of_temporary has
+ * room for the block's. */
 void depend_start(struct depend_state *state, struct depend *of_temporary,
-                  UInt temporary_count);
+                  UInt temporary_count, Bool follow);
 
 struct depend depend_expression(const struct depend_state *state, const IRExpr *e);
 

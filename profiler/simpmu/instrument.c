@@ -36,6 +36,12 @@ struct block_sites {
 };
 
 static VgHashTable *blocks;
+static Bool follow_values = True;
+
+void instrument_set_detail(Bool caches_only)
+{
+        follow_values = !caches_only;
+}
 
 /* The first load of a slot, and the statement that says that its value is there. */
 struct slot_use {
@@ -410,8 +416,10 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         site->locked = locked;
         call = call_of_access(site, address);
         if (kind != ACCESS_STORE) {
-                take_slot(pass, site);
-                depends.on |= 1ULL << site->slot;
+                if (follow_values) {
+                        take_slot(pass, site);
+                        depends.on |= 1ULL << site->slot;
+                }
                 pass->last_load = site;
                 reads_frame(pass, call); /* it may be sampled */
         }
@@ -621,8 +629,9 @@ static struct arithmetic_cost cost_of(const IRExpr *e)
 
 static UInt port_slots(const IRStmt *statement)
 {
-        return statement->tag == Ist_WrTmp ? cost_of(statement->Ist.WrTmp.data).port_slots
-                                           : 0;
+        return follow_values && statement->tag == Ist_WrTmp
+                   ? cost_of(statement->Ist.WrTmp.data).port_slots
+                   : 0;
 }
 
 static Bool goes_back(const struct pass *pass, const IRConst *target)
@@ -750,6 +759,8 @@ static void add_exit(struct pass *pass, IRExpr *guard)
         IRExpr *ready[REGISTERS_END];
         const struct depend *depends = pass->depend.of_register;
 
+        if (!follow_values)
+                return;
         for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
                 ready[id] = NULL;
                 if (!depend_changed(&pass->depend, id))
@@ -810,7 +821,7 @@ static struct depend after_arithmetic(struct pass *pass, struct depend value,
 {
         struct arithmetic_cost cost = cost_of(data);
 
-        if (cost.latency_slots == 0 || pass->excluded)
+        if (cost.latency_slots == 0 || pass->excluded || !follow_values)
                 return value;
         if (cost.unit_slots > 0 && !pass->unit_used) {
                 pass->unit_used = True;
@@ -923,7 +934,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         Int i = 0;
 
         (void)extents, (void)host, (void)guest_word, (void)host_word;
-        depend_start(&pass.depend, room_for_temporaries(temporaries), temporaries);
+        depend_start(&pass.depend, room_for_temporaries(temporaries), temporaries,
+                     follow_values);
         /* Before the first mark lies VEX's own check for self-modified code. */
         for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
                 addStmtToIRSB(pass.out, in->stmts[i]);

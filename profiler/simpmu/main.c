@@ -104,6 +104,7 @@ static void after_options(void)
         machine_init(&tool_machine, &control->params, control->ldlat_cycles,
                      tool_allocate, sample_write);
         tool_machine.prefetch = control->prefetch;
+        instrument_set_detail(control->caches_only != 0);
         start_ns = ring_time_before_exec();
         threads_start(start_ns);
         ring_begin_image(start_ns);

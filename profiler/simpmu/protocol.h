@@ -114,6 +114,7 @@ struct simpmu_control {
         uint32_t no_heap;        /* 1: the heap tracker is told to be silent */
         uint32_t heaps_cut_off;  /* atomic: processes that cannot tell of their heap */
         uint32_t prefetch;       /* a bit of each simpmu_prefetcher that is on */
+        uint32_t caches_only;    /* 1: nothing waits for values */
         /* 1: the heap tracker of a target that runs as it is notes the time stamp counter
          * in the place of time_ns. */
         uint32_t time_in_ticks;

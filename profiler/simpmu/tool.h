@@ -105,6 +105,9 @@ void sample_write(const struct sim_sample *sample);
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host,
                  IRType guest_word, IRType host_word);
+/* CACHES_ONLY: blocks instrumented from now on do not follow which values wait for which,
+ * nor what arithmetic takes. */
+void instrument_set_detail(Bool caches_only);
 void instrument_discard(Addr block, VexGuestExtents extents);
 
 #endif

@@ -16,18 +16,21 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
 }
 
 
-def totals(kernel):
+def totals(kernel, *options):
     command = [MEMLAG, "record", "--source", "sim", "--sim-cpu", "skylake-sp"]
     for key, value in PRESET.items():
         command += ["--sim-set", f"{key}={value}"]
+    command += options
     command += ["--force", "-o", "core.db", "--", PROGRAM, kernel, str(STEPS)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     with sqlite3.connect("core.db") as db:
-        return dict(
+        counters = dict(
             db.execute(
                 "SELECT name, sum(value) FROM reading JOIN counter USING (counter_id) GROUP BY 1"
             )
         )
+        detail = db.execute("SELECT value FROM run WHERE key = 'sim_detail'").fetchone()[0]
+    return counters, detail
 
 
 def expect(what, value, expected, tolerance):
@@ -35,11 +38,10 @@ def expect(what, value, expected, tolerance):
         sys.exit(f"{what}: {value:.2f} is not within {tolerance:.0%} of {expected:.2f}")
 
 
-NOTHING = totals("nothing")
-
-
-def per_step(kernel):
-    return {name: (value - NOTHING[name]) / STEPS for name, value in totals(kernel).items()}
+def per_step(kernel, *options):
+    nothing, _ = totals("nothing", *options)
+    counters, _ = totals(kernel, *options)
+    return {name: (value - nothing[name]) / STEPS for name, value in counters.items()}
 
 
 CYCLES = "cpu_clk_unhalted.thread"
@@ -70,4 +72,15 @@ prefetching = per_step("gather-prefetch")
 expect("lines of a gather", prefetching["dram.read_bytes"], without["dram.read_bytes"], 0.02)
 if prefetching[CYCLES] > 0.6 * without[CYCLES]:
     sys.exit(f"prefetching: {prefetching[CYCLES]:.0f} cycles, without {without[CYCLES]:.0f}")
+# Caches only: the same misses, but the chain's loads do not wait for each other.
+assert totals("nothing")[1] == "full"
+assert totals("nothing", "--sim-detail", "cache")[1] == "cache"
+report = subprocess.run([MEMLAG, "report", "-i", "core.db"], check=True, capture_output=True)
+if b"caches only" not in report.stdout.splitlines()[0]:
+    sys.exit(f"the report does not say that it is of caches only: {report.stdout[:200]}")
+caches_only = per_step("chase", "--sim-detail", "cache")
+MISSES = "mem_load_retired.l1_miss"
+expect("misses, caches only", caches_only[MISSES], plain[MISSES], 0.01)
+if caches_only[CYCLES] > plain[CYCLES] / 3:
+    sys.exit(f"caches only: {caches_only[CYCLES]:.1f} cycles a step")
 print("ok")

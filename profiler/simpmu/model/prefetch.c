@@ -145,7 +145,8 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
         }
         fill_l1(machine, hot, thread, line, &place, start, now,
                 into == PREFETCH_TO_WRITE);
-        window_hold(thread, &thread->loads, instruction, thread->full_until);
+        window_hold(thread, &thread->loads, instruction,
+                    later(start, thread->full_until));
 }
 
 static int64_t lines_between(uint64_t from, uint64_t to)
