@@ -130,7 +130,7 @@ static int add_part(struct unpacking *unpacking, const struct elf_file *file,
         struct part part = {.offset = shdr->sh_offset,
                             .file_bytes = shdr->sh_size,
                             .bytes = shdr->sh_size};
-        bool old = name[1] == 'z';
+        bool old = strncmp(name, ".z", 2) == 0;
 
         if (shdr->sh_type == SHT_NOBITS || !plain_name(name, part.name) ||
             same_name(unpacking, part.name) ||

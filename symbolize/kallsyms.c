@@ -31,7 +31,9 @@ static int compare(const void *left, const void *right)
 {
         const struct kallsyms_symbol *a = left, *b = right;
 
-        return a->addr < b->addr ? -1 : a->addr > b->addr;
+        if (a->addr != b->addr)
+                return a->addr < b->addr ? -1 : 1;
+        return a->line < b->line ? -1 : a->line > b->line;
 }
 
 static int read_lines(struct kallsyms *kallsyms, FILE *in, struct string_pool *names)
@@ -41,14 +43,16 @@ static int read_lines(struct kallsyms *kallsyms, FILE *in, struct string_pool *n
         uint64_t addr;
         int error = 0;
 
-        while (!error && getline(&line, &size, in) > 0) {
+        while (!error && kallsyms->count < UINT32_MAX && getline(&line, &size, in) > 0) {
                 if (!parse(line, &addr, &name) || addr == 0)
                         continue;
                 error = array_reserve(&kallsyms->symbols, &kallsyms->capacity,
                                       kallsyms->count, sizeof(*kallsyms->symbols));
-                if (!error)
-                        kallsyms->symbols[kallsyms->count++] =
-                            (struct kallsyms_symbol){addr, string_pool_put(names, name)};
+                if (error)
+                        break;
+                kallsyms->symbols[kallsyms->count] = (struct kallsyms_symbol){
+                    addr, string_pool_put(names, name), (uint32_t)kallsyms->count};
+                kallsyms->count++;
         }
         free(line);
         return error ? error : string_pool_failed(names);

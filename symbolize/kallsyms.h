@@ -13,6 +13,7 @@
 struct kallsyms_symbol {
         uint64_t addr;
         uint32_t name; /* in the string pool */
+        uint32_t line; /* in the list */
 };
 
 struct kallsyms {

@@ -338,14 +338,29 @@ static bool find_unit(struct split_unit *unit, uint64_t unit_id)
         return false;
 }
 
+/* The unit's addresses: the header before them says how many they are (DWARF 5, section
+ * 7.27). Before DWARF 5 nothing does. */
+static struct bytes addresses(const struct split_skeleton *skeleton)
+{
+        enum { HEADER_BYTES = 8 };
+        struct bytes section = section_bytes(skeleton->elf, ".debug_addr");
+        struct bytes header =
+            slice(section, skeleton->addr_base - HEADER_BYTES, HEADER_BYTES);
+        struct bytes rest = from(section, skeleton->addr_base);
+        uint32_t length = header.data ? read_u32(header, 0) : 0;
+
+        if (skeleton->version >= 5 && length >= 4 && length - 4 < rest.size)
+                rest.size = length - 4;
+        return rest;
+}
+
 static int open_image(struct split_unit *unit, const struct split_skeleton *skeleton,
                       struct bytes *parts)
 {
         struct elf_image image = {0};
         int error;
 
-        parts[PART_ADDR] =
-            from(section_bytes(skeleton->elf, ".debug_addr"), skeleton->addr_base);
+        parts[PART_ADDR] = addresses(skeleton);
         parts[PART_RANGES] =
             from(section_bytes(skeleton->elf, ".debug_ranges"), skeleton->ranges_base);
         error = make_image(skeleton, parts, &image);
