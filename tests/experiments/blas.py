@@ -40,7 +40,10 @@ def state(statements, point):
     expected_read, least, most = formulas(kernel, n)
     where = f"{kernel}, N = {n}: bytes "
     statements.near(where + "read", read, expected_read, 0.05)
-    statements.add(where + "written", 0.95 * least <= written <= 1.05 * most,
+    # The program around it writes a few lines, too.
+    slack = 0.001 * expected_read
+    statements.add(where + "written",
+                   0.95 * least <= written <= 1.05 * most + slack,
                    f"{written:.6g} ({least} to {most})")
 
 
