@@ -90,9 +90,9 @@ static inline uint64_t miss_take_ownership(struct machine *machine,
             machine, coherence_request(machine, thread, line, true, now, contested));
 }
 
-/* A fill buffer is free at NOW. */
-bool miss_buffer_free(const struct machine *machine, struct sim_thread *thread,
-                      uint64_t now);
+/* Fewer than two thirds of the fill buffers are in use at NOW. */
+bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
+                          uint64_t now);
 
 /* The thread's clock stands at NOW; LINE has missed L1 and its request can start at
  * START. WRITES: no other core may keep it. The time in a fill buffer counts as pending

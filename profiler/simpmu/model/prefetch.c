@@ -109,14 +109,15 @@ static void fill_l1(struct machine *machine, struct sim_hot *hot,
         place->set->mark |= bit; /* no load has asked for it */
 }
 
-/* Brings LINE to L1 when a fill buffer is free. */
+/* Brings LINE to L1 when few misses are in progress: Intel's manual makes it a condition
+ * of these prefetchers that there are "not many". */
 static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
                         struct sim_thread *thread, uint64_t line, uint64_t now)
 {
         struct cache *l1d = &thread->core->l1d.cache;
         struct cache_place place = cache_place_of(l1d, line);
 
-        if (cache_find(l1d, &place) == 0 && miss_buffer_free(machine, thread, now))
+        if (cache_find(l1d, &place) == 0 && miss_few_in_progress(machine, thread, now))
                 fill_l1(machine, hot, thread, line, &place, now, now, false);
 }
 
