@@ -30,13 +30,15 @@ WHERE time_ns BETWEEN ? AND ? AND level = 'DRAM' AND tlb = 'hit' AND NOT locked
 
 
 class Recording:
-    """A run of 'memlag bench KERNEL OPTION...' under the simulated PMU."""
+    """A run of 'memlag bench KERNEL OPTION...' under the simulated PMU, on one socket
+    unless there are to be more NODES."""
 
-    def __init__(self, memlag, kernel, options, cpu, prefetch="off", record=()):
+    def __init__(self, memlag, kernel, options, cpu, prefetch="off", record=(), nodes=1):
         self.directory = tempfile.TemporaryDirectory(prefix="memlag-experiment-")
         path = os.path.join(self.directory.name, "run.db")
         self.command = ["memlag", "record", "--source", "sim", "--sim-cpu", cpu]
         self.command += ["--sim-prefetch", prefetch, "--ldlat", str(LDLAT_CYCLES)]
+        self.command += ["--sim-set", f"numa.nodes={nodes}"]
         self.command += [*record, "--", "memlag", "bench", kernel, *map(str, options)]
         command = [memlag if word == "memlag" else word for word in self.command]
         command[2:2] = ["-o", path]

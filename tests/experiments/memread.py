@@ -87,17 +87,20 @@ def false_positive(statements, point, idle):
 
 
 def same_bandwidth(points):
-    """Pairs of points of as many threads and as much bandwidth, the first with less
-    delay."""
+    """Pairs of points of as many threads and as much bandwidth, the first with clearly
+    less delay."""
     for low, high in itertools.combinations(points, 2):
         if low["threads"] == high["threads"] and \
+                high["delay_nops"] >= low["delay_nops"] + 100 and \
                 abs(high["bandwidth_gbs"] / low["bandwidth_gbs"] - 1) < 0.03:
             yield low, high
 
 
 def prefetchers_have_time(statements, points):
     """3."""
-    for low, high in same_bandwidth(points):
+    pairs = list(same_bandwidth(points))
+    statements.at_least("prefetching on: pairs of as much bandwidth", len(pairs), 1)
+    for low, high in pairs:
         where = f"{low['threads']} threads, {low['bandwidth_gbs']:.1f} and " \
                 f"{high['bandwidth_gbs']:.1f} GB/s, delay {low['delay_nops']} and " \
                 f"{high['delay_nops']}: "
@@ -115,6 +118,8 @@ def short(memlag, statements):
               for threads, delay in ((6, 0), (CORES, 2000), (CORES, 0))]
     rises_when_bandwidth_is_short(statements, [alone, *others], idle)
     false_positive(statements, alone, idle)
+    prefetchers_have_time(statements, [measure(memlag, "on", 16, delay)
+                                       for delay in (0, 100, 200)])
 
 
 def full(memlag, statements, directory):

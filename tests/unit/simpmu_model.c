@@ -706,7 +706,7 @@ static void prefetching_misleads_l1_miss_latency_but_not_lmrl(void **state)
         memory_read(ALL_PREFETCHERS, 128, busy);
         memory_read(ALL_PREFETCHERS, 512, relaxed);
         assert_true((double)busy[SIMPMU_PENDING] / (double)busy[SIMPMU_L1_MISS] >
-                    3 * DRAM_CYCLES);
+                    1.5 * DRAM_CYCLES);
         assert_true(lmrl(busy) < DRAM_CYCLES);
         assert_true(lmrl(relaxed) < 0.7 * lmrl(busy));
 }

@@ -85,11 +85,11 @@ static void forget_free_buffers(struct sim_thread *thread, uint64_t now)
 bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
                           uint64_t now)
 {
-        if (3 * thread->fill_count >= 2 * machine->fill_buffers)
+        if (4 * thread->fill_count >= 3 * machine->fill_buffers)
                 forget_free_buffers(thread, now);
         if (thread->fill_count == 0)
                 thread->fill_count = 1; /* the last one taken, free by now */
-        return 3 * thread->fill_count < 2 * machine->fill_buffers;
+        return 4 * thread->fill_count < 3 * machine->fill_buffers;
 }
 
 /* All are in use at the thread's clock: the one to take is that which is freed last

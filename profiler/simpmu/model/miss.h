@@ -90,7 +90,7 @@ static inline uint64_t miss_take_ownership(struct machine *machine,
             machine, coherence_request(machine, thread, line, true, now, contested));
 }
 
-/* Fewer than two thirds of the fill buffers are in use at NOW. */
+/* Fewer than three quarters of the fill buffers are in use at NOW. */
 bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
                           uint64_t now);
 
