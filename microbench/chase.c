@@ -116,17 +116,27 @@ KERNEL_LOOP static void *chase_dependent(void *position, uint64_t steps,
         return position;
 }
 
+/* Four chains beside the chase, each result read by the next turn, so that whoever
+ * translates the code cannot leave any out. With three cycles a multiplication they take
+ * a cycle each, as many as they are. */
+#define FOUR_MULTIPLICATIONS                                                             \
+        "imul $1, %[a], %[a]\n\t"                                                        \
+        "imul $1, %[b], %[b]\n\t"                                                        \
+        "imul $1, %[c], %[c]\n\t"                                                        \
+        "imul $1, %[d], %[d]"
+
 KERNEL_LOOP static void *chase_independent(void *position, uint64_t steps,
                                            uint64_t multiplications)
 {
-        uint64_t entry = multiplications, product;
+        uint64_t entry = multiplications, a = 1, b = 1, c = 1, d = 1;
         __asm__ volatile(
             SLED_ENTRY(MULTIPLICATION_BYTES) "1:\n\t"
                                              "mov (%[p]), %[p]\n\t" SLED(
-                                                 MULTIPLICATIONS_MAX,
-                                                 "imul $1, %[e], %[x]") "dec %[n]\n\t"
-                                                                        "jnz 1b"
-            : [p] "+r"(position), [n] "+r"(steps), [e] "+r"(entry), [x] "=&r"(product)
+                                                 (MULTIPLICATIONS_MAX / 4),
+                                                 FOUR_MULTIPLICATIONS) "dec %[n]\n\t"
+                                                                       "jnz 1b"
+            : [p] "+r"(position), [n] "+r"(steps), [e] "+r"(entry), [a] "+r"(a),
+              [b] "+r"(b), [c] "+r"(c), [d] "+r"(d)
             :
             : "rax", "memory", "cc");
         return position;
