@@ -9,10 +9,10 @@
 #define ROWS    2048
 #define COLUMNS 1024 /* a row of doubles is two pages long */
 
-/* Whole pages of 2 MiB, so that it can be made of such. */
-#define HUGE_PAGE (2u << 20)
+/* Begins where a page of 2 MiB can, so that it can be made of such. */
+#define ALIGNED __attribute__((aligned(2 << 20)))
 
-_Alignas(HUGE_PAGE) static double matrix[ROWS][COLUMNS]; /* mark: slow-object */
+static double matrix[ROWS][COLUMNS] ALIGNED; /* mark: slow-object */
 
 static double sum_by_columns(size_t columns)
 {
