@@ -27,7 +27,7 @@ struct arguments {
 static const struct argp_option options[] = {
     {"by", OPTION_BY, "WHAT", 0,
      "What a row stands for: line (the default), function, object, caller (the tree of "
-     "calls), type or interval",
+     "calls), allocation (the calls that allocated each object), type or interval",
      0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
     {"input", 'i', "FILE", 0, "The database, as FILE", 0},
@@ -56,8 +56,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->report.kind = report_kind_named(text);
                 if (!arguments->report.kind)
                         argp_error(state,
-                                   "--by: '%s' is not line, function, object, caller, type or "
-                                   "interval",
+                                   "--by: '%s' is not line, function, object, caller, "
+                                   "allocation, type or interval",
                                    text);
                 return 0;
         case OPTION_FORMAT:
@@ -88,7 +88,8 @@ static const struct argp parser = {
     .options = options,
     .parser = parse,
     .args_doc = "[FILE]",
-    .doc = "Show the lines, functions, data objects, calls, types or intervals of a recording "
+    .doc = "Show the lines, functions, data objects, calls, types or intervals of a "
+           "recording "
            "(memlag.db) that waited most for memory.",
 };
 

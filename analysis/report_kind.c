@@ -118,6 +118,46 @@ static const struct report_kind kinds[] = {
             "cycles",
     },
     {
+        .name = "allocation",
+        .rows_sql =
+            "SELECT * FROM allocation_view AS v WHERE object_id IN" REPORT_TOP_ALLOCATED,
+        .table_sql = "WITH shown AS MATERIALIZED (SELECT *, " REPORT_BASE(
+            "file") "AS base, row_number() OVER () AS place FROM allocation_view"
+                    " WHERE object_id IN" REPORT_TOP_ALLOCATED ")"
+                    "SELECT samples, coalesce(allocations, '-') AS blocks," SIZE(
+                        "total_bytes") " AS total," SIZE("peak_bytes") " AS peak,"
+                                                                       " iif(depth = 0, "
+                                                                       "object, '') AS "
+                                                                       "object,"
+                                                                       " printf('%*s', 2 "
+                                                                       "* depth, '') || "
+                                                                       "coalesce("
+                                                                       "function, "
+                                                                       "'[unknown]')"
+                                                                       " || iif(file IS "
+                                                                       "NULL, '', ' (' "
+                                                                       "||" PLACE(
+                                                                           "file",
+                                                                           "line") "|| "
+                                                                                   "')') "
+                                                                                   "AS "
+                                                                                   "\"all"
+                                                                                   "ocate"
+                                                                                   "d "
+                                                                                   "by\" "
+                                                                                   "FROM "
+                                                                                   "shown"
+                                                                                   " ORDE"
+                                                                                   "R BY "
+                                                                                   "plac"
+                                                                                   "e",
+        .alignment = "rrrrll",
+        .legend = "each object's blocks by the calls that allocated them: the innermost "
+                  "function, and below it its callers; samples: in blocks of this path; "
+                  "total: of all its blocks, one after the other; peak: the most that "
+                  "was live at once",
+    },
+    {
         .name = "type",
         .finding_table = "field_finding",
         .rows_sql = "SELECT * FROM type_view WHERE type_id IN" REPORT_TOP_TYPES(""),

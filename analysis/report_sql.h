@@ -14,6 +14,12 @@
         " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low,"  \
         "     100 * latency_share_high)) AS \"95% range\","
 
+/* The ?1 objects with the most latency whose blocks were seen being allocated. */
+#define REPORT_TOP_ALLOCATED                                                             \
+        " (SELECT object_id FROM object_finding"                                         \
+        "  WHERE object_id IN (SELECT object_id FROM object_stack)"                      \
+        "  ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
+
 /* The ?1 types with the most latency: each is shown with all of its fields. */
 #define REPORT_TOP_TYPES(HAVING)                                                         \
         " (SELECT type_id FROM field_finding JOIN type_field USING (field_id)"           \

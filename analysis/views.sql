@@ -11,6 +11,7 @@ DROP VIEW IF EXISTS object_view;
 DROP VIEW IF EXISTS line_object_view;
 DROP VIEW IF EXISTS phase_view;
 DROP VIEW IF EXISTS caller_view;
+DROP VIEW IF EXISTS allocation_view;
 DROP VIEW IF EXISTS type_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
@@ -134,6 +135,81 @@ SELECT
         dram_samples, mean_latency_cycles, latency_share, self_latency_share
 FROM caller_finding
 ORDER BY caller_id;
+
+-- For each object the tree of the calls that allocated its blocks: first the innermost
+-- function, below it its callers. Steps are places, inlined functions included. path names
+-- a place by the location and the depth of inlining, after those of the places it called.
+CREATE VIEW allocation_view (
+        object_id, object_kind, object, path, depth, function, file, line, samples,
+        allocations, total_bytes, peak_bytes) AS
+WITH RECURSIVE
+block AS MATERIALIZED (
+        SELECT object_id, stack_id, samples,
+                (SELECT sum(allocations) FROM allocation_total AS t
+                 WHERE t.stack_id = p.stack_id) AS allocations,
+                (SELECT sum(total_bytes) FROM allocation_total AS t
+                 WHERE t.stack_id = p.stack_id) AS total_bytes,
+                (SELECT sum(peak_bytes) FROM allocation_total AS t
+                 WHERE t.stack_id = p.stack_id) AS peak_bytes
+        FROM object_stack AS p),
+needed(stack_id) AS (
+        SELECT stack_id FROM block
+        UNION
+        SELECT parent_id FROM needed JOIN stack USING (stack_id)
+        WHERE parent_id IS NOT NULL),
+step AS MATERIALIZED (
+        SELECT stack_id, coalesce(f.depth, 0) AS inlined,
+                s.parent_id AS parent_id,
+                f.depth IS NULL OR f.depth = (
+                        SELECT max(depth) FROM inline_frame AS i
+                        WHERE i.location_id = f.location_id) AS outermost,
+                coalesce(l.location_id, -stack_id) AS location_id,
+                iif(f.location_id IS NULL, l.function, f.function) AS function,
+                iif(inner.location_id IS NULL, l.file, inner.call_file) AS file,
+                iif(inner.location_id IS NULL, l.line, inner.call_line) AS line
+        FROM needed
+        JOIN stack AS s USING (stack_id)
+        LEFT JOIN stack_location USING (stack_id)
+        LEFT JOIN location AS l USING (location_id)
+        LEFT JOIN inline_frame AS f USING (location_id)
+        LEFT JOIN inline_frame AS inner
+                ON inner.location_id = f.location_id AND inner.depth = f.depth - 1),
+up(object_id, stack_id, inlined, depth, path, below, samples, allocations, total_bytes,
+        peak_bytes) AS (
+        SELECT object_id, stack_id, 0, 0, printf('%d.0', location_id), NULL, samples,
+                allocations, total_bytes, peak_bytes
+        FROM block JOIN step USING (stack_id) WHERE inlined = 0
+        UNION ALL
+        SELECT up.object_id, next.stack_id, next.inlined, up.depth + 1,
+                printf('%s %d.%d', up.path, next.location_id, next.inlined), up.path,
+                up.samples, up.allocations, up.total_bytes, up.peak_bytes
+        FROM up
+        JOIN step AS this ON this.stack_id = up.stack_id AND this.inlined = up.inlined
+        JOIN step AS next
+                ON next.stack_id = iif(this.outermost, this.parent_id, this.stack_id)
+                AND next.inlined = iif(this.outermost, 0, this.inlined + 1)
+        WHERE up.depth < 63),
+node AS MATERIALIZED (
+        SELECT object_id, path, below, depth, min(stack_id) AS stack_id, inlined,
+                sum(samples) AS samples, sum(allocations) AS allocations,
+                sum(total_bytes) AS total_bytes, sum(peak_bytes) AS peak_bytes
+        FROM up GROUP BY object_id, path),
+ordered(object_id, path, place) AS (
+        SELECT object_id, path, printf('%019d %s', 9e18 - samples, path)
+        FROM node WHERE below IS NULL
+        UNION ALL
+        SELECT object_id, n.path,
+                printf('%s %019d %s', place, 9e18 - n.samples, substr(n.path, length(n.below) + 2))
+        FROM ordered AS o JOIN node AS n USING (object_id) WHERE n.below = o.path)
+SELECT
+        object_id, d.kind, d.name, path, depth, s.function, s.file, s.line, n.samples,
+        n.allocations, n.total_bytes, n.peak_bytes
+FROM ordered
+JOIN node AS n USING (object_id, path)
+JOIN step AS s USING (stack_id, inlined)
+JOIN data_object AS d USING (object_id)
+LEFT JOIN object_finding AS f USING (object_id)
+ORDER BY f.latency_share DESC, f.samples DESC, object_id, place;
 
 -- Neighbouring intervals with the same bound, joined: for tools that change clock or
 -- placement by phase. Means are over time; a time in which nothing was counted parts

@@ -100,6 +100,22 @@ static struct object block_object(struct objects *objects, uint32_t stack, bool 
         return object;
 }
 
+struct object_path *objects_path(const struct objects *objects, uint32_t stack,
+                                 bool region)
+{
+        return &objects->paths[2 * (size_t)stack + region];
+}
+
+static struct object_path *use_path(struct objects *objects, uint32_t stack, bool region,
+                                    uint32_t object)
+{
+        struct object_path *path = objects_path(objects, stack, region);
+
+        path->used = true;
+        path->object = object;
+        return path;
+}
+
 /* All blocks of a site count, also those that no sample met. */
 void objects_count_blocks(struct objects *objects)
 {
@@ -118,6 +134,8 @@ void objects_count_blocks(struct objects *objects)
                 object->total_bytes += total->total_bytes;
                 object->size_bytes += total->peak_bytes;
                 object->has_size = true;
+                if (total->stack != RAW_NONE)
+                        use_path(objects, total->stack, total->region, index);
         }
 }
 
@@ -219,6 +237,13 @@ static struct object mapping_object(struct objects *objects, uint32_t index)
         return object;
 }
 
+static void count_in_path(struct objects *objects, const struct raw_allocation *block,
+                          uint32_t object)
+{
+        if (block->stack != RAW_NONE)
+                use_path(objects, block->stack, block->region, object)->samples++;
+}
+
 int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
                       const struct sample_location *location,
                       struct sample_object *result)
@@ -255,7 +280,12 @@ int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
                 object = mapping_object(objects, target->index);
                 break;
         }
-        return put_object(objects, &object, &result->object);
+        int error = put_object(objects, &object, &result->object);
+
+        if (!error && target->kind == TARGET_BLOCK)
+                count_in_path(objects, &sweep->raw->allocations[target->index],
+                              result->object);
+        return error;
 }
 
 int objects_open(struct objects *objects, const struct object_sources *from)
@@ -265,13 +295,15 @@ int objects_open(struct objects *objects, const struct object_sources *from)
         objects->from = *from;
         objects->sites = calloc(stacks + 1, sizeof(*objects->sites));
         objects->site_found = calloc(stacks + 1, sizeof(*objects->site_found));
-        return objects->sites && objects->site_found ? 0 : -ENOMEM;
+        objects->paths = calloc(2 * (stacks + 1), sizeof(*objects->paths));
+        return objects->sites && objects->site_found && objects->paths ? 0 : -ENOMEM;
 }
 
 void objects_free(struct objects *objects)
 {
         free(objects->items);
         hash_index_free(&objects->index);
+        free(objects->paths);
         free(objects->sites);
         free(objects->site_found);
         *objects = (struct objects){0};

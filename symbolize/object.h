@@ -38,13 +38,21 @@ struct object_sources {
         const char *const *allocators;
 };
 
+/* What was allocated at one stack. */
+struct object_path {
+        bool used;
+        uint32_t object;
+        uint64_t samples; /* in its blocks */
+};
+
 struct objects {
         struct object_sources from;
         struct object *items;
         size_t count;
         size_t capacity;
         struct hash_index index;
-        struct site *sites; /* of raw's stacks, once found */
+        struct object_path *paths; /* of raw's stacks, blocks and regions apart */
+        struct site *sites;        /* of raw's stacks, once found */
         bool *site_found;
 };
 
@@ -61,6 +69,9 @@ int objects_open(struct objects *objects, const struct object_sources *from);
 int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
                       const struct sample_location *location,
                       struct sample_object *result);
+/* The path of blocks, or of mapped regions, that were allocated at STACK. */
+struct object_path *objects_path(const struct objects *objects, uint32_t stack,
+                                 bool region);
 /* After the last sample: counts all blocks of each object. Out of memory shows in the
  * names. */
 void objects_count_blocks(struct objects *objects);

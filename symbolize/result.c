@@ -167,6 +167,31 @@ static int write_objects(struct writing *writing)
         return error;
 }
 
+/* One row for a stack of both blocks and regions, when these are one object. */
+static int write_object_stacks(struct writing *writing)
+{
+        const struct raw *raw = writing->from->sweep->raw;
+        const struct objects *objects = &writing->attribution->objects;
+        int error =
+            prepare(writing, "INSERT INTO object_stack (object_id, stack_id, samples)"
+                             " VALUES (?, ?, ?)"
+                             " ON CONFLICT DO UPDATE SET"
+                             " samples = samples + excluded.samples");
+
+        for (size_t i = 0; i < 2 * raw->stack_count && !error; i++) {
+                const struct object_path *path =
+                    objects_path(objects, (uint32_t)(i / 2), i % 2);
+
+                if (!path->used)
+                        continue;
+                bind_int(writing, 1, path->object + UINT64_C(1));
+                sqlite3_bind_int64(writing->statement, 2, raw->stack_ids[i / 2]);
+                bind_int(writing, 3, path->samples);
+                error = insert(writing);
+        }
+        return error;
+}
+
 static int write_types(struct writing *writing)
 {
         const struct type_rows *rows = &writing->attribution->type_rows;
@@ -215,6 +240,7 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
         int error = db_exec(db,
                             "DELETE FROM attribution; DELETE FROM stack_location;"
                             "DELETE FROM inline_frame; DELETE FROM location;"
+                            "DELETE FROM object_stack;"
                             "DELETE FROM data_object; DELETE FROM type_field;"
                             "DELETE FROM data_type; DELETE FROM resolution;"
                             "DELETE FROM ledger WHERE stage = 'symbolize'",
@@ -230,6 +256,8 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
                 error = write_stack_locations(&writing);
         if (!error)
                 error = write_objects(&writing);
+        if (!error)
+                error = write_object_stacks(&writing);
         if (!error)
                 error = write_types(&writing);
         if (!error)

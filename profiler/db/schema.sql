@@ -213,6 +213,14 @@ CREATE TABLE data_object (
         total_bytes    INTEGER
 ) STRICT;
 
+-- The call stacks that allocated the blocks of each object, with the samples in them.
+CREATE TABLE object_stack (
+        object_id INTEGER NOT NULL REFERENCES data_object,
+        stack_id  INTEGER NOT NULL REFERENCES stack,
+        samples   INTEGER NOT NULL,
+        PRIMARY KEY (object_id, stack_id)
+) STRICT, WITHOUT ROWID;
+
 -- The types that samples met, each with all of its fields in the order of their
 -- offsets. A field of an array's items stands for all items: its offset is that in
 -- the first. name is NULL where the type has no fields (a number, a pointer), and has

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag report --by caller: one function that waits, called by two others three times as
+# memlag report --by caller and --by allocation: one function that waits, called by two others three times as
 # often by one as by the other, once through a function that is inlined.
 set -eu
 
@@ -92,4 +92,76 @@ for caller_id, row in rows.items():
         sys.exit(f"row {caller_id} is not the sum of what it calls")
     if row["parent_id"] and not int(row["parent_id"]) < int(caller_id):
         sys.exit("a caller comes after what it calls")
+END_PYTHON
+
+# Blocks of one object by the calls that allocated them, through a wrapper: their numbers
+# and sizes are the program's own.
+cat >blocks.c <<'END_C'
+#include <stdlib.h>
+struct node { struct node *next; char rest[4088]; };
+static struct node *list;
+__attribute__((noinline)) static void *xmalloc(size_t bytes)
+{
+        void *block = malloc(bytes);
+        if (!block)
+                abort();
+        return block;
+}
+__attribute__((noinline)) static void prepend(void)
+{
+        struct node *node = xmalloc(sizeof(*node));
+        node->next = list;
+        list = node;
+}
+__attribute__((noinline)) static void load(int count)
+{
+        while (count--)
+                prepend();
+}
+__attribute__((noinline)) static void insert(int count)
+{
+        while (count--)
+                prepend();
+}
+int main(void)
+{
+        load(3000);
+        insert(1000);
+        long n = 0;
+        for (int i = 0; i < 20; i++)
+                for (struct node *at = list; at; at = at->next)
+                        n++;
+        return n != 80000;
+}
+END_C
+"$CC" -g -O1 -fno-optimize-sibling-calls -o blocks blocks.c
+"$MEMLAG" record --source sim -o b.db -- ./blocks >record.out
+"$MEMLAG" report --by allocation --format csv b.db >b.csv
+"$MEMLAG" report --by allocation b.db | grep -q '^ *[0-9]* *1000 .*       main (blocks.c:30)$' ||
+        fail "no tree of allocations: $("$MEMLAG" report --by allocation b.db)"
+
+python3 - <<'END_PYTHON'
+import csv
+import sqlite3
+import sys
+
+rows = [row for row in csv.DictReader(open("b.csv")) if row["object"].startswith("prepend")]
+above = {}
+found = {}
+for row in rows:
+    above[row["path"]] = above.get(row["path"].rpartition(" ")[0], ()) + (row["function"],)
+    if row["function"] in ("xmalloc", "prepend", "load", "insert"):
+        found[above[row["path"]]] = [int(row[name]) for name in (
+            "allocations", "total_bytes", "peak_bytes")]
+truth = {("xmalloc",): 4000, ("xmalloc", "prepend"): 4000,
+         ("xmalloc", "prepend", "load"): 3000, ("xmalloc", "prepend", "insert"): 1000}
+if found != {path: [blocks, 4096 * blocks, 4096 * blocks] for path, blocks in truth.items()}:
+    sys.exit(f"callers.sh: allocated by {found}")
+samples = {row["function"]: int(row["samples"]) for row in rows}
+touched = sqlite3.connect("b.db").execute(
+    "SELECT samples FROM object_view WHERE object LIKE 'prepend%'").fetchone()[0]
+if not samples["load"] + samples["insert"] == samples["xmalloc"] == touched > 100:
+    sys.exit(f"callers.sh: {samples} do not add up to {touched} samples")
+if not 2 < samples["load"] / samples["insert"] < 4.5:
+    sys.exit(f"callers.sh: {samples} are not as three to one")
 END_PYTHON
