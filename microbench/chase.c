@@ -100,6 +100,22 @@ KERNEL_LOOP static void *chase_plain(void *position, uint64_t steps)
         return position;
 }
 
+/* Of each line another word too, whose load waits for nothing that the first one does not
+ * wait for: it finds the line on its way, in a fill buffer. */
+KERNEL_LOOP static void *chase_pairs(void *position, uint64_t steps)
+{
+        uint64_t word;
+        __asm__ volatile("1:\n\t"
+                         "mov 8(%[p]), %[x]\n\t"
+                         "mov (%[p]), %[p]\n\t"
+                         "dec %[n]\n\t"
+                         "jnz 1b"
+                         : [p] "+r"(position), [n] "+r"(steps), [x] "=&r"(word)
+                         :
+                         : "memory", "cc");
+        return position;
+}
+
 KERNEL_LOOP static void *chase_dependent(void *position, uint64_t steps,
                                          uint64_t multiplications)
 {
@@ -160,6 +176,12 @@ static void run(struct kernel_share *share, uint64_t passes)
         chase_steps(share, elements_of(share->parameters) * passes);
 }
 
+static void run_pairs(struct kernel_share *share, uint64_t passes)
+{
+        share->position =
+            chase_pairs(share->position, elements_of(share->parameters) * passes);
+}
+
 static void count(const struct kernel_parameters *parameters,
                   struct kernel_counts *counts)
 {
@@ -175,6 +197,14 @@ static void count(const struct kernel_parameters *parameters,
             .loads = loads,
             .lines_read = lines,
         };
+}
+
+static void count_pairs(const struct kernel_parameters *parameters,
+                        struct kernel_counts *counts)
+{
+        count(parameters, counts);
+        counts->bytes *= 2;
+        counts->loads *= 2;
 }
 
 const struct kernel kernel_chase = {
@@ -204,4 +234,17 @@ const struct kernel kernel_tlb = {
     .prepare = prepare,
     .run = run,
     .count = count,
+};
+
+const struct kernel kernel_pairs = {
+    .name = "pairs",
+    .summary = "A chase with two loads of each line: a miss and a fill buffer hit",
+    .takes = TAKES_SIZE | TAKES_STRIDE | TAKES_ORDER | TAKES_PAGES,
+    .defaults = {.size_bytes = 256 << 20,
+                 .stride_bytes = KERNEL_LINE_BYTES,
+                 .pages = PAGES_HUGE},
+    .check = check,
+    .prepare = prepare,
+    .run = run_pairs,
+    .count = count_pairs,
 };

@@ -105,7 +105,7 @@ static inline uint64_t kernel_part_bytes(const struct kernel_parameters *paramet
 /* STEPS loads of the chase, from where the last ones ended. */
 void chase_steps(struct kernel_share *share, uint64_t steps);
 
-extern const struct kernel kernel_chase, kernel_tlb;
+extern const struct kernel kernel_chase, kernel_pairs, kernel_tlb;
 extern const struct kernel kernel_memread;
 extern const struct kernel kernel_copy, kernel_scale, kernel_add, kernel_triad;
 extern const struct kernel kernel_load, kernel_store;

@@ -23,6 +23,7 @@
 #include "sink.h"
 #include "sources.h"
 #include "target_file.h"
+#include "validated.h"
 
 /* How long records may stay in memory when the source does not ring: what a killed
  * memlag loses. */
@@ -39,6 +40,7 @@ struct recording {
         struct sink *sink;
         struct launch *launch;
         struct launch_end end;
+        struct validated validated;
         bool failed; /* something of the run is not in the database */
 };
 
@@ -80,6 +82,11 @@ static int open_database(struct recording *recording, struct diag *diag)
                 rc = sink_open(recording->writer, &recording->sink, diag);
         if (rc == 0 && recording->ops->numbers == NUMBERS_MEASURED)
                 rc = calibrated_machine(recording->sink, diag);
+        if (rc == 0) {
+                sink_set_unusable_counters(recording->sink,
+                                           recording->options->source.unusable_counters);
+                rc = validated_tell(&recording->validated, recording->sink, diag);
+        }
         return rc;
 }
 
@@ -459,10 +466,17 @@ int cmd_record(int argc, char **argv)
         } else if (options.command &&
                    (status = target_file_check(options.command[0], &diag)) != 0) {
                 diag_print(name, &diag);
+        } else if (!options.all_counters &&
+                   validated_read(recording.ops, &options.source, &recording.validated,
+                                  &diag) < 0) {
+                diag_print(name, &diag);
+                status = EXIT_FAILED;
         } else {
+                options.source.unusable_counters = recording.validated.names;
                 recording.ops->set_defaults(&options.source);
                 status = record(&recording);
         }
+        validated_free(&recording.validated);
         record_options_free(&options);
         return status;
 }

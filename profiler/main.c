@@ -24,6 +24,7 @@ static const struct command commands[] = {
     {"doctor", cmd_doctor, "Tell what this machine can record with, and what is missing"},
     {"bench", cmd_bench, "Run a kernel with known behaviour and take its time"},
     {"calibrate", cmd_calibrate, "Measure this machine's memory for later runs"},
+    {"validate", cmd_validate, "Tell which counters of this machine can be trusted"},
     {NULL, NULL, NULL},
 };
 

@@ -31,6 +31,7 @@ enum key {
         KEY_PHYS_DATA,
         KEY_PAGE_SIZE,
         KEY_NO_HEAP,
+        KEY_ALL_COUNTERS,
         KEY_SIM_CPU,
         KEY_SIM_SET,
         KEY_SIM_PREFETCH,
@@ -72,6 +73,8 @@ static const struct argp_option option_table[] = {
      "Record the sizes of the data's pages (pebs, ibs)", 0},
     {"stores", KEY_STORES, NULL, 0, "Sample stores too (pebs)", 0},
     {"no-heap", KEY_NO_HEAP, NULL, 0, "Do not follow heap allocations", 0},
+    {"all-counters", KEY_ALL_COUNTERS, NULL, 0,
+     "Record also the counters that 'memlag validate' found to be wrong", 0},
     {NULL, 0, NULL, 0, "Simulated PMU:", 1},
     {"sim-cpu", KEY_SIM_CPU, "PRESET", 0,
      "The CPU to simulate: a preset's name or FILE.conf; 'help' lists the presets", 1},
@@ -291,6 +294,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_NO_HEAP:
                 options->source.heap = false;
+                return 0;
+        case KEY_ALL_COUNTERS:
+                options->all_counters = true;
                 return 0;
         case KEY_SIM_CPU:
                 set_cpu(options, text);

@@ -12,6 +12,7 @@ struct record_options {
         const char *output;
         bool force;
         const char *source_name; /* "auto" or a source's */
+        bool all_counters;       /* also those that were found to be no measure */
         double duration_s;       /* 0: until the end */
         struct source_options source;
         const char **sim_set; /* what source.sim_set points to */

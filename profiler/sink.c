@@ -20,6 +20,7 @@
 #include "heap/live.h"
 #include "intern.h"
 #include "mapping_set.h"
+#include "validation.h"
 
 /* A fork's child may be heard of only after its parent's end; so the state of the
  * images that ended last is kept. */
@@ -60,6 +61,7 @@ struct loss {
 struct sink {
         struct writer *writer;
         bool imported;
+        const char *const *unusable_counters; /* NULL-terminated; NULL: none */
         struct context_intern *image_index;   /* (0, image key) → index + 1 */
         struct context_intern *thread_index;  /* (image index, tid) → index + 1 */
         struct context_intern *reading_index; /* (thread, counter) → end of the last */
@@ -840,6 +842,11 @@ static int write_reading(struct sink *sink, int64_t start_ns, int64_t end_ns,
                               counter->value, diag);
 }
 
+void sink_set_unusable_counters(struct sink *sink, const char *const *names)
+{
+        sink->unusable_counters = names;
+}
+
 int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key key,
                   uint32_t tid, const struct event_counter *counters, size_t count,
                   struct diag *diag)
@@ -853,8 +860,9 @@ int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key
                 return rc;
         saw_time(sink, image, end_ns);
         for (size_t i = 0; rc == 0 && i < count; i++)
-                rc = write_reading(sink, start_ns, end_ns, thread->thread_id,
-                                   &counters[i], diag);
+                if (!validation_lists(sink->unusable_counters, counters[i].name))
+                        rc = write_reading(sink, start_ns, end_ns, thread->thread_id,
+                                           &counters[i], diag);
         return rc;
 }
 

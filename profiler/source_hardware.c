@@ -21,6 +21,7 @@ static struct plan_options wishes_of(const struct source_options *options)
             .phys_addr = options->phys_addr,
             .data_page_size = options->page_size,
             .counters = true,
+            .unusable_counters = options->unusable_counters,
             .whole_cpus = options->system_wide || options->cpus,
         };
         /* Any stack costs an interrupt for each sample: only when it is asked for. */

@@ -26,6 +26,7 @@ enum event_role {
         ROLE_STALLS,       /* cycles without execution */
         ROLE_STALLS_L1D,   /* of these, those with an L1D miss outstanding */
         ROLE_STORE_BUFFER, /* cycles stalled because the store buffer is full */
+        ROLE_CANDIDATE,    /* said to count one of these, or like it: to be validated */
         ROLE_DRAM_READ,    /* of 64 bytes, in a memory controller */
         ROLE_DRAM_WRITE,
         ROLE_COUNT

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "validation.h"
+
 static enum core_kind kind_of(const struct machine_pmu *pmu,
                               const struct event_platform *platform)
 {
@@ -51,7 +53,9 @@ struct intel_core intel_core_describe(const struct machine *machine,
 
 const struct event *intel_core_event(const struct intel_core *core, enum event_role role)
 {
-        return core->platform ? event_find(core->platform, core->kind, role, 0) : NULL;
+        const struct event *event =
+            core->platform ? event_find(core->platform, core->kind, role, 0) : NULL;
+        return event && validation_lists(core->unusable, event->name) ? NULL : event;
 }
 
 uint64_t intel_core_counters(const struct intel_core *core, const struct event *event)

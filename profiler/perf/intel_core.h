@@ -17,6 +17,7 @@ struct intel_core {
         /* The counters that can take each of the sampled events. */
         uint64_t sampled[INTEL_CORE_SAMPLED_MAX];
         size_t sampled_count;
+        const char *const *unusable; /* events that must not count, by name; NULL: none */
 };
 
 /* PMU is one of MACHINE's. GENERAL_COUNTERS: how many it has; 0: as many as it should. */

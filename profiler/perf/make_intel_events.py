@@ -47,6 +47,13 @@ P_ROLES = {
                    r"CYCLE_ACTIVITY\.STALLS_L1D_PENDING"],
     "STORE_BUFFER": [r"RESOURCE_STALLS\.SB"],
 }
+# Said to count what one of these does, or like it; each that a CPU has.
+P_CANDIDATES = [
+    r"MEM_INST_RETIRED\.ALL_STORES", r"MEM_UOPS_RETIRED\.ALL_STORES", r"L1D\.REPLACEMENT",
+    r"L2_LINES_IN\.ALL", r"LONGEST_LAT_CACHE\.MISS", r"MEM_LOAD_RETIRED\.L3_MISS",
+    r"MEM_LOAD_UOPS_RETIRED\.L3_MISS", r"CYCLE_ACTIVITY\.STALLS_LDM_PENDING",
+    r"CYCLE_ACTIVITY\.STALLS_MEM_ANY", r"EXE_ACTIVITY\.BOUND_ON_LOADS",
+]
 E_ROLES = {
     "LOADS": [r"MEM_UOPS_RETIRED\.LOAD_LATENCY_GT_\d+"],
     "STORES": [r"MEM_UOPS_RETIRED\.STORE_LATENCY"],
@@ -111,6 +118,11 @@ def print_core(platform, core, events):
             name = re.sub(r"_GT_\d+$", "", event["EventName"]).lower()
             print(f"EVENT(\"{platform}\", {core}, ROLE_{role}, \"{name}\", "
                   f"{config(event):#x}, {counters(event, 8):#x})")
+    for pattern in P_CANDIDATES if core == "CORE_P" else []:
+        for event in players(events, [pattern])[:1]:
+            print(f"EVENT(\"{platform}\", {core}, ROLE_CANDIDATE, "
+                  f"\"{event['EventName'].lower()}\", {config(event):#x}, "
+                  f"{counters(event, 8):#x})")
 
 
 def print_imc(platform, events):

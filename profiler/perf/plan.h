@@ -84,6 +84,8 @@ struct plan_options {
         bool phys_addr;
         bool data_page_size;
         bool counters;
+        /* By name, NULL-terminated; NULL: none. They are not counted. */
+        const char *const *unusable_counters;
         bool whole_cpus; /* whatever runs there is recorded, and no task alone */
 };
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 4u
+#define SIMPMU_VERSION 5u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -276,6 +276,7 @@ struct simpmu_sample {
         X(SB_FULL, "resource_stalls.sb", "cycles")                                       \
         X(DEMAND_READ, "offcore_requests.demand_data_rd", "events")                      \
         X(DEMAND_RFO, "offcore_requests.demand_rfo", "events")                           \
+        X(OFFCORE, "offcore_response.demand_data_rd.l3_miss", "events")                  \
         X(DRAM_READ, "dram.read_bytes", "bytes")                                         \
         X(DRAM_WRITE, "dram.write_bytes", "bytes")
 

@@ -10,6 +10,7 @@ import sys
 # loops where LOOPS is greater than one.
 EXPECTED = [
     ("chase_plain", 1, 0),
+    ("chase_pairs", 2, 0),
     ("chase_dependent", 1, 0),
     ("chase_independent", 1, 0),
     ("read_records", 4, 0),

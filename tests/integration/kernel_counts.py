@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 
-KERNELS = ["chase", "memread", "copy", "scale", "add", "triad", "load", "store", "gather"]
+KERNELS = ["chase", "pairs", "memread", "copy", "scale", "add", "triad", "load", "store", "gather"]
 KERNELS += ["ddot", "dgemv", "dgemm"]
 # Caches that are small beside the data, so that every line of a pass comes from memory.
 SMALL = ["l3.size_bytes=262144", "l3.ways=16", "l2.size_bytes=131072", "l2.ways=16"]

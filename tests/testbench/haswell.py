@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A CPU with four counters, some of whose events can be on one of them only."""
 
+import json
 import unittest
 
 import bench
@@ -61,6 +62,30 @@ class Haswell(PebsCase):
     def test_libpfm4_knows_the_event(self):
         samples, player = self.samples_of("no_alias")
         self.assert_steps(samples, player, 5000, 30, {"main"})
+
+    WRONG = {"l1d_pend_miss.pending": "dead",
+             "cycle_activity.stalls_l1d_pending": "counts something else",
+             "cycle_activity.cycles_no_execute": "too noisy"}
+
+    def test_validate_finds_what_the_script_did(self):
+        self.assertEqual(self.status("validate/validate"), 0, self.text("validate/validate.err"))
+        document = json.loads(self.text("validate/validate.out"))
+        events = {event["event"]: event for event in document["events"]}
+        self.assertEqual({name: event["verdict"] for name, event in events.items()},
+                         {"inst_retired.any": "exact", **self.WRONG})
+        self.assertAlmostEqual(events["inst_retired.any"]["ratio"], 1, delta=0.02)
+        self.assertEqual(document["best"], {"instructions": "inst_retired.any",
+                                            "pending": None, "stalls": None,
+                                            "memory-stalls": None})
+
+    def test_record_does_not_count_what_is_wrong(self):
+        recording = self.recording("validate/record.db")
+        names = {name for (name,) in recording.rows("SELECT name FROM counter")}
+        self.assertIn("l1d_pend_miss.fb_full", names)
+        for name, verdict in self.WRONG.items():
+            self.assertNotIn(name, names)
+            self.assertEqual(
+                recording.ledger[f"not recorded: {name}, by validation: {verdict}"], 1)
 
 
 if __name__ == "__main__":

@@ -191,6 +191,8 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
                 value[SIMPMU_L1_MISS] += counters->loads_at[level];
         value[SIMPMU_FB_HIT] = counters->loads_at[SIMPMU_LEVEL_LFB];
         value[SIMPMU_FB_FULL] = counters->fb_full_slots / cycle;
+        /* As on real CPUs it leaves out what a prefetcher was first to ask for (H20). */
+        value[SIMPMU_OFFCORE] = counters->demand_dram_lines;
         value[SIMPMU_DRAM_READ] = counters->dram_read_lines * LINE_BYTES;
         value[SIMPMU_DRAM_WRITE] = counters->dram_write_lines * LINE_BYTES;
 }

@@ -127,8 +127,11 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
                 thread->counters.pending_slots += latency;
                 activity_cover(&thread->activity, ACTIVITY_L1D, begin, begin + latency);
         }
-        if (__builtin_expect(!in_l2, 0))
+        if (__builtin_expect(!in_l2, 0)) {
                 miss_count_demand(thread, begin, begin + latency, writes, for_load);
+                thread->counters.demand_dram_lines +=
+                    for_load && miss.level == SIMPMU_LEVEL_DRAM;
+        }
         miss.completion = begin + latency;
         return miss;
 }

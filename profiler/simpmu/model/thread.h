@@ -30,6 +30,7 @@ struct sim_counters {
         uint64_t demand_read_lines; /* asked beyond L2 */
         uint64_t demand_rfo_lines;
         uint64_t dram_read_lines;
+        uint64_t demand_dram_lines; /* of these, those that a load itself asked for */
         uint64_t dram_write_lines;
 };
 

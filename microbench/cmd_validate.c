@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* memlag validate: tells which counters can be trusted, and keeps the result for `memlag
+ * record`. What is run and how it is judged is validate.h's. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calibration.h"
+#include "command.h"
+#include "microbench.h"
+#include "sim_preset.h"
+#include "validate.h"
+#include "validation.h"
+
+static const char name[] = "validate";
+
+enum key {
+        KEY_SOURCE = 256,
+        KEY_SIM_CPU,
+        KEY_SIM_SET,
+        KEY_SIM_PREFETCH,
+        KEY_SHOW,
+        KEY_FORMAT
+};
+enum { SETTINGS_MAX = 64 };
+
+struct validate_options {
+        bool simulated;
+        bool show;
+        bool json;
+        struct sim_runner_options sim;
+        const char *settings[SETTINGS_MAX + 1];
+        size_t setting_count;
+        const char *const *events; /* NULL-terminated */
+};
+
+static const struct argp_option option_table[] = {
+    {"source", KEY_SOURCE, "SOURCE", 0,
+     "Whose counters: pebs (default), the CPU's, or sim, the simulated PMU's", 0},
+    {"show", KEY_SHOW, NULL, 0, "Show what is stored, run nothing", 0},
+    {"format", KEY_FORMAT, "FORMAT", 0, "table (default) or json", 0},
+    {NULL, 0, NULL, 0, "Simulated PMU:", 1},
+    {"sim-cpu", KEY_SIM_CPU, "PRESET", 0, "The CPU to simulate", 1},
+    {"sim-set", KEY_SIM_SET, "KEY=VALUE", 0,
+     "Change one parameter of it; may be repeated", 1},
+    {"sim-prefetch", KEY_SIM_PREFETCH, "LIST", 0,
+     "Its prefetchers: on (default), off, or some of them", 1},
+    {0},
+};
+
+static bool read_choice(struct argp_state *state, const char *option, const char *text,
+                        const char *no, const char *yes)
+{
+        if (strcmp(text, no) != 0 && strcmp(text, yes) != 0)
+                argp_error(state, "%s: '%s' is neither %s nor %s", option, text, no, yes);
+        return strcmp(text, yes) == 0;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+        struct validate_options *options = state->input;
+        switch (key) {
+        case KEY_SOURCE:
+                options->simulated = read_choice(state, "--source", text, "pebs", "sim");
+                return 0;
+        case KEY_SHOW:
+                options->show = true;
+                return 0;
+        case KEY_FORMAT:
+                options->json = read_choice(state, "--format", text, "table", "json");
+                return 0;
+        case KEY_SIM_CPU:
+                options->sim.cpu = text;
+                return 0;
+        case KEY_SIM_PREFETCH:
+                options->sim.prefetch = text;
+                return 0;
+        case KEY_SIM_SET:
+                if (options->setting_count == SETTINGS_MAX)
+                        argp_error(state, "at most %d --sim-set", SETTINGS_MAX);
+                options->settings[options->setting_count++] = text;
+                return 0;
+        case ARGP_KEY_ARGS:
+                options->events = (const char *const *)state->argv + state->next;
+                return 0;
+        case ARGP_KEY_END:
+                if (!options->simulated &&
+                    (options->sim.cpu || options->setting_count || options->sim.prefetch))
+                        argp_error(state, "--sim-... means something with --source sim");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* ---- choosing
+ * -------------------------------------------------------------------------- */
+
+static bool is_named(const char *event, const char *const *names)
+{
+        for (; *names; names++)
+                if (strcasecmp(event, *names) == 0)
+                        return true;
+        return false;
+}
+
+/* Only what the user named is wanted. */
+static int choose(struct runner *runner, const char *const *names, struct diag *diag)
+{
+        if (!names)
+                return 0;
+        for (size_t i = 0; i < runner->count; i++)
+                runner->candidates[i].wanted =
+                    is_named(runner->candidates[i].name, names);
+        for (; *names; names++) {
+                bool known = false;
+                for (size_t i = 0; i < runner->count; i++)
+                        known |= strcasecmp(runner->candidates[i].name, *names) == 0;
+                if (!known)
+                        return diag_set(diag, -EINVAL,
+                                        "there is no event '%s'; 'memlag validate' "
+                                        "without a name tries all that are known",
+                                        *names);
+        }
+        return 0;
+}
+
+/* ---- the document
+ * ------------------------------------------------------------------------ */
+
+/* EVENTS, and after them those of OLD that are not among them. */
+static void keep_others(json_t *events, const json_t *old)
+{
+        size_t index, other;
+        json_t *event, *present;
+        json_array_foreach(json_object_get(old, "events"), index, event)
+        {
+                const char *event_name =
+                    json_string_value(json_object_get(event, "event"));
+                bool replaced = !event_name;
+                json_array_foreach(events, other, present) replaced =
+                    replaced ||
+                    strcmp(event_name,
+                           json_string_value(json_object_get(present, "event"))) == 0;
+                if (!replaced)
+                        json_array_append(events, event);
+        }
+}
+
+static json_t *document_of(json_t *events, const char *preset)
+{
+        char made[sizeof("2000-01-01T00:00:00Z")];
+        struct tm utc;
+        time_t now = time(NULL);
+        struct machine_identity identity;
+        struct diag ignored;
+        json_t *old;
+        machine_identity(&identity);
+        strftime(made, sizeof(made), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+        if (validation_load(preset, &old, &ignored) == 0) {
+                keep_others(events, old);
+                json_decref(old);
+        }
+        return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:o}", "format",
+                         VALIDATION_FORMAT, "made", made, "memlag_version",
+                         MEMLAG_VERSION, "source", preset ? "sim" : "pebs", "cpu",
+                         preset ? preset : identity.cpu, "best", validate_best(events),
+                         "events", events);
+}
+
+static int keep(const json_t *document, const char *preset, struct diag *diag)
+{
+        char *path = validation_path(preset, diag);
+        char *text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+        int rc = !path  ? -ENOENT
+                 : text ? calibration_write(path, text, diag)
+                        : diag_set(diag, -ENOMEM, "out of memory");
+        if (rc == 0)
+                diag_printf(name, "wrote %s", path);
+        free(text);
+        free(path);
+        return rc;
+}
+
+static int validate(const struct validate_options *options, const char *preset,
+                    struct diag *diag)
+{
+        struct runner *runner;
+        int rc = options->simulated ? runner_open_sim(&options->sim, &runner, diag)
+                                    : runner_open_perf(options->events, &runner, diag);
+        if (rc < 0)
+                return rc;
+        json_t *events = NULL;
+        rc = choose(runner, options->events, diag);
+        if (rc == 0) {
+                events = validate_events(runner, isatty(STDERR_FILENO), diag);
+                rc = events ? 0 : -EIO;
+        }
+        runner->ops->close(runner);
+        json_t *document = events ? document_of(events, preset) : NULL;
+        if (rc == 0)
+                rc = document ? keep(document, preset, diag)
+                              : diag_set(diag, -ENOMEM, "out of memory");
+        json_decref(document);
+        return rc;
+}
+
+/* ---- showing
+ * ----------------------------------------------------------------------------- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+        const char *text = json_string_value(json_object_get(object, key));
+        return text ? text : "-";
+}
+
+static void print_number(const json_t *object, const char *key)
+{
+        const json_t *value = json_object_get(object, key);
+        if (json_is_number(value))
+                printf(" %9.3f", json_number_value(value));
+        else
+                printf(" %9s", "-");
+}
+
+static void show(const json_t *document, const struct validate_options *options)
+{
+        const json_t *best = json_object_get(document, "best");
+        size_t index;
+        const char *concept;
+        json_t *event, *choice;
+        printf("Counters of %s%s; validated %s\n\n", text_of(document, "cpu"),
+               strcmp(text_of(document, "source"), "sim") == 0 ? " (simulated)" : "",
+               text_of(document, "made"));
+        printf("%-42s %-14s %9s %9s %9s %9s  %s\n", "event", "concept", "ratio",
+               "prefetch", "spread", "correl.", "verdict");
+        json_array_foreach(json_object_get(document, "events"), index, event)
+        {
+                if (options->events &&
+                    !is_named(text_of(event, "event"), options->events))
+                        continue;
+                printf("%-42s %-14s", text_of(event, "event"), text_of(event, "concept"));
+                print_number(event, "ratio");
+                print_number(event, "prefetched_ratio");
+                print_number(event, "spread");
+                print_number(event, "correlation");
+                printf("  %s\n", text_of(event, "verdict"));
+        }
+        printf("\nBest for\n");
+        json_object_foreach((json_t *)best, concept, choice) printf(
+            "  %-14s %s\n", concept,
+            json_is_string(choice) ? json_string_value(choice) : "none can be used");
+}
+
+static int print(const struct validate_options *options, const char *preset,
+                 struct diag *diag)
+{
+        json_t *document;
+        int rc = validation_load(preset, &document, diag);
+        if (rc < 0)
+                return rc;
+        if (options->json) {
+                json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+                putchar('\n');
+        } else {
+                show(document, options);
+        }
+        json_decref(document);
+        return fflush(stdout) == 0 ? 0
+                                   : diag_set(diag, -errno, "cannot write the result: %s",
+                                              strerror(errno));
+}
+
+int cmd_validate(int argc, char **argv)
+{
+        static const struct argp argp = {
+            .options = option_table,
+            .parser = parse_option,
+            .args_doc = "[EVENT...]",
+            .doc = "Tell which counters can be trusted: kernels whose true counts are "
+                   "known run, and each event is compared with them.",
+        };
+        static char full_name[] = "memlag validate";
+        struct validate_options options = {.events = NULL};
+        struct sim_preset preset;
+        struct diag diag;
+        int rc = 0;
+        argv[0] = full_name;
+        argp_err_exit_status = EXIT_USAGE;
+        argp_parse(&argp, argc, argv, 0, NULL, &options);
+        options.sim.set = options.settings;
+        if (!options.sim.prefetch)
+                options.sim.prefetch = "on";
+        if (options.simulated)
+                rc = sim_preset_build(options.sim.cpu, NULL, &preset, &diag);
+        const char *preset_name = options.simulated ? preset.name : NULL;
+        if (rc == 0 && !options.show)
+                rc = validate(&options, preset_name, &diag);
+        if (rc == 0)
+                rc = print(&options, preset_name, &diag);
+        if (rc < 0)
+                diag_print(name, &diag);
+        return rc == 0 ? EXIT_OK : rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* See judge.h. doc/memlag-validate.md says the rules in words. */
+#include "judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double TOLERANCE = 0.05;
+static const double NOTHING = 0.005; /* of what was expected */
+static const double NOISE_LIMIT = 0.1;
+
+const char *event_verdict_name(enum event_verdict verdict)
+{
+        static const char *const names[] = {
+#define VERDICT_NAME(symbol, name) name,
+            EVENT_VERDICTS(VERDICT_NAME)
+#undef VERDICT_NAME
+        };
+        return names[verdict];
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+        return (x > y) - (x < y);
+}
+
+double judge_median(double *values, size_t count)
+{
+        if (count == 0)
+                return NAN;
+        qsort(values, count, sizeof(*values), compare_doubles);
+        return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+double judge_spread(const double *values, size_t count, double scale)
+{
+        double median = (values[(count - 1) / 2] + values[count / 2]) / 2;
+        double range = values[count - 1] - values[0];
+        return range / 2 / fmax(median, TOLERANCE * scale);
+}
+
+static double middle(const struct expectation *expected)
+{
+        return (expected->low + expected->high) / 2;
+}
+
+/* Counted over expected; inside the range it is 1. */
+static double ratio_of(const struct observation *observation)
+{
+        const struct expectation *expected = &observation->expected;
+        double counted = observation->counted;
+        if (counted < expected->low)
+                return counted / expected->low;
+        return counted > expected->high ? counted / expected->high : 1;
+}
+
+static double median_ratio(const struct observation *observations, size_t count,
+                           bool prefetchable)
+{
+        double ratios[TRIAL_COUNT];
+        size_t found = 0;
+        for (size_t i = 0; i < count && found < TRIAL_COUNT; i++)
+                if (observations[i].prefetchable == prefetchable &&
+                    observations[i].expected.low > 0)
+                        ratios[found++] = ratio_of(&observations[i]);
+        return judge_median(ratios, found);
+}
+
+static double correlation_of(const struct observation *observations, size_t count)
+{
+        double sum_x = 0, sum_y = 0, xx = 0, yy = 0, xy = 0, n = (double)count;
+        for (size_t i = 0; i < count; i++) {
+                sum_x += middle(&observations[i].expected);
+                sum_y += observations[i].counted;
+        }
+        for (size_t i = 0; i < count; i++) {
+                double x = middle(&observations[i].expected) - sum_x / n;
+                double y = observations[i].counted - sum_y / n;
+                xx += x * x;
+                yy += y * y;
+                xy += x * y;
+        }
+        return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+}
+
+/* How many trials are off, and where. */
+struct faults {
+        size_t low, low_prefetched;
+        size_t high, high_prefetched;
+        size_t high_of_nothing; /* something where there is nothing to count */
+};
+
+static struct faults faults_of(const struct observation *observations, size_t count)
+{
+        struct faults faults = {0};
+        for (size_t i = 0; i < count; i++) {
+                const struct observation *observation = &observations[i];
+                const struct expectation *expected = &observation->expected;
+                double slack = TOLERANCE * (expected->high > 0 ? 0 : expected->scale);
+                bool low = expected->low > 0 &&
+                           observation->counted < expected->low * (1 - TOLERANCE);
+                bool high =
+                    observation->counted > expected->high * (1 + TOLERANCE) + slack;
+                faults.low += low && !observation->prefetchable;
+                faults.low_prefetched += low && observation->prefetchable;
+                faults.high += high && !observation->prefetchable;
+                faults.high_prefetched += high && observation->prefetchable;
+                faults.high_of_nothing += high && expected->high == 0;
+        }
+        return faults;
+}
+
+static bool is_dead(const struct observation *observations, size_t count)
+{
+        size_t something = 0;
+        for (size_t i = 0; i < count; i++) {
+                const struct observation *observation = &observations[i];
+                if (observation->counted > NOTHING * observation->expected.scale)
+                        return false;
+                something += observation->expected.low > 0;
+        }
+        return something > 0;
+}
+
+/* Those that a prefetcher changes. */
+static bool is_of_lines(enum concept concept)
+{
+        return concept == CONCEPT_L1_MISS || concept == CONCEPT_FB_HIT ||
+               concept == CONCEPT_L1_MISS_ANY || concept == CONCEPT_DRAM_READ;
+}
+
+static enum event_verdict verdict_of(enum concept concept,
+                                     const struct observation *observations, size_t count,
+                                     double spread)
+{
+        struct faults faults = faults_of(observations, count);
+        bool something = false;
+        for (size_t i = 0; i < count; i++)
+                something |= observations[i].expected.low > 0;
+        if (!something)
+                return EVENT_UNKNOWN;
+        if (is_dead(observations, count))
+                return EVENT_DEAD;
+        if (spread > NOISE_LIMIT)
+                return EVENT_NOISY;
+        size_t low = faults.low + faults.low_prefetched;
+        size_t high = faults.high + faults.high_prefetched;
+        if (low + high == 0)
+                return EVENT_EXACT;
+        if (!is_of_lines(concept) || faults.high_of_nothing > 0 || faults.low > 0)
+                return EVENT_SOMETHING_ELSE;
+        if (high == 0)
+                return EVENT_MISSES_PREFETCH;
+        return low == 0 ? EVENT_COUNTS_PREFETCH : EVENT_SOMETHING_ELSE;
+}
+
+struct judgement judge(enum concept concept, const struct observation *observations,
+                       size_t count)
+{
+        struct judgement judgement = {
+            .ratio = median_ratio(observations, count, false),
+            .prefetched_ratio = median_ratio(observations, count, true),
+            .correlation = correlation_of(observations, count),
+        };
+        for (size_t i = 0; i < count; i++)
+                judgement.spread = fmax(judgement.spread, observations[i].spread);
+        judgement.verdict = verdict_of(concept, observations, count, judgement.spread);
+        return judgement;
+}
+
+bool judge_usable(enum concept concept, enum event_verdict verdict)
+{
+        /* Lines that come for whatever reason include those of prefetchers. */
+        return verdict == EVENT_EXACT || verdict == EVENT_UNKNOWN ||
+               (concept == CONCEPT_DRAM_READ && verdict == EVENT_COUNTS_PREFETCH);
+}
+
+int judge_compare(enum concept concept, const struct judgement *a,
+                  const struct judgement *b)
+{
+        int usable =
+            judge_usable(concept, a->verdict) - judge_usable(concept, b->verdict);
+        if (usable)
+                return usable;
+        if (a->verdict != b->verdict)
+                return a->verdict < b->verdict ? 1 : -1;
+        double far_a = fabs(a->ratio - 1), far_b = fabs(b->ratio - 1);
+        return (far_a < far_b) - (far_a > far_b);
+}

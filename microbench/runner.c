@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* What all runners have in common: the list of events, and what each is meant to count.
+ */
+#include "runner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By the beginning of the name, Intel's in lower case, the older one of each generation
+ * first. */
+static enum concept concept_of(const char *name)
+{
+        static const struct {
+                const char *name;
+                enum concept concept;
+        } known[] = {
+            {"inst_retired.any", CONCEPT_INSTRUCTIONS},
+            {"mem_uops_retired.all_loads", CONCEPT_LOADS},
+            {"mem_inst_retired.all_loads", CONCEPT_LOADS},
+            {"mem_uops_retired.all_stores", CONCEPT_STORES},
+            {"mem_inst_retired.all_stores", CONCEPT_STORES},
+            {"mem_load_uops_retired.l1_miss", CONCEPT_L1_MISS},
+            {"mem_load_retired.l1_miss", CONCEPT_L1_MISS},
+            {"mem_load_uops_retired.hit_lfb", CONCEPT_FB_HIT},
+            {"mem_load_retired.fb_hit", CONCEPT_FB_HIT},
+            {"mem_load_completed.l1_miss_any", CONCEPT_L1_MISS_ANY},
+            {"l1d.replacement", CONCEPT_L1_MISS},
+            {"mem_load_retired.l3_miss", CONCEPT_DRAM_READ},
+            {"mem_load_uops_retired.l3_miss", CONCEPT_DRAM_READ},
+            {"longest_lat_cache.miss", CONCEPT_DRAM_READ},
+            {"l2_lines_in.all", CONCEPT_DRAM_READ},
+            {"offcore_response", CONCEPT_DRAM_READ},
+            {"offcore_requests.demand_data_rd", CONCEPT_DRAM_READ},
+            {"ocr.", CONCEPT_DRAM_READ},
+            {"dram.read_bytes", CONCEPT_DRAM_READ},
+            {"dram.write_bytes", CONCEPT_DRAM_WRITE},
+            {"l1d_pend_miss.pending", CONCEPT_PENDING},
+            {"l1d_pend_miss.fb_full", CONCEPT_FB_FULL},
+            {"cycle_activity.cycles_no_execute", CONCEPT_STALLS},
+            {"cycle_activity.stalls_total", CONCEPT_STALLS},
+            {"cycle_activity.stalls_l1d", CONCEPT_MEMORY_STALLS},
+            {"cycle_activity.stalls_l2", CONCEPT_MEMORY_STALLS},
+            {"memory_activity.stalls_l1d", CONCEPT_MEMORY_STALLS},
+            {"cycle_activity.stalls_ldm_pending", CONCEPT_MEMORY_STALLS},
+            {"cycle_activity.stalls_mem_any", CONCEPT_MEMORY_STALLS},
+            {"exe_activity.bound_on_loads", CONCEPT_MEMORY_STALLS},
+            {"resource_stalls.sb", CONCEPT_STORE_STALLS},
+        };
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+                if (strncmp(name, known[i].name, strlen(known[i].name)) == 0)
+        return known[i].concept;
+        return CONCEPT_COUNT;
+}
+
+int runner_add_candidate(struct runner *runner, const char *name, bool recorded,
+                         struct diag *diag)
+{
+        struct candidate *grown =
+            reallocarray(runner->candidates, runner->count + 1, sizeof(*grown));
+        if (!grown)
+                return diag_no_memory(diag);
+        runner->candidates = grown;
+        grown[runner->count] = (struct candidate){.name = strdup(name),
+                                                  .concept = concept_of(name),
+                                                  .recorded = recorded,
+                                                  .wanted = true};
+        if (!grown[runner->count].name)
+                return diag_no_memory(diag);
+        runner->count++;
+        return 0;
+}
+
+void runner_free_candidates(struct runner *runner)
+{
+        for (size_t i = 0; i < runner->count; i++)
+                free(runner->candidates[i].name);
+        free(runner->candidates);
+}

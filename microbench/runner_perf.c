@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs trials on this machine and counts events of its PMU meanwhile: each alone, beside
+ * the cycles, so that none has to share its counter. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attributes.h"
+#include "conditions.h"
+#include "intel_core.h"
+#include "measure.h"
+#include "pfm.h"
+#include "plan.h"
+#include "plan_imc.h"
+#include "runner.h"
+#include "survey.h"
+
+enum { ROUNDS = 5, COUNTERS_MAX = 64 };
+
+/* Candidate i is what plan.groups counts under its name: one group beside the cycles, or
+ * one for each memory controller. */
+struct perf_runner {
+        struct runner runner;
+        struct plan plan;
+};
+
+static bool is_cycles(const struct plan_group *group, size_t event)
+{
+        return event == 0 && !group->system_wide;
+}
+
+/* ---- counters
+ * --------------------------------------------------------------------------- */
+
+struct open_counter {
+        int fd;
+        double scale; /* of a count, in lines or events */
+        bool cycles;
+};
+
+struct open_counters {
+        struct open_counter counters[COUNTERS_MAX];
+        size_t count;
+};
+
+static void close_counters(struct open_counters *open)
+{
+        for (size_t i = 0; i < open->count; i++)
+                close(open->counters[i].fd);
+        open->count = 0;
+}
+
+static int open_event(const struct plan_event *event, bool cycles, pid_t pid, int cpu,
+                      int leader, struct open_counters *open)
+{
+        struct perf_event_attr attr = event->attr;
+        attr.disabled = leader < 0;
+        attr.read_format =
+            PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+        if (open->count == COUNTERS_MAX)
+                return -E2BIG;
+        long fd =
+            syscall(SYS_perf_event_open, &attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        bool bytes = event->unit && strcmp(event->unit, "bytes") == 0;
+        open->counters[open->count++] = (struct open_counter){
+            .fd = (int)fd,
+            .scale = (double)(event->scale ? event->scale : 1) /
+                     (bytes ? KERNEL_LINE_BYTES : 1),
+            .cycles = cycles,
+        };
+        return 0;
+}
+
+static bool counts(const struct plan_group *group, size_t event, const char *name)
+{
+        return is_cycles(group, event) || strcmp(group->events[event].name, name) == 0;
+}
+
+static int open_group(const struct plan_group *group, const char *name, pid_t pid,
+                      int cpu, struct open_counters *open)
+{
+        int leader = -1, rc = 0;
+        for (size_t e = 0; rc == 0 && e < group->count; e++) {
+                if (!counts(group, e, name))
+                        continue;
+                rc = open_event(&group->events[e], is_cycles(group, e), pid, cpu, leader,
+                                open);
+                if (rc == 0 && leader < 0)
+                        leader = open->counters[open->count - 1].fd;
+        }
+        return rc;
+}
+
+static bool has_event(const struct plan_group *group, const char *name)
+{
+        for (size_t e = !group->system_wide; e < group->count; e++)
+                if (strcmp(group->events[e].name, name) == 0)
+                        return true;
+        return false;
+}
+
+/* All counters of the candidate NAME, which do not count yet. */
+static int open_counters(const struct plan *plan, const char *name,
+                         struct open_counters *open)
+{
+        int rc = 0;
+        open->count = 0;
+        for (size_t g = 0; rc == 0 && g < plan->group_count; g++) {
+                const struct plan_group *group = &plan->groups[g];
+                if (!has_event(group, name))
+                        continue;
+                if (!group->system_wide)
+                        rc = open_group(group, name, 0, -1, open);
+                for (size_t c = 0; rc == 0 && group->system_wide && c < group->cpu_count;
+                     c++)
+                        rc = open_group(group, name, -1, group->cpus[c], open);
+        }
+        if (rc < 0)
+                close_counters(open);
+        return rc;
+}
+
+static void switch_counters(const struct open_counters *open, unsigned long request)
+{
+        for (size_t i = 0; i < open->count; i++)
+                ioctl(open->counters[i].fd, request, 0);
+}
+
+/* What they have counted; false when one did not have the PMU all the time. */
+static bool read_counters(const struct open_counters *open, double *value, double *cycles)
+{
+        struct {
+                uint64_t value, enabled, running;
+        } reading;
+        *value = 0;
+        *cycles = NAN;
+        for (size_t i = 0; i < open->count; i++) {
+                const struct open_counter *counter = &open->counters[i];
+                if (read(counter->fd, &reading, sizeof(reading)) != sizeof(reading) ||
+                    reading.running < reading.enabled)
+                        return false;
+                if (counter->cycles)
+                        *cycles = (double)reading.value;
+                else
+                        *value += (double)reading.value * counter->scale;
+        }
+        return true;
+}
+
+/* ---- a trial
+ * ---------------------------------------------------------------------------- */
+
+/* One candidate's rounds; CYCLES gets those of each. */
+static void count_rounds(const struct open_counters *open, const struct trial *trial,
+                         struct kernel_share *share, struct gained *gained,
+                         double *cycles, size_t *cycle_count)
+{
+        uint64_t passes = trial_passes(trial);
+        for (size_t r = 0; r < ROUNDS; r++) {
+                double value, round_cycles;
+                switch_counters(open, PERF_EVENT_IOC_RESET);
+                switch_counters(open, PERF_EVENT_IOC_ENABLE);
+                trial->kernel->run(share, passes);
+                switch_counters(open, PERF_EVENT_IOC_DISABLE);
+                if (!read_counters(open, &value, &round_cycles))
+                        continue;
+                gained->rounds[gained->count++] = value / (double)passes;
+                if (!isnan(round_cycles))
+                        cycles[(*cycle_count)++] = round_cycles / (double)passes;
+        }
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+        return (x > y) - (x < y);
+}
+
+static int run_prepared(struct perf_runner *perf, const struct trial *trial,
+                        struct kernel_share *share, struct gained *gained, double *cycles,
+                        struct diag *diag)
+{
+        const struct runner *runner = &perf->runner;
+        double *all = calloc(runner->count * ROUNDS, sizeof(*all));
+        size_t cycle_count = 0;
+        if (!all)
+                return diag_no_memory(diag);
+        trial->kernel->run(share, 1);
+        for (size_t i = 0; i < runner->count; i++) {
+                struct open_counters open;
+                gained[i].count = 0;
+                if (!runner->candidates[i].wanted ||
+                    open_counters(&perf->plan, runner->candidates[i].name, &open) < 0)
+                        continue;
+                count_rounds(&open, trial, share, &gained[i], all, &cycle_count);
+                close_counters(&open);
+        }
+        qsort(all, cycle_count, sizeof(*all), compare_doubles);
+        *cycles = cycle_count ? all[cycle_count / 2] : NAN;
+        free(all);
+        return 0;
+}
+
+static int run(struct runner *runner, const struct trial *trial, struct gained *gained,
+               double *cycles, struct diag *diag)
+{
+        struct kernel_share share = {.parameters = &trial->parameters};
+        int rc = trial->kernel->check(&trial->parameters, diag);
+        if (rc == 0)
+                rc = trial->kernel->prepare(&share, diag);
+        if (rc == 0)
+                rc = run_prepared((struct perf_runner *)runner, trial, &share, gained,
+                                  cycles, diag);
+        buffer_unmap(&share.buffer);
+        return rc;
+}
+
+static void close_perf(struct runner *runner)
+{
+        struct perf_runner *perf = (struct perf_runner *)runner;
+        plan_free(&perf->plan);
+        runner_free_candidates(runner);
+        free(perf);
+}
+
+/* ---- the events
+ * --------------------------------------------------------------------------- */
+
+static int add_event(struct perf_runner *perf, const struct intel_core *core,
+                     const char *name, uint64_t config, bool recorded, struct diag *diag)
+{
+        const struct event *cycles = intel_core_event(core, ROLE_CYCLES);
+        struct plan_group *group = plan_add_group(&perf->plan);
+        if (!group)
+                return diag_no_memory(diag);
+        struct perf_event_attr attr = attributes_of_counter(
+            core->pmu->type, cycles ? cycles->config : 0x3c /* architectural */);
+        plan_add_event(group, PLAN_COUNTER, &attr)->name = "cycles";
+        attr = attributes_of_counter(core->pmu->type, config);
+        int rc = runner_add_candidate(&perf->runner, name, recorded, diag);
+        plan_add_event(group, PLAN_COUNTER, &attr)->name = name;
+        return rc;
+}
+
+static int add_table(struct perf_runner *perf, const struct intel_core *core,
+                     struct diag *diag)
+{
+        static const enum event_role roles[] = {
+            ROLE_INSTRUCTIONS, ROLE_ALL_LOADS,    ROLE_PENDING, ROLE_L1_MISS,
+            ROLE_FB_HIT,       ROLE_L1_MISS_ANY,  ROLE_FB_FULL, ROLE_STALLS,
+            ROLE_STALLS_L1D,   ROLE_STORE_BUFFER,
+        };
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < sizeof(roles) / sizeof(roles[0]); i++) {
+                const struct event *event = intel_core_event(core, roles[i]);
+                if (event)
+                        rc =
+                            add_event(perf, core, event->name, event->config, true, diag);
+        }
+        for (size_t i = 0; rc == 0 && core->platform; i++) {
+                const struct event *event =
+                    event_find(core->platform, core->kind, ROLE_CANDIDATE, i);
+                if (!event)
+                        break;
+                rc = add_event(perf, core, event->name, event->config, false, diag);
+        }
+        return rc;
+}
+
+static bool is_candidate(const struct runner *runner, const char *name)
+{
+        for (size_t i = 0; i < runner->count; i++)
+                if (strcasecmp(runner->candidates[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+/* Events that only the user knows: libpfm4 has their codes. */
+static int add_named(struct perf_runner *perf, const struct intel_core *core,
+                     const char *const *names, struct diag *diag)
+{
+        int rc = 0;
+        for (; names && *names && rc == 0; names++) {
+                struct pmu_code code;
+                if (is_candidate(&perf->runner, *names) || !pfm_find(*names, &code))
+                        continue;
+                rc = add_event(perf, core, *names, code.words[0], false, diag);
+                struct plan_group *group = &perf->plan.groups[perf->plan.group_count - 1];
+                if (rc == 0)
+                        attributes_set_code(&group->events[1].attr, &code);
+        }
+        return rc;
+}
+
+static int add_memory_controllers(struct perf_runner *perf, const struct machine *machine,
+                                  struct diag *diag)
+{
+        size_t first = perf->plan.group_count;
+        if (plan_imc(machine, &perf->plan) < 0)
+                return diag_no_memory(diag);
+        int rc = 0;
+        for (size_t g = first; rc == 0 && g < perf->plan.group_count; g++) {
+                const struct plan_group *group = &perf->plan.groups[g];
+                for (size_t e = 0; rc == 0 && e < group->count; e++)
+                        if (!is_candidate(&perf->runner, group->events[e].name))
+                                rc = runner_add_candidate(
+                                    &perf->runner, group->events[e].name, true, diag);
+        }
+        return rc;
+}
+
+/* Those that cannot be counted are left out, and it is said why. */
+static int try_all(struct perf_runner *perf, struct diag *diag)
+{
+        size_t possible = 0;
+        int last = 0;
+        for (size_t i = 0; i < perf->runner.count; i++) {
+                struct candidate *candidate = &perf->runner.candidates[i];
+                struct open_counters open;
+                int rc = open_counters(&perf->plan, candidate->name, &open);
+                possible += rc == 0;
+                if (rc == 0) {
+                        close_counters(&open);
+                        continue;
+                }
+                last = rc;
+                candidate->wanted = false;
+                diag_printf("validate", "%s cannot be counted here: %s", candidate->name,
+                            strerror(-rc));
+        }
+        if (possible)
+                return 0;
+        return diag_set(diag, last ? last : -ENODEV,
+                        "no event can be counted on this machine; 'memlag doctor' tells "
+                        "why, --source sim needs no PMU");
+}
+
+/* A cache that resists what does not fit keeps its own size of the data, which must not
+ * be more than the judge's tolerance: one part in twenty. */
+static uint64_t memory_trial_bytes(void)
+{
+        enum { TIMES_LAST_CACHE = 20 };
+        const uint64_t unknown_cache = UINT64_C(32) << 20;
+        uint64_t last = reported_cache_bytes(3);
+        uint64_t most = conditions_memory_bytes() / 4;
+        uint64_t bytes = TIMES_LAST_CACHE * (last ? last : unknown_cache);
+        if (bytes <= most)
+                return bytes;
+        diag_printf("validate",
+                    "memory for %llu MiB of data only, where %llu are wanted: loads that "
+                    "hit the last cache make counts of lines too low",
+                    (unsigned long long)(most >> 20), (unsigned long long)(bytes >> 20));
+        return most & ~UINT64_C(4095);
+}
+
+static void set_sizes(struct trial_sizes *sizes)
+{
+        *sizes = (struct trial_sizes){
+            .l1_bytes = reported_cache_bytes(1),
+            .l2_bytes = reported_cache_bytes(2),
+            .memory_bytes = memory_trial_bytes(),
+        };
+        if (!sizes->l1_bytes)
+                sizes->l1_bytes = 32 << 10;
+        if (sizes->l2_bytes < 4 * sizes->l1_bytes)
+                sizes->l2_bytes = 4 * sizes->l1_bytes;
+}
+
+/* On the first CPU that this process may use; on a hybrid CPU, of its fast cores. */
+static int pin_to(const struct machine_pmu *pmu, struct diag *diag)
+{
+        struct cpu_list cpus;
+        int rc = cpu_list_read(&cpus, diag);
+        if (rc < 0)
+                return rc;
+        int cpu = cpus.cpus[0];
+        for (size_t i = cpus.count; i-- > 0;)
+                for (size_t k = 0; k < pmu->cpu_count; k++)
+                        if (pmu->cpus[k] == cpus.cpus[i])
+                                cpu = cpus.cpus[i];
+        cpu_list_free(&cpus);
+        return cpu_pin(cpu, diag);
+}
+
+static int open_on(struct perf_runner *perf, const struct machine *machine,
+                   const char *const *events, struct diag *diag)
+{
+        if (machine->pmu_count == 0)
+                return diag_set(diag, -ENODEV,
+                                "no core PMU: the CPU's counters cannot be used; "
+                                "--source sim needs none");
+        const struct machine_pmu *pmu = &machine->pmus[0];
+        for (size_t i = 0; i < machine->pmu_count; i++)
+                if (strcmp(machine->pmus[i].name, "cpu_core") == 0)
+                        pmu = &machine->pmus[i];
+        struct intel_core core = intel_core_describe(machine, pmu, 0);
+        int rc = pin_to(pmu, diag);
+        if (rc == 0)
+                rc = add_table(perf, &core, diag);
+        if (rc == 0)
+                rc = add_named(perf, &core, events, diag);
+        if (rc == 0)
+                rc = add_memory_controllers(perf, machine, diag);
+        return rc == 0 ? try_all(perf, diag) : rc;
+}
+
+int runner_open_perf(const char *const *events, struct runner **runner, struct diag *diag)
+{
+        static const struct runner_ops ops = {run, close_perf};
+        struct perf_runner *perf = calloc(1, sizeof(*perf));
+        struct machine machine;
+        if (!perf)
+                return diag_no_memory(diag);
+        perf->runner.ops = &ops;
+        set_sizes(&perf->runner.sizes);
+        machine_read("", &machine);
+        machine_ask_cpu(&machine);
+        int rc = open_on(perf, &machine, events, diag);
+        machine_free(&machine);
+        if (rc < 0)
+                close_perf(&perf->runner);
+        else
+                *runner = &perf->runner;
+        return rc;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* See trial.h. The reasons for each expectation stand in doc/memlag-validate.md. */
+#include "trial.h"
+
+#include <math.h>
+
+enum {
+        MULTIPLICATIONS = 24, /* M17 */
+        /* From line pair to line pair (B20): the line that an adjacent-line prefetcher
+         * brings too is never used. */
+        PAIR_BYTES = 2 * KERNEL_LINE_BYTES
+};
+
+const char *concept_name(enum concept concept)
+{
+        static const char *const names[] = {
+#define CONCEPT_NAME(symbol, name, meaning) name,
+            CONCEPTS(CONCEPT_NAME)
+#undef CONCEPT_NAME
+        };
+        return names[concept];
+}
+
+const char *concept_meaning(enum concept concept)
+{
+        static const char *const meanings[] = {
+#define CONCEPT_MEANING(symbol, name, meaning) meaning,
+            CONCEPTS(CONCEPT_MEANING)
+#undef CONCEPT_MEANING
+        };
+        return meanings[concept];
+}
+
+/* ---- the kernels --------------------------------------------------------------------
+ */
+
+struct trial trial_of(enum trial_id id, const struct trial_sizes *sizes)
+{
+        static const struct {
+                const char *name;
+                const struct kernel *kernel;
+                bool prefetchable;
+        } all[TRIAL_COUNT] = {
+            [TRIAL_L1] = {"chase in L1", &kernel_chase, false},
+            [TRIAL_L2] = {"chase in L2", &kernel_chase, false},
+            [TRIAL_MEMORY] = {"chase", &kernel_chase, false},
+            [TRIAL_INDEPENDENT] = {"chase, 24 independent", &kernel_chase, false},
+            [TRIAL_DEPENDENT] = {"chase, 24 dependent", &kernel_chase, false},
+            [TRIAL_PAIRS] = {"pairs", &kernel_pairs, false},
+            [TRIAL_SEQUENTIAL] = {"sequential chase", &kernel_chase, true},
+            [TRIAL_LOAD] = {"load", &kernel_load, true},
+            [TRIAL_MEMREAD] = {"memread", &kernel_memread, true},
+            [TRIAL_STORE] = {"store", &kernel_store, true},
+            [TRIAL_TRIAD] = {"triad", &kernel_triad, true},
+        };
+        struct trial trial = {.id = id,
+                              .name = all[id].name,
+                              .kernel = all[id].kernel,
+                              .parameters = all[id].kernel->defaults,
+                              .prefetchable = all[id].prefetchable};
+        struct kernel_parameters *parameters = &trial.parameters;
+        parameters->size_bytes = id == TRIAL_L1   ? sizes->l1_bytes / 2
+                                 : id == TRIAL_L2 ? sizes->l2_bytes / 2
+                                                  : sizes->memory_bytes;
+        parameters->threads = 1;
+        parameters->passes = 1;
+        parameters->node = -1;
+        parameters->sequential = id == TRIAL_SEQUENTIAL;
+        if (id == TRIAL_MEMORY || id == TRIAL_INDEPENDENT || id == TRIAL_DEPENDENT ||
+            id == TRIAL_PAIRS)
+                parameters->stride_bytes = PAIR_BYTES;
+        if (id == TRIAL_INDEPENDENT)
+                parameters->independent_multiplications = MULTIPLICATIONS;
+        if (id == TRIAL_DEPENDENT)
+                parameters->dependent_multiplications = MULTIPLICATIONS;
+        if (id == TRIAL_LOAD)
+                parameters->width_bits = 64;
+        trial.kernel->count(parameters, &trial.counts);
+        return trial;
+}
+
+/* ---- what they count ------------------------------------------------------------------
+ */
+
+static const struct expectation UNKNOWN = {NAN, NAN, NAN};
+
+static struct expectation exactly(double value, double scale)
+{
+        return (struct expectation){value, value, scale};
+}
+
+static bool is_chase(const struct trial *trial)
+{
+        return trial->kernel == &kernel_chase;
+}
+
+static struct expectation instructions(const struct trial *trial)
+{
+        double steps = (double)trial->counts.accesses;
+        switch (trial->id) {
+        case TRIAL_L1:
+        case TRIAL_L2:
+        case TRIAL_MEMORY:
+        case TRIAL_SEQUENTIAL:
+                return exactly(3 * steps, steps);
+        case TRIAL_PAIRS:
+                return exactly(4 * steps, steps);
+        case TRIAL_INDEPENDENT:
+        case TRIAL_DEPENDENT:
+                return exactly((4 + MULTIPLICATIONS) * steps, steps);
+        default:
+                return UNKNOWN;
+        }
+}
+
+/* FIRST and SECOND: whether it counts the load that misses, and that which comes to the
+ * same line while it is on its way. */
+static struct expectation l1_misses(const struct trial *trial, bool first, bool second)
+{
+        double loads = (double)trial->counts.loads;
+        double lines = (double)trial->counts.accesses;
+        if (trial->id == TRIAL_PAIRS)
+                return exactly((first + second) * lines, lines);
+        if (trial->id == TRIAL_L1)
+                return exactly(0, loads);
+        if (is_chase(trial) && !trial->prefetchable)
+                return exactly(first ? loads : 0, loads);
+        if (trial->id == TRIAL_STORE)
+                return exactly(0, lines);
+        if (trial->counts.stores || !trial->prefetchable)
+                return UNKNOWN;
+        /* How often a prefetcher was in time is not known; each line misses once. */
+        double most = second ? loads : (double)trial->counts.lines_read;
+        return (struct expectation){0, most, most};
+}
+
+static struct expectation lines_read(const struct trial *trial)
+{
+        double lines = (double)trial->counts.lines_read;
+        if (trial->id == TRIAL_L1 || trial->id == TRIAL_L2)
+                return exactly(0, lines);
+        return exactly(lines, lines);
+}
+
+static struct expectation lines_written(const struct trial *trial)
+{
+        return exactly((double)trial->counts.lines_written,
+                       (double)trial->counts.accesses);
+}
+
+/* In cycles of each step: at least LOW and at most HIGH. */
+static struct expectation per_step(const struct trial *trial, double low, double high)
+{
+        double steps = (double)trial->counts.accesses;
+        return (struct expectation){low * steps, high * steps, high * steps};
+}
+
+/* One miss is always outstanding but for the time from its arrival to the next one's
+ * request. Multiplications in the chain leave none outstanding. */
+static struct expectation pending(const struct trial *trial, double cycles, double plain)
+{
+        double step = cycles / (double)trial->counts.accesses;
+        if (trial->id == TRIAL_L1)
+                return exactly(0, cycles);
+        if (trial->id == TRIAL_MEMORY || trial->id == TRIAL_INDEPENDENT)
+                return per_step(trial, 0.85 * step, step);
+        if (trial->id == TRIAL_DEPENDENT)
+                return per_step(trial, 0.85 * plain, plain);
+        return UNKNOWN;
+}
+
+static struct expectation fill_buffers_full(const struct trial *trial, double cycles)
+{
+        if (is_chase(trial) && !trial->prefetchable)
+                return exactly(0, cycles);
+        if (trial->id == TRIAL_MEMREAD)
+                return (struct expectation){0.1 * cycles, 2 * cycles, cycles};
+        return UNKNOWN;
+}
+
+/* The cycles in which one of a step's few instructions executes are not exactly known:
+ * up to 8. A multiplication occupies one cycle of its three. */
+enum { BUSY_CYCLES_MAX = 8 };
+
+static struct expectation stalls(const struct trial *trial, double cycles)
+{
+        double step = cycles / (double)trial->counts.accesses;
+        if (trial->id == TRIAL_MEMORY)
+                return per_step(trial, step - BUSY_CYCLES_MAX, step);
+        if (trial->id == TRIAL_INDEPENDENT || trial->id == TRIAL_DEPENDENT)
+                return per_step(trial, step - MULTIPLICATIONS - BUSY_CYCLES_MAX,
+                                step - MULTIPLICATIONS);
+        return UNKNOWN;
+}
+
+static struct expectation memory_stalls(const struct trial *trial, double cycles,
+                                        double plain)
+{
+        double step = cycles / (double)trial->counts.accesses;
+        if (trial->id == TRIAL_L1)
+                return exactly(0, cycles);
+        if (trial->id == TRIAL_L2)
+                return per_step(trial, 0.2 * step, step);
+        if (trial->id == TRIAL_MEMORY)
+                return per_step(trial, step - 2 * BUSY_CYCLES_MAX, step);
+        if (trial->id == TRIAL_INDEPENDENT)
+                return per_step(trial, step - MULTIPLICATIONS - 2 * BUSY_CYCLES_MAX,
+                                step - MULTIPLICATIONS);
+        if (trial->id == TRIAL_DEPENDENT)
+                return per_step(trial, plain - 2 * BUSY_CYCLES_MAX, plain);
+        return UNKNOWN;
+}
+
+static struct expectation store_stalls(const struct trial *trial, double cycles)
+{
+        if (trial->id == TRIAL_STORE)
+                return (struct expectation){0.2 * cycles, cycles, cycles};
+        return trial->counts.stores ? UNKNOWN : exactly(0, cycles);
+}
+
+struct expectation trial_expects(const struct trial *trial, enum concept concept,
+                                 double cycles, double plain_cycles)
+{
+        double accesses = (double)trial->counts.accesses;
+        switch (concept) {
+        case CONCEPT_INSTRUCTIONS:
+                return instructions(trial);
+        case CONCEPT_LOADS:
+                return exactly((double)trial->counts.loads, accesses);
+        case CONCEPT_STORES:
+                return exactly((double)trial->counts.stores, accesses);
+        case CONCEPT_L1_MISS:
+                return l1_misses(trial, true, false);
+        case CONCEPT_FB_HIT:
+                return l1_misses(trial, false, true);
+        case CONCEPT_L1_MISS_ANY:
+                return l1_misses(trial, true, true);
+        case CONCEPT_DRAM_READ:
+                return lines_read(trial);
+        case CONCEPT_DRAM_WRITE:
+                return lines_written(trial);
+        case CONCEPT_PENDING:
+                return pending(trial, cycles, plain_cycles);
+        case CONCEPT_FB_FULL:
+                return fill_buffers_full(trial, cycles);
+        case CONCEPT_STALLS:
+                return stalls(trial, cycles);
+        case CONCEPT_MEMORY_STALLS:
+                return memory_stalls(trial, cycles, plain_cycles);
+        case CONCEPT_STORE_STALLS:
+                return store_stalls(trial, cycles);
+        default:
+                return UNKNOWN;
+        }
+}
+
+uint64_t trial_passes(const struct trial *trial)
+{
+        enum { ACCESSES_MIN = 50000 };
+        return 1 + ACCESSES_MIN / trial->counts.accesses;
+}
+
+bool trial_tells(const struct trial *trial, enum concept concept)
+{
+        return !isnan(trial_expects(trial, concept, 1, 1).low);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Trials of counters: kernels whose true counts are known, and what an event must count
+ * in a pass of each if it is what its name says (M17, B20). Pure. */
+#ifndef MEMLAG_TRIAL_H
+#define MEMLAG_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel.h"
+
+/* What events count. Lines are of 64 bytes; times are cycles. X(symbol, name, meaning).
+ */
+#define CONCEPTS(X)                                                                      \
+        X(INSTRUCTIONS, "instructions", "retired instructions")                          \
+        X(LOADS, "loads", "retired loads")                                               \
+        X(STORES, "stores", "retired stores")                                            \
+        X(L1_MISS, "l1-miss", "retired loads that missed L1D and hit no fill buffer")    \
+        X(FB_HIT, "fb-hit", "retired loads that hit a fill buffer")                      \
+        X(L1_MISS_ANY, "l1-miss-any", "retired loads that missed L1D, both kinds")       \
+        X(DRAM_READ, "dram-read", "lines read from DRAM, for whatever reason")           \
+        X(DRAM_WRITE, "dram-write", "lines written to DRAM")                             \
+        X(PENDING, "pending", "L1D misses outstanding, summed over cycles")              \
+        X(FB_FULL, "fb-full", "cycles in which a request waited for a fill buffer")      \
+        X(STALLS, "stalls", "cycles without execution")                                  \
+        X(MEMORY_STALLS, "memory-stalls",                                                \
+          "of these, those with an L1D miss outstanding")                                \
+        X(STORE_STALLS, "store-stalls", "cycles in which the store buffer was full")
+
+enum concept {
+#define CONCEPT_ENUM(symbol, name, meaning) CONCEPT_##symbol,
+        CONCEPTS(CONCEPT_ENUM)
+#undef CONCEPT_ENUM
+            CONCEPT_COUNT
+};
+
+const char *concept_name(enum concept concept);
+const char *concept_meaning(enum concept concept);
+
+enum trial_id {
+        TRIAL_L1,          /* a chase in half of L1 */
+        TRIAL_L2,          /* in half of L2, more than L1 */
+        TRIAL_MEMORY,      /* through more than all caches, like all that follow */
+        TRIAL_INDEPENDENT, /* with 24 multiplications beside each load (M17) */
+        TRIAL_DEPENDENT,   /* with 24 of them in the chain */
+        TRIAL_PAIRS,
+        TRIAL_SEQUENTIAL, /* a chase from line to line */
+        TRIAL_LOAD,       /* eight loads a line */
+        TRIAL_MEMREAD,
+        TRIAL_STORE,
+        TRIAL_TRIAD,
+        TRIAL_COUNT
+};
+
+/* Where the data of a trial lies. */
+struct trial_sizes {
+        uint64_t l1_bytes, l2_bytes; /* the caches */
+        uint64_t memory_bytes;       /* what no cache holds a part of */
+};
+
+struct trial {
+        enum trial_id id;
+        const char *name;
+        const struct kernel *kernel;
+        struct kernel_parameters parameters; /* of one thread and one pass */
+        struct kernel_counts counts;
+        bool prefetchable; /* a prefetcher can know the lines beforehand */
+};
+
+struct trial trial_of(enum trial_id id, const struct trial_sizes *sizes);
+
+/* What an event of the concept counts in a pass, at least and at most; both NAN: the
+ * kernel does not tell. SCALE is what a count is small or large against where it should
+ * be 0. */
+struct expectation {
+        double low, high;
+        double scale;
+};
+
+/* CYCLES is what the pass took; PLAIN_CYCLES what a load of TRIAL_MEMORY took, NAN where
+ * that has not been measured. */
+struct expectation trial_expects(const struct trial *trial, enum concept concept,
+                                 double cycles, double plain_cycles);
+
+/* So many that what begins and ends them does not count. */
+uint64_t trial_passes(const struct trial *trial);
+
+/* Whether the trial says anything of the concept. */
+bool trial_tells(const struct trial *trial, enum concept concept);
+
+#endif

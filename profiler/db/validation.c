@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of a validation. */
+#include "validation.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibration.h"
+
+char *validation_path(const char *preset, struct diag *diag)
+{
+        struct machine_identity identity;
+        char suffix[128] = ".counters.json";
+        machine_identity(&identity);
+        if (preset)
+                snprintf(suffix, sizeof(suffix), ".counters-sim-%.80s.json", preset);
+        /* A preset may be a file. */
+        for (char *at = strchr(suffix, '/'); at; at = strchr(at, '/'))
+                *at = '_';
+        return calibration_path(&identity, suffix, diag);
+}
+
+static int load(const char *path, json_t **document, struct diag *diag)
+{
+        json_error_t error;
+        FILE *file = fopen(path, "re");
+        if (!file)
+                return diag_set(diag, -errno,
+                                "there is no validation of these counters (%s: %s); make "
+                                "one with 'memlag validate'",
+                                path, strerror(errno));
+        *document = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+        fclose(file);
+        if (!*document)
+                return diag_set(diag, -EBADMSG,
+                                "%s, line %d: %s; make it anew with 'memlag validate'",
+                                path, error.line, error.text);
+        double format = calibration_number(*document, "format");
+        if (format == VALIDATION_FORMAT)
+                return 0;
+        json_decref(*document);
+        return diag_set(diag, -EBADMSG,
+                        "%s: format %g is not the format %d of this memlag; make it anew "
+                        "with 'memlag validate'",
+                        path, format, VALIDATION_FORMAT);
+}
+
+int validation_load(const char *preset, json_t **document, struct diag *diag)
+{
+        char *path = validation_path(preset, diag);
+        if (!path)
+                return -ENOENT;
+        int rc = load(path, document, diag);
+        free(path);
+        return rc;
+}
+
+const char *validation_objection(const json_t *event)
+{
+        const char *verdict = json_string_value(json_object_get(event, "verdict"));
+        return verdict && json_is_false(json_object_get(event, "usable")) ? verdict
+                                                                          : NULL;
+}
+
+bool validation_lists(const char *const *names, const char *event)
+{
+        for (; names && *names; names++)
+                if (strcmp(*names, event) == 0)
+                        return true;
+        return false;
+}

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag validate on the simulated PMU, whose counters have the known faults of real ones:
+# the faults are found, and what is wrong is not recorded afterwards.
+set -eu
+
+fail()
+{
+        echo "$*" >&2
+        exit 1
+}
+
+HOME=$PWD/home
+XDG_DATA_HOME=$PWD/data
+export HOME XDG_DATA_HOME
+mkdir -p home
+
+# ---- usage ---------------------------------------------------------------------------
+refused() # refused STATUS TEXT ARGUMENT...
+{
+        expected=$1 text=$2
+        shift 2
+        status=0
+        "$MEMLAG" validate "$@" >out 2>err || status=$?
+        [ $status -eq "$expected" ] || fail "validate $*: status $status"
+        grep -q -- "$text" err || fail "validate $*: $(cat err)"
+}
+
+refused 2 "neither pebs nor sim" --source clock
+refused 2 "--source sim" --sim-prefetch off
+refused 2 "no event 'nonsense'" --source sim nonsense
+refused 1 "make one with 'memlag validate'" --source sim --show
+refused 2 "nonsense" --source sim --sim-cpu nonsense
+[ ! -e data ] || fail "a failure has left something: $(find data)"
+
+# ---- faults that are there by construction ---------------------------------------------
+OFFCORE=offcore_response.demand_data_rd.l3_miss
+"$MEMLAG" validate --source sim --format json "$OFFCORE" dram.read_bytes mem_load_retired.fb_hit \
+        >result.json
+"$MEMLAG" validate --source sim --show --format json >shown.json
+cmp result.json shown.json
+python3 - result.json "$OFFCORE" <<'END'
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+offcore = sys.argv[2]
+events = {event["event"]: event for event in document["events"]}
+assert events.keys() == {offcore, "dram.read_bytes", "mem_load_retired.fb_hit"}, events.keys()
+
+# A demand event leaves out the lines that a prefetcher was first to ask for.
+assert events[offcore]["verdict"] == "misses prefetch", events[offcore]
+assert abs(events[offcore]["ratio"] - 1) < 0.02, events[offcore]
+assert events[offcore]["prefetched_ratio"] < 0.8, events[offcore]
+assert not events[offcore]["usable"]
+# The memory controller sees all lines: of the pairs of which a chase reads one line, the
+# adjacent-line prefetcher brings the other.
+assert events["dram.read_bytes"]["verdict"] == "counts prefetch too", events["dram.read_bytes"]
+assert abs(events["dram.read_bytes"]["ratio"] - 2) < 0.05, events["dram.read_bytes"]
+assert abs(events["dram.read_bytes"]["prefetched_ratio"] - 1) < 0.02
+assert events["mem_load_retired.fb_hit"]["verdict"] == "exact", events["mem_load_retired.fb_hit"]
+assert document["best"] == {"fb-hit": "mem_load_retired.fb_hit", "dram-read": "dram.read_bytes"}
+END
+
+# ---- record goes by it -------------------------------------------------------------------
+counters() # counters OPTION...: what is recorded
+{
+        "$MEMLAG" record --source sim --force -o run.db "$@" -- true 2>err || fail "$(cat err)"
+        python3 -c 'import sqlite3
+for (name,) in sqlite3.connect("run.db").execute("SELECT name FROM counter"): print(name)'
+}
+
+counters >recorded
+grep -q "^dram.read_bytes$" recorded || fail "dram.read_bytes is not recorded"
+! grep -q "^$OFFCORE$" recorded || fail "$OFFCORE is recorded"
+grep -q "not recorded: $OFFCORE, by validation: misses prefetch" err || fail "not said: $(cat err)"
+counters --all-counters >recorded
+grep -q "^$OFFCORE$" recorded || fail "--all-counters does not record $OFFCORE"
+counters --sim-cpu haswell-ep >recorded
+grep -q "^$OFFCORE$" recorded || fail "another CPU's validation counts"
+
+# What was not tried again keeps its result.
+"$MEMLAG" validate --source sim --sim-prefetch off --format json l1d_pend_miss.pending >again.json
+python3 - again.json "$OFFCORE" <<'END'
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+events = {event["event"]: event["verdict"] for event in document["events"]}
+assert events["l1d_pend_miss.pending"] == "exact", events
+assert events[sys.argv[2]] == "misses prefetch", events
+END
+
+# ---- a damaged file ------------------------------------------------------------------------
+echo '{"format": 1,' >"$(ls data/memlag/*.counters-sim-skylake-sp.json)"
+refused 1 "make it anew with 'memlag validate'" --source sim --show
+status=0
+"$MEMLAG" record --source sim --force -o run.db -- true 2>err || status=$?
+[ $status -eq 1 ] || fail "recorded beside a damaged validation: $status"
+grep -q "make it anew with 'memlag validate'" err || fail "$(cat err)"

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Verdicts on counters whose faults are known: those that M17 and B20 found by hand, as
+ * what they would have counted, and the kernels' truth by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "judge.h"
+
+enum { LINES = 8192 };
+
+/* A kernel of LINES lines, of which an event counted COUNTED. */
+static struct observation lines(double expected, double counted, bool prefetchable)
+{
+        return (struct observation){.expected = {expected, expected, LINES},
+                                    .prefetchable = prefetchable,
+                                    .counted = counted,
+                                    .spread = 0.01};
+}
+
+static enum event_verdict verdict(enum concept concept, const struct observation *all,
+                                  size_t count)
+{
+        return judge(concept, all, count).verdict;
+}
+
+static void a_right_counter_is_exact(void **state)
+{
+        (void)state;
+        const struct observation all[] = {lines(0, 12, false), lines(LINES, 8230, false),
+                                          lines(LINES, 8180, true)};
+        struct judgement judgement = judge(CONCEPT_DRAM_READ, all, 3);
+        assert_int_equal(judgement.verdict, EVENT_EXACT);
+        assert_true(judge_usable(CONCEPT_DRAM_READ, judgement.verdict));
+        assert_true(fabs(judgement.ratio - 8230.0 / LINES) < 1e-9);
+        assert_true(fabs(judgement.prefetched_ratio - 8180.0 / LINES) < 1e-9);
+        assert_true(judgement.correlation > 0.99);
+}
+
+/* H20: off-core responses leave out what was prefetched, whatever their name says. */
+static void off_core_responses_miss_prefetches(void **state)
+{
+        (void)state;
+        const struct observation all[] = {lines(0, 0, false), lines(LINES, 8192, false),
+                                          lines(LINES, 1100, true)};
+        assert_int_equal(verdict(CONCEPT_DRAM_READ, all, 3), EVENT_MISSES_PREFETCH);
+        assert_false(judge_usable(CONCEPT_DRAM_READ, EVENT_MISSES_PREFETCH));
+}
+
+/* The memory controller counts the adjacent lines too, which is what is wanted of it, but
+ * not of a count of loads. */
+static void prefetched_lines_count_where_all_lines_do(void **state)
+{
+        (void)state;
+        const struct observation all[] = {lines(0, 0, false), lines(LINES, 16380, false),
+                                          lines(LINES, 8200, true)};
+        assert_int_equal(verdict(CONCEPT_DRAM_READ, all, 3), EVENT_COUNTS_PREFETCH);
+        assert_true(judge_usable(CONCEPT_DRAM_READ, EVENT_COUNTS_PREFETCH));
+        assert_int_equal(verdict(CONCEPT_L1_MISS, all, 3), EVENT_COUNTS_PREFETCH);
+        assert_false(judge_usable(CONCEPT_L1_MISS, EVENT_COUNTS_PREFETCH));
+        assert_int_equal(verdict(CONCEPT_DRAM_WRITE, all, 3), EVENT_SOMETHING_ELSE);
+}
+
+static void a_counter_that_stands_still_is_dead(void **state)
+{
+        (void)state;
+        const struct observation all[] = {lines(0, 0, false), lines(LINES, 3, false)};
+        assert_int_equal(verdict(CONCEPT_L1_MISS, all, 2), EVENT_DEAD);
+        assert_int_equal(verdict(CONCEPT_L1_MISS, all, 1), EVENT_UNKNOWN);
+}
+
+static void what_counts_where_nothing_is_counts_something_else(void **state)
+{
+        (void)state;
+        const struct observation all[] = {lines(0, 2000, false),
+                                          lines(LINES, 8192, false)};
+        assert_int_equal(verdict(CONCEPT_L1_MISS, all, 2), EVENT_SOMETHING_ELSE);
+}
+
+static void a_counter_that_does_not_repeat_is_noisy(void **state)
+{
+        (void)state;
+        struct observation all[] = {lines(0, 0, false), lines(LINES, 8192, false)};
+        all[1].spread = 0.3;
+        assert_int_equal(verdict(CONCEPT_DRAM_READ, all, 2), EVENT_NOISY);
+        double values[] = {90, 100, 110};
+        assert_true(fabs(judge_spread(values, 3, 100) - 0.1) < 1e-9);
+        /* What is near nothing may change. */
+        double small[] = {0, 1, 2};
+        assert_true(fabs(judge_spread(small, 3, 1000) - 0.02) < 1e-9);
+}
+
+/* ---- M17's three chases --------------------------------------------------------------- */
+
+/* Cycles of a step: memory answers after 250, a multiplication takes 3. STALLS_L1D_PENDING
+ * is what the paper expects; STALLS_LDM_PENDING also counts the waits between dependent
+ * multiplications. */
+enum { LATENCY = 250, MULTIPLICATIONS = 24 };
+
+static struct judgement judge_stalls(double plain, double independent, double dependent)
+{
+        static const struct trial_sizes sizes = {32 << 10, 1 << 20, 64 << 20};
+        const double counted[] = {plain, independent, dependent};
+        const double cycles[] = {LATENCY, LATENCY, LATENCY + 3 * MULTIPLICATIONS};
+        static const enum trial_id ids[] = {TRIAL_MEMORY, TRIAL_INDEPENDENT,
+                                            TRIAL_DEPENDENT};
+        struct observation all[3];
+        for (size_t i = 0; i < 3; i++) {
+                struct trial trial = trial_of(ids[i], &sizes);
+                double steps = (double)trial.counts.accesses;
+                all[i] = (struct observation){
+                    .expected = trial_expects(&trial, CONCEPT_MEMORY_STALLS,
+                                              cycles[i] * steps, LATENCY),
+                    .counted = counted[i] * steps,
+                    .spread = 0.01};
+        }
+        return judge(CONCEPT_MEMORY_STALLS, all, 3);
+}
+
+static void stalls_with_a_miss_pending_are_told_from_others(void **state)
+{
+        (void)state;
+        struct judgement right =
+            judge_stalls(LATENCY - 4, LATENCY - MULTIPLICATIONS - 4, LATENCY - 4);
+        assert_int_equal(right.verdict, EVENT_EXACT);
+        struct judgement wrong = judge_stalls(LATENCY - 4, LATENCY - MULTIPLICATIONS - 4,
+                                              LATENCY - 4 + 2 * MULTIPLICATIONS);
+        assert_int_equal(wrong.verdict, EVENT_SOMETHING_ELSE);
+}
+
+/* ---- what kernels do, counted by hand ------------------------------------------------- */
+
+static void kernels_do_what_can_be_counted(void **state)
+{
+        (void)state;
+        static const struct trial_sizes sizes = {32 << 10, 128 << 10, 1 << 20};
+        struct trial pairs = trial_of(TRIAL_PAIRS, &sizes); /* every 128 bytes */
+        assert_true(trial_expects(&pairs, CONCEPT_L1_MISS, 1, 1).low == 8192);
+        assert_true(trial_expects(&pairs, CONCEPT_FB_HIT, 1, 1).high == 8192);
+        assert_true(trial_expects(&pairs, CONCEPT_L1_MISS_ANY, 1, 1).low == 16384);
+        assert_true(trial_expects(&pairs, CONCEPT_DRAM_READ, 1, 1).low == 8192);
+        struct trial load = trial_of(TRIAL_LOAD, &sizes); /* every 8 bytes */
+        assert_true(trial_expects(&load, CONCEPT_LOADS, 1, 1).low == 131072);
+        assert_true(trial_expects(&load, CONCEPT_L1_MISS, 1, 1).high == 16384);
+        assert_true(trial_expects(&load, CONCEPT_DRAM_READ, 1, 1).low == 16384);
+        struct trial in_l1 = trial_of(TRIAL_L1, &sizes); /* 16 KiB */
+        assert_true(trial_expects(&in_l1, CONCEPT_L1_MISS, 1, 1).high == 0);
+        assert_true(trial_expects(&in_l1, CONCEPT_INSTRUCTIONS, 1, 1).low == 3 * 256);
+        assert_false(trial_tells(&in_l1, CONCEPT_STALLS));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_right_counter_is_exact),
+            cmocka_unit_test(off_core_responses_miss_prefetches),
+            cmocka_unit_test(prefetched_lines_count_where_all_lines_do),
+            cmocka_unit_test(a_counter_that_stands_still_is_dead),
+            cmocka_unit_test(what_counts_where_nothing_is_counts_something_else),
+            cmocka_unit_test(a_counter_that_does_not_repeat_is_noisy),
+            cmocka_unit_test(stalls_with_a_miss_pending_are_told_from_others),
+            cmocka_unit_test(kernels_do_what_can_be_counted),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
