@@ -37,7 +37,7 @@ double judge_spread(const double *values, size_t count, double scale)
 {
         double median = (values[(count - 1) / 2] + values[count / 2]) / 2;
         double range = values[count - 1] - values[0];
-        return range / 2 / fmax(median, TOLERANCE * scale);
+        return range / 2 / fmax(median, scale);
 }
 
 static double middle(const struct expectation *expected)

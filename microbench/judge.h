@@ -61,8 +61,7 @@ int judge_compare(enum concept concept, const struct judgement *a,
 /* The median of the values, which are sorted by it. */
 double judge_median(double *values, size_t count);
 
-/* Half the range of sorted VALUES over the larger of their median and a twentieth of
- * SCALE. */
+/* Half the range of sorted VALUES over the larger of their median and SCALE. */
 double judge_spread(const double *values, size_t count, double scale);
 
 #endif

@@ -61,10 +61,12 @@ int runner_add_candidate(struct runner *runner, const char *name, bool recorded,
         if (!grown)
                 return diag_no_memory(diag);
         runner->candidates = grown;
-        grown[runner->count] = (struct candidate){.name = strdup(name),
-                                                  .concept = concept_of(name),
-                                                  .recorded = recorded,
-                                                  .wanted = true};
+        enum concept concept = concept_of(name);
+        grown[runner->count] =
+            (struct candidate){.name = strdup(name),
+                               .concept = concept,
+                               .recorded = recorded && concept != CONCEPT_COUNT,
+                               .wanted = true};
         if (!grown[runner->count].name)
                 return diag_no_memory(diag);
         runner->count++;

@@ -24,6 +24,10 @@ static const char *const SMALL_CACHES[] = {"l2.size_bytes=131072", "l2.ways=16",
 /* Runs with trial_passes, twice as many, and so on: each but the first makes a round. */
 enum { RUNS = 3, ARGUMENTS_MAX = 256 };
 
+/* The data is small here, and what a run does beside its passes is not always the same.
+ */
+enum { MORE_PASSES = 4 };
+
 struct sim_runner {
         struct runner runner;
         struct sim_runner_options options;
@@ -179,12 +183,13 @@ static int read_counters(const struct sim_runner *sim, counter_found *found,
         if (rc < 0)
                 return rc;
         /* The kernel runs in a thread of its own; the first one's start-up varies. */
-        if (sqlite3_prepare_v2(db_sqlite(db),
-                               "SELECT counter.name, unit, sum(iif(tid != pid, value, 0)) "
-                               "FROM counter LEFT JOIN reading USING (counter_id) "
-                               "LEFT JOIN thread USING (thread_id) "
-                               "LEFT JOIN process USING (process_id) GROUP BY counter_id",
-                               -1, &rows, NULL) != SQLITE_OK)
+        if (sqlite3_prepare_v2(
+                db_sqlite(db),
+                "SELECT counter.name, unit, sum(iif(tid != pid, value, 0)) "
+                "FROM counter LEFT JOIN reading USING (counter_id) "
+                "LEFT JOIN thread USING (thread_id) "
+                "LEFT JOIN process USING (process_id) GROUP BY counter_id",
+                -1, &rows, NULL) != SQLITE_OK)
                 rc = diag_set(diag, -EIO, "cannot read the counters: %s",
                               sqlite3_errmsg(db_sqlite(db)));
         while (rc == 0 && sqlite3_step(rows) == SQLITE_ROW)
@@ -235,7 +240,7 @@ static int run(struct runner *runner, const struct trial *trial, struct gained *
                double *cycles, struct diag *diag)
 {
         struct sim_runner *sim = (struct sim_runner *)runner;
-        const uint64_t passes = trial_passes(trial);
+        const uint64_t passes = trial_passes(trial) + MORE_PASSES;
         double *before = calloc(runner->count, sizeof(*before));
         double *now = calloc(runner->count, sizeof(*now));
         double cycles_before = 0;
