@@ -151,8 +151,13 @@ static void events_are_intels(void **state)
                                           event_find(platforms[p], (enum core_kind)core,
                                                      (enum event_role)role, i));
                                      i++, checked++)
-                                        check_event(platforms[p], (enum core_kind)core,
-                                                    event);
+                                        /* The csv has not all events that are only tried.
+                                         */
+                                        if (role != ROLE_CANDIDATE ||
+                                            row_of(platforms[p], (enum core_kind)core,
+                                                   event->name))
+                                                check_event(platforms[p],
+                                                            (enum core_kind)core, event);
                         }
         /* 10 P-cores with 13 or more, 2 E-cores with 6, 10 memory controllers with 2. */
         assert_true(checked >= 10 * 13 + 2 * 6 + 10 * 2);
