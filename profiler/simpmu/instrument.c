@@ -104,6 +104,12 @@ static VG_REGPARM(2) void call_flush(Addr address, UWord lines)
                            (address >> LINE_SHIFT) + i, now);
 }
 
+static VG_REGPARM(1) void call_serialise(Long position)
+{
+        thread_serialise(&tool_hot, tool_thread, tool_hot.instructions + (ULong)position,
+                         tool_machine.lock_cost);
+}
+
 /* Some of REGISTERS come later than the window can bridge. */
 static VG_REGPARM(1) void call_hold(ULong registers)
 {
@@ -459,6 +465,20 @@ static void add_guarded_load(struct pass *pass, const IRLoadG *load)
         pass->depend.of_temporary[load->dst] = value;
 }
 
+/* The current instruction is a locked one or a fence. */
+static void add_serialisation(struct pass *pass)
+{
+        const Long position = (Long)pass->index - (Long)pass->counted;
+
+        if (pass->excluded || tool_machine.lock_cost == 0)
+                return;
+        add_call(pass,
+                 unsafeIRDirty_0_N(1, "simpmu_serialise",
+                                   VG_(fnptr_to_fnentry)(&call_serialise),
+                                   mkIRExprVec_1(constant((ULong)position))),
+                 NULL);
+}
+
 /* A locked instruction is a plain load and a compare-and-swap to VEX, or, when it
  * is itself one, the latter alone. */
 static void add_compare_and_swap(struct pass *pass, const IRCAS *cas)
@@ -474,6 +494,7 @@ static void add_compare_and_swap(struct pass *pass, const IRCAS *cas)
         pass->depend.of_temporary[cas->oldLo] = value;
         if (cas->oldHi != IRTemp_INVALID)
                 pass->depend.of_temporary[cas->oldHi] = value;
+        add_serialisation(pass);
 }
 
 /* A call of one of VEX's helpers, which may read and write memory and registers. */
@@ -886,6 +907,9 @@ static void prepare(struct pass *pass, const IRStmt *statement)
                 break;
         case Ist_CAS:
                 add_compare_and_swap(pass, statement->Ist.CAS.details);
+                break;
+        case Ist_MBE:
+                add_serialisation(pass);
                 break;
         default:
                 break;

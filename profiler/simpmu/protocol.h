@@ -39,6 +39,7 @@
         X(rob_entries, "core.rob_entries", "instructions", 16, 4096)                     \
         X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                               \
         X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)          \
+        X(lock_cycles, "core.lock_cycles", "cycles", 0, 1000)                            \
         X(multiply_cycles, "arithmetic.multiply_cycles", "cycles", 1, 1000)              \
         X(divide_cycles, "arithmetic.divide_cycles", "cycles", 1, 1000)                  \
         X(divide_interval_cycles, "arithmetic.divide_interval_cycles", "cycles", 1,      \

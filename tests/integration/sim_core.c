@@ -76,6 +76,14 @@ static void divide_in_a_chain(long steps)
                 __asm__ volatile("divsd %1, %0" : "+x"(quotient) : "x"(one));
 }
 
+static void count_locked(long steps)
+{
+        uint64_t count = 0;
+
+        for (long i = 0; i < steps; i++)
+                __asm__ volatile("lock incq %0" : "+m"(count));
+}
+
 /* Scattered lines, with more work between them than the reorder window holds. */
 static void gather(const char *buffer, long steps, int prefetch)
 {
@@ -110,6 +118,8 @@ int main(int argc, char **argv)
                 add_in_a_chain(steps);
         else if (strcmp(kernel, "divide") == 0)
                 divide_in_a_chain(steps);
+        else if (strcmp(kernel, "lock") == 0)
+                count_locked(steps);
         else if (strcmp(kernel, "gather") == 0)
                 gather(malloc(GATHER_BYTES), steps, 0);
         else if (strcmp(kernel, "gather-prefetch") == 0)

@@ -10,6 +10,7 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
     "l3.latency_cycles": 60,
     "page_walk.latency_cycles": 0,
     "stlb.latency_cycles": 0,
+    "core.lock_cycles": 18,
     "arithmetic.multiply_cycles": 3,
     "float.add_cycles": 4,
     "float.divide_cycles": 14,
@@ -65,6 +66,9 @@ expect("24 dependent: misled stalls", dependent[STALLS_LDM], l3 + chain - 24, 0.
 # Chains of arithmetic alone.
 expect("additions", per_step("add")[CYCLES], PRESET["float.add_cycles"], 0.03)
 expect("divisions", per_step("divide")[CYCLES], PRESET["float.divide_cycles"], 0.03)
+
+# A locked instruction waits for the one before.
+expect("locked increments", per_step("lock")[CYCLES], PRESET["core.lock_cycles"], 0.06)
 
 # Software prefetches bring the same lines, in time.
 without = per_step("gather")

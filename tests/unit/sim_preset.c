@@ -24,6 +24,7 @@ static const struct {
     {"core.rob_entries", "224"},
     {"core.lfb_entries", "12"},
     {"core.store_buffer_entries", "56"},
+    {"core.lock_cycles", "18"},
     {"arithmetic.multiply_cycles", "3"},
     {"arithmetic.divide_cycles", "26"},
     {"arithmetic.divide_interval_cycles", "6"},

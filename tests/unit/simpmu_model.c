@@ -604,6 +604,37 @@ static void strides_beyond_2_kib_and_stores_are_not_followed(void **state)
         assert_int_equal(value[SIMPMU_DRAM_READ], 2 * steps * LINE_BYTES);
 }
 
+/* ---- locked instructions ---- */
+
+/* Stores to scattered lines overlap in the store buffer; behind a locked instruction each
+ * waits for the one before. A thread that has nothing under way waits the cost alone. */
+static void locked_instructions_wait_for_all_before(void **state)
+{
+        const uint64_t stores = 5000, cost_cycles = 20;
+        const enum access_kind kinds[] = {ACCESS_LOAD, ACCESS_STORE};
+        struct simpmu_params params = default_params();
+
+        (void)state;
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        params.lock_cycles = (double)cost_cycles;
+        for (int i = 0; i < 2; i++) {
+                struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+                for (uint64_t n = 0; n < stores; n++) {
+                        touch(rig, kinds[i], scattered(n, 64 * MIB), 1);
+                        thread_serialise(&rig->hot, rig->threads[0],
+                                         rig->hot.instructions, rig->machine.lock_cost);
+                }
+                assert_near((double)now_cycles(rig, 0) / (double)stores,
+                            (double)(DRAM_CYCLES + cost_cycles), 0.02);
+                uint64_t before = now_cycles(rig, 0);
+                for (int n = 0; n < 100; n++)
+                        thread_serialise(&rig->hot, rig->threads[0],
+                                         rig->hot.instructions, rig->machine.lock_cost);
+                assert_int_equal(now_cycles(rig, 0) - before, 100 * cost_cycles);
+        }
+}
+
 /* ---- software prefetches ---- */
 
 static void prefetch_by_hand(struct rig *rig, enum prefetch_into into, uint64_t address)
@@ -823,6 +854,8 @@ int main(void)
             cmocka_unit_test_teardown(a_stride_is_followed_within_the_page, free_blocks),
             cmocka_unit_test_teardown(strides_are_known_by_instruction, free_blocks),
             cmocka_unit_test_teardown(strides_beyond_2_kib_and_stores_are_not_followed,
+                                      free_blocks),
+            cmocka_unit_test_teardown(locked_instructions_wait_for_all_before,
                                       free_blocks),
             cmocka_unit_test_teardown(a_software_prefetch_brings_its_line, free_blocks),
             cmocka_unit_test_teardown(software_prefetches_wait_for_fill_buffers,

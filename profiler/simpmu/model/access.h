@@ -166,8 +166,7 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
         if (access->kind != ACCESS_STORE)
                 thread->counters.pending_slots += latency;
         else
-                window_hold(thread, &thread->stores, access->now - thread->stall,
-                            begin + latency);
+                thread_hold_store(thread, access->now - thread->stall, begin + latency);
 }
 
 /* LINE is in L1 or on its way there, and other cores fight for it: the filters must not
@@ -216,8 +215,7 @@ static inline void take_ownership(struct machine *machine, struct sim_thread *th
         if (__builtin_expect(wait == 0, 1))
                 return;
         set->contested |= contested ? bit : 0;
-        window_hold(thread, &thread->stores, access->now - thread->stall,
-                    access->start + wait);
+        thread_hold_store(thread, access->now - thread->stall, access->start + wait);
         if (access->kind == ACCESS_UPDATE) {
                 found->level = SIMPMU_LEVEL_L3;
                 found->arrival = later(found->arrival, access->start + wait);
@@ -289,8 +287,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         }
         if (access->kind == ACCESS_STORE) {
                 place->set->mark |= bit;
-                window_hold(thread, &thread->stores, access->now - thread->stall,
-                            miss.completion);
+                thread_hold_store(thread, access->now - thread->stall, miss.completion);
         }
         if (machine->prefetch != 0)
                 used_first(machine, hot, thread, access, line, start,

@@ -65,6 +65,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->stlb_latency = in_slots(machine, params->stlb_latency_cycles);
         machine->walk_latency = in_slots(machine, params->page_walk_cycles);
         machine->huge_walk_latency = in_slots(machine, params->huge_walk_cycles);
+        machine->lock_cost = in_slots(machine, params->lock_cycles);
         machine->sample_latency = in_slots(machine, ldlat_cycles);
         machine->cores = allocate(machine->core_count * sizeof(*machine->cores));
         init_memory(machine);

@@ -132,6 +132,7 @@ struct machine {
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;
+        uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency; /* loads of at least this latency qualify */
         uint32_t fill_buffers;
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */

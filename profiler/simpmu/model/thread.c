@@ -65,6 +65,18 @@ void thread_fold_activity(const struct sim_hot *hot, struct sim_thread *thread,
         thread->fold_at = now + STRETCH_SLOTS;
 }
 
+void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
+                      uint64_t instruction, uint64_t cost)
+{
+        thread_retire(hot, thread, instruction);
+        uint64_t now = instruction + thread->stall;
+        uint64_t done =
+            later(thread->stores_done, thread->activity.covers[ACTIVITY_LDM].until);
+
+        thread->stall += later(now, done) + cost - now;
+        stall_to_hot(hot, thread);
+}
+
 void thread_hold(struct sim_hot *hot, struct sim_thread *thread, uint64_t completion)
 {
         thread_retire(hot, thread, hot->instructions);

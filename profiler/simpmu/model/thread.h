@@ -73,6 +73,7 @@ struct sim_thread {
         uint64_t fill_count; /* of fill_done */
         uint64_t fold_at;    /* the clock at which a stretch of ACTIVITY ends */
 
+        uint64_t stores_done; /* when the last store has left the buffer */
         struct sim_counters counters;
         struct activity activity;
         struct sampler sampler;
@@ -126,6 +127,15 @@ static inline void window_hold(struct sim_thread *thread, struct window *window,
                 thread->retire_at = due;
 }
 
+/* A store of INSTRUCTION whose line is there at COMPLETION. Stores leave their buffer in
+ * the order of the program. */
+static inline void thread_hold_store(struct sim_thread *thread, uint64_t instruction,
+                                     uint64_t completion)
+{
+        thread->stores_done = later(thread->stores_done, completion);
+        window_hold(thread, &thread->stores, instruction, thread->stores_done);
+}
+
 /* The cold half of thread_retire. */
 void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
                            uint64_t instruction);
@@ -153,6 +163,11 @@ static inline void thread_fold(const struct sim_hot *hot, struct sim_thread *thr
 /* A value that the last instruction makes comes at COMPLETION: it holds its place in the
  * window, as a load does. */
 void thread_hold(struct sim_hot *hot, struct sim_thread *thread, uint64_t completion);
+
+/* INSTRUCTION is a locked one or a fence: it waits for all loads and stores before it,
+ * and what comes after it for another COST slots. */
+void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
+                      uint64_t instruction, uint64_t cost);
 
 /* A thread that has run nothing yet, its clock at START; THREAD is all zero. */
 void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
