@@ -122,6 +122,8 @@ char *host_preset(const json_t *calibration)
                 calibration_number(calibration, "memory.0.latency_ns"));
         fprintf(out, "dram.bandwidth_gbs = %.2f\n",
                 calibration_number(calibration, "bandwidth.peak_read_gbs"));
+        fprintf(out, "dram.channels = 4 # assumed\ndram.turnaround_ns = 28 # assumed\n"
+                     "dram.write_batch = 32 # assumed\n");
         /* One node, as its memory was measured from one: the rest does not matter. */
         fprintf(out, "numa.nodes = 1\nnuma.spread = 0\nnuma.link_latency_ns = 50\n"
                      "numa.link_bandwidth_gbs = 20\nnuma.cache_latency_ns = 100\n");

@@ -74,6 +74,9 @@
         X(walkers, "page_walk.walkers", "walks", 1, 16)                                  \
         X(dram_latency_ns, "dram.latency_ns", "ns", 1, 10000)                            \
         X(dram_bandwidth_gbs, "dram.bandwidth_gbs", "GB/s", 0.01, 10000)                 \
+        X(dram_channels, "dram.channels", "channels", 1, 64)                             \
+        X(dram_turnaround_ns, "dram.turnaround_ns", "ns", 0, 1000)                       \
+        X(dram_write_batch, "dram.write_batch", "lines", 1, 1024)                        \
         X(nodes, "numa.nodes", "nodes", 1, 8)                                            \
         X(spread, "numa.spread", "0 or 1", 0, 1)                                         \
         X(link_latency_ns, "numa.link_latency_ns", "ns", 0, 10000)                       \

@@ -112,6 +112,8 @@ static inline struct simpmu_params default_params(void)
             .huge_walk_cycles = HUGE_WALK_CYCLES,
             .dram_latency_ns = DRAM_NS,
             .dram_bandwidth_gbs = DRAM_GBS,
+            .dram_channels = 1,
+            .dram_write_batch = 1, /* a turn-round takes no time */
             .nodes = 1,
             .link_latency_ns = LINK_NS,
             .link_bandwidth_gbs = LINK_GBS,

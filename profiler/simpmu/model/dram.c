@@ -15,20 +15,22 @@
 /* M/D/1 has no finite answer at u = 1; from here on Little's law decides. */
 #define QUEUE_UTILISATION_LIMIT 0.97
 
-void dram_init(struct dram *dram, double idle_latency_slots, double lines_per_slot,
-               uint64_t cycle_slots)
+void dram_init(struct dram *dram, const struct dram_timing *timing, uint64_t cycle_slots)
 {
         double bucket_slots = (double)(BUCKET_CYCLES * cycle_slots);
 
-        if (bucket_slots * lines_per_slot < BUCKET_MINIMUM_LINES)
-                bucket_slots = BUCKET_MINIMUM_LINES / lines_per_slot;
+        if (bucket_slots * timing->lines_per_slot < BUCKET_MINIMUM_LINES)
+                bucket_slots = BUCKET_MINIMUM_LINES / timing->lines_per_slot;
         *dram = (struct dram){
             .bucket_slots = (uint64_t)bucket_slots,
-            .service_slots = 1.0 / lines_per_slot,
-            .idle_latency_slots = idle_latency_slots,
-            .latency_slots = (uint64_t)idle_latency_slots,
+            .line_slots = 1.0 / timing->lines_per_slot,
+            .write_slots =
+                timing->turnaround_slots / timing->write_batch / timing->channels,
+            .service_slots = timing->channels / timing->lines_per_slot,
+            .idle_latency_slots = timing->idle_latency_slots,
+            .latency = timing->idle_latency_slots,
+            .latency_slots = (uint64_t)(timing->idle_latency_slots + 0.5),
         };
-        dram->capacity_lines = (double)dram->bucket_slots * lines_per_slot;
         dram->close_at = dram->bucket_slots;
 }
 
@@ -45,7 +47,9 @@ void dram_set_skew(struct dram *dram, uint64_t skew_slots)
 
 static double latency_after(const struct dram *dram, const struct dram_bucket *bucket)
 {
-        double utilisation = (double)bucket->lines / dram->capacity_lines;
+        double busy = (double)bucket->lines * dram->line_slots +
+                      (double)(bucket->lines - bucket->reads) * dram->write_slots;
+        double utilisation = busy / (double)dram->bucket_slots;
         double bounded =
             utilisation < QUEUE_UTILISATION_LIMIT ? utilisation : QUEUE_UTILISATION_LIMIT;
         double queued = dram->idle_latency_slots +
@@ -62,10 +66,8 @@ static void close_oldest(struct dram *dram)
 {
         struct dram_bucket *bucket = &dram->buckets[dram->oldest & (DRAM_BUCKETS - 1)];
 
-        double current = (double)dram->latency_slots;
-        double wanted = latency_after(dram, bucket);
-
-        dram->latency_slots = (uint64_t)(current + (wanted - current) * ADJUSTMENT);
+        dram->latency += (latency_after(dram, bucket) - dram->latency) * ADJUSTMENT;
+        dram->latency_slots = (uint64_t)(dram->latency + 0.5);
         *bucket = (struct dram_bucket){0};
         dram->oldest++;
 }

@@ -8,12 +8,16 @@
  * Here every request of a stretch of virtual time (a bucket) meets the same
  * latency, and that latency follows from what the buckets before it held:
  *
- *   u      = lines of a bucket / lines that the bandwidth allows in it
+ *   busy   = lines of the bucket / bandwidth + writes / batch * turn-round / channels
+ *   u      = busy / length of the bucket
  *   mean   = mean latency of the bucket's reads
  *   next   = max(idle + service * u / (2 (1 - u)), mean * u)
  *
- * and latency moves towards next by a part of the difference. The first term is the
- * waiting time of an M/D/1 queue (Pollaczek and Khinchine).
+ * and latency moves towards next by a part of the difference. A controller gathers
+ * writes, and turns a channel from reads to writes and back for a batch of them; traffic
+ * is taken to spread evenly over the channels, as the hash of real controllers makes it.
+ * The first term of next is the waiting time of an M/D/1 queue (Pollaczek and Khinchine)
+ * in front of a channel, which serves a line in channels / bandwidth.
  * The second is Little's law: with N reads outstanding throughput is N / latency,
  * so that when the demand is u times the bandwidth, u times the latency brings it
  * down to the bandwidth. Threads with few requests wait as long as those that fill
@@ -38,16 +42,24 @@ struct dram {
         uint64_t oldest;   /* number of the oldest open bucket */
         uint64_t close_at; /* the clock at which it can be closed */
         uint64_t bucket_slots;
-        uint64_t skew_slots;   /* how far behind the first a thread may be */
-        double capacity_lines; /* of a bucket */
-        double service_slots;  /* of a line, at full bandwidth */
+        uint64_t skew_slots;  /* how far behind the first a thread may be */
+        double line_slots;    /* that a line takes of all channels */
+        double write_slots;   /* and a write beyond that */
+        double service_slots; /* of a line by its channel */
         double idle_latency_slots;
-        uint64_t latency_slots; /* that reads meet now */
+        double latency;         /* that reads meet now */
+        uint64_t latency_slots; /* the same in whole slots */
 };
 
-/* BANDWIDTH in lines per slot. */
-void dram_init(struct dram *dram, double idle_latency_slots, double lines_per_slot,
-               uint64_t cycle_slots);
+struct dram_timing {
+        double idle_latency_slots;
+        double lines_per_slot; /* of all channels, when they only read */
+        double channels;
+        double turnaround_slots; /* from reads to writes and back */
+        double write_batch;      /* writes between two turn-rounds */
+};
+
+void dram_init(struct dram *dram, const struct dram_timing *timing, uint64_t cycle_slots);
 
 /* Tells by how much the clocks of threads that run may differ: 0 for one thread. */
 void dram_set_skew(struct dram *dram, uint64_t skew_slots);

@@ -11,14 +11,34 @@ static uint64_t in_slots(const struct machine *machine, double cycles)
         return (uint64_t)(cycles * (double)machine->slots_per_cycle + 0.5);
 }
 
-/* A memory or link with a latency and a bandwidth. */
-static void init_queue(const struct machine *machine, struct dram *dram,
-                       double latency_ns, double bandwidth_gbs)
+static void init_dram(const struct machine *machine, struct dram *dram)
 {
+        const struct simpmu_params *params = &machine->params;
         double slots_per_ns = machine_slots_per_ns(machine);
+        const struct dram_timing timing = {
+            .idle_latency_slots = params->dram_latency_ns * slots_per_ns,
+            .lines_per_slot = params->dram_bandwidth_gbs / LINE_BYTES / slots_per_ns,
+            .channels = params->dram_channels,
+            .turnaround_slots = params->dram_turnaround_ns * slots_per_ns,
+            .write_batch = params->dram_write_batch,
+        };
 
-        dram_init(dram, latency_ns * slots_per_ns,
-                  bandwidth_gbs / LINE_BYTES / slots_per_ns, machine->slots_per_cycle);
+        dram_init(dram, &timing, machine->slots_per_cycle);
+}
+
+/* A link is like a memory of one channel that need not turn round. */
+static void init_link(const struct machine *machine, struct dram *link)
+{
+        const struct simpmu_params *params = &machine->params;
+        double slots_per_ns = machine_slots_per_ns(machine);
+        const struct dram_timing timing = {
+            .idle_latency_slots = params->link_latency_ns * slots_per_ns,
+            .lines_per_slot = params->link_bandwidth_gbs / LINE_BYTES / slots_per_ns,
+            .channels = 1,
+            .write_batch = 1,
+        };
+
+        dram_init(link, &timing, machine->slots_per_cycle);
 }
 
 static void node_init(const struct machine *machine, struct node *node, uint32_t number)
@@ -26,10 +46,8 @@ static void node_init(const struct machine *machine, struct node *node, uint32_t
         const struct simpmu_params *params = &machine->params;
 
         node->number = number;
-        init_queue(machine, &node->dram, params->dram_latency_ns,
-                   params->dram_bandwidth_gbs);
-        init_queue(machine, &node->link, params->link_latency_ns,
-                   params->link_bandwidth_gbs);
+        init_dram(machine, &node->dram);
+        init_link(machine, &node->link);
         cache_init(&node->l3, (uint64_t)params->l3_bytes / LINE_BYTES,
                    (uint32_t)params->l3_ways, true, machine->allocate);
 }
