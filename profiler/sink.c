@@ -490,7 +490,7 @@ static bool is_in_block(const struct image *image, const struct event_mapping *e
 {
         return event->kind == MAPPING_STACK && event->stack_tid != 0 &&
                event->length_bytes > 0 &&
-               heap_live_find(image->heap, event->start_addr + event->length_bytes - 1);
+               heap_live_holds(image->heap, event->start_addr + event->length_bytes - 1);
 }
 
 int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
@@ -606,8 +606,9 @@ int sink_free(struct sink *sink, int64_t time_ns, image_key key, uint64_t addr,
 {
         struct image *image = image_of_event(sink, key);
         struct heap_block block;
-        if (!image || !heap_live_end(image->heap, addr, &block))
-                return 0;
+        int found = image ? heap_live_end(image->heap, addr, &block) : 0;
+        if (found <= 0)
+                return heap_result(found, diag);
         struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
                                       diag};
         return block_ended(&context, &block);
@@ -617,9 +618,10 @@ int sink_free(struct sink *sink, int64_t time_ns, image_key key, uint64_t addr,
 static int write_block(struct sink *sink, struct image *image, uint64_t addr,
                        struct diag *diag)
 {
-        struct heap_block *block = heap_live_find(image->heap, addr);
-        if (!block || block->allocation_id)
-                return 0;
+        struct heap_block *block;
+        int rc = heap_live_find(image->heap, addr, &block);
+        if (rc < 0 || !block || block->allocation_id)
+                return heap_result(rc, diag);
         const struct heap_site *site = heap_sites_at(sink->sites, block->site);
         struct allocation_row row = {.process_id = image->process_id,
                                      .thread_id = block->thread_id,

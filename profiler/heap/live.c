@@ -3,7 +3,8 @@
  * Keeps memory only; knows neither the database nor where the events come from.
  *
  * Nodes are split when full and given back when empty, never merged: a heap takes no
- * more memory than its fullest moment needed. */
+ * more memory than its fullest moment needed. A heap and its copies share nodes until one
+ * of them changes something below: then it gets its own copy of the way there. */
 #include "live.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 /* ---- allocation sites --------------------------------------------------------- */
 
 struct heap_sites {
+        uint64_t heaps; /* that were made: the number of the latest */
         struct heap_site *sites;
         size_t count;
         size_t capacity;
@@ -134,21 +136,29 @@ enum {
         MAX_HEIGHT = 16
 };
 
-struct leaf {
+/* What leaves and inner nodes begin with. */
+struct node {
+        uint32_t references; /* from nodes above, or as root */
         uint32_t count;
+};
+
+struct leaf {
+        struct node node;
+        uint64_t heap; /* whose blocks these are; for all others they are inherited */
         struct heap_block blocks[FANOUT]; /* by address */
 };
 
 /* Child i holds the blocks from keys[i] to below keys[i + 1]; the first child also
  * those below keys[0]. */
 struct inner {
-        uint32_t count;
+        struct node node;
         uint64_t keys[FANOUT];
         void *children[FANOUT];
 };
 
 struct heap_live {
         struct heap_sites *sites;
+        uint64_t number;
         void *root;      /* a leaf when height is 0, else an inner node */
         unsigned height; /* levels of inner nodes */
         size_t count;
@@ -170,7 +180,7 @@ static uint64_t last_byte(uint64_t addr, uint64_t size_bytes)
 
 static uint32_t child_index(const struct inner *node, uint64_t addr)
 {
-        uint32_t low = 0, high = node->count;
+        uint32_t low = 0, high = node->node.count;
         while (high - low > 1) {
                 uint32_t middle = (low + high) / 2;
                 if (node->keys[middle] <= addr)
@@ -184,7 +194,7 @@ static uint32_t child_index(const struct inner *node, uint64_t addr)
 /* The number of blocks of LEAF that begin below ADDR. */
 static uint32_t leaf_slot(const struct leaf *leaf, uint64_t addr)
 {
-        uint32_t low = 0, high = leaf->count;
+        uint32_t low = 0, high = leaf->node.count;
         while (low < high) {
                 uint32_t middle = (low + high) / 2;
                 if (leaf->blocks[middle].addr < addr)
@@ -213,7 +223,7 @@ static bool to_next_leaf(const struct heap_live *live, struct place *place)
 {
         unsigned level = live->height;
         while (level > 0 &&
-               place->indexes[level - 1] + 1 == place->nodes[level - 1]->count)
+               place->indexes[level - 1] + 1 == place->nodes[level - 1]->node.count)
                 level--;
         if (level == 0)
                 return false;
@@ -241,11 +251,11 @@ static bool to_last_of_previous_leaf(const struct heap_live *live, struct place 
         for (; level < live->height; level++) {
                 place->nodes[level] =
                     place->nodes[level - 1]->children[place->indexes[level - 1]];
-                place->indexes[level] = place->nodes[level]->count - 1;
+                place->indexes[level] = place->nodes[level]->node.count - 1;
         }
         level = live->height - 1;
         place->leaf = place->nodes[level]->children[place->indexes[level]];
-        place->slot = place->leaf->count - 1;
+        place->slot = place->leaf->node.count - 1;
         return true;
 }
 
@@ -253,7 +263,7 @@ static bool to_last_of_previous_leaf(const struct heap_live *live, struct place 
 static bool seek_floor(const struct heap_live *live, uint64_t addr, struct place *place)
 {
         descend(live, addr, place);
-        if (place->slot < place->leaf->count &&
+        if (place->slot < place->leaf->node.count &&
             place->leaf->blocks[place->slot].addr == addr)
                 return true;
         if (place->slot > 0) {
@@ -267,7 +277,7 @@ static bool seek_floor(const struct heap_live *live, uint64_t addr, struct place
 static bool seek_ceiling(const struct heap_live *live, uint64_t addr, struct place *place)
 {
         descend(live, addr, place);
-        return place->slot < place->leaf->count || to_next_leaf(live, place);
+        return place->slot < place->leaf->node.count || to_next_leaf(live, place);
 }
 
 /* The first block that shares an address with [FIRST, LAST]. */
@@ -285,6 +295,77 @@ static bool seek_overlap(const struct heap_live *live, uint64_t first, uint64_t 
 
 /* ---- changes ---------------------------------------------------------------------- */
 
+/* Ends one reference to NODE, which is HEIGHT levels above the leaves. */
+static void release_node(struct node *node, unsigned height)
+{
+        if (--node->references > 0)
+                return;
+        if (height > 0) {
+                struct inner *inner = (struct inner *)node;
+                for (uint32_t i = 0; i < node->count; i++)
+                        release_node(inner->children[i], height - 1);
+        }
+        free(node);
+}
+
+/* Makes the inner node at *SLOT one that only this heap refers to. NULL: no memory. */
+static struct inner *own_inner(void **slot, unsigned height)
+{
+        struct inner *shared = *slot;
+        if (shared->node.references == 1)
+                return shared;
+        struct inner *own = malloc(sizeof(*own));
+        if (!own)
+                return NULL;
+        *own = *shared;
+        own->node.references = 1;
+        for (uint32_t i = 0; i < own->node.count; i++)
+                ((struct node *)own->children[i])->references++;
+        release_node(&shared->node, height);
+        *slot = own;
+        return own;
+}
+
+/* The same for a leaf; its blocks are then LIVE's: inherited, and without rows, when they
+ * were another's. */
+static struct leaf *own_leaf(const struct heap_live *live, void **slot)
+{
+        struct leaf *leaf = *slot;
+        if (leaf->node.references > 1) {
+                struct leaf *own = malloc(sizeof(*own));
+                if (!own)
+                        return NULL;
+                *own = *leaf;
+                own->node.references = 1;
+                release_node(&leaf->node, 0);
+                *slot = leaf = own;
+        }
+        for (uint32_t i = 0; i < leaf->node.count && leaf->heap != live->number; i++) {
+                leaf->blocks[i].allocation_id = 0;
+                leaf->blocks[i].inherited = true;
+        }
+        leaf->heap = live->number;
+        return leaf;
+}
+
+/* Makes the nodes on the way to PLACE this heap's own. -ENOMEM. */
+static int own_place(struct heap_live *live, struct place *place)
+{
+        void **slot = &live->root;
+        for (unsigned level = 0; level < live->height; level++) {
+                struct inner *own = own_inner(slot, live->height - level);
+                if (!own)
+                        return -ENOMEM;
+                place->nodes[level] = own;
+                slot = &own->children[place->indexes[level]];
+        }
+        struct leaf *leaf = own_leaf(live, slot);
+        if (!leaf)
+                return -ENOMEM;
+        place->leaf = leaf;
+        return 0;
+}
+
 /* Moves the upper half of the full leaf or inner node CHILD, child INDEX of PARENT,
  * which has room, into a new node next to it. */
 static int split_child(struct inner *parent, uint32_t index, bool child_is_leaf)
@@ -297,35 +378,48 @@ static int split_child(struct inner *parent, uint32_t index, bool child_is_leaf)
                 struct leaf *to = right = malloc(sizeof(*to));
                 if (!to)
                         return -ENOMEM;
+                to->node.references = 1;
+                to->heap = from->heap;
                 memcpy(to->blocks, from->blocks + half, half * sizeof(to->blocks[0]));
-                from->count = to->count = half;
+                from->node.count = to->node.count = half;
                 key = to->blocks[0].addr;
         } else {
                 struct inner *from = parent->children[index];
                 struct inner *to = right = malloc(sizeof(*to));
                 if (!to)
                         return -ENOMEM;
+                to->node.references = 1;
                 memcpy(to->keys, from->keys + half, half * sizeof(to->keys[0]));
                 memcpy(to->children, from->children + half,
                        half * sizeof(to->children[0]));
-                from->count = to->count = half;
+                from->node.count = to->node.count = half;
                 key = to->keys[0];
         }
-        uint32_t behind = parent->count - index - 1;
+        uint32_t behind = parent->node.count - index - 1;
         memmove(parent->keys + index + 2, parent->keys + index + 1,
                 behind * sizeof(parent->keys[0]));
         memmove(parent->children + index + 2, parent->children + index + 1,
                 behind * sizeof(parent->children[0]));
         parent->keys[index + 1] = key;
         parent->children[index + 1] = right;
-        parent->count++;
+        parent->node.count++;
         return 0;
 }
 
-static uint32_t node_count(const void *node, bool is_leaf)
+/* Child INDEX of the own node INNER, which is HEIGHT levels above the leaves, made own.
+ */
+static struct node *own_child(struct heap_live *live, struct inner *inner, uint32_t index,
+                              unsigned height)
 {
-        return is_leaf ? ((const struct leaf *)node)->count
-                       : ((const struct inner *)node)->count;
+        void **slot = &inner->children[index];
+        return height == 1 ? (struct node *)own_leaf(live, slot)
+                           : (struct node *)own_inner(slot, height - 1);
+}
+
+static struct node *own_root(struct heap_live *live)
+{
+        return live->height == 0 ? (struct node *)own_leaf(live, &live->root)
+                                 : (struct node *)own_inner(&live->root, live->height);
 }
 
 static int split_root(struct heap_live *live)
@@ -333,7 +427,7 @@ static int split_root(struct heap_live *live)
         struct inner *root = malloc(sizeof(*root));
         if (!root)
                 return -ENOMEM;
-        root->count = 1;
+        root->node = (struct node){.references = 1, .count = 1};
         root->keys[0] = 0;
         root->children[0] = live->root;
         if (split_child(root, 0, live->height == 0)) {
@@ -349,26 +443,25 @@ static int split_root(struct heap_live *live)
  * always has room. */
 static int insert(struct heap_live *live, const struct heap_block *block)
 {
-        if (node_count(live->root, live->height == 0) == FANOUT && split_root(live))
+        struct node *node = own_root(live);
+        if (!node || (node->count == FANOUT && split_root(live)))
                 return -ENOMEM;
-        void *node = live->root;
-        for (unsigned level = 0; level < live->height; level++) {
-                struct inner *inner = node;
-                bool below_is_leaf = level + 1 == live->height;
+        node = live->root;
+        for (unsigned height = live->height; height > 0; height--) {
+                struct inner *inner = (struct inner *)node;
                 uint32_t i = child_index(inner, block->addr);
-                if (node_count(inner->children[i], below_is_leaf) == FANOUT) {
-                        if (split_child(inner, i, below_is_leaf))
-                                return -ENOMEM;
-                        i = child_index(inner, block->addr);
-                }
-                node = inner->children[i];
+                node = own_child(live, inner, i, height);
+                if (!node ||
+                    (node->count == FANOUT && split_child(inner, i, height == 1)))
+                        return -ENOMEM;
+                node = inner->children[child_index(inner, block->addr)];
         }
-        struct leaf *leaf = node;
+        struct leaf *leaf = (struct leaf *)node;
         uint32_t slot = leaf_slot(leaf, block->addr);
         memmove(leaf->blocks + slot + 1, leaf->blocks + slot,
-                (leaf->count - slot) * sizeof(leaf->blocks[0]));
+                (leaf->node.count - slot) * sizeof(leaf->blocks[0]));
         leaf->blocks[slot] = *block;
-        leaf->count++;
+        leaf->node.count++;
         live->count++;
         return 0;
 }
@@ -380,36 +473,37 @@ static void remove_child(struct heap_live *live, struct place *place, unsigned l
         struct inner *node = place->nodes[level];
         uint32_t index = place->indexes[level];
         free(node->children[index]);
-        uint32_t behind = node->count - index - 1;
+        uint32_t behind = node->node.count - index - 1;
         memmove(node->keys + index, node->keys + index + 1,
                 behind * sizeof(node->keys[0]));
         memmove(node->children + index, node->children + index + 1,
                 behind * sizeof(node->children[0]));
-        node->count--;
-        if (node->count == 0)
+        node->node.count--;
+        if (node->node.count == 0)
                 remove_child(live, place, level - 1);
 }
 
 static void lower_root(struct heap_live *live)
 {
-        while (live->height > 0 && ((struct inner *)live->root)->count == 1) {
+        while (live->height > 0 && ((struct node *)live->root)->count == 1) {
                 struct inner *old = live->root;
                 live->root = old->children[0];
-                live->height--;
-                free(old);
+                ((struct node *)live->root)->references++;
+                release_node(&old->node, live->height--);
         }
 }
 
-/* A root of inner nodes has at least two children, so a child that goes leaves one. */
+/* PLACE is the heap's own. A root of inner nodes has at least two children, so a child
+ * that goes leaves one. */
 static void remove_block(struct heap_live *live, struct place *place)
 {
         struct leaf *leaf = place->leaf;
         site_loses(live->sites, &leaf->blocks[place->slot]);
         memmove(leaf->blocks + place->slot, leaf->blocks + place->slot + 1,
-                (leaf->count - place->slot - 1) * sizeof(leaf->blocks[0]));
-        leaf->count--;
+                (leaf->node.count - place->slot - 1) * sizeof(leaf->blocks[0]));
+        leaf->node.count--;
         live->count--;
-        if (leaf->count == 0 && live->height > 0) {
+        if (leaf->node.count == 0 && live->height > 0) {
                 remove_child(live, place, live->height - 1);
                 lower_root(live);
         }
@@ -424,64 +518,24 @@ struct heap_live *heap_live_new(struct heap_sites *sites)
         if (!live)
                 return NULL;
         live->sites = sites;
-        live->root = calloc(1, sizeof(struct leaf));
-        if (!live->root) {
+        live->number = ++sites->heaps;
+        struct leaf *root = calloc(1, sizeof(*root));
+        if (!root) {
                 free(live);
                 return NULL;
         }
+        root->node.references = 1;
+        root->heap = live->number;
+        live->root = root;
         return live;
-}
-
-static void free_node(void *node, unsigned height)
-{
-        if (height > 0) {
-                struct inner *inner = node;
-                for (uint32_t i = 0; i < inner->count; i++)
-                        free_node(inner->children[i], height - 1);
-        }
-        free(node);
 }
 
 void heap_live_free(struct heap_live *live)
 {
         if (!live)
                 return;
-        free_node(live->root, live->height);
+        release_node(live->root, live->height);
         free(live);
-}
-
-static struct leaf *copy_leaf(const struct leaf *from)
-{
-        struct leaf *to = malloc(sizeof(*to));
-        if (!to)
-                return NULL;
-        to->count = from->count;
-        for (uint32_t i = 0; i < from->count; i++) {
-                to->blocks[i] = from->blocks[i];
-                to->blocks[i].allocation_id = 0;
-                to->blocks[i].inherited = true;
-        }
-        return to;
-}
-
-static void *copy_node(const void *node, unsigned height)
-{
-        if (height == 0)
-                return copy_leaf(node);
-        const struct inner *from = node;
-        struct inner *to = calloc(1, sizeof(*to));
-        if (!to)
-                return NULL;
-        for (; to->count < from->count; to->count++) {
-                void *child = copy_node(from->children[to->count], height - 1);
-                if (!child) {
-                        free_node(to, height);
-                        return NULL;
-                }
-                to->keys[to->count] = from->keys[to->count];
-                to->children[to->count] = child;
-        }
-        return to;
 }
 
 struct heap_live *heap_live_copy(const struct heap_live *live)
@@ -490,11 +544,8 @@ struct heap_live *heap_live_copy(const struct heap_live *live)
         if (!copy)
                 return NULL;
         *copy = *live;
-        copy->root = copy_node(live->root, live->height);
-        if (!copy->root) {
-                free(copy);
-                return NULL;
-        }
+        copy->number = ++copy->sites->heaps;
+        ((struct node *)copy->root)->references++;
         return copy;
 }
 
@@ -513,6 +564,8 @@ int heap_live_begin(struct heap_live *live, const struct heap_block *block,
         uint64_t last = last_byte(block->addr, block->size_bytes);
         struct place place;
         while (seek_overlap(live, block->addr, last, &place)) {
+                if (own_place(live, &place))
+                        return -ENOMEM;
                 struct heap_block unseen = place.leaf->blocks[place.slot];
                 remove_block(live, &place);
                 int code = ended(context, &unseen);
@@ -528,15 +581,17 @@ int heap_live_begin(struct heap_live *live, const struct heap_block *block,
         return first_error;
 }
 
-bool heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *block)
+int heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *block)
 {
         struct place place;
         if (!seek_floor(live, addr, &place) ||
             place.leaf->blocks[place.slot].addr != addr)
-                return false;
+                return 0;
+        if (own_place(live, &place))
+                return -ENOMEM;
         *block = place.leaf->blocks[place.slot];
         remove_block(live, &place);
-        return true;
+        return 1;
 }
 
 /* What is left of BLOCK before FIRST and behind LAST goes on as blocks of their own. */
@@ -567,6 +622,8 @@ int heap_live_end_range(struct heap_live *live, uint64_t start, uint64_t length_
         uint64_t last = last_byte(start, length_bytes);
         struct place place;
         while (length_bytes && seek_overlap(live, start, last, &place)) {
+                if (own_place(live, &place))
+                        return -ENOMEM;
                 struct heap_block block = place.leaf->blocks[place.slot];
                 remove_block(live, &place);
                 int code = keep_rest(live, &block, start, last, now_ns);
@@ -578,13 +635,31 @@ int heap_live_end_range(struct heap_live *live, uint64_t start, uint64_t length_
         return first_error;
 }
 
-struct heap_block *heap_live_find(const struct heap_live *live, uint64_t addr)
+/* The block that contains ADDR. */
+static bool seek_block(const struct heap_live *live, uint64_t addr, struct place *place)
+{
+        if (!seek_floor(live, addr, place))
+                return false;
+        const struct heap_block *block = &place->leaf->blocks[place->slot];
+        return last_byte(block->addr, block->size_bytes) >= addr;
+}
+
+bool heap_live_holds(const struct heap_live *live, uint64_t addr)
 {
         struct place place;
-        if (!seek_floor(live, addr, &place))
-                return NULL;
-        struct heap_block *block = &place.leaf->blocks[place.slot];
-        return last_byte(block->addr, block->size_bytes) >= addr ? block : NULL;
+        return seek_block(live, addr, &place);
+}
+
+int heap_live_find(struct heap_live *live, uint64_t addr, struct heap_block **block)
+{
+        struct place place;
+        *block = NULL;
+        if (!seek_block(live, addr, &place))
+                return 0;
+        if (own_place(live, &place))
+                return -ENOMEM;
+        *block = &place.leaf->blocks[place.slot];
+        return 0;
 }
 
 size_t heap_live_count(const struct heap_live *live)

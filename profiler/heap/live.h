@@ -59,7 +59,8 @@ struct heap_live *heap_live_new(struct heap_sites *sites);
 void heap_live_free(struct heap_live *live);
 
 /* What a forked process begins with: the same blocks, inherited and without rows
- * (allocation_id 0). NULL: no memory. */
+ * (allocation_id 0). Takes memory only for what changes later, in either. NULL: no
+ * memory. */
 struct heap_live *heap_live_copy(const struct heap_live *live);
 
 /* BLOCK begins (its inherited is ignored). Live blocks that it overlaps have ended
@@ -67,8 +68,9 @@ struct heap_live *heap_live_copy(const struct heap_live *live);
 int heap_live_begin(struct heap_live *live, const struct heap_block *block,
                     heap_block_ended ended, void *context);
 
-/* Ends the block that begins at ADDR and copies it to *BLOCK; false: there is none. */
-bool heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *block);
+/* Ends the block that begins at ADDR and copies it to *BLOCK: 1; 0: there is none;
+ * -ENOMEM. */
+int heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *block);
 
 /* Ends every block in a range that was unmapped. A block that is partly outside ends
  * too, and what is left of it goes on as blocks that begin at NOW_NS with the
@@ -77,9 +79,12 @@ bool heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *blo
 int heap_live_end_range(struct heap_live *live, uint64_t start, uint64_t length_bytes,
                         int64_t now_ns, heap_block_ended ended, void *context);
 
-/* The live block that contains ADDR, or NULL. The caller may set allocation_id; valid
- * until the heap changes. */
-struct heap_block *heap_live_find(const struct heap_live *live, uint64_t addr);
+/* Whether a live block contains ADDR. */
+bool heap_live_holds(const struct heap_live *live, uint64_t addr);
+
+/* The live block that contains ADDR, or NULL, into *BLOCK. The caller may set
+ * allocation_id; valid until the heap changes or is copied. 0 or -ENOMEM. */
+int heap_live_find(struct heap_live *live, uint64_t addr, struct heap_block **block);
 
 size_t heap_live_count(const struct heap_live *live);
 

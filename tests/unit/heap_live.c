@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,12 +188,20 @@ static void assert_same_block(const struct heap_block *real,
         assert_int_equal(real->inherited, wanted->inherited);
 }
 
+static struct heap_block *find(struct heap_live *live, uint64_t addr)
+{
+        struct heap_block *block;
+        assert_int_equal(heap_live_find(live, addr, &block), 0);
+        assert_int_equal(heap_live_holds(live, addr), block != NULL);
+        return block;
+}
+
 static void assert_same_heap(struct heap *heap)
 {
         struct reference *reference = &heap->reference;
         assert_int_equal(heap_live_count(heap->live), reference->count);
         for (size_t i = 0; i < reference->count; i++)
-                assert_same_block(heap_live_find(heap->live, reference->blocks[i].addr),
+                assert_same_block(find(heap->live, reference->blocks[i].addr),
                                   &reference->blocks[i]);
         for (size_t i = 0; i < SITES; i++) {
                 const struct heap_site *site = heap_sites_at(heap->sites, i);
@@ -223,11 +232,11 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
                         addr = heap->reference.blocks[below(heap->reference.count)].addr;
                 known = reference_find(&heap->reference, addr);
                 if (known && known->addr == addr) {
-                        assert_true(heap_live_end(heap->live, addr, &out));
+                        assert_int_equal(heap_live_end(heap->live, addr, &out), 1);
                         assert_same_block(&out, known);
                         reference_remove(&heap->reference, known);
                 } else {
-                        assert_false(heap_live_end(heap->live, addr, &out));
+                        assert_int_equal(heap_live_end(heap->live, addr, &out), 0);
                 }
                 break;
         case 5:
@@ -238,10 +247,10 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
                 break;
         default:
                 known = reference_find(&heap->reference, addr);
-                assert_same_block(heap_live_find(heap->live, addr), known);
+                assert_same_block(find(heap->live, addr), known);
                 if (known)
-                        heap_live_find(heap->live, addr)->allocation_id =
-                            known->allocation_id = (int64_t)below(1000);
+                        find(heap->live, addr)->allocation_id = known->allocation_id =
+                            (int64_t)below(1000);
         }
         assert_int_equal(real.count, wanted.count);
         assert_int_equal(real.sum, wanted.sum);
@@ -288,10 +297,10 @@ static void growing_and_shrinking(void **state)
                 for (uint64_t i = 0; i < BLOCKS; i++) {
                         uint64_t n = round == 1 ? i : i * STRIDE % BLOCKS;
                         struct heap_block block;
-                        assert_null(heap_live_find(live, 0x1000 + 32 * n + 16 + n % 16));
-                        assert_true(heap_live_end(live, 0x1000 + 32 * n, &block));
+                        assert_null(find(live, 0x1000 + 32 * n + 16 + n % 16));
+                        assert_int_equal(heap_live_end(live, 0x1000 + 32 * n, &block), 1);
                         assert_int_equal(block.size_bytes, 16 + n % 16);
-                        assert_null(heap_live_find(live, 0x1000 + 32 * n));
+                        assert_null(find(live, 0x1000 + 32 * n));
                 }
                 assert_int_equal(heap_live_count(live), 0);
         }
@@ -299,6 +308,30 @@ static void growing_and_shrinking(void **state)
         assert_int_equal(heap_sites_at(sites, site)->allocations, 3 * BLOCKS);
         heap_live_free(live);
         heap_sites_free(sites);
+}
+
+/* A copy of PARENT, with a reference of its own; the sites are the same. */
+static struct heap fork_heap(const struct heap *parent)
+{
+        struct heap child = *parent;
+        child.live = heap_live_copy(parent->live);
+        assert_non_null(child.live);
+        reference_open(&child.reference);
+        for (size_t i = 0; i < parent->reference.count; i++) {
+                child.reference.blocks[i] = parent->reference.blocks[i];
+                child.reference.blocks[i].allocation_id = 0;
+                child.reference.blocks[i].inherited = true;
+        }
+        child.reference.count = parent->reference.count;
+        memcpy(child.reference.sites, parent->reference.sites,
+               sizeof(child.reference.sites));
+        return child;
+}
+
+static void close_child(struct heap *child)
+{
+        heap_live_free(child->live);
+        free(child->reference.blocks);
 }
 
 static void a_fork_inherits_the_blocks_without_their_rows(void **state)
@@ -309,23 +342,13 @@ static void a_fork_inherits_the_blocks_without_their_rows(void **state)
         random_state = 9;
         for (int step = 0; step < 5000; step++)
                 one_step(&heap, 100000, 50);
-        struct heap child = heap;
-        child.live = heap_live_copy(heap.live);
-        reference_open(&child.reference);
-        for (size_t i = 0; i < heap.reference.count; i++) {
-                child.reference.blocks[i] = heap.reference.blocks[i];
-                child.reference.blocks[i].allocation_id = 0;
-                child.reference.blocks[i].inherited = true;
-        }
-        child.reference.count = heap.reference.count;
-        memcpy(child.reference.sites, heap.reference.sites,
-               sizeof(child.reference.sites));
+        struct heap child = fork_heap(&heap);
         assert_same_heap(&child);
 
         /* The child's frees are no frees of the parent's blocks. */
         uint64_t addr = heap.reference.blocks[0].addr;
         struct heap_block block;
-        assert_true(heap_live_end(child.live, addr, &block));
+        assert_int_equal(heap_live_end(child.live, addr, &block), 1);
         reference_remove(&child.reference, reference_find(&child.reference, addr));
         assert_same_heap(&child);
         assert_same_heap(&heap);
@@ -336,9 +359,71 @@ static void a_fork_inherits_the_blocks_without_their_rows(void **state)
         assert_int_equal(ended.count, child.reference.count);
         assert_int_equal(heap_live_count(child.live), 0);
         assert_same_heap(&heap);
-        heap_live_free(child.live);
-        free(child.reference.blocks);
+        close_child(&child);
         close_heap(&heap);
+}
+
+/* Parents, children and children's children, in any order: none sees another's changes.
+ */
+static void what_one_changes_no_relative_sees(void **state)
+{
+        (void)state;
+        enum { RELATIVES = 6 };
+        struct heap heaps[RELATIVES];
+        size_t count = 1;
+        random_state = 17;
+        open_heap(&heaps[0]);
+        for (int step = 0; step < 30000; step++) {
+                size_t at = below(count);
+                one_step(&heaps[at], 30000, 40);
+                for (size_t i = 0; i < count; i++) /* they share the sites */
+                        memmove(heaps[i].reference.sites, heaps[at].reference.sites,
+                                sizeof(heaps[i].reference.sites));
+                if (step % 300 == 299 && count < RELATIVES) {
+                        heaps[count] = fork_heap(&heaps[at]);
+                        count++;
+                } else if (step % 300 == 299) {
+                        close_child(&heaps[--count]);
+                }
+                if (step % 1500 == 0)
+                        for (size_t i = 0; i < count; i++)
+                                assert_same_heap(&heaps[i]);
+        }
+        while (count > 1)
+                close_child(&heaps[--count]);
+        close_heap(&heaps[0]);
+}
+
+/* A server that forks for each request: a copy takes what changes, not the whole heap. */
+static void copies_share_what_none_has_changed(void **state)
+{
+        (void)state;
+        enum { BLOCKS = 60000, COPIES = 200 };
+        static struct heap_live *copies[COPIES];
+        struct heap_sites *sites = heap_sites_new();
+        struct heap_live *live = heap_live_new(sites);
+        struct heap_block block = {.size_bytes = 16};
+        assert_int_equal(heap_sites_find(sites, 1, "malloc", &block.site), 0);
+        for (uint64_t i = 0; i < BLOCKS; i++) {
+                block.addr = 0x1000 + 32 * i;
+                assert_int_equal(heap_live_begin(live, &block, note_ended, NULL), 0);
+        }
+        size_t before = mallinfo2().uordblks;
+        for (uint64_t i = 0; i < COPIES; i++) {
+                copies[i] = heap_live_copy(live);
+                assert_non_null(copies[i]);
+                assert_int_equal(heap_live_end(copies[i], 0x1000 + 32 * i, &block), 1);
+        }
+        /* A node on each of the three levels, with room: a whole copy has 400 times that.
+         */
+        assert_true(mallinfo2().uordblks - before < COPIES * 16384);
+        for (uint64_t i = 0; i < COPIES; i++) {
+                assert_int_equal(heap_live_count(copies[i]), BLOCKS - 1);
+                heap_live_free(copies[i]);
+        }
+        assert_int_equal(heap_live_count(live), BLOCKS);
+        heap_live_free(live);
+        heap_sites_free(sites);
 }
 
 static void blocks_at_the_end_of_the_address_space(void **state)
@@ -350,9 +435,9 @@ static void blocks_at_the_end_of_the_address_space(void **state)
         assert_int_equal(heap_sites_find(sites, 1, "mmap", &site), 0);
         struct heap_block block = {.addr = UINT64_MAX - 15, .size_bytes = 4096};
         assert_int_equal(heap_live_begin(live, &block, note_ended, NULL), 0);
-        assert_non_null(heap_live_find(live, UINT64_MAX));
-        assert_null(heap_live_find(live, 0));
-        assert_null(heap_live_find(live, UINT64_MAX - 16));
+        assert_non_null(find(live, UINT64_MAX));
+        assert_null(find(live, 0));
+        assert_null(find(live, UINT64_MAX - 16));
         heap_live_free(live);
         heap_sites_free(sites);
 }
@@ -406,6 +491,8 @@ int main(void)
             cmocka_unit_test(random_histories),
             cmocka_unit_test(growing_and_shrinking),
             cmocka_unit_test(a_fork_inherits_the_blocks_without_their_rows),
+            cmocka_unit_test(what_one_changes_no_relative_sees),
+            cmocka_unit_test(copies_share_what_none_has_changed),
             cmocka_unit_test(blocks_at_the_end_of_the_address_space),
             cmocka_unit_test(an_error_of_the_caller_is_passed_on_and_the_heap_is_right),
             cmocka_unit_test(sites_are_contexts_and_functions),
