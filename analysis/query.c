@@ -59,6 +59,13 @@ static int authorize(void *context, int action, const char *first, const char *s
         case SQLITE_DETACH:
                 *refused = "ATTACH and DETACH";
                 return SQLITE_DENY;
+        case SQLITE_UPDATE:
+                /* What SQLite asks for when a table-valued function such as
+                 * pragma_table_info is opened; that table itself no statement changes. */
+                if (sqlite3_stricmp(first, "sqlite_master") == 0)
+                        return SQLITE_OK;
+                *refused = "a statement that writes";
+                return SQLITE_DENY;
         default:
                 *refused = "a statement that writes";
                 return SQLITE_DENY;

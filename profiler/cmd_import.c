@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "import.h"
+#include "option_path.h"
 #include "record.h"
 
 #define INTERVAL_MS_DEFAULT 10
@@ -33,6 +34,8 @@ struct command_line {
         struct import_options import;
         char **symbolize; /* arguments for symbolize; NULL-terminated */
         size_t symbolize_count;
+        bool has_wrong_path;
+        struct diag wrong_path; /* the first of them */
 };
 
 static const struct argp_option option_table[] = {
@@ -66,12 +69,28 @@ static uint64_t read_interval(struct argp_state *state, const char *text)
         return (uint64_t)(value * 1e6);
 }
 
-/* Adds the option to those of symbolize. */
-static error_t hand_on(struct command_line *line, int key, const char *text)
+static const struct argp_option *option_of(int key)
 {
         const struct argp_option *option = option_table;
         while (option->key != key)
                 option++;
+        return option;
+}
+
+/* A path that symbolize will refuse: better before a long import. */
+static void check_path(struct command_line *line, int key, const char *path,
+                       int check(const char *option, const char *path, struct diag *diag))
+{
+        char option[32];
+        snprintf(option, sizeof(option), "--%s", option_of(key)->name);
+        if (!line->has_wrong_path)
+                line->has_wrong_path = check(option, path, &line->wrong_path) < 0;
+}
+
+/* Adds the option to those of symbolize. */
+static error_t hand_on(struct command_line *line, int key, const char *text)
+{
+        const struct argp_option *option = option_of(key);
         char *argument = NULL;
         int length = text ? asprintf(&argument, "--%s=%s", option->name, text)
                           : asprintf(&argument, "--%s", option->name);
@@ -108,11 +127,18 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_SYMFS:
                 options->symfs = text;
+                check_path(line, key, text, option_directory);
                 return hand_on(line, key, text);
         case KEY_DEBUGINFO_PATH:
         case KEY_BUILD_ID_DIR:
+                check_path(line, key, text, option_directory);
+                return hand_on(line, key, text);
         case KEY_VMLINUX:
+                check_path(line, key, text, option_elf_file);
+                return hand_on(line, key, text);
         case KEY_KALLSYMS:
+                check_path(line, key, text, option_file);
+                return hand_on(line, key, text);
         case KEY_DEBUGINFOD:
                 return hand_on(line, key, text);
         case ARGP_KEY_ARG:
@@ -212,6 +238,12 @@ static int import(const struct command_line *line)
                             result.damage.text);
         fprintf(stderr, "memlag %s: wrote %s (%llu samples)\n", name, options->output,
                 (unsigned long long)result.samples);
+        if (result.memory_samples == 0)
+                diag_printf(name,
+                            "%s: %s; record memory accesses with 'perf mem record', on a "
+                            "machine (seldom a virtual one) whose CPUs sample them: "
+                            "Intel's with load latency, AMD's with IBS, Arm's with SPE",
+                            options->input, result.no_memory.text);
         return show(line);
 }
 
@@ -224,6 +256,8 @@ int cmd_import(int argc, char **argv)
         int status = EXIT_FAILED;
         if (error)
                 diag_printf(name, "cannot read the command line: %s", strerror(error));
+        else if (line.has_wrong_path)
+                diag_print(name, &line.wrong_path);
         else
                 status = import(&line);
         for (size_t i = 0; i < line.symbolize_count; i++)

@@ -368,9 +368,10 @@ static int status_of(const struct recording *recording, bool shown)
 static void drop_recording(struct recording *recording)
 {
         bool created = recording->db != NULL;
+        struct diag ignored;
         close_recording(recording);
         if (created)
-                unlink(recording->options->output);
+                db_remove(recording->options->output, &ignored);
 }
 
 /* A signal from outside, such as Ctrl-C, was faster than the source. */

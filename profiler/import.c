@@ -50,6 +50,7 @@ struct import {
         uint64_t early;      /* records before the base */
         uint64_t impossible; /* records with times that cannot be */
         uint64_t unreadable_samples;
+        bool has_samples; /* before the damage, if there is any */
 };
 
 /* ---- one record ---------------------------------------------------------- */
@@ -195,6 +196,7 @@ static int take_record(struct import *import, const struct perf_data_item *item,
                                 "have the fields that its event says",
                                 (unsigned long long)item->offset_bytes, header.type,
                                 item->size);
+        import->has_samples |= sample;
         if (record.kind == RECORD_OTHER)
                 return 0;
         uint64_t time = time_of(&record);
@@ -389,6 +391,26 @@ static void set_warning(const struct import *import, struct import_result *resul
                 result->has_warning = false;
 }
 
+/* What a recording without memory samples holds. */
+static void describe_contents(const struct import *import, struct diag *diag)
+{
+        uint64_t trace_bytes = perf_data_counts(import->data)->aux_bytes;
+        char *events = db_run_text(import->db, "events");
+        if (trace_bytes)
+                diag_set(
+                    diag, 0,
+                    "it has %llu bytes of hardware trace (%s), of which 'perf inject "
+                    "--itrace=M' makes samples where it is of Arm SPE, and no "
+                    "memory samples",
+                    (unsigned long long)trace_bytes, events ? events : "no events");
+        else
+                diag_set(diag, 0,
+                         "it has %llu samples (%s), and none of them is of memory",
+                         (unsigned long long)sink_samples(import->sink),
+                         events ? events : "no events");
+        free(events);
+}
+
 static int fill(struct import *import, struct import_result *result, struct diag *diag)
 {
         const char *damage = perf_data_damage(import->data);
@@ -410,6 +432,7 @@ static int fill(struct import *import, struct import_result *result, struct diag
                 rc = flush(import, diag);
         note_losses(import);
         result->samples = sink_samples(import->sink);
+        result->memory_samples = sink_memory_samples(import->sink);
         set_warning(import, result);
         if (rc == 0)
                 rc = import_facts_machine(import->data, import->writer, diag);
@@ -417,7 +440,11 @@ static int fill(struct import *import, struct import_result *result, struct diag
                 return rc;
         rc = writer_close(import->writer, diag);
         import->writer = NULL;
-        return rc == 0 ? set_last_facts(import, !result->damaged, diag) : rc;
+        if (rc == 0)
+                rc = set_last_facts(import, !result->damaged, diag);
+        if (rc == 0 && result->memory_samples == 0)
+                describe_contents(import, &result->no_memory);
+        return rc;
 }
 
 static void close_import(struct import *import)
@@ -451,11 +478,18 @@ static int choose_place(const struct import_options *options, char **place,
         return rc;
 }
 
+/* Whether --partial would have given samples. */
+static bool partial_helps(const struct import *import, int rc)
+{
+        return rc == -EBADMSG && !import->options->partial && import->data &&
+               (import->has_samples || perf_data_damage(import->data));
+}
+
 int import_run(const struct import_options *options, struct import_result *result,
                struct diag *diag)
 {
         struct import import = {.options = options, .fd = -1};
-        struct diag what;
+        struct diag what, ignored;
         *result = (struct import_result){0};
         int rc = open_input(&import, &what);
         if (rc == 0 && perf_data_damage(import.data) && !options->partial)
@@ -469,18 +503,18 @@ int import_run(const struct import_options *options, struct import_result *resul
         bool created = rc == 0;
         if (rc == 0)
                 rc = fill(&import, result, &what);
+        const char *advice =
+            partial_helps(&import, rc) ? "; --partial imports what comes before" : "";
         close_import(&import);
         if (rc == 0 && strcmp(place, options->output) != 0)
                 rc = db_move(place, options->output, &what);
         if (rc < 0 && created)
-                unlink(place);
+                db_remove(place, &ignored);
         free(place);
+        bool of_input = input_failed || rc == -EBADMSG;
         if (rc < 0)
-                diag_set(diag, rc, "%s%s%s%s",
-                         input_failed || rc == -EBADMSG ? options->input : "",
-                         input_failed || rc == -EBADMSG ? ": " : "", what.text,
-                         rc == -EBADMSG && !options->partial
-                             ? "; --partial imports what comes before"
-                             : "");
+                diag_set(diag, rc, "%s%s%s%s%s", of_input ? options->input : "",
+                         of_input ? ": " : "", what.text, advice,
+                         created && !of_input ? "; nothing of it is kept" : "");
         return rc;
 }

@@ -19,6 +19,8 @@ struct import_options {
 
 struct import_result {
         uint64_t samples;
+        uint64_t memory_samples;
+        struct diag no_memory; /* when there are none: what there is instead */
         bool damaged;       /* and partial was given: DAMAGE says what was wrong */
         struct diag damage; /* one line */
         bool has_warning;

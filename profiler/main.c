@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The subcommands of memlag: a table, and nothing else. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,9 +62,20 @@ static void hold_standard_descriptors(void)
                 close(fd);
 }
 
+/* Help that did not arrive is no success. Commands that failed have said why. */
+static void check_output(int status, void *unused)
+{
+        (void)unused;
+        if (status != EXIT_OK || fflush(stdout) == 0 || errno == EPIPE)
+                return;
+        fprintf(stderr, "memlag: cannot write the output: %s\n", strerror(errno));
+        _exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
         hold_standard_descriptors();
+        on_exit(check_output, NULL);
         if (argc < 2) {
                 fprintf(stderr, "memlag: no command given; see 'memlag --help'\n");
                 return EXIT_USAGE;

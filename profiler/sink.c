@@ -82,6 +82,7 @@ struct sink {
         struct unhandled_instruction unhandled;
         int64_t latest_ns;
         uint64_t samples;
+        uint64_t memory_samples; /* of these */
 };
 
 /* ---- making and ending ----------------------------------------------------- */
@@ -176,6 +177,11 @@ int64_t sink_latest_ns(const struct sink *sink)
 uint64_t sink_samples(const struct sink *sink)
 {
         return sink->samples;
+}
+
+uint64_t sink_memory_samples(const struct sink *sink)
+{
+        return sink->memory_samples;
 }
 
 size_t sink_images(const struct sink *sink)
@@ -766,6 +772,14 @@ static int note_thread_pointer(struct sink *sink, struct thread *thread, uint64_
         return writer_thread_pointer(sink->writer, thread->thread_id, address, diag);
 }
 
+/* As views.sql tells them. */
+static bool is_memory_sample(const struct event_sample *event)
+{
+        const struct data_source_row *source = event->data_source;
+        return source ? strcmp(source->op, "NA") != 0 || strcmp(source->level, "NA") != 0
+                      : event->has_addr;
+}
+
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag)
 {
@@ -804,6 +818,8 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                 rc = writer_sample(sink->writer, &row, diag);
         if (rc == 0)
                 sink->samples++;
+        if (rc == 0 && is_memory_sample(event))
+                sink->memory_samples++;
         return rc;
 }
 

@@ -40,6 +40,9 @@ int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag)
 /* The latest time of any event. */
 int64_t sink_latest_ns(const struct sink *sink);
 uint64_t sink_samples(const struct sink *sink);
+/* Of these, those of memory accesses: with a data source that tells of one, or with only
+ * an address. */
+uint64_t sink_memory_samples(const struct sink *sink);
 /* Program images that have been told of. */
 size_t sink_images(const struct sink *sink);
 const struct unhandled_instruction *sink_unhandled_instruction(const struct sink *sink);

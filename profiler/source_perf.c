@@ -212,6 +212,26 @@ static int online_cpus(int **cpus, size_t *count, struct diag *diag)
                         "/sys/devices/system/cpu/online");
 }
 
+/* The kernel only says that a CPU's event cannot be opened. */
+static int check_online(const char *chosen, const int *cpus, size_t count,
+                        struct diag *diag)
+{
+        int *online = NULL;
+        size_t online_count, at = 0;
+        int rc = online_cpus(&online, &online_count, diag);
+        for (size_t i = 0; rc == 0 && i < count; i++) {
+                while (at < online_count && online[at] < cpus[i])
+                        at++;
+                if (at == online_count || online[at] != cpus[i])
+                        rc = diag_set(diag, -ENODEV,
+                                      "-C %s: CPU %d is not online here; "
+                                      "/sys/devices/system/cpu/online tells which are",
+                                      chosen, cpus[i]);
+        }
+        free(online);
+        return rc;
+}
+
 static int chosen_cpus(const struct source_options *options, int **cpus, size_t *count,
                        struct diag *diag)
 {
@@ -219,7 +239,7 @@ static int chosen_cpus(const struct source_options *options, int **cpus, size_t 
                 return online_cpus(cpus, count, diag);
         int rc = cpu_list_parse(options->cpus, cpus, count);
         if (rc == 0 && *count > 0)
-                return 0;
+                return check_online(options->cpus, *cpus, *count, diag);
         return diag_set(diag, rc ? rc : -EINVAL, "'%s' is no list of CPUs, such as 0-3,8",
                         options->cpus);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "option_path.h"
 #include "symbolize.h"
 
 int cmd_symbolize(int argc, char **argv);
@@ -203,6 +204,38 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
         return -1;
 }
 
+static int check_directories(const char *option, const char *const *paths,
+                             struct diag *diag)
+{
+        int error = 0;
+
+        for (; *paths && !error; paths++)
+                error = option_directory(option, *paths, diag);
+        return error;
+}
+
+/* Names would be replaced by what a mistyped path gives: none. An exit status, or -1 to
+ * go on. */
+static int check_paths(const struct symbolize_options *options)
+{
+        struct diag diag;
+        int error =
+            check_directories("--debuginfo-path", options->debuginfo_paths, &diag);
+
+        if (!error)
+                error =
+                    check_directories("--build-id-dir", options->build_id_paths, &diag);
+        if (!error && options->symfs)
+                error = option_directory("--symfs", options->symfs, &diag);
+        if (!error && options->vmlinux)
+                error = option_elf_file("--vmlinux", options->vmlinux, &diag);
+        if (!error && options->kallsyms)
+                error = option_file("--kallsyms", options->kallsyms, &diag);
+        if (error)
+                diag_print("symbolize", &diag);
+        return error ? EXIT_FAILED : -1;
+}
+
 /* The status when the command has ended with its options, else -1. */
 static int prepare(int argc, char **argv, struct symbolize_options *options,
                    struct lists *lists)
@@ -218,6 +251,8 @@ static int prepare(int argc, char **argv, struct symbolize_options *options,
         int status = read_options(argc, argv, options, lists);
 
         options->allocators = lists->allocators.items;
+        if (status < 0)
+                status = check_paths(options);
         if (status < 0 && options->symfs) {
                 if (asprintf(&lists->symfs_debug, "%s/usr/lib/debug", options->symfs) < 0)
                         return EXIT_FAILED;

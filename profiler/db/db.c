@@ -205,6 +205,10 @@ static int connect_and_identify(struct db *db, int64_t *application_id)
 static int check_regular_file(const char *path, struct diag *diag)
 {
         struct stat status;
+        if (!*path)
+                return diag_set(diag, -ENOENT,
+                                "the name of the database is empty; without one it is "
+                                "memlag.db");
         if (stat(path, &status)) {
                 int code = -errno;
                 return diag_set(diag, code, "cannot open %s: %s%s", path, strerror(-code),
@@ -327,8 +331,7 @@ static int cannot_create(const char *path, int code, struct diag *diag)
                         path, strerror(-code));
 }
 
-/* Removes the database PATH with the files that SQLite may have left beside it. */
-static int remove_files(const char *path, struct diag *diag)
+int db_remove(const char *path, struct diag *diag)
 {
         static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
         for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
@@ -336,7 +339,7 @@ static int remove_files(const char *path, struct diag *diag)
                 int code = !name ? -ENOMEM : unlink(name) && errno != ENOENT ? -errno : 0;
                 sqlite3_free(name);
                 if (code)
-                        return diag_set(diag, code, "cannot replace %s: %s", path,
+                        return diag_set(diag, code, "cannot remove %s: %s", path,
                                         strerror(-code));
         }
         return 0;
@@ -372,7 +375,7 @@ int db_may_replace(const char *path, struct diag *diag)
 static int remove_existing(const char *path, struct diag *diag)
 {
         int code = db_may_replace(path, diag);
-        return code ? code : remove_files(path, diag);
+        return code ? code : db_remove(path, diag);
 }
 
 int db_move(const char *from, const char *to, struct diag *diag)
@@ -423,7 +426,7 @@ int db_create(const char *path, bool replace, struct db **result, struct diag *d
         struct db *db = db_new(path, DB_READ_WRITE);
         code = db ? create_schema(db, diag) : cannot_create(path, -ENOMEM, diag);
         if (code)
-                remove_files(path, NULL);
+                db_remove(path, NULL);
         return hand_over(db, code, result);
 }
 

@@ -26,6 +26,9 @@ int db_create(const char *path, bool replace, struct db **db, struct diag *diag)
  * -EINVAL or -EBUSY. */
 int db_may_replace(const char *path, struct diag *diag);
 
+/* Removes the closed database at PATH with what SQLite left beside it. */
+int db_remove(const char *path, struct diag *diag);
+
 /* Puts the closed database FROM in the place of TO, which db_may_replace. */
 int db_move(const char *from, const char *to, struct diag *diag);
 

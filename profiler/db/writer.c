@@ -108,7 +108,7 @@ static int fail(struct writer *writer, struct diag *diag)
         struct diag cause;
         writer->failure = db_error(writer->db, "write", &cause);
         diag_set(&writer->failure_diag, 0,
-                 "%.800s; what was written before is kept (%" PRIu64 " samples)",
+                 "%.800s; %" PRIu64 " samples were written before",
                  cause.text, writer->committed_samples);
         if (!sqlite3_get_autocommit(writer->db->sqlite))
                 sqlite3_exec(writer->db->sqlite, "ROLLBACK", NULL, NULL, NULL);

@@ -10,6 +10,7 @@ import contextlib
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -488,7 +489,7 @@ def files_elsewhere(program):
         else:
             entry.parent.mkdir(parents=True)
         entry.symlink_to(hidden.absolute())
-        cached, _ = named_samples(f"--build-id-dir=cache/{place}", "--build-id-dir=none")
+        cached, _ = named_samples(f"--build-id-dir=cache/{place}", "--build-id-dir=root")
         if cached != here:
             fail(f"--build-id-dir: {cached} from the {place} cache, {here} in place")
     # Another build at the same place is not taken.
@@ -731,6 +732,8 @@ def damaged_recordings():
     refuse(path, "PERFILE2")
     path.write_bytes(b"")
     refuse(path, "not a recording")
+    if "--partial" in import_recording(path, status=1).stderr:
+        fail("--partial is advised where nothing comes before")
     whole = (corpus / "file").read_bytes()
     for end, reason in ((600, "cut off"), (len(whole) // 2, "should be there")):
         path.write_bytes(whole[:end])
@@ -786,8 +789,65 @@ def command_line():
         fail("something is left beside the older database")
 
 
+def paths_of_options():
+    """A mistyped path is refused before anything is done; the older database stays."""
+    recording = SOURCE / "tests/fuzz/corpus/perf_data/pipe"
+    import_recording(recording)
+    before = pathlib.Path(DATABASE).read_bytes()
+    plain = pathlib.Path("plain")
+    plain.write_text("no ELF file")
+    for option, path in (
+        ("--symfs", "missing"), ("--symfs", plain), ("--debuginfo-path", "missing"),
+        ("--build-id-dir", plain), ("--vmlinux", "missing"), ("--vmlinux", plain),
+        ("--vmlinux", "."), ("--kallsyms", "missing"), ("--kallsyms", "."),
+    ):
+        for command in (["import", "--force", "-o", DATABASE], ["symbolize"]):
+            last = recording if command[0] == "import" else DATABASE
+            result = run([MEMLAG, *command, f"{option}={path}", last])
+            lines = result.stderr.splitlines()
+            if result.returncode != 1 or len(lines) != 1 or f"{option}: {path}: " not in lines[0]:
+                fail(f"{command[0]} {option}={path}: status {result.returncode}, {lines}")
+            if pathlib.Path(DATABASE).read_bytes() != before:
+                fail(f"{command[0]} {option}={path}: the database has changed")
+
+
+def full_disk():
+    """A file that cannot grow: nothing is left, and the message does not promise more."""
+    directory = pathlib.Path("full")
+    directory.mkdir(exist_ok=True)
+    kinds = make.IDENTIFIER | make.IP | make.TID | make.TIME | make.ADDR
+    recording = pathlib.Path("full.data")
+    recording.write_bytes(make.pipe(kinds, make.stream(kinds, 40_000)))
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
+
+    result = run([MEMLAG, "import", "-o", directory / "full.db", recording], preexec_fn=limit)
+    lines = result.stderr.splitlines()
+    if result.returncode != 1 or len(lines) != 1 or "nothing of it is kept" not in lines[0]:
+        fail(f"a full disk: status {result.returncode}, {lines}")
+    if list(directory.iterdir()):
+        fail(f"a full disk: left are {list(directory.iterdir())}")
+
+
+def no_memory_samples():
+    """The program is told what there is instead, and how to record."""
+    path = pathlib.Path("cycles.data")
+    path.write_bytes(recording_of([(0x3C, 1000, COUNTED, "cycles")], counted_sample(1, 5, 1)))
+    result = import_recording(path)
+    advice = [line for line in result.stderr.splitlines() if "perf mem record" in line]
+    if len(advice) != 1 or "1 samples (cycles)" not in advice[0]:
+        fail(f"a recording of cycles: {result.stderr}")
+    if "perf mem record" in import_recording(SOURCE / "tests/fuzz/corpus/perf_data/file").stderr:
+        fail("a recording of memory samples is told how to make one")
+
+
 def main():
     command_line()
+    paths_of_options()
+    full_disk()
+    no_memory_samples()
     damaged_recordings()
     newer_and_directories()
     counters()

@@ -78,6 +78,8 @@ refuse "VACUUM INTO 'other.db'"
 refuse "SELECT load_extension('other.so')"
 [ ! -e other.db ] || fail "a refused statement made a file"
 query "PRAGMA table_info(run)" | grep -q key || fail "a PRAGMA that reads is refused"
+query "SELECT name FROM pragma_table_info('run')" | grep -q key || fail "a table-valued PRAGMA is refused"
+query "SELECT value FROM json_each('[7]')" | grep -q 7 || fail "a table-valued function is refused"
 
 for bad in '--name nothing' '--format xml' 'a b c' '--name run a b'; do
         status=0

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "option_path.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int refuse(const char *option, const char *path, int code, struct diag *diag)
+{
+        return diag_set(diag, code, "%s: %s: %s; nothing was done", option, path,
+                        strerror(-code));
+}
+
+int option_directory(const char *option, const char *path, struct diag *diag)
+{
+        struct stat status;
+        if (stat(path, &status) != 0)
+                return refuse(option, path, -errno, diag);
+        if (!S_ISDIR(status.st_mode))
+                return refuse(option, path, -ENOTDIR, diag);
+        return access(path, X_OK) == 0 ? 0 : refuse(option, path, -errno, diag);
+}
+
+/* Never waits for the other side of a pipe. */
+static int open_file(const char *option, const char *path, int *fd, struct diag *diag)
+{
+        struct stat status;
+        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (*fd < 0)
+                return refuse(option, path, -errno, diag);
+        if (fstat(*fd, &status) == 0 && !S_ISDIR(status.st_mode))
+                return 0;
+        close(*fd);
+        return refuse(option, path, -EISDIR, diag);
+}
+
+int option_file(const char *option, const char *path, struct diag *diag)
+{
+        int fd, code = open_file(option, path, &fd, diag);
+        if (code == 0)
+                close(fd);
+        return code;
+}
+
+int option_elf_file(const char *option, const char *path, struct diag *diag)
+{
+        char magic[SELFMAG];
+        int fd, code = open_file(option, path, &fd, diag);
+        if (code)
+                return code;
+        if (read(fd, magic, sizeof(magic)) != sizeof(magic) ||
+            memcmp(magic, ELFMAG, SELFMAG) != 0)
+                code = diag_set(diag, -ENOEXEC,
+                                "%s: %s: not an ELF file (a packed kernel, vmlinuz, is "
+                                "none); nothing was done",
+                                option, path);
+        close(fd);
+        return code;
+}

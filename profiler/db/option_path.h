@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What the user names in options must be there: a mistyped path would look like one at
+ * which there happens to be nothing. */
+#ifndef MEMLAG_OPTION_PATH_H
+#define MEMLAG_OPTION_PATH_H
+
+#include "diag.h"
+
+/* Whether PATH, the value of OPTION ("--symfs"), is a directory that can be searched. 0,
+ * or a negative errno value with a message. */
+int option_directory(const char *option, const char *path, struct diag *diag);
+
+/* Whether it is a file that can be read, or an ELF file. */
+int option_file(const char *option, const char *path, struct diag *diag);
+int option_elf_file(const char *option, const char *path, struct diag *diag);
+
+#endif
