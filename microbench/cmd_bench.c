@@ -2,6 +2,7 @@
 /* memlag bench: runs one kernel and tells what an access took. */
 #include <argp.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static const char name[] = "bench";
 
 /* Long enough for the clocks, short enough to wait for. */
 static const double AIM_SECONDS = 0.5;
-static const uint64_t PASSES_MAX = UINT64_C(1) << 40;
+#define PASSES_MAX (UINT64_C(1) << 40)
 
 enum key {
         KEY_LIST = 256,
@@ -134,79 +135,83 @@ static void choose(struct argp_state *state, struct bench_options *options,
                 options->parameters.threads = 1;
 }
 
+/* An option that sets a parameter of the kernel. */
+struct parameter_option {
+        int key;
+        unsigned takes; /* what the kernel must have; 0: each has it */
+        const char *name;
+        size_t offset, size; /* of the field in struct kernel_parameters */
+        uint64_t minimum, maximum;
+        bool bytes;               /* with K, M or G */
+        const char *const *words; /* not a number but one of these; NULL: a number */
+};
+
+#define FIELD(name)                                                                      \
+        .offset = offsetof(struct kernel_parameters, name),                              \
+        .size = sizeof(((struct kernel_parameters *)NULL)->name)
+
+static const char *const orders[] = {"random", "sequential", NULL};
+static const char *const page_kinds[] = {"small", "huge", NULL};
+static const char *const patterns[] = {"never", "always", "alternating", "random", NULL};
+
+static const struct parameter_option parameter_options[] = {
+    {'s', TAKES_SIZE, "--size", FIELD(size_bytes), .bytes = true},
+    {'t', 0, "--threads", FIELD(threads), 1, 1 << 16},
+    {'p', 0, "--passes", FIELD(passes), 1, PASSES_MAX},
+    {KEY_DELAY, TAKES_DELAY, "--delay", FIELD(delay_nops), 0, UINT32_MAX},
+    {KEY_STRIDE, TAKES_STRIDE, "--stride", FIELD(stride_bytes), 8, UINT32_MAX},
+    {KEY_ORDER, TAKES_ORDER, "--order", FIELD(sequential), .words = orders},
+    {KEY_BLOCK, TAKES_ORDER, "--block", FIELD(block_bytes), .bytes = true},
+    {KEY_INDEPENDENT, TAKES_MULTIPLICATIONS, "--independent",
+     FIELD(independent_multiplications), 0, UINT32_MAX},
+    {KEY_DEPENDENT, TAKES_MULTIPLICATIONS, "--dependent",
+     FIELD(dependent_multiplications), 0, UINT32_MAX},
+    {KEY_WIDTH, TAKES_WIDTH, "--width", FIELD(width_bits), 64, 512},
+    {KEY_PAGES, TAKES_PAGES, "--pages", FIELD(pages), .words = page_kinds},
+    {KEY_NODE, TAKES_PAGES, "--node", FIELD(node), 0, 1023},
+    {KEY_PATTERN, TAKES_PATTERN, "--pattern", FIELD(pattern), .words = patterns},
+};
+
+static const struct parameter_option *find_parameter_option(int key)
+{
+        const size_t count = sizeof(parameter_options) / sizeof(parameter_options[0]);
+        for (size_t i = 0; i < count; i++)
+                if (parameter_options[i].key == key)
+                        return &parameter_options[i];
+        return NULL;
+}
+
+static void set_parameter(struct argp_state *state, struct bench_options *options,
+                          const struct parameter_option *option, const char *text)
+{
+        uint64_t value;
+        need(state, options, option->takes, option->name);
+        if (option->words)
+                value = read_word(state, option->name, text, option->words);
+        else if (option->bytes)
+                value = read_bytes(state, option->name, text);
+        else
+                value = read_number(state, option->name, text, option->minimum,
+                                    option->maximum);
+        /* x86 is little endian: the first bytes are the low ones. */
+        memcpy((char *)&options->parameters + option->offset, &value, option->size);
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-        static const char *const orders[] = {"random", "sequential", NULL};
-        static const char *const page_kinds[] = {"small", "huge", NULL};
         static const char *const formats[] = {"table", "json", NULL};
-        static const char *const patterns[] = {"never", "always", "alternating", "random",
-                                               NULL};
         struct bench_options *options = state->input;
-        struct kernel_parameters *parameters = &options->parameters;
+        const struct parameter_option *option = find_parameter_option(key);
+        if (option) {
+                set_parameter(state, options, option, text);
+                return 0;
+        }
         switch (key) {
         case KEY_LIST:
                 options->list = true;
                 return 0;
         case KEY_FORMAT:
                 options->json = read_word(state, "--format", text, formats) == 1;
-                return 0;
-        case 's':
-                need(state, options, TAKES_SIZE, "--size");
-                parameters->size_bytes = read_bytes(state, "--size", text);
-                return 0;
-        case 't':
-                need(state, options, 0, "--threads");
-                parameters->threads =
-                    (uint32_t)read_number(state, "--threads", text, 1, 1 << 16);
-                return 0;
-        case 'p':
-                need(state, options, 0, "--passes");
-                parameters->passes = read_number(state, "--passes", text, 1, PASSES_MAX);
-                return 0;
-        case KEY_DELAY:
-                need(state, options, TAKES_DELAY, "--delay");
-                parameters->delay_nops =
-                    (uint32_t)read_number(state, "--delay", text, 0, UINT32_MAX);
-                return 0;
-        case KEY_STRIDE:
-                need(state, options, TAKES_STRIDE, "--stride");
-                parameters->stride_bytes =
-                    (uint32_t)read_number(state, "--stride", text, 8, UINT32_MAX);
-                return 0;
-        case KEY_ORDER:
-                need(state, options, TAKES_ORDER, "--order");
-                parameters->sequential = read_word(state, "--order", text, orders) == 1;
-                return 0;
-        case KEY_BLOCK:
-                need(state, options, TAKES_ORDER, "--block");
-                parameters->block_bytes = read_bytes(state, "--block", text);
-                return 0;
-        case KEY_INDEPENDENT:
-                need(state, options, TAKES_MULTIPLICATIONS, "--independent");
-                parameters->independent_multiplications =
-                    (uint32_t)read_number(state, "--independent", text, 0, UINT32_MAX);
-                return 0;
-        case KEY_DEPENDENT:
-                need(state, options, TAKES_MULTIPLICATIONS, "--dependent");
-                parameters->dependent_multiplications =
-                    (uint32_t)read_number(state, "--dependent", text, 0, UINT32_MAX);
-                return 0;
-        case KEY_WIDTH:
-                need(state, options, TAKES_WIDTH, "--width");
-                parameters->width_bits =
-                    (uint32_t)read_number(state, "--width", text, 64, 512);
-                return 0;
-        case KEY_PAGES:
-                need(state, options, TAKES_PAGES, "--pages");
-                parameters->pages = read_word(state, "--pages", text, page_kinds);
-                return 0;
-        case KEY_NODE:
-                need(state, options, TAKES_PAGES, "--node");
-                parameters->node = (int)read_number(state, "--node", text, 0, 1023);
-                return 0;
-        case KEY_PATTERN:
-                need(state, options, TAKES_PATTERN, "--pattern");
-                parameters->pattern = read_word(state, "--pattern", text, patterns);
                 return 0;
         case ARGP_KEY_ARG:
                 choose(state, options, text);
