@@ -16,6 +16,7 @@ struct machine_facts {
         double l3_latency_cycles;
         double dram_latency_cycles; /* idle, load to use */
         double dram_bandwidth_gbs;  /* reads and writes together */
+        double dram_knee_gbs;       /* where the latency under load has grown by a quarter */
 };
 
 /* The values that the rules compare with; NAN where neither the machine's

@@ -25,7 +25,10 @@ struct thresholds thresholds_of_machine(const struct machine_facts *machine)
             /* No mix of loads can have more: the right limit where the counters
              * do not tell the mix. */
             .quiet_lmrl_cycles = machine->dram_latency_cycles,
-            .bandwidth_gbs = CONTENDED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
+            /* A measured knee may come before half of the peak, and never makes the limit
+             * higher: with writes the latency rises earlier. */
+            .bandwidth_gbs = fmin(CONTENDED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
+                                  machine->dram_knee_gbs),
             .saturated_gbs = SATURATED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
             .high_latency_cycles = LMRL_FACTOR * machine->dram_latency_cycles,
             .cache_latency_cycles =

@@ -26,6 +26,7 @@ static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
             {"l3_latency_cycles", "caches.levels.2.latency_cycles", 1, "cycles"},
             {"dram_latency_cycles", "memory.0.latency_cycles", 1, "cycles"},
             {"dram_bandwidth_gbs", "bandwidth.peak_read_gbs", 1, "GB/s"},
+            {"dram_knee_gbs", "loaded.knee_gbs", 1, "GB/s"},
             {"saturating_cores", "bandwidth.saturating_threads", 1, "cores"},
         };
         char origin[64];

@@ -21,7 +21,8 @@ static const struct machine_facts machine = {.clock_mhz = 2000,
                                              .l2_latency_cycles = 14,
                                              .l3_latency_cycles = L3,
                                              .dram_latency_cycles = IDLE,
-                                             .dram_bandwidth_gbs = 100};
+                                             .dram_bandwidth_gbs = 100,
+                                             .dram_knee_gbs = NAN};
 static const bool all_known[CONCEPT_COUNT] = {true,  true, true, true, true,
                                               false, true, true, true};
 
@@ -139,6 +140,17 @@ static void below_half_the_bandwidth_nothing_is_contended(void **state)
         struct interval more = stream(lines_of(50.1), 3 * IDLE, 0, 0);
         assert_int_equal(judge(&half, all_known), ANSWER_NO);
         assert_int_equal(judge(&more, all_known), ANSWER_YES);
+}
+
+static void a_knee_only_makes_the_limit_lower(void **state)
+{
+        (void)state;
+        struct machine_facts measured = machine;
+        assert_true(thresholds_of_machine(&measured).bandwidth_gbs == 50);
+        measured.dram_knee_gbs = 80;
+        assert_true(thresholds_of_machine(&measured).bandwidth_gbs == 50);
+        measured.dram_knee_gbs = 30;
+        assert_true(thresholds_of_machine(&measured).bandwidth_gbs == 30);
 }
 
 static void without_a_needed_counter_the_answer_is_unknown(void **state)
@@ -300,6 +312,7 @@ int main(void)
             cmocka_unit_test(harmless_high_bandwidth_is_not_flagged),
             cmocka_unit_test(hits_in_the_last_cache_are_not_taken_for_dram),
             cmocka_unit_test(below_half_the_bandwidth_nothing_is_contended),
+            cmocka_unit_test(a_knee_only_makes_the_limit_lower),
             cmocka_unit_test(without_a_needed_counter_the_answer_is_unknown),
             cmocka_unit_test(bounds_follow_the_rules_in_their_order),
             cmocka_unit_test(stalls_tell_the_middle),
