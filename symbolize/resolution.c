@@ -40,7 +40,7 @@ static const char *no_line(const struct raw *raw, const struct place *place)
         const char *reason = no_function(raw, place);
 
         if (!reason && place->module != RAW_NONE && raw->modules[place->module].too_large)
-                return "debug information too large to unpack";
+                return "binary with too much debug information";
         return reason ? reason : "no line";
 }
 
@@ -50,7 +50,7 @@ static void count(struct resolution *resolution, enum subject subject, const cha
 
         if (!reason)
                 reason = resolved;
-        while (at->reason && strcmp(at->reason, reason) != 0)
+        while (at->reason && at->reason != reason && strcmp(at->reason, reason) != 0)
                 at++;
         at->reason = reason;
         at->samples++;

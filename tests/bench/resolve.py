@@ -4,8 +4,9 @@
 binutils' addr2line and eu-addr2line.
 
 For each program or library given, a database of samples at random addresses of its code
-is made. memlag names them, twice; the two references get each distinct address once, in
-ascending order, and are asked for functions and inlined calls. All run in turns; shown
+is made. memlag names them, twice, and once more a database with one sample at each
+address; the two references get each distinct address once, in ascending order, and are
+asked for functions and inlined calls. All run in turns; shown
 are medians of the processor time (user and system) and of the time on the clock, their
 ratios to memlag's, and the peak memory. eu-addr2line, which is very slow on some files,
 gets only every n-th address, so that its ratio is a lower bound.
@@ -70,24 +71,27 @@ def make_database(path, program, addresses, samples, seed):
 
 def compare(options, program, debug, directory):
     addresses = pick_addresses(program, options.addresses, options.seed)
-    made, database = os.path.join(directory, "made.db"), os.path.join(directory, "named.db")
-    all_of_them = os.path.join(directory, "addresses")
-    some = os.path.join(directory, "some")
+    made, distinct, database, all_of_them, some = (
+        os.path.join(directory, name)
+        for name in ("made.db", "distinct.db", "named.db", "addresses", "some"))
     # In a process of its own: what is started from here begins as large as this one is.
-    maker = multiprocessing.Process(target=make_database, args=(
-        made, program, addresses, options.samples, options.seed))
-    maker.start()
-    maker.join()
-    if maker.exitcode != 0:
-        sys.exit(1)
+    for path, samples in ((made, options.samples), (distinct, len(addresses))):
+        maker = multiprocessing.Process(target=make_database, args=(
+            path, program, addresses, samples, options.seed))
+        maker.start()
+        maker.join()
+        if maker.exitcode != 0:
+            sys.exit(1)
     write_addresses(all_of_them, addresses)
     write_addresses(some, addresses[::options.eu_every])
     symbolize = [options.memlag, "symbolize", *options.symbolize, database]
-    runs = {name: [] for name in ("memlag", "memlag again", "addr2line", "eu-addr2line")}
+    runs = {name: [] for name in ("memlag", "memlag again", "each once", "addr2line", "eu-addr2line")}
     for _ in range(options.rounds):
         shutil.copyfile(made, database)
         runs["memlag"].append(measure(symbolize))
         runs["memlag again"].append(measure(symbolize))
+        shutil.copyfile(distinct, database)
+        runs["each once"].append(measure(symbolize))
         runs["addr2line"].append(measure(["addr2line", "-i", "-f", "-e", debug], all_of_them))
         runs["eu-addr2line"].append(measure(["eu-addr2line", "-i", "-f", "-e", debug], some))
     print(f"{os.path.basename(program)}: {debug_bytes(debug) / 1e6:.0f} MB of debug information,"

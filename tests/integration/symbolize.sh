@@ -156,6 +156,28 @@ for change in true "rm $dwo"; do
                 fail "named again after: $change"
 done
 
+# Packed debug information that claims to be larger than the machine is not unpacked.
+printf '#include <%s.h>\n' stdio stdlib string sys/socket netinet/in >packed.c
+cat program.c >>packed.c
+"$CC" -g -O0 -pie -fPIE -gz=zlib -o packed packed.c
+make_db packed.db packed
+expect_status 0 "$MEMLAG" symbolize packed.db
+[ "$(value packed.db 'SELECT count(line) FROM location')" -gt 0 ] || fail "no lines of packed"
+python3 - <<'END'
+import re, struct, subprocess
+text = subprocess.run(["readelf", "-SW", "packed"], capture_output=True, text=True).stdout
+offset = int(re.search(r"\.debug_info +PROGBITS +0+ ([0-9a-f]+) [0-9a-f]+ 00 +C ", text)[1], 16)
+with open("packed", "r+b") as program:
+    program.seek(offset + 8)  # ch_size
+    program.write(struct.pack("<Q", 1 << 50))
+END
+expect_status 0 "$MEMLAG" symbolize packed.db
+[ "$(value packed.db "SELECT value FROM ledger
+        WHERE kind = 'samples in binary with too much debug information'")" = 4 ] ||
+        fail "the ledger does not say that there is too much: $(value packed.db 'SELECT * FROM ledger')"
+[ "$(value packed.db 'SELECT DISTINCT function FROM location')" = work ] ||
+        fail "no functions of symbols where debug information is not read"
+
 # A server of debug files is asked with --debuginfod only. This one notes who asks.
 objcopy --only-keep-debug program debug
 build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')
