@@ -224,7 +224,7 @@ static int flush(struct import *import, struct diag *diag)
                 rc = sampled_counters_advance(import->counters, import->latest_ns + 1,
                                               true, diag);
         if (rc == 0)
-                rc = perf_deliver_finish(import->deliver, diag);
+                rc = perf_tasks_finish(perf_deliver_tasks(import->deliver), diag);
         return rc == 0 ? sink_finish(import->sink, diag) : rc;
 }
 

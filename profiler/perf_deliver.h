@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Says decoded perf records in the terms of source.h, whether they come from the kernel
- * or from a file: follows processes, threads and mappings, and keeps account of what the
- * records say is missing. Knows neither rings, files nor the database.
+ * or from a file: samples, counters, and account of what the records say is missing.
+ * perf_tasks.h follows the processes for it. Knows neither rings, files nor the database.
  *
  * Records come in the order of their times (perf/order.h). A time in nanoseconds counts
  * from the run's start. */
@@ -9,6 +9,7 @@
 #define MEMLAG_PERF_DELIVER_H
 
 #include "perf/record.h"
+#include "perf_tasks.h"
 #include "source.h"
 
 /* What the records of one event are. */
@@ -22,16 +23,15 @@ struct perf_deliver;
 struct perf_deliver *perf_deliver_new(struct sink *sink);
 void perf_deliver_free(struct perf_deliver *deliver);
 
+/* The processes as they are at this moment. With a tracker set in them, samples in its
+ * code, and in the kernel's clock that it called, are counted and left out, and call
+ * stacks go around it. */
+struct perf_tasks *perf_deliver_tasks(const struct perf_deliver *deliver);
+
 /* Follows the user stacks that samples copied; STACKS must outlive DELIVER. Without it
  * they are left out. */
-struct user_stacks;
 void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
                                   struct user_stacks *stacks);
-
-/* PATH is the file of the heap tracker that memlag had loaded into the target, and must
- * outlive DELIVER: samples in its code, and in the kernel's clock that it called, are
- * counted and left out, and call stacks go around it. */
-void perf_deliver_set_tracker(struct perf_deliver *deliver, const char *path);
 
 /* May change EVENT, which is about to go to the sink; SAMPLE is what it was made of. What
  * it points to must last until the sink has it. */
@@ -41,13 +41,8 @@ void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend ame
                             void *context);
 
 /* Hands RECORD on, which record_decode made with STREAM's layout. What is damaged or
- * makes no sense is counted, and no error: an error is the sink's.
- *
- * FORK, COMM and EXIT begin and end processes and threads; COMM with the exec flag
- * begins a new image, whose executable is the first file that is mapped then. MMAP
- * replaces what it overlaps. Mappings of the kernel are told of each process that has a
- * sample in them. A FORK with PERF_RECORD_MISC_FORK_EXEC tells of a process that existed
- * already, and that inherits nothing.
+ * makes no sense is counted, and no error: an error is the sink's. Mappings of the kernel
+ * are told of each process that has a sample in them.
  *
  * A sample keeps its address and latency, also where its data source says that it was no
  * access to memory. One of an unknown thread belongs to process -1. Its call stack
@@ -56,33 +51,11 @@ int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
                         const struct perf_stream *stream, const struct record *record,
                         struct diag *diag);
 
-/* ---- what is known otherwise, such as of processes that exist already ------------- */
-
-/* A process; EXECUTABLE may be NULL. A known PID gives way to it. */
-int perf_deliver_process(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
-                         uint32_t parent_pid, const char *executable, struct diag *diag);
-/* NAME may be NULL. */
-int perf_deliver_thread(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
-                        uint32_t tid, const char *name, struct diag *diag);
-/* EVENT's image is filled in. */
-int perf_deliver_mapping(struct perf_deliver *deliver, int64_t time_ns, uint32_t pid,
-                         struct event_mapping *event, struct diag *diag);
-
 /* What was counted on a CPU in [START_NS, END_NS). The database knows CPUs as threads of
  * a process of their own. */
 int perf_deliver_cpu_counters(struct perf_deliver *deliver, int64_t start_ns,
                               int64_t end_ns, uint32_t cpu,
                               const struct event_counter *counters, size_t count,
                               struct diag *diag);
-
-/* The kind of mapping (enum mapping_kind) that perf's name for it tells of. *PATH becomes
- * NULL where it is no file. */
-int perf_deliver_mapping_kind(const char **path);
-
-/* What the sink knows process PID as at this moment; 0: it is not known. */
-image_key perf_deliver_image(const struct perf_deliver *deliver, uint32_t pid);
-
-/* No more records come. */
-int perf_deliver_finish(struct perf_deliver *deliver, struct diag *diag);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads /proc/PID (proc(5)) and says it to perf_deliver.h. */
+/* Reads /proc/PID (proc(5)) and says it to perf_tasks.h. */
 #include "perf_existing.h"
 
 #include <dirent.h>
@@ -64,15 +64,15 @@ static int list_numbers(const char *directory, pid_t **numbers, size_t *count)
         return rc;
 }
 
-int perf_existing_threads(pid_t pid, pid_t **tasks, size_t *count, struct diag *diag)
+int perf_existing_threads(pid_t pid, pid_t **threads, size_t *count, struct diag *diag)
 {
         char directory[64];
         snprintf(directory, sizeof(directory), "/proc/%d/task", (int)pid);
-        int rc = list_numbers(directory, tasks, count);
+        int rc = list_numbers(directory, threads, count);
         if (rc == 0 && *count > 0)
                 return 0;
-        free(*tasks);
-        *tasks = NULL;
+        free(*threads);
+        *threads = NULL;
         if (rc == -ENOMEM)
                 return diag_set(diag, rc, "out of memory");
         return diag_set(diag, -ESRCH, "there is no process %d", (int)pid);
@@ -94,15 +94,15 @@ static void read_name(pid_t pid, pid_t tid, char name[64])
         fclose(file);
 }
 
-static int tell_threads(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
-                        const pid_t *tasks, size_t count, struct diag *diag)
+static int tell_threads(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
+                        const pid_t *threads, size_t count, struct diag *diag)
 {
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < count; i++) {
                 char name[64];
-                read_name(pid, tasks[i], name);
-                rc = perf_deliver_thread(deliver, time_ns, (uint32_t)pid,
-                                         (uint32_t)tasks[i], name, diag);
+                read_name(pid, threads[i], name);
+                rc = perf_tasks_thread(tasks, time_ns, (uint32_t)pid,
+                                       (uint32_t)threads[i], name, diag);
         }
         return rc;
 }
@@ -165,7 +165,7 @@ static void widen_stack(struct event_mapping *event, pid_t pid, uint64_t end_bel
 }
 
 /* What is mapped in PID, as its thread WITNESS sees it. */
-static int tell_mappings(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
+static int tell_mappings(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                          pid_t witness, bool stack_only, struct diag *diag)
 {
         FILE *file = open_file(witness, "maps");
@@ -182,25 +182,25 @@ static int tell_mappings(struct perf_deliver *deliver, int64_t time_ns, pid_t pi
                         continue;
                 uint64_t end = event.start_addr + event.length_bytes;
                 event.path = *path ? path : NULL;
-                event.kind = perf_deliver_mapping_kind(&event.path);
+                event.kind = perf_tasks_mapping_kind(&event.path);
                 if (event.kind == MAPPING_STACK) {
                         event.stack_tid = (uint32_t)pid;
                         widen_stack(&event, pid, end_below);
                 }
                 end_below = end;
                 if (!stack_only || event.kind == MAPPING_STACK)
-                        rc = perf_deliver_mapping(deliver, time_ns, (uint32_t)pid, &event,
-                                                  diag);
+                        rc = perf_tasks_mapping(tasks, time_ns, (uint32_t)pid, &event,
+                                                diag);
         }
         free(line);
         fclose(file);
         return rc;
 }
 
-int perf_existing_stack(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
+int perf_existing_stack(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                         struct diag *diag)
 {
-        return tell_mappings(deliver, time_ns, pid, pid, true, diag);
+        return tell_mappings(tasks, time_ns, pid, pid, true, diag);
 }
 
 /* -1: it is gone, or a thread of the kernel. */
@@ -214,31 +214,31 @@ static ssize_t read_executable(pid_t pid, char path[PATH_MAX])
         return length;
 }
 
-int perf_existing_process(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
+int perf_existing_process(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                           struct diag *diag)
 {
-        pid_t *tasks;
+        pid_t *threads;
         size_t count;
-        int rc = perf_existing_threads(pid, &tasks, &count, diag);
+        int rc = perf_existing_threads(pid, &threads, &count, diag);
         if (rc < 0)
                 return rc == -ENOMEM ? rc : 0;
         /* A first thread that has ended sees nothing of its process any more. */
         char executable[PATH_MAX];
         size_t witness = 0;
-        while (witness < count && read_executable(tasks[witness], executable) <= 0)
+        while (witness < count && read_executable(threads[witness], executable) <= 0)
                 witness++;
         bool known = witness < count;
-        rc = perf_deliver_process(deliver, time_ns, (uint32_t)pid, 0,
-                                  known ? executable : NULL, diag);
+        rc = perf_tasks_process(tasks, time_ns, (uint32_t)pid, 0,
+                                known ? executable : NULL, diag);
         if (rc == 0)
-                rc = tell_threads(deliver, time_ns, pid, tasks, count, diag);
+                rc = tell_threads(tasks, time_ns, pid, threads, count, diag);
         if (rc == 0 && known)
-                rc = tell_mappings(deliver, time_ns, pid, tasks[witness], false, diag);
-        free(tasks);
+                rc = tell_mappings(tasks, time_ns, pid, threads[witness], false, diag);
+        free(threads);
         return rc;
 }
 
-int perf_existing_all(struct perf_deliver *deliver, int64_t time_ns, struct diag *diag)
+int perf_existing_all(struct perf_tasks *tasks, int64_t time_ns, struct diag *diag)
 {
         pid_t *processes;
         size_t count;
@@ -248,7 +248,7 @@ int perf_existing_all(struct perf_deliver *deliver, int64_t time_ns, struct diag
                                 strerror(-rc));
         for (size_t i = 0; rc == 0 && i < count; i++)
                 if (processes[i] != getpid())
-                        rc = perf_existing_process(deliver, time_ns, processes[i], diag);
+                        rc = perf_existing_process(tasks, time_ns, processes[i], diag);
         free(processes);
         return rc;
 }

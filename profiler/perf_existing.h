@@ -6,23 +6,23 @@
 
 #include <sys/types.h>
 
-#include "perf_deliver.h"
+#include "perf_tasks.h"
 
-/* The threads of PID in *TASKS, which the caller frees, ascending. -ESRCH when there is
+/* The threads of PID in *THREADS, which the caller frees, ascending. -ESRCH when there is
  * no such process. */
-int perf_existing_threads(pid_t pid, pid_t **tasks, size_t *count, struct diag *diag);
+int perf_existing_threads(pid_t pid, pid_t **threads, size_t *count, struct diag *diag);
 
 /* Tells of PID with its threads and mappings. */
-int perf_existing_process(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
+int perf_existing_process(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                           struct diag *diag);
 
 /* Tells of all processes, but for memlag itself. */
-int perf_existing_all(struct perf_deliver *deliver, int64_t time_ns, struct diag *diag);
+int perf_existing_all(struct perf_tasks *tasks, int64_t time_ns, struct diag *diag);
 
 /* Tells of the main thread's stack, which the kernel makes without a record. It grows
  * downwards, and so its mapping is as large as the process's limit lets it become:
  * nothing else is mapped there. */
-int perf_existing_stack(struct perf_deliver *deliver, int64_t time_ns, pid_t pid,
+int perf_existing_stack(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                         struct diag *diag);
 
 #endif

@@ -12,6 +12,8 @@
 
 #include "array.h"
 #include "intern.h"
+#include "keyed.h"
+#include "perf/counting.h"
 #include "perf/event_table.h"
 
 enum { NAME_MAX_BYTES = 128 };
@@ -52,9 +54,7 @@ struct sampled_counters {
         size_t counter_count;
         struct known_event *events;
         size_t event_count;
-        struct context_intern *read_index; /* (tid or 0, id) → index + 1 */
-        struct last_read *reads;
-        size_t read_count, read_capacity;
+        struct keyed reads;                /* struct last_read, by (tid or 0, id) */
         struct context_intern *gain_index; /* (counter, pid and tid) → index + 1 */
         struct gain *gains;                /* of the interval under way */
         size_t gain_count, gain_capacity;
@@ -71,9 +71,9 @@ sampled_counters_new(struct sink *sink, struct perf_deliver *deliver, int64_t in
         counters->sink = sink;
         counters->deliver = deliver;
         counters->interval_ns = interval_ns;
-        counters->read_index = context_intern_new();
         counters->gain_index = context_intern_new();
-        if (!counters->read_index || !counters->gain_index) {
+        if (keyed_open(&counters->reads, sizeof(struct last_read)) < 0 ||
+            !counters->gain_index) {
                 sampled_counters_free(counters);
                 return NULL;
         }
@@ -84,12 +84,11 @@ void sampled_counters_free(struct sampled_counters *counters)
 {
         if (!counters)
                 return;
-        context_intern_free(counters->read_index);
+        keyed_close(&counters->reads);
         context_intern_free(counters->gain_index);
         free(counters->counters);
         free(counters->told);
         free(counters->events);
-        free(counters->reads);
         free(counters->gains);
         free(counters);
 }
@@ -280,23 +279,15 @@ static int gain_of_read(struct sampled_counters *counters, const struct record_r
                         const struct record_value *value, uint64_t thread,
                         uint64_t *gained, struct diag *diag)
 {
-        struct context_node *node =
-            context_intern_place(counters->read_index, thread, value->id);
-        if (!node || array_reserve(&counters->reads, &counters->read_capacity,
-                                   counters->read_count, sizeof(*counters->reads)) < 0)
+        bool new;
+        struct last_read *last = keyed_place(&counters->reads, thread, value->id, &new);
+        if (!last)
                 return diag_no_memory(diag);
-        if (!node->id) {
-                counters->reads[counters->read_count++] = (struct last_read){0};
-                node->id = (int64_t)counters->read_count;
-        }
-        struct last_read *last = &counters->reads[node->id - 1];
         uint64_t enabled = read->time_enabled - last->time_enabled;
         uint64_t running = read->time_running - last->time_running;
         *gained = value->value >= last->value ? value->value - last->value : 0;
-        if (running > 0 && running < enabled) {
-                double scaled = (double)*gained * ((double)enabled / (double)running);
-                *gained = scaled < 0x1p62 ? (uint64_t)scaled : 0;
-        }
+        if (running < enabled)
+                *gained = counting_scaled(*gained, enabled, running);
         *last = (struct last_read){value->value, read->time_enabled, read->time_running};
         return 0;
 }
@@ -375,7 +366,8 @@ static int tell_task(struct sampled_counters *counters, const struct gain *gains
                 n++;
         }
         *count = n;
-        image_key image = perf_deliver_image(counters->deliver, gains[0].pid);
+        image_key image =
+            perf_tasks_image(perf_deliver_tasks(counters->deliver), gains[0].pid);
         if (!image)
                 return sink_loss(counters->sink, "counts of ended processes", n,
                                  "readings") < 0

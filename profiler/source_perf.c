@@ -100,7 +100,7 @@ static int64_t run_time(const struct source *source, int64_t time_ns)
 static int tell_stack(struct source *source, int64_t time_ns, uint32_t pid,
                       struct diag *diag)
 {
-        image_key image = perf_deliver_image(source->deliver, pid);
+        image_key image = perf_tasks_image(perf_deliver_tasks(source->deliver), pid);
         if (image == 0)
                 return 0;
         struct context_node *node = context_intern_place(source->stacks_told, 0, image);
@@ -109,7 +109,8 @@ static int tell_stack(struct source *source, int64_t time_ns, uint32_t pid,
         if (node->id)
                 return 0;
         node->id = 1;
-        return perf_existing_stack(source->deliver, time_ns, (pid_t)pid, diag);
+        return perf_existing_stack(perf_deliver_tasks(source->deliver), time_ns,
+                                   (pid_t)pid, diag);
 }
 
 /* Where the kernel chooses the period, a sample may stand for more loads than another. */
@@ -150,7 +151,8 @@ static int take_heap_event(void *context, int64_t time_ns, const void *bytes, si
         memcpy(&event, bytes, sizeof(event));
         if (event.kind == HEAP_EVENT_PROCESS)
                 return 0; /* perf's own records tell of it */
-        image_key image = perf_deliver_image(source->deliver, event.pid);
+        image_key image =
+            perf_tasks_image(perf_deliver_tasks(source->deliver), event.pid);
         if (image == 0)
                 return sink_loss(source->sink, "heap events of unknown processes", 1,
                                  "events") < 0
@@ -336,10 +338,10 @@ static int open_session(struct source *source, pid_t target, struct diag *diag)
 static int tell_what_exists(struct source *source, struct diag *diag)
 {
         if (source->options.pid)
-                return perf_existing_process(source->deliver, 0, source->options.pid,
-                                             diag);
+                return perf_existing_process(perf_deliver_tasks(source->deliver), 0,
+                                             source->options.pid, diag);
         return is_system_wide(&source->options)
-                   ? perf_existing_all(source->deliver, 0, diag)
+                   ? perf_existing_all(perf_deliver_tasks(source->deliver), 0, diag)
                    : 0;
 }
 
@@ -398,7 +400,8 @@ int source_perf_start(struct source *source, char ***argv, char ***envp,
                                      &source->heap, diag);
         if (rc < 0)
                 return rc;
-        perf_deliver_set_tracker(source->deliver, heap_transport_tracker(source->heap));
+        perf_tasks_set_tracker(perf_deliver_tasks(source->deliver),
+                               heap_transport_tracker(source->heap));
         return heap_transport_environment(source->heap, (*argv)[0], *envp, envp, diag);
 }
 
@@ -493,5 +496,6 @@ int source_perf_stop(struct source *source, struct diag *diag)
                 rc = note_session_losses(source, lost, diag);
         if (rc == 0)
                 rc = note_heap_losses(source, diag);
-        return rc == 0 ? perf_deliver_finish(source->deliver, diag) : rc;
+        return rc == 0 ? perf_tasks_finish(perf_deliver_tasks(source->deliver), diag)
+                       : rc;
 }

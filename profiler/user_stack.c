@@ -17,6 +17,7 @@
 #include "build_id.h"
 #include "db.h"
 #include "intern.h"
+#include "keyed.h"
 
 /* asm/perf_regs.h of x86 */
 enum { PERF_SP = 7, PERF_IP = 8, DWARF_REGISTERS = 16 };
@@ -42,7 +43,6 @@ struct code_file {
 };
 
 struct unwound_image {
-        image_key key;
         struct code_mapping *mappings; /* the later ones count */
         size_t count;
         size_t capacity;
@@ -51,9 +51,7 @@ struct unwound_image {
 
 struct user_stacks {
         const char *root;
-        struct context_intern *image_index; /* (0, image) → index + 1 */
-        struct unwound_image *images;
-        size_t image_count, image_capacity;
+        struct keyed images;       /* by (0, image) */
         struct intern *file_index; /* build-id and path → index + 1 */
         struct code_file *files;
         size_t file_count, file_capacity;
@@ -71,9 +69,9 @@ struct user_stacks *user_stacks_new(const char *root)
         if (!stacks)
                 return NULL;
         stacks->root = root ? root : "";
-        stacks->image_index = context_intern_new();
         stacks->file_index = intern_new();
-        if (!stacks->image_index || !stacks->file_index) {
+        if (keyed_open(&stacks->images, sizeof(struct unwound_image)) < 0 ||
+            !stacks->file_index) {
                 user_stacks_free(stacks);
                 return NULL;
         }
@@ -92,15 +90,15 @@ void user_stacks_free(struct user_stacks *stacks)
 {
         if (!stacks)
                 return;
-        for (size_t i = 0; i < stacks->image_count; i++) {
-                forget(&stacks->images[i]);
-                free(stacks->images[i].mappings);
+        for (size_t i = 0; i < stacks->images.count; i++) {
+                struct unwound_image *image = keyed_at(&stacks->images, i);
+                forget(image);
+                free(image->mappings);
         }
         for (size_t i = 0; i < stacks->file_count; i++)
                 free(stacks->files[i].path);
-        context_intern_free(stacks->image_index);
+        keyed_close(&stacks->images);
         intern_free(stacks->file_index);
-        free(stacks->images);
         free(stacks->files);
         free(stacks);
 }
@@ -110,23 +108,13 @@ void user_stacks_free(struct user_stacks *stacks)
 
 static struct unwound_image *find_image(const struct user_stacks *stacks, image_key key)
 {
-        int64_t index = context_intern_find(stacks->image_index, 0, key);
-        return index ? &stacks->images[index - 1] : NULL;
+        return keyed_find(&stacks->images, 0, key);
 }
 
 static struct unwound_image *place_image(struct user_stacks *stacks, image_key key)
 {
-        struct context_node *node = context_intern_place(stacks->image_index, 0, key);
-        if (!node)
-                return NULL;
-        if (node->id)
-                return &stacks->images[node->id - 1];
-        if (array_reserve(&stacks->images, &stacks->image_capacity, stacks->image_count,
-                          sizeof(*stacks->images)) < 0)
-                return NULL;
-        stacks->images[stacks->image_count++] = (struct unwound_image){.key = key};
-        node->id = (int64_t)stacks->image_count;
-        return &stacks->images[stacks->image_count - 1];
+        bool new;
+        return keyed_place(&stacks->images, 0, key, &new);
 }
 
 static int place_file(struct user_stacks *stacks, const struct event_mapping *event,

@@ -214,11 +214,12 @@ static bool ran_in_turns(const struct reading *sum)
                sum->time_running <= sum->time_there + sum->time_there / JITTER_PART;
 }
 
-static uint64_t scale(const struct reading *sum)
+uint64_t counting_scaled(uint64_t count, uint64_t time_there, uint64_t time_running)
 {
-        double scaled =
-            (double)sum->value * (double)sum->time_there / (double)sum->time_running;
-        return scaled < 0x1p63 ? (uint64_t)(scaled + 0.5) : sum->value;
+        if (time_running == 0)
+                return count;
+        double scaled = (double)count * (double)time_there / (double)time_running;
+        return scaled < 0x1p63 ? (uint64_t)(scaled + 0.5) : count;
 }
 
 /* What a source gained; false when it did not run although it could have. */
@@ -241,7 +242,8 @@ static bool gain_of_source(const struct counting *counting, size_t source,
         if (sum.time_running == 0 && sum.time_there > 0)
                 return false;
         bool whole = events == 1 ? ran_always(&sum) : ran_in_turns(&sum);
-        *value = (whole || !sum.time_running ? sum.value : scale(&sum)) *
+        *value = (whole ? sum.value
+                        : counting_scaled(sum.value, sum.time_there, sum.time_running)) *
                  counting->slots[source].event->scale;
         return true;
 }

@@ -48,6 +48,10 @@ struct counting_missed {
 size_t counting_gains(struct counting *counting, int64_t now_ns,
                       struct counting_gain *gains, struct counting_missed *missed);
 
+/* COUNT, made in TIME_RUNNING, as it would have been in TIME_THERE. (perf_event_open(2),
+ * on multiplexing.) */
+uint64_t counting_scaled(uint64_t count, uint64_t time_there, uint64_t time_running);
+
 size_t counting_names(const struct counting *counting);
 
 #endif

@@ -37,7 +37,7 @@ static struct fixture open_fixture(void)
 
 static void close_fixture(struct fixture *f)
 {
-        assert_int_equal(perf_deliver_finish(f->deliver, &diag), 0);
+        assert_int_equal(perf_tasks_finish(perf_deliver_tasks(f->deliver), &diag), 0);
         perf_deliver_free(f->deliver);
         assert_int_equal(sink_finish(f->sink, &diag), 0);
         assert_int_equal(writer_close(f->writer, &diag), 0);
@@ -290,7 +290,7 @@ static void the_tracker_is_counted_and_left_out(void **state)
 {
         (void)state;
         struct fixture f = open_fixture();
-        perf_deliver_set_tracker(f.deliver, "/opt/tracker.so");
+        perf_tasks_set_tracker(perf_deliver_tasks(f.deliver), "/opt/tracker.so");
         comm(&f, 1, 9, 9, "p", true);
         map(&f, 1, 9, 0x400000, 0x1000, "/opt/p");
         map(&f, 2, 9, 0x700000, 0x1000, "/opt/tracker.so");

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Items of one size, each under a key of two numbers: found by it, and made when they are
+ * new. Items stay in the order in which they were made. */
+#ifndef MEMLAG_KEYED_H
+#define MEMLAG_KEYED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct context_intern;
+
+struct keyed {
+        struct context_intern *index; /* key → number of the item + 1 */
+        void *items;
+        size_t item_bytes;
+        size_t count, capacity;
+};
+
+/* -ENOMEM; keyed_close in any case. */
+int keyed_open(struct keyed *keyed, size_t item_bytes);
+/* What items own is the caller's to free before. */
+void keyed_close(struct keyed *keyed);
+
+/* Item number INDEX, below count. */
+void *keyed_at(const struct keyed *keyed, size_t index);
+
+/* The item under the key (A, B); NULL: there is none. */
+void *keyed_find(const struct keyed *keyed, uint64_t a, uint64_t b);
+
+/* The same; when there is none, one is made of zeroes, and *NEW says so. Items may move
+ * then. NULL: no memory. */
+void *keyed_place(struct keyed *keyed, uint64_t a, uint64_t b, bool *new);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows processes, threads and mappings by perf's records of them, and by what is known
+ * otherwise, and tells the sink. Knows neither samples, rings nor the database.
+ *
+ * FORK, COMM and EXIT begin and end processes and threads; COMM with the exec flag
+ * begins a new image, whose executable is the first file that is mapped then. MMAP
+ * replaces what it overlaps. A FORK with PERF_RECORD_MISC_FORK_EXEC tells of a process
+ * that existed already, and that inherits nothing. */
+#ifndef MEMLAG_PERF_TASKS_H
+#define MEMLAG_PERF_TASKS_H
+
+#include "perf/record.h"
+#include "source.h"
+
+/* The pid of tasks that are gone, and of the kernel. */
+#define PERF_NO_TASK UINT32_MAX
+
+struct perf_tasks;
+struct perf_process;
+struct user_stacks;
+
+/* SINK must outlive it. NULL: no memory. */
+struct perf_tasks *perf_tasks_new(struct sink *sink);
+void perf_tasks_free(struct perf_tasks *tasks);
+
+/* STACKS is told of code that is mapped, and must outlive TASKS. */
+void perf_tasks_set_user_stacks(struct perf_tasks *tasks, struct user_stacks *stacks);
+/* PATH is the heap tracker's file, and must outlive TASKS. */
+void perf_tasks_set_tracker(struct perf_tasks *tasks, const char *path);
+
+/* Takes a record of one of these kinds; others are none of its business. */
+int perf_tasks_record(struct perf_tasks *tasks, int64_t time_ns,
+                      const struct record *record, struct diag *diag);
+
+/* ---- what is known otherwise, such as of processes that exist already ------------- */
+
+/* A process; EXECUTABLE may be NULL. A known PID gives way to it. */
+int perf_tasks_process(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
+                       uint32_t parent_pid, const char *executable, struct diag *diag);
+/* NAME may be NULL. */
+int perf_tasks_thread(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
+                      uint32_t tid, const char *name, struct diag *diag);
+/* EVENT's image is filled in. */
+int perf_tasks_mapping(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
+                       struct event_mapping *event, struct diag *diag);
+
+/* The kind of mapping (enum mapping_kind) that perf's name for it tells of. *PATH becomes
+ * NULL where it is no file. */
+int perf_tasks_mapping_kind(const char **path);
+
+/* What the sink knows process PID as at this moment; 0: it is not known. */
+image_key perf_tasks_image(const struct perf_tasks *tasks, uint32_t pid);
+
+/* ---- for samples ------------------------------------------------------------------ */
+
+/* Process PID, in *PROCESS, with an image: whatever happens in it proves that it runs.
+ * Valid until the next record. */
+int perf_tasks_running(struct perf_tasks *tasks, uint32_t pid, int64_t time_ns,
+                       struct perf_process **process, struct diag *diag);
+image_key perf_process_image(const struct perf_process *process);
+/* Whether the heap tracker was loaded into it, and whether ADDR lies in the tracker's
+ * code, or in the kernel's that every program has. */
+bool perf_process_has_tracker(const struct perf_process *process);
+bool perf_process_in_tracker(const struct perf_process *process, uint64_t addr);
+bool perf_process_in_vdso(const struct perf_process *process, uint64_t addr);
+
+/* Tells the sink of the kernel's mapping at IP, once an image. */
+int perf_tasks_tell_kernel(struct perf_tasks *tasks, struct perf_process *process,
+                           int64_t time_ns, uint64_t ip, struct diag *diag);
+
+/* No more records come. */
+int perf_tasks_finish(struct perf_tasks *tasks, struct diag *diag);
+
+#endif
