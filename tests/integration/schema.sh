@@ -30,3 +30,22 @@ awk '/^### / { table = $2; next }
 # Nothing compared is nothing proved.
 [ "$(wc -l <real)" -gt 100 ]
 diff -u documented real
+
+# Every kind of the ledger is explained: what the code says is missing, as it says it.
+cd "$SOURCE_DIR"
+{
+        grep -rhoE '(sink_loss|loss|count)\((sink|[a-z_>-]*(->sink|deliver|import|images)), *"[^"]*"' profiler |
+                sed 's/.*"\(.*\)"/\1/'
+        grep -rhoE '^ *\{"[a-z][^"%]*", *[a-z][^"]*,( "|$)' profiler/import.c profiler/source_perf.c \
+                analysis/analyze.c | sed 's/[^"]*"\([^"]*\)".*/\1/'
+        sed -n '/^static const char \*no_function/,/^}/s/.*return "\(.*\)".*/\1/p' symbolize/resolution.c
+        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/sample_type.c | grep -v 'no data address'
+} | sort -u >"$OLDPWD/kinds"
+cd "$OLDPWD"
+[ "$(wc -l <kinds)" -gt 50 ]
+while read -r kind; do
+        grep -q "^|.*\`\(.*[ ]\)\{0,1\}$kind\`" "$SOURCE_DIR/doc/schema.md" || {
+                echo "doc/schema.md does not explain the ledger's '$kind'" >&2
+                exit 1
+        }
+done <kinds
