@@ -17,8 +17,8 @@ IDLE_DELAY = 1000
 CORES = 28
 SIZE = "96M"  # beyond L2 and L3 of all cores
 
-THREADS = [1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28]
-DELAYS = [0, 20, 50, 100, 200, 500, 1000, 2000]
+THREADS = [1, 4, 8, 12, 16, 20, 28]
+DELAYS = [0, 20, 50, 100, 200, 500, 1000]
 HEADER = ["prefetch", "threads", "delay_nops", "bandwidth_gbs", "use", "lmrl_cycles",
           "l1_miss_latency_cycles", "sampling_latency_cycles", "fb_full_ratio",
           "active_cores", "contended_part", "bound"]

@@ -18,8 +18,8 @@ ORDERS = [("random, small blocks", ["--block", "16K"]),
 REGIONS = [(f"{name}, stride {stride}", [*options, "--stride", stride], stride)
            for (name, options), stride in itertools.product(ORDERS, (64, 128))]
 LEVELS = ["L1", "L2", "L3", "DRAM"]
-SWEEP_KIB = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096,
-             8192, 12288, 16384, 24576, 32768, 49152, 65536, 98304, 131072, 196608]
+SWEEP_KIB = [8, 16, 24, 32, 40, 48, 64, 128, 192, 256, 320, 384, 512, 1024, 4096, 16384, 24576,
+             32768, 40960, 49152, 65536, 98304, 196608]
 HEADER = ["region", "buffer_kib", *LEVELS]
 
 

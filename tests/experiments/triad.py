@@ -46,7 +46,7 @@ def state(statements, point):
 
 def short(memlag, statements):
     for prefetch in ("off", "on"):
-        state(statements, measure(memlag, prefetch, 1, 150))
+        state(statements, measure(memlag, prefetch, 1, 120))
 
 
 def full(memlag, statements, directory):
