@@ -87,7 +87,8 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "core.lfb_entries = %.0f\n",
                 calibration_number(calibration, "core.outstanding_misses"));
         fprintf(out, "core.store_buffer_entries = 64 # assumed\n");
-        fputs("core.lock_cycles = 18 # assumed\n"
+        fputs("l2.queue_entries = 16 # assumed\n"
+              "core.lock_cycles = 18 # assumed\n"
               "arithmetic.multiply_cycles = 3 # assumed, as all of arithmetic\n"
               "arithmetic.divide_cycles = 20\n"
               "arithmetic.divide_interval_cycles = 6\n"

@@ -57,6 +57,7 @@
         X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                            \
         X(l2_ways, "l2.ways", "ways", 1, 32)                                             \
         X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                     \
+        X(l2_queue_entries, "l2.queue_entries", "lines", 1, 64)                          \
         X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
         X(l3_ways, "l3.ways", "ways", 1, 32)                                             \
         X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \
@@ -278,6 +279,7 @@ struct simpmu_sample {
         X(STALLS_L2, "cycle_activity.stalls_l2_pending", "cycles")                       \
         X(STALLS_LDM, "cycle_activity.stalls_ldm_pending", "cycles")                     \
         X(SB_FULL, "resource_stalls.sb", "cycles")                                       \
+        X(SQ_FULL, "offcore_requests_buffer.sq_full", "cycles")                          \
         X(DEMAND_READ, "offcore_requests.demand_data_rd", "events")                      \
         X(DEMAND_RFO, "offcore_requests.demand_rfo", "events")                           \
         X(OFFCORE, "offcore_response.demand_data_rd.l3_miss", "events")                  \

@@ -40,6 +40,7 @@ static const struct {
     {"l2.size_bytes", "1048576"},
     {"l2.ways", "16"},
     {"l2.latency_cycles", "14"},
+    {"l2.queue_entries", "16"},
     {"l3.size_bytes", "8388608"},
     {"l3.ways", "16"},
     {"l3.latency_cycles", "68"},

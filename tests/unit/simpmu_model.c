@@ -232,6 +232,26 @@ static void missing_stores_stall_for_the_store_buffer(void **state)
         assert_near((double)value[SIMPMU_SB_FULL], (double)value[SIMPMU_CYCLES], 0.05);
 }
 
+/* More fill buffers than places beyond L2: these decide how many misses are under way. */
+static void the_queue_beyond_l2_bounds_the_overlap(void **state)
+{
+        const uint64_t loads = 50000;
+        struct simpmu_params params = default_params();
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        params.l2_queue_entries = 6;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t i = 0; i < loads; i++)
+                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
+        counters(rig, 0, value);
+        assert_near((double)value[SIMPMU_CYCLES] / (double)loads, DRAM_CYCLES / 6.0,
+                    0.02);
+        assert_near((double)value[SIMPMU_SQ_FULL], (double)value[SIMPMU_CYCLES], 0.05);
+}
+
 /* With 56 instructions from miss to miss the ROB of 224 holds 4 of them. */
 static void reorder_window_bounds_the_overlap(void **state)
 {
@@ -834,6 +854,8 @@ int main(void)
             cmocka_unit_test_teardown(arithmetic_in_a_chain_takes_its_time, free_blocks),
             cmocka_unit_test_teardown(stall_counters_are_as_m17_found_them, free_blocks),
             cmocka_unit_test_teardown(missing_stores_stall_for_the_store_buffer,
+                                      free_blocks),
+            cmocka_unit_test_teardown(the_queue_beyond_l2_bounds_the_overlap,
                                       free_blocks),
             cmocka_unit_test_teardown(reorder_window_bounds_the_overlap, free_blocks),
             cmocka_unit_test_teardown(further_words_of_a_line_hit_its_fill_buffer,

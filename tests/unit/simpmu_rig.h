@@ -96,6 +96,7 @@ static inline struct simpmu_params default_params(void)
             .l2_bytes = 256 * KIB,
             .l2_ways = 8,
             .l2_latency_cycles = 14,
+            .l2_queue_entries = 16,
             .l3_bytes = 2 * MIB,
             .l3_ways = 11,
             .l3_latency_cycles = 60,

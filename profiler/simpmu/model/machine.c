@@ -68,6 +68,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
             .params = *params,
             .slots_per_cycle = (uint64_t)params->issue_width,
             .fill_buffers = (uint32_t)params->lfb_entries,
+            .queue_entries = (uint32_t)params->l2_queue_entries,
             .node_count = (uint32_t)params->nodes,
             .core_count = (uint32_t)(params->cores * params->nodes),
             .inclusion = (enum inclusion)params->l3_inclusion,
@@ -109,6 +110,7 @@ static struct core *core_new(struct machine *machine, uint32_t number)
         struct core *core = machine->allocate(sizeof(*core));
 
         core->number = number;
+        core->queue_fills = machine->fill_buffers > machine->queue_entries;
         core->node = node_of(machine, number);
         for (uint32_t i = 0; i < STREAMS; i++)
                 core->streams[i].page = UINT64_MAX;
@@ -163,8 +165,9 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 static void forget_requests(struct core *core)
 {
         core->last_request = 0;
-        for (uint32_t i = 0; i < L2_PREFETCH_QUEUE; i++)
-                core->prefetch_done[i] = 0;
+        for (uint32_t i = 0; i < L2_QUEUE_MAXIMUM; i++)
+                core->queue_done[i] = core->prefetch_done[i] = 0;
+        core->queue_full_until = 0;
         for (uint32_t i = 0; i < L2_REQUESTS; i++)
                 core->requests[i].arrival = 0;
 }
@@ -198,6 +201,7 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
         value[SIMPMU_STALLS_L2] = activity->stalls[ACTIVITY_L2] / cycle;
         value[SIMPMU_STALLS_LDM] = activity->stalls[ACTIVITY_LDM] / cycle;
         value[SIMPMU_SB_FULL] = counters->sb_full_slots / cycle;
+        value[SIMPMU_SQ_FULL] = counters->sq_full_slots / cycle;
         value[SIMPMU_DEMAND_READ] = counters->demand_read_lines;
         value[SIMPMU_DEMAND_RFO] = counters->demand_rfo_lines;
 

@@ -19,9 +19,9 @@
 #include "tlb.h"
 
 /* What the prefetchers of L2 know: see prefetch.h. */
-#define STREAMS           32u  /* pages that are followed */
-#define L2_REQUESTS       256u /* lines in flight to L2 are looked up here */
-#define L2_PREFETCH_QUEUE 16u  /* prefetches under way at a time */
+#define STREAMS          32u  /* pages that are followed */
+#define L2_REQUESTS      256u /* lines in flight to L2 are looked up here */
+#define L2_QUEUE_MAXIMUM 64u
 
 struct stream {
         uint64_t page;
@@ -73,8 +73,13 @@ struct core {
         struct sim_hot *hot;          /* filters that may let lines of L1 pass */
         struct contender *contenders; /* see contest.h */
         uint64_t last_request;        /* when the last of the requests arrives */
+        bool queue_fills;             /* more may be under way than there are places */
         uint64_t prefetches;
-        uint64_t prefetch_done[L2_PREFETCH_QUEUE];
+        uint64_t prefetch_done[L2_QUEUE_MAXIMUM];
+        /* When each place in the queue beyond L2 is free of demand requests again, and
+         * until when these have waited for one so far. */
+        uint64_t queue_done[L2_QUEUE_MAXIMUM];
+        uint64_t queue_full_until;
         struct stream streams[STREAMS];
         uint32_t next_stream; /* the one to replace next */
         struct strided_load strided_loads[STRIDE_LOADS];
@@ -135,6 +140,7 @@ struct machine {
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency; /* loads of at least this latency qualify */
         uint32_t fill_buffers;
+        uint32_t queue_entries; /* beyond L2 */
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */
         uint32_t core_count; /* of all nodes */
         uint32_t cores_used; /* cores[0 .. cores_used) exist */

@@ -210,6 +210,31 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
         return read_memory(machine, thread, line, begin, level);
 }
 
+/* The place in the queue beyond L2 that is free first. */
+static uint64_t *queue_place(const struct machine *machine, struct core *core)
+{
+        uint64_t *first = &core->queue_done[0];
+
+        for (uint32_t i = 1; i < machine->queue_entries; i++)
+                first = core->queue_done[i] < *first ? &core->queue_done[i] : first;
+        return first;
+}
+
+uint64_t miss_queue_wait(const struct machine *machine, struct sim_thread *thread,
+                         uint64_t begin, uint64_t **place)
+{
+        struct core *core = thread->core;
+
+        *place = queue_place(machine, core);
+        uint64_t asked = later(begin, **place);
+        uint64_t from = later(begin, core->queue_full_until);
+        if (asked <= from)
+                return asked;
+        thread->counters.sq_full_slots += asked - from;
+        core->queue_full_until = asked;
+        return asked;
+}
+
 void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
                        bool writes, bool for_load)
 {

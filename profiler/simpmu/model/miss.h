@@ -46,6 +46,11 @@ uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t
 void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
                        bool writes, bool for_load);
 
+/* The way of a LINE that is not in L2 through the queue: takes a place in it. Returns
+ * when the request that could begin at BEGIN does. */
+uint64_t miss_queue_wait(const struct machine *machine, struct sim_thread *thread,
+                         uint64_t begin, uint64_t **place);
+
 /* The cold half of miss_buffer: more requests than there are buffers, of which some may
  * be free by NOW. Returns when the request can begin. */
 uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now);
@@ -107,32 +112,38 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
         struct miss miss = {.level = SIMPMU_LEVEL_L2};
         bool in_l2 = cache_touch(&thread->core->l2, line);
         enum others others = OTHERS_NOTHING;
+        uint64_t asked = begin; /* beyond L2 */
+        uint64_t *queued = NULL;
 
         machine_tick(machine, now);
+        if (__builtin_expect(!in_l2 && thread->core->queue_fills, 0))
+                asked = miss_queue_wait(machine, thread, begin, &queued);
         if (machine->cores_used > 1 && (writes || !in_l2))
-                others = coherence_request(machine, thread, line, writes, begin,
+                others = coherence_request(machine, thread, line, writes, asked,
                                            &miss.contested);
         if (__builtin_expect(others >= OTHERS_MODIFIED, 0))
                 latency = miss_modified_elsewhere(machine, thread, line,
-                                                  others == OTHERS_FAR_MODIFIED, begin,
+                                                  others == OTHERS_FAR_MODIFIED, asked,
                                                   &miss.level);
         else if (__builtin_expect(!in_l2, 0))
-                latency = miss_beyond_l2(machine, thread, line, begin, &miss.level);
+                latency = miss_beyond_l2(machine, thread, line, asked, &miss.level);
         else if (__builtin_expect(thread->core->last_request > begin, 0))
                 latency += prefetch_wait(thread->core, line, begin, &miss.level);
         if (__builtin_expect(writes && others != OTHERS_NOTHING, 0))
                 latency = later(latency, miss_invalidation(machine, others));
-        thread->fill_done[thread->fill_count - 1] = begin + latency;
+        miss.completion = asked + latency;
+        thread->fill_done[thread->fill_count - 1] = miss.completion;
+        if (__builtin_expect(queued != NULL, 0))
+                *queued = miss.completion;
         if (for_load) {
-                thread->counters.pending_slots += latency;
-                activity_cover(&thread->activity, ACTIVITY_L1D, begin, begin + latency);
+                thread->counters.pending_slots += miss.completion - begin;
+                activity_cover(&thread->activity, ACTIVITY_L1D, begin, miss.completion);
         }
         if (__builtin_expect(!in_l2, 0)) {
-                miss_count_demand(thread, begin, begin + latency, writes, for_load);
+                miss_count_demand(thread, begin, miss.completion, writes, for_load);
                 thread->counters.demand_dram_lines +=
                     for_load && miss.level == SIMPMU_LEVEL_DRAM;
         }
-        miss.completion = begin + latency;
         return miss;
 }
 

@@ -21,9 +21,10 @@ uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
 }
 
 /* The queue beyond L2 has a place for one more prefetch at NOW. */
-static bool queue_has_room(const struct core *core, uint64_t now)
+static bool queue_has_room(const struct machine *machine, const struct core *core,
+                           uint64_t now)
 {
-        return core->prefetch_done[core->prefetches % L2_PREFETCH_QUEUE] <= now;
+        return core->prefetch_done[core->prefetches % machine->queue_entries] <= now;
 }
 
 static void bring_to_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
@@ -33,10 +34,10 @@ static void bring_to_l2(struct machine *machine, struct sim_thread *thread, uint
         struct cache_place place = cache_place_of(&core->l2, line);
         enum simpmu_level level;
 
-        if (cache_find(&core->l2, &place) != 0 || !queue_has_room(core, now))
+        if (cache_find(&core->l2, &place) != 0 || !queue_has_room(machine, core, now))
                 return;
         uint64_t arrival = now + miss_in_l2(machine, thread, line, now, &level);
-        core->prefetch_done[core->prefetches++ % L2_PREFETCH_QUEUE] = arrival;
+        core->prefetch_done[core->prefetches++ % machine->queue_entries] = arrival;
         core->requests[line & (L2_REQUESTS - 1)] =
             (struct l2_request){line, arrival, level};
         core->last_request = later(core->last_request, arrival);

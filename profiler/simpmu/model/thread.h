@@ -26,7 +26,8 @@ struct sim_counters {
         uint64_t loads_at[SIMPMU_LEVEL_COUNT]; /* that the filters did not let pass */
         uint64_t pending_slots;
         uint64_t fb_full_slots;
-        uint64_t sb_full_slots;     /* stalled for a place in the store buffer */
+        uint64_t sb_full_slots; /* stalled for a place in the store buffer */
+        uint64_t sq_full_slots;
         uint64_t demand_read_lines; /* asked beyond L2 */
         uint64_t demand_rfo_lines;
         uint64_t dram_read_lines;
