@@ -328,17 +328,19 @@ static void show(const json_t *document)
         show_loaded(document);
 }
 
+/* Into a directory that is there: a mistyped path is an error. */
 static int draw(const json_t *document, const char *path, struct diag *diag)
 {
-        char *text = NULL;
-        size_t size = 0;
-        FILE *out = open_memstream(&text, &size);
-        if (out)
-                picture_write(document, out);
-        int rc = out && fclose(out) == 0 ? calibration_write(path, text, diag)
-                                         : diag_no_memory(diag);
-        free(text);
-        return rc;
+        FILE *out = fopen(path, "we");
+        if (!out)
+                return diag_set(diag, -errno, "cannot write %s: %s", path,
+                                strerror(errno));
+        picture_write(document, out);
+        bool failed = ferror(out);
+        if (fclose(out) != 0 || failed)
+                return diag_set(diag, -EIO, "cannot write %s: the disk may be full",
+                                path);
+        return 0;
 }
 
 static int print(const struct calibrate_options *options, const json_t *document,

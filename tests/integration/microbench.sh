@@ -62,6 +62,9 @@ grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 "$MEMLAG" calibrate --show >show.txt
 cmp quick.txt show.txt
 "$MEMLAG" calibrate --export json >calibration.json
+"$MEMLAG" calibrate --show --picture missing/curves.svg >out 2>err && fail "drawn into a missing directory"
+grep -q "cannot write missing/curves.svg" err || fail "$(cat err)"
+[ ! -e missing ] || fail "a directory was made for the picture"
 python3 - calibration.json curves.svg <<'EOF'
 import json
 import sys
