@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Header, sections and the stream of records of both forms. Records of perf itself (types
- * from 64 on) are used up here; the kernel's are handed on. */
+/* The stream of records of both forms, and the header of a pipe. Records of perf itself
+ * (types from 64 on) are used up here; the kernel's are handed on. */
 #include "perf_data.h"
 
 #include <errno.h>
@@ -8,35 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decompress.h"
-#include "input.h"
+#include "perf_data_internal.h"
 
 static const char magic[8] = "PERFILE2";
 static const char magic_swapped[8] = "2ELIFREP";
 static const char magic_old[8] = "PERFFILE"; /* before 2010 */
-
-enum {
-        PIPE_HEADER_BYTES = 16,
-        FEATURE_MAX_BYTES = 64 << 20,
-        SECTION_BYTES = 16,
-        MAGIC_BYTES = 8,
-        HEADER_BYTES = 8,
-};
-
-/* The header of a file; in a pipe only the first two. */
-struct file_section {
-        uint64_t offset;
-        uint64_t size;
-};
-struct file_header {
-        char magic[MAGIC_BYTES];
-        uint64_t size;
-        uint64_t attr_size; /* of one entry: the attributes and a section of ids */
-        struct file_section attrs;
-        struct file_section data;
-        struct file_section event_types;
-        uint64_t features[FEATURE_COUNT / 64];
-};
 
 /* Record types of perf itself (tools/lib/perf/include/perf/event.h). */
 enum {
@@ -65,37 +41,17 @@ enum {
 };
 enum { KERNEL_TYPES_END = 64 };
 
-struct perf_data {
-        struct input input;
-        int spooled_fd; /* a pipe's copy, or -1 */
-        bool pipe;
-        bool has_damage;
-        struct diag damage;
-        struct diag bad_feature; /* the first of them */
-        uint64_t bad_features;
-        struct events events;
-        uint64_t id_bytes_left; /* no file has more ids of events than bytes */
-        struct features features;
-        struct perf_data_counts counts;
-        struct decompress *compressed; /* NULL: nothing was compressed */
-        bool in_compressed;            /* it may hold another record */
-        uint64_t record_offset_bytes;
-        bool failed;
-        uint64_t aligned[INPUT_PEEK_MAX_BYTES / 8];
-};
-
 /* ---- messages -----------------------------------------------------------------------
  */
 
-/* Puts "offset N: " before what DIAG says. */
-static int at_offset(struct diag *diag, uint64_t offset_bytes, int code)
+int perf_data_at_offset(struct diag *diag, uint64_t offset_bytes, int code)
 {
         struct diag what = *diag;
         return diag_set(diag, code, "offset %llu: %s", (unsigned long long)offset_bytes,
                         what.text);
 }
 
-static void note_damage(struct perf_data *data, const struct diag *diag)
+void perf_data_note_damage(struct perf_data *data, const struct diag *diag)
 {
         if (!data->has_damage)
                 data->damage = *diag;
@@ -113,10 +69,8 @@ uint64_t perf_data_bad_features(const struct perf_data *data, const char **first
         return data->bad_features;
 }
 
-/* Decodes a feature, whose SIZE bytes stand at OFFSET. Records can be read without: what
- * cannot be decoded is only noted. An empty one is one that perf could not find out. */
-static int take_feature_bytes(struct perf_data *data, unsigned number, const void *bytes,
-                              size_t size, uint64_t offset, struct diag *diag)
+int perf_data_take_feature(struct perf_data *data, unsigned number, const void *bytes,
+                           size_t size, uint64_t offset, struct diag *diag)
 {
         if (size == 0)
                 return 0;
@@ -128,164 +82,6 @@ static int take_feature_bytes(struct perf_data *data, unsigned number, const voi
                 diag_set(&data->bad_feature, rc, "offset %llu: feature %u: %s",
                          (unsigned long long)offset, number, diag->text);
         return 0;
-}
-
-/* ---- the header of a file
- * ----------------------------------------------------------------- */
-
-/* The ids of event INDEX, which are 8 bytes each. */
-static int read_ids(struct perf_data *data, size_t index, const struct file_section *ids,
-                    struct diag *diag)
-{
-        uint8_t bytes[4096];
-        if (ids->size % 8 != 0 || ids->size > data->id_bytes_left)
-                return diag_set(diag, -EBADMSG,
-                                "offset %llu: %llu bytes cannot be the ids of event %zu",
-                                (unsigned long long)ids->offset,
-                                (unsigned long long)ids->size, index);
-        data->id_bytes_left -= ids->size;
-        for (uint64_t done = 0; done < ids->size;) {
-                uint64_t left = ids->size - done;
-                size_t step = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
-                int rc =
-                    input_read_at(&data->input, ids->offset + done, bytes, step, diag);
-                if (rc == 0)
-                        rc = events_add_ids(&data->events, index, bytes, step / 8, diag);
-                if (rc < 0)
-                        return rc;
-                done += step;
-        }
-        return 0;
-}
-
-static int read_attr(struct perf_data *data, uint64_t offset, size_t attr_bytes,
-                     struct diag *diag)
-{
-        uint8_t bytes[sizeof(struct perf_event_attr)] = {0};
-        struct file_section ids;
-        size_t kept = attr_bytes < sizeof(bytes) ? attr_bytes : sizeof(bytes);
-        int rc = input_read_at(&data->input, offset, bytes, kept, diag);
-        if (rc == 0)
-                rc = input_read_at(&data->input, offset + attr_bytes, &ids, sizeof(ids),
-                                   diag);
-        if (rc == 0 && (rc = events_add(&data->events, bytes, kept, diag)) < 0)
-                at_offset(diag, offset, rc);
-        return rc == 0 ? read_ids(data, data->events.count - 1, &ids, diag) : rc;
-}
-
-static int read_attrs(struct perf_data *data, const struct file_header *header,
-                      struct diag *diag)
-{
-        enum { ATTR_SIZE_AT = 16, EVENTS_MAX = 65536 };
-        uint64_t least = PERF_ATTR_SIZE_VER0 + SECTION_BYTES;
-        if (header->attr_size < least || header->attr_size > 65536)
-                return diag_set(diag, -EBADMSG,
-                                "offset %d: an event takes %llu bytes; it takes %llu or "
-                                "some more",
-                                ATTR_SIZE_AT, (unsigned long long)header->attr_size,
-                                (unsigned long long)least);
-        uint64_t count = header->attrs.size / header->attr_size;
-        if (count == 0 || count > EVENTS_MAX || header->attrs.size % header->attr_size)
-                return diag_set(diag, -EBADMSG,
-                                "offset %d: %llu bytes cannot be the events, of %llu "
-                                "bytes each",
-                                ATTR_SIZE_AT + 16, (unsigned long long)header->attrs.size,
-                                (unsigned long long)header->attr_size);
-        int rc = 0;
-        data->id_bytes_left = data->input.size_bytes;
-        for (uint64_t i = 0; i < count && rc == 0; i++)
-                rc = read_attr(data, header->attrs.offset + i * header->attr_size,
-                               (size_t)header->attr_size - SECTION_BYTES, diag);
-        return rc;
-}
-
-static int read_feature(struct perf_data *data, unsigned number,
-                        const struct file_section *section, struct diag *diag)
-{
-        if (section->size > FEATURE_MAX_BYTES)
-                return diag_set(diag, -EBADMSG,
-                                "offset %llu: feature %u says that it has %llu bytes",
-                                (unsigned long long)section->offset, number,
-                                (unsigned long long)section->size);
-        void *bytes = malloc(section->size ? (size_t)section->size : 1);
-        if (!bytes)
-                return diag_no_memory(diag);
-        int rc = input_read_at(&data->input, section->offset, bytes,
-                               (size_t)section->size, diag);
-        if (rc == 0)
-                rc = take_feature_bytes(data, number, bytes, (size_t)section->size,
-                                        section->offset, diag);
-        free(bytes);
-        return rc;
-}
-
-/* The table of sections follows the data: one entry for each bit that is set. Sections
- * that are not there are damage, which is only noted: records can be read without. */
-static int read_features(struct perf_data *data, const struct file_header *header,
-                         struct diag *diag)
-{
-        uint64_t at = header->data.offset + header->data.size;
-        for (unsigned number = 0; number < FEATURE_COUNT; number++) {
-                struct file_section section;
-                if (!(header->features[number / 64] >> number % 64 & 1))
-                        continue;
-                int rc = input_read_at(&data->input, at, &section, sizeof(section), diag);
-                at += sizeof(section);
-                if (rc == 0)
-                        rc = read_feature(data, number, &section, diag);
-                if (rc == -EBADMSG)
-                        note_damage(data, diag);
-                else if (rc < 0)
-                        return rc;
-        }
-        return 0;
-}
-
-/* Where the records are; a recording that perf did not finish does not say how many. */
-static void find_data(struct perf_data *data, const struct file_header *header)
-{
-        uint64_t size = data->input.size_bytes, begin = header->data.offset;
-        uint64_t end = begin + header->data.size;
-        struct diag diag;
-        if (header->data.size == 0) {
-                diag_set(&diag, 0,
-                         "offset 48: the recording was not finished (perf was killed, "
-                         "or is still running)");
-                note_damage(data, &diag);
-                end = size;
-        } else if (end > size || end < begin) {
-                diag_set(&diag, 0,
-                         "the file is cut off: it ends at offset %llu, its records at "
-                         "%llu",
-                         (unsigned long long)size, (unsigned long long)end);
-                note_damage(data, &diag);
-                end = size;
-        }
-        input_seek(&data->input, begin, end);
-}
-
-static int open_file(struct perf_data *data, struct diag *diag)
-{
-        struct file_header header;
-        int rc = input_read_at(&data->input, 0, &header, sizeof(header), diag);
-        if (rc < 0)
-                return rc;
-        if (header.data.offset < sizeof(header) ||
-            header.data.offset > data->input.size_bytes)
-                return diag_set(diag, -EBADMSG,
-                                "offset 40: the records cannot begin at offset %llu of a "
-                                "file of %llu bytes",
-                                (unsigned long long)header.data.offset,
-                                (unsigned long long)data->input.size_bytes);
-        rc = read_attrs(data, &header, diag);
-        if (rc < 0)
-                return rc;
-        find_data(data, &header);
-        if (header.features[0] >> FEATURE_DIR_FORMAT & 1)
-                return diag_set(diag, -EPROTO,
-                                "it is one file of a recording by several threads (perf "
-                                "record --threads); record without --threads");
-        return data->has_damage ? 0 : read_features(data, &header, diag);
 }
 
 /* ---- opening
@@ -336,7 +132,7 @@ static int open_header(struct perf_data *data, struct diag *diag)
                                 PIPE_HEADER_BYTES);
         if (!data->input.seekable)
                 rc = input_spool(&data->input, &data->spooled_fd, diag);
-        return rc == 0 ? open_file(data, diag) : rc;
+        return rc == 0 ? perf_data_read_header(data, diag) : rc;
 }
 
 int perf_data_open(int fd, struct perf_data **result, struct diag *diag)
@@ -432,8 +228,8 @@ static int take_feature(struct perf_data *data, const uint8_t *bytes, size_t siz
         uint64_t number = size >= BODY_AT ? u64_at(bytes, NUMBER_AT) : FEATURE_COUNT;
         if (number >= FEATURE_COUNT)
                 return 0; /* perf marks the end of the features so */
-        return take_feature_bytes(data, (unsigned)number, bytes + BODY_AT, size - BODY_AT,
-                                  data->record_offset_bytes, diag);
+        return perf_data_take_feature(data, (unsigned)number, bytes + BODY_AT,
+                                      size - BODY_AT, data->record_offset_bytes, diag);
 }
 
 static int take_compressed(struct perf_data *data, uint32_t type, const uint8_t *bytes,
@@ -538,7 +334,7 @@ static int next_compressed(struct perf_data *data, struct perf_data_item *item,
         struct perf_event_header header;
         int rc = decompress_next(data->compressed, &bytes, &size, diag);
         if (rc < 0)
-                return at_offset(diag, data->record_offset_bytes, rc);
+                return perf_data_at_offset(diag, data->record_offset_bytes, rc);
         if (size == 0) {
                 data->in_compressed = false;
                 return 0;
@@ -624,7 +420,7 @@ static int step(struct perf_data *data, struct perf_data_item *item, bool *ended
                         rc = take_own(data, header.type, (const uint8_t *)data->aligned,
                                       size, diag);
         }
-        return rc < 0 ? at_offset(diag, data->record_offset_bytes, rc) : 0;
+        return rc < 0 ? perf_data_at_offset(diag, data->record_offset_bytes, rc) : 0;
 }
 
 int perf_data_next(struct perf_data *data, struct perf_data_item *item, struct diag *diag)

@@ -9,66 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cursor.h"
+
 /* Larger than the headers of Debian 12 know. */
 #define BUILD_ID_HAS_SIZE (1u << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE */
 
 enum { BUILD_ID_BYTES = 20 };
-
-/* ---- a cursor that never passes the end ---------------------------------------------
- */
-
-struct cursor {
-        const uint8_t *at;
-        size_t left;
-        bool failed;
-};
-
-static const uint8_t *take(struct cursor *cursor, uint64_t count)
-{
-        if (count > cursor->left) {
-                cursor->failed = true;
-                cursor->left = 0;
-                return NULL;
-        }
-        const uint8_t *bytes = cursor->at;
-        cursor->at += count;
-        cursor->left -= (size_t)count;
-        return bytes;
-}
-
-static uint32_t take_u32(struct cursor *cursor)
-{
-        uint32_t value = 0;
-        const uint8_t *bytes = take(cursor, sizeof(value));
-        if (bytes)
-                memcpy(&value, bytes, sizeof(value));
-        return value;
-}
-
-static uint64_t take_u64(struct cursor *cursor)
-{
-        uint64_t value = 0;
-        const uint8_t *bytes = take(cursor, sizeof(value));
-        if (bytes)
-                memcpy(&value, bytes, sizeof(value));
-        return value;
-}
-
-struct text {
-        const char *bytes;
-        int length; /* fits "%.*s" */
-};
-
-/* A string of a stored length, padded with NULs; without one it ends there. */
-static struct text take_text(struct cursor *cursor)
-{
-        uint32_t stored = take_u32(cursor);
-        const char *bytes = (const char *)take(cursor, stored);
-        if (!bytes)
-                return (struct text){"", 0};
-        size_t length = strnlen(bytes, stored);
-        return (struct text){bytes, length > INT32_MAX ? INT32_MAX : (int)length};
-}
 
 /* ---- facts
  * ------------------------------------------------------------------------------ */
@@ -151,22 +97,23 @@ static int builder_put(struct builder *builder, bool failed, struct features *fe
 static int decode_cpus(struct features *features, struct cursor *cursor,
                        struct diag *diag)
 {
-        take_u32(cursor); /* that the machine could have */
-        return put_number(features, "cpus", take_u32(cursor), NULL, diag);
+        cursor_u32(cursor); /* that the machine could have */
+        return put_number(features, "cpus", cursor_u32(cursor), NULL, diag);
 }
 
 static int decode_memory(struct features *features, struct cursor *cursor,
                          struct diag *diag)
 {
-        return put_number(features, "memory_bytes", take_u64(cursor) * 1024, NULL, diag);
+        return put_number(features, "memory_bytes", cursor_u64(cursor) * 1024, NULL,
+                          diag);
 }
 
 static int decode_clock(struct features *features, struct cursor *cursor)
 {
-        take_u32(cursor); /* version */
-        take_u32(cursor); /* clock */
-        features->wall_clock_ns = take_u64(cursor);
-        features->clock_ns = take_u64(cursor);
+        cursor_u32(cursor); /* version */
+        cursor_u32(cursor); /* clock */
+        features->wall_clock_ns = cursor_u64(cursor);
+        features->clock_ns = cursor_u64(cursor);
         features->has_clock = !cursor->failed;
         return 0;
 }
@@ -197,7 +144,7 @@ void features_free(struct features *features)
 static int decode_command(struct features *features, struct cursor *cursor,
                           struct diag *diag)
 {
-        uint32_t count = take_u32(cursor);
+        uint32_t count = cursor_u32(cursor);
         if (count > cursor->left) { /* each word takes some bytes */
                 cursor->failed = true;
                 return 0;
@@ -207,7 +154,7 @@ static int decode_command(struct features *features, struct cursor *cursor,
         if (!features->command)
                 return diag_no_memory(diag);
         for (uint32_t i = 0; i < count && !cursor->failed; i++) {
-                struct text word = take_text(cursor);
+                struct text word = cursor_text(cursor);
                 features->command[i] = strndup(word.bytes, (size_t)word.length);
                 if (!features->command[i])
                         return diag_no_memory(diag);
@@ -218,14 +165,14 @@ static int decode_command(struct features *features, struct cursor *cursor,
 /* The attributes of all events once more, with names and ids. */
 static int decode_events(struct events *events, struct cursor *cursor, struct diag *diag)
 {
-        uint32_t count = take_u32(cursor);
-        uint32_t attr_bytes = take_u32(cursor);
+        uint32_t count = cursor_u32(cursor);
+        uint32_t attr_bytes = cursor_u32(cursor);
         int rc = 0;
         for (uint32_t i = 0; i < count && rc == 0 && !cursor->failed; i++) {
-                take(cursor, attr_bytes);
-                uint32_t id_count = take_u32(cursor);
-                struct text name = take_text(cursor);
-                const uint8_t *ids = take(cursor, (uint64_t)id_count * 8);
+                cursor_bytes(cursor, attr_bytes);
+                uint32_t id_count = cursor_u32(cursor);
+                struct text name = cursor_text(cursor);
+                const uint8_t *ids = cursor_bytes(cursor, (uint64_t)id_count * 8);
                 uint64_t id = 0;
                 size_t index = i;
                 if (!ids)
@@ -250,9 +197,9 @@ static int decode_topology(struct features *features, struct cursor *cursor,
         static const char *const keys[] = {"packages", "cores"};
         int rc = 0;
         for (size_t i = 0; i < 2 && rc == 0; i++) {
-                uint32_t count = take_u32(cursor);
+                uint32_t count = cursor_u32(cursor);
                 for (uint32_t k = 0; k < count && !cursor->failed; k++)
-                        take_text(cursor);
+                        cursor_text(cursor);
                 if (!cursor->failed)
                         rc = put_number(features, keys[i], count, NULL, diag);
         }
@@ -266,12 +213,12 @@ static int decode_numa(struct features *features, struct cursor *cursor,
         int rc = builder_open(&builder, diag);
         if (rc < 0)
                 return rc;
-        uint32_t count = take_u32(cursor);
+        uint32_t count = cursor_u32(cursor);
         for (uint32_t i = 0; i < count && !cursor->failed; i++) {
-                uint32_t node = take_u32(cursor);
-                uint64_t total_kib = take_u64(cursor);
-                take_u64(cursor); /* free */
-                struct text cpus = take_text(cursor);
+                uint32_t node = cursor_u32(cursor);
+                uint64_t total_kib = cursor_u64(cursor);
+                cursor_u64(cursor); /* free */
+                struct text cpus = cursor_text(cursor);
                 fprintf(builder.out, "%s%u: cpus %.*s, %llu MiB", i ? "; " : "", node,
                         cpus.length, cpus.bytes, (unsigned long long)total_kib / 1024);
         }
@@ -301,17 +248,17 @@ static int put_cache(struct features *features, uint32_t level, struct text kind
 static int decode_caches(struct features *features, struct cursor *cursor,
                          struct diag *diag)
 {
-        take_u32(cursor); /* version */
-        uint32_t count = take_u32(cursor);
+        cursor_u32(cursor); /* version */
+        uint32_t count = cursor_u32(cursor);
         int rc = 0;
         for (uint32_t i = 0; i < count && rc == 0 && !cursor->failed; i++) {
-                uint32_t level = take_u32(cursor);
-                uint32_t line_bytes = take_u32(cursor);
-                take_u32(cursor); /* sets */
-                take_u32(cursor); /* ways */
-                struct text kind = take_text(cursor);
-                struct text size = take_text(cursor);
-                take_text(cursor); /* CPUs */
+                uint32_t level = cursor_u32(cursor);
+                uint32_t line_bytes = cursor_u32(cursor);
+                cursor_u32(cursor); /* sets */
+                cursor_u32(cursor); /* ways */
+                struct text kind = cursor_text(cursor);
+                struct text size = cursor_text(cursor);
+                cursor_text(cursor); /* CPUs */
                 if (!cursor->failed)
                         rc = put_cache(features, level, kind, size, line_bytes, diag);
         }
@@ -321,10 +268,10 @@ static int decode_caches(struct features *features, struct cursor *cursor,
 /* "NAME=VALUE" pairs, as many as a count before them says. */
 static void print_caps(struct cursor *cursor, FILE *out)
 {
-        uint32_t count = take_u32(cursor);
+        uint32_t count = cursor_u32(cursor);
         for (uint32_t i = 0; i < count && !cursor->failed; i++) {
-                struct text name = take_text(cursor);
-                struct text value = take_text(cursor);
+                struct text name = cursor_text(cursor);
+                struct text value = cursor_text(cursor);
                 fprintf(out, "%s%.*s=%.*s", i ? " " : "", name.length, name.bytes,
                         value.length, value.bytes);
         }
@@ -348,12 +295,12 @@ static int decode_pmu_caps(struct features *features, struct cursor *cursor,
         int rc = builder_open(&builder, diag);
         if (rc < 0)
                 return rc;
-        uint32_t count = take_u32(cursor);
+        uint32_t count = cursor_u32(cursor);
         for (uint32_t i = 0; i < count && !cursor->failed; i++) {
                 if (i)
                         fputs("; ", builder.out);
                 print_caps(cursor, builder.out);
-                struct text name = take_text(cursor);
+                struct text name = cursor_text(cursor);
                 fprintf(builder.out, " (%.*s)", name.length, name.bytes);
         }
         return builder_put(&builder, cursor->failed, features, "pmu_caps", diag);
@@ -366,10 +313,10 @@ static int decode_hybrid(struct features *features, struct cursor *cursor,
         int rc = builder_open(&builder, diag);
         if (rc < 0)
                 return rc;
-        uint32_t count = take_u32(cursor);
+        uint32_t count = cursor_u32(cursor);
         for (uint32_t i = 0; i < count && !cursor->failed; i++) {
-                struct text name = take_text(cursor);
-                struct text cpus = take_text(cursor);
+                struct text name = cursor_text(cursor);
+                struct text cpus = cursor_text(cursor);
                 fprintf(builder.out, "%s%.*s: cpus %.*s", i ? "; " : "", name.length,
                         name.bytes, cpus.length, cpus.bytes);
         }
@@ -399,9 +346,9 @@ int features_add_build_id(struct features *features, const void *bytes, size_t s
 {
         enum { HEADER_BYTES = 8, ID_FIELD_BYTES = 24 };
         struct cursor cursor = {bytes, size, false};
-        const uint8_t *header = take(&cursor, HEADER_BYTES);
-        take_u32(&cursor); /* pid */
-        const uint8_t *id = take(&cursor, ID_FIELD_BYTES);
+        const uint8_t *header = cursor_bytes(&cursor, HEADER_BYTES);
+        cursor_u32(&cursor); /* pid */
+        const uint8_t *id = cursor_bytes(&cursor, ID_FIELD_BYTES);
         const char *path = (const char *)cursor.at;
         if (cursor.failed)
                 return diag_set(diag, -EBADMSG, "a build-id entry of %zu bytes", size);
@@ -433,7 +380,7 @@ static int decode_build_ids(struct features *features, struct cursor *cursor,
                 uint16_t size = 0;
                 if (cursor->left >= 8)
                         memcpy(&size, bytes + 6, sizeof(size));
-                if (size < 8 || !take(cursor, size)) {
+                if (size < 8 || !cursor_bytes(cursor, size)) {
                         cursor->failed = true;
                         break;
                 }
@@ -452,19 +399,19 @@ static int decode(struct features *features, struct events *events, unsigned num
         case 2:
                 return decode_build_ids(features, cursor, diag);
         case 3:
-                return put_text(features, "hostname", take_text(cursor), diag);
+                return put_text(features, "hostname", cursor_text(cursor), diag);
         case 4:
-                return put_text(features, "kernel", take_text(cursor), diag);
+                return put_text(features, "kernel", cursor_text(cursor), diag);
         case 5:
-                return put_text(features, "perf_version", take_text(cursor), diag);
+                return put_text(features, "perf_version", cursor_text(cursor), diag);
         case 6:
-                return put_text(features, "architecture", take_text(cursor), diag);
+                return put_text(features, "architecture", cursor_text(cursor), diag);
         case 7:
                 return decode_cpus(features, cursor, diag);
         case 8:
-                return put_text(features, "cpu", take_text(cursor), diag);
+                return put_text(features, "cpu", cursor_text(cursor), diag);
         case 9:
-                return put_text(features, "cpuid", take_text(cursor), diag);
+                return put_text(features, "cpuid", cursor_text(cursor), diag);
         case 10:
                 return decode_memory(features, cursor, diag);
         case 11:
