@@ -41,6 +41,7 @@ static int is_on_its_core(struct perf_event *event)
 
 static void set_filter(struct pmu *pmu)
 {
+        pmu->capabilities |= PERF_PMU_CAP_HETEROGENEOUS_CPUS;
         pmu->filter_match = is_on_its_core;
 }
 #else
@@ -73,7 +74,6 @@ static struct device_attribute small_cpus = __ATTR(cpus, 0444, small_cpus_show, 
 static int register_core(struct pmu *pmu, const char *name, int type,
                          struct device_attribute *cpus)
 {
-        pmu->capabilities |= PERF_PMU_CAP_HETEROGENEOUS_CPUS;
         set_filter(pmu);
         pmu->attr_groups = sysfs_groups(pmu == &small_pmu, cpus);
         return perf_pmu_register(pmu, name, type);
