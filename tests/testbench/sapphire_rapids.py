@@ -143,10 +143,10 @@ class SapphireRapids(PebsCase):
                 self.assertEqual(value % LINE_BYTES, 0)
                 self.assertIn(lines, given_ns)
                 if lines_before:
-                    self.assertAlmostEqual(
-                        lines - lines_before,
-                        lines_per_ms * (given_ns[lines] - given_ns[lines_before]) / 1e6,
-                        delta=1)
+                    ms = (given_ns[lines] - given_ns[lines_before]) / 1e6
+                    # Less where the kernel stopped the PMU for a moment, as from Linux
+                    # 6.2 on when other events of the CPU come or go.
+                    self.assertLessEqual(lines - lines_before, lines_per_ms * ms + 1)
                 lines_before = lines
             self.assertEqual(lines, max(given_ns))
             self.assert_spread(recording, column, readings)
