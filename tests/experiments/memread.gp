@@ -3,17 +3,17 @@
 set datafile separator ','
 set terminal svg size 900,700 font 'sans-serif,12' background '#ffffff'
 set output 'memread.svg'
-set multiplot layout 2,2 margins 0.08,0.985,0.09,0.93 spacing 0.08,0.13
+set multiplot layout 2,2 margins 0.08,0.985,0.09,0.93 spacing 0.1,0.15
 set key top left
 set grid lc rgb '#dddddd'
 set xlabel 'DRAM bandwidth, GB/s'
 set xrange [0:110]
-set yrange [0:*]
-row(mode, delay, column) = strcol(1) eq mode && int(column('delay_nops')) == delay
+set logscale y
+set yrange [80:10000]
 delays = '0 20 100 500 1000'
 colour(i) = word('#000000 #0072b2 #d55e00 #009e73 #cc79a7', i)
 
-# One curve for each delay, a point for each number of threads.
+# A colour for each delay, a point for each number of threads.
 do for [mode in 'off on'] {
         do for [what in 'lmrl_cycles sampling_latency_cycles'] {
                 set title (what eq 'lmrl_cycles' ? 'LMRL' : 'Sampling latency') . \
@@ -23,7 +23,7 @@ do for [mode in 'off on'] {
                         using (strcol('prefetch') eq mode && \
                                column('delay_nops') == int(word(delays, i)) ? \
                                column('bandwidth_gbs') : NaN):(column(what)) \
-                        with linespoints pt 7 ps 0.5 lc rgb colour(i) \
+                        with points pt 7 ps 0.6 lc rgb colour(i) \
                         title 'delay ' . word(delays, i)
         }
 }

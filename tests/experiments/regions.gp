@@ -7,8 +7,8 @@ set multiplot layout 2,3 margins 0.07,0.985,0.1,0.93 spacing 0.05,0.15
 set key at graph 0.98,0.5 right center
 set grid lc rgb '#dddddd'
 set logscale x 2
-set xtics ('8 KiB' 8, '128' 128, '2 MiB' 2048, '32' 32768)
-set xrange [8:196608]
+set xtics ('8 KiB' 8, '32' 32, '256' 256, '5 MiB' 5120, '32' 32768)
+set xrange [8:32768]
 set yrange [-0.02:1.05]
 titles = '"random, small blocks" "random, large blocks" "sequential"'
 colour(i) = word('#009e73 #0072b2 #e69f00 #000000', i)

@@ -10,16 +10,15 @@ import experiment
 CPU = "haswell-ep"
 KERNEL = "chase_plain%"
 KIB = 1024
-L3_KIB = 30 * 1024
-SHORT_L3_KIB = 5 * 1024  # so that the short version has less to go through
+L3_KIB = 5 * 1024  # in place of 30 MiB, so that there is less to go through
 ORDERS = [("random, small blocks", ["--block", "16K"]),
           ("random, large blocks", ["--block", "1M"]),
           ("sequential", ["--order", "sequential"])]
 REGIONS = [(f"{name}, stride {stride}", [*options, "--stride", stride], stride)
            for (name, options), stride in itertools.product(ORDERS, (64, 128))]
 LEVELS = ["L1", "L2", "L3", "DRAM"]
-SWEEP_KIB = [8, 16, 24, 32, 40, 48, 64, 128, 192, 256, 320, 384, 512, 1024, 4096, 16384, 24576,
-             32768, 40960, 49152, 65536, 98304, 196608]
+SWEEP_KIB = [8, 16, 32, 40, 48, 128, 256, 320, 384, 512, 2048, 4096, 5120, 6144, 8192, 16384,
+             32768]
 HEADER = ["region", "buffer_kib", *LEVELS]
 
 
@@ -27,7 +26,7 @@ def measure(memlag, region, kib, l3_kib):
     """The parts of the loads that the levels serve. Small buffers are chased often, so
     that there are samples enough."""
     _, options, _ = REGIONS[region]
-    passes = max(1, 4096 // kib)
+    passes = max(1, 2048 // kib)
     run = experiment.Recording(
         memlag, "chase", ["--size", f"{kib}K", *options, "--passes", passes], cpu=CPU,
         record=["--sim-set", f"l3.size_bytes={l3_kib * KIB}", "--ldlat", "1", "--period",
@@ -53,9 +52,9 @@ def inside(region, l3_kib):
 
 def short(memlag, statements):
     for region in range(len(REGIONS)):
-        for level, kib in inside(region, SHORT_L3_KIB)[:len(LEVELS)]:
+        for level, kib in inside(region, L3_KIB)[:len(LEVELS)]:
             state(statements, region, level, kib,
-                  measure(memlag, region, kib, SHORT_L3_KIB))
+                  measure(memlag, region, kib, L3_KIB))
 
 
 def full(memlag, statements, directory):

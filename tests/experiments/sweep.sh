@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# sweep.sh MEMLAG: the full experiments, with CSV, tables and pictures in doc/experiments.
+# Takes half an hour or more; needs gnuplot (Debian: gnuplot-nox).
+set -eu
+memlag=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+there=$here/../../doc/experiments
+command -v gnuplot >/dev/null || { echo "sweep.sh: gnuplot is missing; install gnuplot-nox" >&2; exit 1; }
+export PYTHONDONTWRITEBYTECODE=1
+for experiment in memread triad blas regions chases; do
+        # Statements that do not hold are in the table, and end only this experiment.
+        python3 "$here/$experiment.py" "$memlag" --full "$there" || true
+done
+cd "$there"
+for picture in memread regions; do
+        gnuplot "$here/$picture.gp"
+done
