@@ -118,6 +118,9 @@ static json_t *event_json(const struct campaign *campaign, size_t candidate,
         struct evidence evidence = evidence_of(campaign, candidate, concept);
         struct judgement judgement =
             judge(concept, evidence.observations, evidence.count);
+        /* Of an event that nobody has told of, no kernel need make it count. */
+        if (!fits && judgement.verdict == EVENT_DEAD)
+                judgement.verdict = EVENT_UNKNOWN;
         bool usable = fits && judge_usable(concept, judgement.verdict);
         return json_pack(
             "{s:s, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "event", event->name,
@@ -146,7 +149,8 @@ static enum concept best_concept(const struct campaign *campaign, size_t candida
                 best = (enum concept)c;
                 best_judgement = judgement;
         }
-        *fits = best_judgement.verdict != EVENT_SOMETHING_ELSE;
+        *fits = best_judgement.verdict != EVENT_SOMETHING_ELSE &&
+                best_judgement.verdict != EVENT_DEAD;
         return best;
 }
 
