@@ -87,4 +87,16 @@ MISSES = "mem_load_retired.l1_miss"
 expect("misses, caches only", caches_only[MISSES], plain[MISSES], 0.01)
 if caches_only[CYCLES] > plain[CYCLES] / 3:
     sys.exit(f"caches only: {caches_only[CYCLES]:.1f} cycles a step")
+
+
+def samples():
+    totals("chase")
+    with sqlite3.connect("core.db") as db:
+        return db.execute("SELECT time_ns, ip, addr, latency_cycles FROM sample").fetchall()
+
+
+# A single thread does the same in every run.
+first = samples()
+if not first or samples() != first:
+    sys.exit("two runs of one program have other samples")
 print("ok")
