@@ -35,7 +35,8 @@ static const char *const known_allocators[] = {
     "strdup", "strndup", "asprintf", "vasprintf", "getline", "getdelim", "__libc_malloc",
     "__libc_calloc", "__libc_realloc", "__libc_memalign", "__strdup", "__strndup",
     "__mmap", "operator new*", "std::*", "__gnu_cxx::*", "alloc::*", "__rust_alloc*",
-    "__rdl_alloc*", "__rustc*", "hashbrown::*",
+    "__rdl_alloc*", "__rustc*", "hashbrown::*", "<alloc::*", "<std::*", "<hashbrown::*",
+    "<core::*", "core::*",
     /* the usual names of wrappers that end the program when there is no memory */
     "xmalloc*", "xcalloc*", "xrealloc*", "xreallocarray", "xzalloc*", "x2realloc*",
     "x2nrealloc*", "xnmalloc*", "xnrealloc*", "xstrdup*", "xstrndup*", "xmemdup*",
