@@ -41,6 +41,8 @@ build()
         "$compiler" -g -O2 -pthread "$@" -o "$name" "$source"
 }
 
+mkdir -p debug
+
 # separate NAME: keeps its debug information in another file, below debug/.
 separate()
 {
