@@ -4,12 +4,12 @@ set datafile separator ','
 set terminal svg size 900,700 font 'sans-serif,12' background '#ffffff'
 set output 'memread.svg'
 set multiplot layout 2,2 margins 0.08,0.985,0.09,0.93 spacing 0.1,0.15
-set key top left
+set key top left horizontal maxcols 2
 set grid lc rgb '#dddddd'
 set xlabel 'DRAM bandwidth, GB/s'
 set xrange [0:110]
 set logscale y
-set yrange [80:10000]
+set yrange [80:30000]
 delays = '0 20 100 500 1000'
 colour(i) = word('#000000 #0072b2 #d55e00 #009e73 #cc79a7', i)
 

@@ -4,7 +4,7 @@ set datafile separator ','
 set terminal svg size 900,560 font 'sans-serif,12' background '#ffffff'
 set output 'regions.svg'
 set multiplot layout 2,3 margins 0.07,0.985,0.1,0.93 spacing 0.05,0.15
-set key at graph 0.98,0.5 right center
+set key at graph 0.73,0.5 right center samplen 2
 set grid lc rgb '#dddddd'
 set logscale x 2
 set xtics ('8 KiB' 8, '32' 32, '256' 256, '5 MiB' 5120, '32' 32768)
