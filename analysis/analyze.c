@@ -51,7 +51,7 @@ static int read_facts(struct analysis *a, struct diag *diag)
         return code;
 }
 
-/* ---- intervals ------------------------------------------------------------- */
+/* ---- intervals ---- */
 
 static int measure_intervals(struct analysis *a, struct diag *diag)
 {
@@ -142,7 +142,7 @@ static int find_intervals(struct analysis *a, struct diag *diag)
         return store_judgements(a, diag);
 }
 
-/* ---- samples and the ledger ------------------------------------------------ */
+/* ---- samples and the ledger ---- */
 
 static int find_samples(struct analysis *a, struct diag *diag)
 {

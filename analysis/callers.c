@@ -52,7 +52,7 @@ static int no_memory(struct diag *diag)
         return diag_set(diag, -ENOMEM, "no memory for the tree of callers");
 }
 
-/* ---- reading --------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* Makes room for one more of COUNT items; the room doubles at powers of two. */
 static int reserve(void **items, size_t count, size_t item_bytes)
@@ -149,7 +149,7 @@ static int index_functions(struct callers *callers)
         return 0;
 }
 
-/* ---- the tree -------------------------------------------------------------- */
+/* ---- the tree ---- */
 
 static int compare_frame(const void *id, const void *frame)
 {
@@ -272,7 +272,7 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
         return code;
 }
 
-/* ---- writing --------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* A node with what it sums, and where its children are in the list of nodes. */
 struct node {

@@ -93,7 +93,7 @@ static const struct argp parser = {
            "(memlag.db) that waited most for memory.",
 };
 
-/* ---- a recording that was cut off before it was analysed ------------------- */
+/* ---- a recording that was cut off before it was analysed ---- */
 
 struct missing {
         bool names;

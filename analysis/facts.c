@@ -11,7 +11,7 @@
 
 #include "statement.h"
 
-/* ---- the machine ----------------------------------------------------------- */
+/* ---- the machine ---- */
 
 static double *machine_field(struct machine_facts *machine, const char *key)
 {
@@ -74,7 +74,7 @@ void machine_origins_free(struct machine_origins *origins)
         free(origins->dram_bandwidth);
 }
 
-/* ---- the counters ---------------------------------------------------------- */
+/* ---- the counters ---- */
 
 struct counter_meaning {
         int64_t counter_id;

@@ -39,7 +39,7 @@ struct pass {
         struct latencies latencies; /* of each line, for the percentiles */
 };
 
-/* ---- preparation ----------------------------------------------------------- */
+/* ---- preparation ---- */
 
 static int read_sources(struct db *db, struct pass *pass, struct diag *diag)
 {
@@ -100,7 +100,7 @@ static void pass_close(struct pass *pass)
         latencies_free(&pass->latencies);
 }
 
-/* ---- one sample ------------------------------------------------------------ */
+/* ---- one sample ---- */
 
 static int compare_source(const void *id, const void *source)
 {
@@ -229,7 +229,7 @@ static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
         return code;
 }
 
-/* ---- the tables ------------------------------------------------------------ */
+/* ---- the tables ---- */
 
 /* Timer samples tell of no cause. */
 static enum verdict tally_verdict(const struct tally *tally,

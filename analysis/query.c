@@ -12,7 +12,7 @@
 #include "statement.h"
 #include "text.h"
 
-/* ---- what is allowed ------------------------------------------------------- */
+/* ---- what is allowed ---- */
 
 /* Pragmas that tell of the schema or the file and change neither. */
 static bool is_reading_pragma(const char *name)
@@ -72,7 +72,7 @@ static int authorize(void *context, int action, const char *first, const char *s
         }
 }
 
-/* ---- errors ---------------------------------------------------------------- */
+/* ---- errors ---- */
 
 /* Shows the line of SQL in which the byte at OFFSET is, and a caret under it. */
 static void show_position(const char *sql, size_t offset)
@@ -125,7 +125,7 @@ static int compile_error(struct db *db, const char *sql, const char *statement,
         return code;
 }
 
-/* ---- results --------------------------------------------------------------- */
+/* ---- results ---- */
 
 /* The columns' names; in JSON, where an object's names must differ, a repeated one
  * gets its place appended. The caller frees it with free_names. */

@@ -52,7 +52,7 @@ void render_json_text(FILE *out, const char *bytes, size_t length);
 /* Writes a cell as a JSON value: blobs as hexadecimal strings. */
 void render_json_cell(FILE *out, const struct cell *cell);
 
-/* ---- one file a format: render.c calls these ------------------------------- */
+/* ---- one file a format: render.c calls these ---- */
 
 void csv_header(FILE *out, const char *const *names, size_t count);
 void csv_row(FILE *out, const struct cell *cells, size_t count);

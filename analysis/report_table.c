@@ -49,7 +49,7 @@ static void print_counted(FILE *out, int64_t count, const char *plural)
         fprintf(out, "%" PRId64 " %.*s", count, (int)length, plural);
 }
 
-/* ---- the summary, in whole sentences ---------------------------------------- */
+/* ---- the summary, in whole sentences ---- */
 
 static void say_contended(FILE *text, const struct report_summary *summary)
 {
@@ -206,7 +206,7 @@ static void print_head(FILE *out, const struct report_summary *summary)
         putc('\n', out);
 }
 
-/* ---- rows, source text, ledger ----------------------------------------------- */
+/* ---- rows, source text, ledger ---- */
 
 /* A dram verdict beside a DRAM column near 0% looks wrong, and is not: of the loads from
  * one line the first alone comes from DRAM, and the others wait as long for its line. */

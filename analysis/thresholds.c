@@ -36,7 +36,7 @@ struct thresholds thresholds_of_machine(const struct machine_facts *machine)
         };
 }
 
-/* ---- from the run's own quiet intervals ------------------------------------ */
+/* ---- from the run's own quiet intervals ---- */
 
 static int compare_double(const void *a, const void *b)
 {
@@ -133,7 +133,7 @@ static int fill_from_run(struct db *db, const struct run_counters *counters,
         return code;
 }
 
-/* ---- the threshold table --------------------------------------------------- */
+/* ---- the threshold table ---- */
 
 struct threshold_row {
         const char *name;

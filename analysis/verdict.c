@@ -55,7 +55,7 @@ enum answer sample_contended(const struct sample_facts *sample,
                                                       : sample->interval_contended;
 }
 
-/* ---- a sample's cause: the first rule that holds --------------------------- */
+/* ---- a sample's cause: the first rule that holds ---- */
 
 struct rule_input {
         const struct sample_facts *sample;
@@ -147,7 +147,7 @@ enum cause sample_cause(const struct sample_facts *sample,
         return CAUSE_NONE;
 }
 
-/* ---- the verdict on many samples ------------------------------------------- */
+/* ---- the verdict on many samples ---- */
 
 static enum verdict cause_verdict(enum cause cause)
 {

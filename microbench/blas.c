@@ -46,7 +46,7 @@ static uint64_t whole_lines(double elements)
         return (uint64_t)elements / 8 * 8;
 }
 
-/* ---- DDOT: two vectors of N ------------------------------------------------------- */
+/* ---- DDOT: two vectors of N ---- */
 
 static uint64_t ddot_n(const struct kernel_parameters *parameters)
 {
@@ -101,7 +101,7 @@ const struct kernel kernel_ddot = {
     .count = ddot_count,
 };
 
-/* ---- DGEMV: y = A x, A of N by N --------------------------------------------------- */
+/* ---- DGEMV: y = A x, A of N by N ---- */
 
 static uint64_t dgemv_n(const struct kernel_parameters *parameters)
 {

@@ -62,7 +62,7 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-/* ---- the command line ----------------------------------------------------------- */
+/* ---- the command line ---- */
 
 static uint64_t read_bytes(struct argp_state *state, const char *option, const char *text)
 {
@@ -225,7 +225,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
 }
 
-/* ---- results ---------------------------------------------------------------------- */
+/* ---- results ---- */
 
 static void print_list(void)
 {

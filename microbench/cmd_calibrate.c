@@ -235,8 +235,7 @@ static int keep(const struct machine_identity *identity, const json_t *document,
         return rc;
 }
 
-/* ---- showing
- * ---------------------------------------------------------------------------- */
+/* ---- showing ---- */
 
 static const char *text_of(const json_t *object, const char *key)
 {

@@ -97,8 +97,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
 }
 
-/* ---- choosing
- * -------------------------------------------------------------------------- */
+/* ---- choosing ---- */
 
 static bool is_named(const char *event, const char *const *names)
 {
@@ -129,8 +128,7 @@ static int choose(struct runner *runner, const char *const *names, struct diag *
         return 0;
 }
 
-/* ---- the document
- * ------------------------------------------------------------------------ */
+/* ---- the document ---- */
 
 /* EVENTS, and after them those of OLD that are not among them. */
 static void keep_others(json_t *events, const json_t *old)
@@ -209,8 +207,7 @@ static int validate(const struct validate_options *options, const char *preset,
         return rc;
 }
 
-/* ---- showing
- * ----------------------------------------------------------------------------- */
+/* ---- showing ---- */
 
 static const char *text_of(const json_t *object, const char *key)
 {

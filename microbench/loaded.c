@@ -11,7 +11,7 @@
 
 #include "clock.h"
 
-/* ---- the chase --------------------------------------------------------------------- */
+/* ---- the chase ---- */
 
 int chase_open(uint64_t size_bytes, uint32_t stride_bytes, enum buffer_pages pages,
                int node, struct chase *chase, struct diag *diag)
@@ -60,8 +60,7 @@ struct chase_time chase_time(struct chase *chase, uint64_t steps)
                                    .disturbed = switches() != before};
 }
 
-/* ---- the load
- * --------------------------------------------------------------------------- */
+/* ---- the load ---- */
 
 struct loader {
         struct load *load;

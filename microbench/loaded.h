@@ -11,7 +11,7 @@
 #include "kernel.h"
 #include "measure.h"
 
-/* ---- the chase -------------------------------------------------------------------- */
+/* ---- the chase ---- */
 
 struct chase {
         struct kernel_parameters parameters;

@@ -10,7 +10,7 @@
 
 #include "clock.h"
 
-/* ---- CPUs ------------------------------------------------------------------------- */
+/* ---- CPUs ---- */
 
 int cpu_list_read(struct cpu_list *list, struct diag *diag)
 {

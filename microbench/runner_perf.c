@@ -34,8 +34,7 @@ static bool is_cycles(const struct plan_group *group, size_t event)
         return event == 0 && !group->system_wide;
 }
 
-/* ---- counters
- * --------------------------------------------------------------------------- */
+/* ---- counters ---- */
 
 struct open_counter {
         int fd;
@@ -154,8 +153,7 @@ static bool read_counters(const struct open_counters *open, double *value, doubl
         return true;
 }
 
-/* ---- a trial
- * ---------------------------------------------------------------------------- */
+/* ---- a trial ---- */
 
 /* One candidate's rounds; CYCLES gets those of each. */
 static void count_rounds(const struct open_counters *open, const struct trial *trial,
@@ -230,8 +228,7 @@ static void close_perf(struct runner *runner)
         free(perf);
 }
 
-/* ---- the events
- * --------------------------------------------------------------------------- */
+/* ---- the events ---- */
 
 static int add_event(struct perf_runner *perf, const struct intel_core *core,
                      const char *name, uint64_t config, bool recorded, struct diag *diag)

@@ -168,8 +168,7 @@ static int record(const struct sim_runner *sim, const struct trial *trial,
         return status == 0 ? 0 : explain(sim, trial, diag);
 }
 
-/* ---- its counters
- * ----------------------------------------------------------------------- */
+/* ---- its counters ---- */
 
 typedef int counter_found(void *context, const char *name, const char *unit, double value,
                           struct diag *diag);

@@ -90,8 +90,7 @@ json_t *survey_bandwidth(struct survey *survey, struct diag *diag)
         return bandwidth;
 }
 
-/* ---- latency under load
- * ---------------------------------------------------------------- */
+/* ---- latency under load ---- */
 
 static int loaded_point(struct survey *survey, struct chase *chase, uint32_t threads,
                         uint32_t delay_nops, struct load_point *point, double *error,

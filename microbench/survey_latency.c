@@ -59,8 +59,7 @@ json_t *survey_clocks(struct survey *survey, struct diag *diag)
         return clocks ? clocks : no_memory(diag);
 }
 
-/* ---- caches
- * ---------------------------------------------------------------------------- */
+/* ---- caches ---- */
 
 static json_t *point_json(const char *key, uint64_t value,
                           const struct estimate *estimate)
@@ -140,8 +139,7 @@ json_t *survey_caches(struct survey *survey, struct diag *diag)
         return caches;
 }
 
-/* ---- TLB
- * -------------------------------------------------------------------------------- */
+/* ---- TLB ---- */
 
 /* What the step to another page adds to the latency of as many lines side by side. */
 static int measure_pages(struct survey *survey, uint64_t pages, struct estimate *estimate,
@@ -216,8 +214,7 @@ json_t *survey_tlb(struct survey *survey, struct diag *diag)
         return tlb ? tlb : no_memory(diag);
 }
 
-/* ---- memory
- * ------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 static int nodes_of_machine(void)
 {
@@ -257,8 +254,7 @@ json_t *survey_memory(struct survey *survey, struct diag *diag)
         return list;
 }
 
-/* ---- the core
- * ------------------------------------------------------------------------------ */
+/* ---- the core ---- */
 
 /* COUNT times a hundred instructions that hardly depend on each other. No two NOPs side
  * by side, which some cores take as one. */

@@ -180,8 +180,7 @@ json_t *validate_events(struct runner *runner, bool progress, struct diag *diag)
         return events;
 }
 
-/* ---- the best
- * --------------------------------------------------------------------------- */
+/* ---- the best ---- */
 
 static const char *text_of(const json_t *event, const char *key)
 {

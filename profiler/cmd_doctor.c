@@ -42,7 +42,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         }
 }
 
-/* ---- what must be tried --------------------------------------------------------- */
+/* ---- what must be tried ---- */
 
 /* Opens a timer event on this process: works on every machine that lets us. */
 static int try_perf_event(void)
@@ -88,7 +88,7 @@ static void try_machine(struct machine_trial *trial, struct problems *problems)
         };
 }
 
-/* ---- output ----------------------------------------------------------------------- */
+/* ---- output ---- */
 
 static const char *status_name(enum finding_status status)
 {

@@ -44,7 +44,7 @@ struct recording {
         bool failed; /* something of the run is not in the database */
 };
 
-/* ---- lists ------------------------------------------------------------------ */
+/* ---- lists ---- */
 
 static int print_lists(const struct record_options *options)
 {
@@ -67,7 +67,7 @@ static int print_lists(const struct record_options *options)
         return rc < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-/* ---- the run --------------------------------------------------------------------- */
+/* ---- the run ---- */
 
 static int open_database(struct recording *recording, struct diag *diag)
 {
@@ -264,7 +264,7 @@ static int follow(struct recording *recording, struct diag *diag)
         return rc;
 }
 
-/* ---- the end --------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static int finish_source(struct recording *recording, struct diag *diag)
 {

@@ -69,7 +69,7 @@ struct heap_transport {
         void *record; /* the one in hand */
 };
 
-/* ---- opening and closing ----------------------------------------------------------- */
+/* ---- opening and closing ---- */
 
 static int open_channel(struct heap_transport *transport, struct diag *diag)
 {
@@ -236,8 +236,7 @@ int heap_transport_poll_fd(const struct heap_transport *transport)
         return transport->bell[0];
 }
 
-/* ---- images
- * ---------------------------------------------------------------------------- */
+/* ---- images ---- */
 
 static int discover(struct heap_transport *transport, struct diag *diag)
 {

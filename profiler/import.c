@@ -53,7 +53,7 @@ struct import {
         bool has_samples; /* before the damage, if there is any */
 };
 
-/* ---- one record ---------------------------------------------------------- */
+/* ---- one record ---- */
 
 static bool find_event(void *context, uint64_t id, struct sampled_event *event)
 {
@@ -263,7 +263,7 @@ static int take_records(struct import *import, struct diag *diag)
         return rc;
 }
 
-/* ---- facts --------------------------------------------------------------- */
+/* ---- facts ---- */
 
 static int set_first_facts(struct db *db, uint64_t interval_ns, struct diag *diag)
 {
@@ -292,7 +292,7 @@ static int set_last_facts(const struct import *import, bool complete, struct dia
                        : rc;
 }
 
-/* ---- the story ----------------------------------------------------------- */
+/* ---- the story ---- */
 
 /* perf record --kcore makes a directory, in which the recording is the file "data". */
 static int open_recording(const char *path)

@@ -92,7 +92,7 @@ void launch_close(struct launch *launch)
         free(launch);
 }
 
-/* ---- the start ----------------------------------------------------------------- */
+/* ---- the start ---- */
 
 /* In the child. Without the byte memlag has given up, or is gone. A failed exec sends
  * its error number through REPORT. */
@@ -218,7 +218,7 @@ int launch_end_fd(const struct launch *launch)
         return launch->end_fd;
 }
 
-/* ---- signals --------------------------------------------------------------------- */
+/* ---- signals ---- */
 
 static bool reached_target_already(const struct launch *launch,
                                    const struct signalfd_siginfo *info)

@@ -81,7 +81,7 @@ struct perf_tasks *perf_deliver_tasks(const struct perf_deliver *deliver)
         return deliver->tasks;
 }
 
-/* ---- counters --------------------------------------------------------------------- */
+/* ---- counters ---- */
 
 void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend amend,
                             void *context)
@@ -124,7 +124,7 @@ int perf_deliver_cpu_counters(struct perf_deliver *deliver, int64_t start_ns,
                        : rc;
 }
 
-/* ---- the heap tracker -------------------------------------------------------------- */
+/* ---- the heap tracker ---- */
 
 /* Frames from the clock's function in the vdso to the tracker, by way of the C library.
  */
@@ -159,7 +159,7 @@ static void skip_tracker(struct perf_deliver *deliver, const struct perf_process
         event->depth = kept;
 }
 
-/* ---- samples ---------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 /* What the copied stack tells, behind the DEPTH frames that are known; how many. */
 static size_t add_user_frames(struct perf_deliver *deliver,

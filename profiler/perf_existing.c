@@ -23,7 +23,7 @@ static FILE *open_file(pid_t pid, const char *name)
         return fopen(path, "re");
 }
 
-/* ---- lists of tasks ---------------------------------------------------------------- */
+/* ---- lists of tasks ---- */
 
 static int compare_tasks(const void *a, const void *b)
 {

@@ -133,7 +133,7 @@ bool perf_process_in_vdso(const struct perf_process *process, uint64_t addr)
         return is_in(&process->vdso, addr);
 }
 
-/* ---- processes ----------------------------------------------------------------- */
+/* ---- processes ---- */
 
 static struct perf_process *find_process(const struct perf_tasks *tasks, uint32_t pid)
 {
@@ -410,7 +410,7 @@ static int take_comm(struct perf_tasks *tasks, int64_t time_ns,
         return sink_thread_name(tasks->sink, process->image, comm->tid, name, diag);
 }
 
-/* ---- mappings -------------------------------------------------------------------- */
+/* ---- mappings ---- */
 
 int perf_tasks_mapping_kind(const char **path)
 {
@@ -553,7 +553,7 @@ int perf_tasks_tell_kernel(struct perf_tasks *tasks, struct perf_process *proces
         return sink_mapping(tasks->sink, time_ns, &event, diag);
 }
 
-/* ---- records ---------------------------------------------------------------------- */
+/* ---- records ---- */
 
 int perf_tasks_record(struct perf_tasks *tasks, int64_t time_ns,
                       const struct record *record, struct diag *diag)

@@ -32,7 +32,7 @@ void perf_tasks_set_tracker(struct perf_tasks *tasks, const char *path);
 int perf_tasks_record(struct perf_tasks *tasks, int64_t time_ns,
                       const struct record *record, struct diag *diag);
 
-/* ---- what is known otherwise, such as of processes that exist already ------------- */
+/* ---- what is known otherwise, such as of processes that exist already ---- */
 
 /* A process; EXECUTABLE may be NULL. A known PID gives way to it. */
 int perf_tasks_process(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
@@ -51,7 +51,7 @@ int perf_tasks_mapping_kind(const char **path);
 /* What the sink knows process PID as at this moment; 0: it is not known. */
 image_key perf_tasks_image(const struct perf_tasks *tasks, uint32_t pid);
 
-/* ---- for samples ------------------------------------------------------------------ */
+/* ---- for samples ---- */
 
 /* Process PID, in *PROCESS, with an image: whatever happens in it proves that it runs.
  * Valid until the next record. */

@@ -242,8 +242,7 @@ static int counter_of(struct sampled_counters *counters,
         return rc;
 }
 
-/* ---- gains
- * -------------------------------------------------------------------------------- */
+/* ---- gains ---- */
 
 static int add_gain(struct sampled_counters *counters, const struct record *record,
                     size_t counter, uint64_t value, struct diag *diag)
@@ -340,8 +339,7 @@ int sampled_counters_add(struct sampled_counters *counters, int64_t time_ns,
                                   : rc;
 }
 
-/* ---- intervals
- * ------------------------------------------------------------------------------ */
+/* ---- intervals ---- */
 
 static int by_task(const void *left, const void *right)
 {

@@ -9,7 +9,7 @@
 #include "db.h"
 #include "heap/event.h"
 
-/* ---- the machine ----------------------------------------------------------- */
+/* ---- the machine ---- */
 
 static bool is_from_command_line(const struct sim_preset *preset, const char *key)
 {
@@ -55,7 +55,7 @@ int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
         return rc;
 }
 
-/* ---- records --------------------------------------------------------------- */
+/* ---- records ---- */
 
 static int deliver_thread(struct sink *sink, image_key image,
                           const struct simpmu_thread *thread, struct diag *diag)

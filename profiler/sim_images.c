@@ -96,7 +96,7 @@ static int discover(struct sim_images *images, struct diag *diag)
         return 0;
 }
 
-/* ---- the end of an image --------------------------------------------------------- */
+/* ---- the end of an image ---- */
 
 static void retire(struct sim_images *images, size_t number, bool keep_header)
 {
@@ -217,7 +217,7 @@ static int take_records(struct sim_images *images, size_t number, struct diag *d
         return rc < 0 ? rc : 0;
 }
 
-/* ---- the beginning of an image -------------------------------------------------- */
+/* ---- the beginning of an image ---- */
 
 /* By exec the image NUMBER has given way to another in the same process. */
 static int end_replaced(struct sim_images *images, size_t number, struct diag *diag)
@@ -305,7 +305,7 @@ static int try_to_begin(struct sim_images *images, size_t number, struct diag *d
         return begin_image(images, number, diag);
 }
 
-/* ---- draining ------------------------------------------------------------------- */
+/* ---- draining ---- */
 
 static void forget_ended(struct sim_images *images)
 {

@@ -62,7 +62,7 @@ static void store_value(struct sim_preset *preset, size_t parameter, double valu
                sizeof(value));
 }
 
-/* ---- keys ------------------------------------------------------------------ */
+/* ---- keys ---- */
 
 static int find_parameter(struct span key)
 {
@@ -125,7 +125,7 @@ static int unknown_key(const char *where, struct span key, struct diag *diag)
             shown, key.start);
 }
 
-/* ---- values ---------------------------------------------------------------- */
+/* ---- values ---- */
 
 static bool may_have_a_fraction(const struct sim_parameter *parameter)
 {
@@ -172,7 +172,7 @@ static int set_value(struct sim_preset *preset, size_t index, struct span text,
         return 0;
 }
 
-/* ---- a preset's text ------------------------------------------------------- */
+/* ---- a preset's text ---- */
 
 static int parse_line(struct span line, const char *where, struct sim_preset *preset,
                       bool *given, struct diag *diag)
@@ -227,7 +227,7 @@ int sim_preset_parse(const char *text, size_t length, const char *file,
         return 0;
 }
 
-/* ---- files ----------------------------------------------------------------- */
+/* ---- files ---- */
 
 static int read_text(const char *file, char *text, size_t size, size_t *length,
                      struct diag *diag)
@@ -377,7 +377,7 @@ int sim_preset_list(FILE *out, struct diag *diag)
         return rc;
 }
 
-/* ---- settings and checks --------------------------------------------------- */
+/* ---- settings and checks ---- */
 
 int sim_preset_set(struct sim_preset *preset, const char *assignment, struct diag *diag)
 {

@@ -18,7 +18,7 @@ struct record_start {
         uint16_t flags;
 };
 
-/* ---- the ring -------------------------------------------------------------- */
+/* ---- the ring ---- */
 
 static const char *ring_bytes(const struct sim_ring *ring)
 {
@@ -114,7 +114,7 @@ void sim_ring_discard(struct sim_ring *ring)
         sim_ring_release(ring);
 }
 
-/* ---- records --------------------------------------------------------------- */
+/* ---- records ---- */
 
 /* Whether the text at OFFSET ends within the record. */
 static bool has_text(const struct simpmu_record *record, size_t size, size_t offset)

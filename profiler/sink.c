@@ -85,7 +85,7 @@ struct sink {
         uint64_t memory_samples; /* of these */
 };
 
-/* ---- making and ending ----------------------------------------------------- */
+/* ---- making and ending ---- */
 
 int sink_open(struct writer *writer, struct sink **result, struct diag *diag)
 {
@@ -194,7 +194,7 @@ const struct unhandled_instruction *sink_unhandled_instruction(const struct sink
         return &sink->unhandled;
 }
 
-/* ---- the ledger ------------------------------------------------------------ */
+/* ---- the ledger ---- */
 
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit)
 {
@@ -232,7 +232,7 @@ int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag)
         return rc;
 }
 
-/* ---- times ------------------------------------------------------------------ */
+/* ---- times ---- */
 
 static void saw_time(struct sink *sink, struct image *image, int64_t time_ns)
 {
@@ -260,7 +260,7 @@ static int64_t time_of_sample(struct sink *sink, struct image *image, int64_t ti
         return time_ns;
 }
 
-/* ---- images and threads ------------------------------------------------------ */
+/* ---- images and threads ---- */
 
 /* The live image of KEY, or NULL. */
 static struct image *find_image(const struct sink *sink, image_key key)
@@ -367,7 +367,7 @@ int sink_thread_end(struct sink *sink, int64_t time_ns, image_key key, uint32_t 
         return thread ? end_thread(sink, thread, time_ns, diag) : 0;
 }
 
-/* ---- mappings ------------------------------------------------------------------ */
+/* ---- mappings ---- */
 
 /* What a mapping listener or a heap listener needs to write rows. */
 struct row_context {
@@ -529,7 +529,7 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
         return rc;
 }
 
-/* ---- heap ------------------------------------------------------------------------ */
+/* ---- heap ---- */
 
 static int block_ended(void *pointer, const struct heap_block *block)
 {
@@ -639,7 +639,7 @@ static int write_block(struct sink *sink, struct image *image, uint64_t addr,
         return writer_allocation(sink->writer, &row, &block->allocation_id, diag);
 }
 
-/* ---- processes ------------------------------------------------------------------- */
+/* ---- processes ---- */
 
 static int add_image(struct sink *sink, image_key key, struct image **image,
                      struct diag *diag)
@@ -761,7 +761,7 @@ int sink_process_end(struct sink *sink, int64_t time_ns, image_key key, struct d
         return end_image(sink, image, time_of_change(sink, image, time_ns), diag);
 }
 
-/* ---- samples and counters --------------------------------------------------------- */
+/* ---- samples and counters ---- */
 
 static int note_thread_pointer(struct sink *sink, struct thread *thread, uint64_t address,
                                struct diag *diag)

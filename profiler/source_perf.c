@@ -89,7 +89,7 @@ void source_perf_close(struct source *source)
         free(source);
 }
 
-/* ---- what is read --------------------------------------------------------------- */
+/* ---- what is read ---- */
 
 static int64_t run_time(const struct source *source, int64_t time_ns)
 {
@@ -194,7 +194,7 @@ static int take_counters(void *context, int64_t end_ns, int cpu,
         return rc;
 }
 
-/* ---- where to record ------------------------------------------------------------ */
+/* ---- where to record ---- */
 
 /* The CPUs that are online, in *CPUS, which the caller frees. */
 static int online_cpus(int **cpus, size_t *count, struct diag *diag)
@@ -254,7 +254,7 @@ static bool is_system_wide(const struct source_options *options)
 /* Of opening events on a process that has new threads all the time. */
 enum { OPENING_TRIES_MAX = 100 };
 
-/* ---- the session ---------------------------------------------------------------- */
+/* ---- the session ---- */
 
 /* How many of the COUNT tasks NOW are not among those BEFORE; both ascend. */
 static size_t count_new(const pid_t *now, size_t count, const pid_t *before,

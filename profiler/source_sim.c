@@ -59,7 +59,7 @@ struct source {
         size_t argv_owned;
 };
 
-/* ---- probe and open ---------------------------------------------------------- */
+/* ---- probe and open ---- */
 
 static void sim_set_defaults(struct source_options *options)
 {
@@ -195,7 +195,7 @@ static void sim_close(struct source *source)
         free(source);
 }
 
-/* ---- the command -------------------------------------------------------------- */
+/* ---- the command ---- */
 
 /* A copy of FD that the engine inherits, numbered where Valgrind keeps its own
  * descriptors, above those that the target may use or see as free. */
@@ -317,7 +317,7 @@ static int sim_start(struct source *source, char ***argv, char ***envp, struct d
         return 0;
 }
 
-/* ---- draining ------------------------------------------------------------------- */
+/* ---- draining ---- */
 
 static int sim_poll_fd(struct source *source)
 {

@@ -34,7 +34,7 @@ static int cannot_run(const struct subject *subject, struct diag *diag, const ch
                         subject->command, subject->file, why);
 }
 
-/* ---- formats ----------------------------------------------------------------- */
+/* ---- formats ---- */
 
 static const char *elf_objection(const unsigned char *start, size_t length)
 {
@@ -125,7 +125,7 @@ static int check_file(const struct subject *subject, int scripts, struct diag *d
         return check_start(subject, start, (size_t)length, scripts, diag);
 }
 
-/* ---- the search ----------------------------------------------------------------- */
+/* ---- the search ---- */
 
 static bool is_executable_file(const char *file)
 {

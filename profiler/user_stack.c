@@ -103,8 +103,7 @@ void user_stacks_free(struct user_stacks *stacks)
         free(stacks);
 }
 
-/* ---- what is mapped
- * -------------------------------------------------------------------- */
+/* ---- what is mapped ---- */
 
 static struct unwound_image *find_image(const struct user_stacks *stacks, image_key key)
 {
@@ -205,8 +204,7 @@ void user_stacks_end(struct user_stacks *stacks, image_key key)
                 forget(image);
 }
 
-/* ---- files for elfutils
- * -------------------------------------------------------------------- */
+/* ---- files for elfutils ---- */
 
 /* A regular file, opened without waiting for anything; -1: there is none. */
 static int open_file(const char *path)
@@ -290,8 +288,7 @@ static bool know_module(struct user_stacks *stacks, uint64_t addr)
         return false;
 }
 
-/* ---- elfutils' questions
- * ---------------------------------------------------------------------- */
+/* ---- elfutils' questions ---- */
 
 static pid_t next_thread(Dwfl *dwfl, void *context, void **thread)
 {
@@ -353,8 +350,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
                                                                     : DWARF_CB_ABORT;
 }
 
-/* ---- one sample
- * ---------------------------------------------------------------------------------- */
+/* ---- one sample ---- */
 
 /* Unwind tables are in the files that are mapped; debug files are not looked for. */
 static int find_no_debug_file(Dwfl_Module *module, void **user, const char *name,

@@ -43,7 +43,7 @@ static uint64_t read_number(const uint8_t *at, unsigned bytes, bool swapped)
         return value;
 }
 
-/* ---- the table ---------------------------------------------------------------- */
+/* ---- the table ---- */
 
 /* What an attribute of FORM takes (DWARF 5, sections 7.5.5 and 7.5.6, and the forms of
  * GNU). Of a block, BYTES is how long its length is; 0: a LEB128. False: unknown. */
@@ -259,7 +259,7 @@ void abbreviations_free(struct abbreviations *table)
         *table = (struct abbreviations){0};
 }
 
-/* ---- entries -------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 static const struct abbreviation *find(const struct abbreviations *table, uint64_t code)
 {

@@ -41,7 +41,7 @@ struct finder {
         struct range_map functions; /* value: index in nodes */
 };
 
-/* ---- ranges ------------------------------------------------------------------ */
+/* ---- ranges ---- */
 
 struct range_target {
         const struct elf_file *file;
@@ -84,7 +84,7 @@ static int map_units(struct finder *finder)
         return range_map_build(&finder->units);
 }
 
-/* ---- the functions of one unit ------------------------------------------------ */
+/* ---- the functions of one unit ---- */
 
 static int add_function(struct finder *finder, struct die_entry *entry, bool inlined,
                         uint32_t parent, uint32_t *value)
@@ -165,7 +165,7 @@ static int open_unit(struct finder *finder, size_t unit)
         return range_map_build(&finder->functions);
 }
 
-/* ---- answers ------------------------------------------------------------------ */
+/* ---- answers ---- */
 
 static uint32_t put_path(struct finder *finder, const char *path)
 {

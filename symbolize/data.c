@@ -26,7 +26,7 @@ struct search {
         size_t function_capacity;
 };
 
-/* ---- variables of the debug information ------------------------------------------ */
+/* ---- variables of the debug information ---- */
 
 static bool fixed_address(struct dwarf_file *file, Dwarf_Die *die, uint64_t *vaddr)
 {
@@ -190,7 +190,7 @@ static int search_dwarf(struct search *search)
         return error == -ENOMEM ? error : search->reader->error;
 }
 
-/* ---- symbols and sections --------------------------------------------------------- */
+/* ---- symbols and sections ---- */
 
 static void answer_symbol(const struct symbol_table *symbols, struct data_place *place,
                           struct string_pool *names)

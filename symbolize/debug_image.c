@@ -54,7 +54,7 @@ struct unpacking {
         atomic_int error;
 };
 
-/* ---- what there is ----------------------------------------------------------------- */
+/* ---- what there is ---- */
 
 /* Writes the name without the "z" of old packed sections; false for other sections. */
 static bool plain_name(const char *name, char *plain)
@@ -166,7 +166,7 @@ static int find_parts(struct unpacking *unpacking, const struct elf_file *file)
         return error;
 }
 
-/* ---- unpacking --------------------------------------------------------------------- */
+/* ---- unpacking ---- */
 
 static int read_all(int fd, char *to, uint64_t bytes, uint64_t offset)
 {
@@ -244,7 +244,7 @@ static int unpack_all(struct unpacking *unpacking)
         return unpacking->error;
 }
 
-/* ---- the image --------------------------------------------------------------------- */
+/* ---- the image ---- */
 
 static int larger_first(const void *left, const void *right)
 {

@@ -37,8 +37,7 @@ void type_reader_close(struct type_reader *reader)
         *reader = (struct type_reader){0};
 }
 
-/* ---- names
- * ------------------------------------------------------------------------------ */
+/* ---- names ---- */
 
 static bool same_scope(const void *context, const void *key, uint32_t position)
 {
@@ -253,8 +252,7 @@ static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int dept
         }
 }
 
-/* ---- members
- * ------------------------------------------------------------------------------ */
+/* ---- members ---- */
 
 struct members {
         struct member *items;
@@ -344,8 +342,7 @@ static void read_members(struct type_reader *reader, Dwarf_Die *die, bool in_uni
         }
 }
 
-/* ---- one type
- * ------------------------------------------------------------------------------- */
+/* ---- one type ---- */
 
 static uint32_t put(struct type_reader *reader, const struct type *type,
                     const struct members *members)

@@ -10,7 +10,7 @@ struct decoded {
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* ---- registers -------------------------------------------------------------------- */
+/* ---- registers ---- */
 
 /* Zydis numbers them as the instruction set does; DWARF swaps some. */
 static uint8_t register_number(ZydisRegister name)
@@ -57,7 +57,7 @@ static uint32_t written_registers(const struct decoded *decoded)
         return written;
 }
 
-/* ---- memory ------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 /* The operand whose address the instruction is about: written out rather than implied
  * (push, call), read rather than written (movs). NULL: none. */

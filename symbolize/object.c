@@ -68,7 +68,7 @@ static uint32_t put_formatted(struct string_pool *names, const char *format,
         return id;
 }
 
-/* ---- blocks --------------------------------------------------------------------- */
+/* ---- blocks ---- */
 
 static const struct site *stack_site(struct objects *objects, uint32_t stack)
 {
@@ -139,7 +139,7 @@ void objects_count_blocks(struct objects *objects)
         }
 }
 
-/* ---- everything else -------------------------------------------------------------- */
+/* ---- everything else ---- */
 
 /* The function whose frame is on the stack: the one that others were inlined into. */
 static const char *frame_function(const struct objects *objects, uint32_t place)

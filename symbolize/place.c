@@ -6,7 +6,7 @@
 
 #include "array.h"
 
-/* ---- places in code ------------------------------------------------------------- */
+/* ---- places in code ---- */
 
 static bool same_place(const void *context, const void *key, uint32_t position)
 {
@@ -68,7 +68,7 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
         return put_place(sweep, &key, index);
 }
 
-/* ---- targets of data addresses --------------------------------------------------- */
+/* ---- targets of data addresses ---- */
 
 /* So many addresses of a module's data are asked about one by one. When there are more,
  * its symbols and sections tell which of them have the same answer. */
@@ -223,7 +223,7 @@ int place_of_data(struct sweep *sweep, const struct timeline *timeline,
         return 0;
 }
 
-/* ---- places in frames ------------------------------------------------------------ */
+/* ---- places in frames ---- */
 
 static bool same_frame(const void *context, const void *key, uint32_t position)
 {

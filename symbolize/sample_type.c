@@ -80,8 +80,7 @@ static struct sample_type field_at(struct sample_types *finder, uint32_t type,
         return result;
 }
 
-/* ---- by the instruction
- * ------------------------------------------------------------------ */
+/* ---- by the instruction ---- */
 
 /* Whether the address, INSIDE a block, is where FOUND lies when items of TYPE fill it. */
 static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
@@ -159,8 +158,7 @@ static struct sample_type by_instruction(struct sample_types *finder,
                               (uint64_t)flow->variable_offset, &flow->access);
 }
 
-/* ---- by the object
- * ------------------------------------------------------------------------- */
+/* ---- by the object ---- */
 
 static bool object_type(const struct sample_types *finder,
                         const struct sample_location *location, uint32_t *type,
@@ -203,8 +201,7 @@ static bool points(const struct place *place)
                place->access.flow.place.kind == PLACE_POINTER;
 }
 
-/* ---- by the allocation
- * ---------------------------------------------------------------------- */
+/* ---- by the allocation ---- */
 
 /* The type that what STACK allocated was taken for: by the innermost function that does
  * not only hand it on. */

@@ -95,7 +95,7 @@ static void read_parts(Elf *elf, struct bytes *parts)
         }
 }
 
-/* ---- packages --------------------------------------------------------------------- */
+/* ---- packages ---- */
 
 /* The index of units (DWARF 5, section 7.3.5.3; version 2 was GNU's). */
 struct index {
@@ -205,7 +205,7 @@ static bool open_package(const struct split_skeleton *skeleton,
         return package->there;
 }
 
-/* ---- files of one unit ------------------------------------------------------------ */
+/* ---- files of one unit ---- */
 
 static int open_at(struct elf_file *file, const char *directory, size_t length,
                    const char *name, struct split_package *package)
@@ -240,7 +240,7 @@ static int open_dwo(const struct split_skeleton *skeleton, struct elf_file *file
         return error;
 }
 
-/* ---- the file in memory ----------------------------------------------------------- */
+/* ---- the file in memory ---- */
 
 /* The strings of the unit alone, in the order of their numbers: a package has those of
  * all units. HEADER_BYTES come before the offsets. */
@@ -314,7 +314,7 @@ static int make_image(const struct split_skeleton *skeleton, const struct bytes 
         return error ? error : elf_image_end(image);
 }
 
-/* ---- the unit --------------------------------------------------------------------- */
+/* ---- the unit ---- */
 
 /* A file may hold units of types too. */
 static bool find_unit(struct split_unit *unit, uint64_t unit_id)

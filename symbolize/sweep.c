@@ -10,7 +10,7 @@
 
 #include "place.h"
 
-/* ---- rows by process --------------------------------------------------------------- */
+/* ---- rows by process ---- */
 
 static int group(struct by_process *groups, size_t process_count, size_t row_count,
                  const char *rows, size_t row_bytes, size_t process_at)
@@ -47,7 +47,7 @@ static void free_group(struct by_process *groups)
         free(groups->first);
 }
 
-/* ---- stacks ------------------------------------------------------------------------ */
+/* ---- stacks ---- */
 
 static int ask_stack(struct sweep *sweep, const struct timeline *timeline, uint32_t stack)
 {
@@ -149,7 +149,7 @@ static int date_stacks(struct sweep *sweep)
         return first_ns && sweep->dates ? index_dates(sweep) : -ENOMEM;
 }
 
-/* ---- one process ------------------------------------------------------------------- */
+/* ---- one process ---- */
 
 static int begin_past(struct sweep *sweep, uint32_t process)
 {
@@ -228,7 +228,7 @@ static int ask_other_stacks(struct sweep *sweep)
         return error;
 }
 
-/* ---- one sample -------------------------------------------------------------------- */
+/* ---- one sample ---- */
 
 /* The place of the frame DEPTH calls out from a sample at PLACE; RAW_NONE: not known. */
 static uint32_t frame_place(const struct sweep *sweep, const struct raw_sample *sample,
@@ -281,7 +281,7 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
         return error ? error : find_frame(sweep, sample, location);
 }
 
-/* ---- passes ------------------------------------------------------------------------ */
+/* ---- passes ---- */
 
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag)

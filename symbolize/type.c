@@ -93,8 +93,7 @@ void types_free(struct types *types)
         *types = (struct types){0};
 }
 
-/* ---- the way to a field
- * ----------------------------------------------------------------- */
+/* ---- the way to a field ---- */
 
 /* The members on the way, an array after the member that it is the type of. */
 struct path {
@@ -419,8 +418,7 @@ bool type_open_ended(const struct types *types, uint32_t type_id)
         return false;
 }
 
-/* ---- all fields
- * ------------------------------------------------------------------------- */
+/* ---- all fields ---- */
 
 struct listing {
         const struct types *types;

@@ -42,7 +42,7 @@ struct collector {
         uint32_t name;
 };
 
-/* ---- scopes ------------------------------------------------------------------------ */
+/* ---- scopes ---- */
 
 static int add_range(void *context, uint64_t low, uint64_t high)
 {

@@ -110,7 +110,7 @@ bool module_code_read(const struct module_code *module, uint64_t address, void *
         return false;
 }
 
-/* ---- where functions begin ------------------------------------------------------ */
+/* ---- where functions begin ---- */
 
 static int compare_addresses(const void *a, const void *b)
 {

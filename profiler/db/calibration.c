@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- identity --------------------------------------------------------------------- */
+/* ---- identity ---- */
 
 /* FNV-1a, 64 bits. */
 static uint64_t hash(uint64_t state, const void *bytes, size_t count)
@@ -70,7 +70,7 @@ void machine_identity(struct machine_identity *identity)
                  (unsigned long long)state);
 }
 
-/* ---- files ------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 char *calibration_path(const struct machine_identity *identity, const char *suffix,
                        struct diag *diag)

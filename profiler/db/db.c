@@ -27,7 +27,7 @@ enum {
         CHECKPOINT_PAGES = 16384
 };
 
-/* ---- errors ---------------------------------------------------------------- */
+/* ---- errors ---- */
 
 int db_errno(int rc)
 {
@@ -81,7 +81,7 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
                         message);
 }
 
-/* ---- the connection -------------------------------------------------------- */
+/* ---- the connection ---- */
 
 /* The name to give to SQLite: it would take some relative names for something
  * other than a file (":memory:", "file:..."). */
@@ -323,7 +323,7 @@ int db_open(const char *path, enum db_access access, struct db **result,
         return hand_over(db, code, result);
 }
 
-/* ---- creation -------------------------------------------------------------- */
+/* ---- creation ---- */
 
 static int cannot_create(const char *path, int code, struct diag *diag)
 {
@@ -446,7 +446,7 @@ void db_close(struct db *db)
         db_free(db);
 }
 
-/* ---- statements ------------------------------------------------------------ */
+/* ---- statements ---- */
 
 struct sqlite3 *db_sqlite(struct db *db)
 {

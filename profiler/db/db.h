@@ -65,7 +65,7 @@ int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t va
 int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,
                        size_t length, struct diag *diag);
 
-/* ---- the writer of raw rows ---------------------------------------------- */
+/* ---- the writer of raw rows ---- */
 
 /* Rows are collected into transactions; writer_flush commits at once, and the
  * writer commits by itself at least every second of wall time and every 100 000

@@ -8,7 +8,7 @@
 
 enum { FIRST_SLOTS = 64 };
 
-/* ---- byte strings --------------------------------------------------------- */
+/* ---- byte strings ---- */
 
 struct intern_slot {
         void *key; /* NULL: free */
@@ -107,7 +107,7 @@ int64_t *intern_place(struct intern *table, const void *key, size_t length)
         return &slot->id;
 }
 
-/* ---- calling contexts ----------------------------------------------------- */
+/* ---- calling contexts ---- */
 
 struct context_intern {
         struct context_node *nodes; /* id 0: free */

@@ -91,7 +91,7 @@ struct writer {
         struct diag failure_diag;
 };
 
-/* ---- transactions ----------------------------------------------------------- */
+/* ---- transactions ---- */
 
 /* Cheap, and a few milliseconds exact: it is asked for every row. */
 static int64_t now_ns(void)
@@ -196,7 +196,7 @@ static void bind_if(sqlite3_stmt *statement, int parameter, bool known, int64_t 
                 sqlite3_bind_null(statement, parameter);
 }
 
-/* ---- the writer ------------------------------------------------------------- */
+/* ---- the writer ---- */
 
 static void writer_free(struct writer *writer)
 {
@@ -269,7 +269,7 @@ int writer_close(struct writer *writer, struct diag *diag)
         return code;
 }
 
-/* ---- processes, threads, mappings -------------------------------------------- */
+/* ---- processes, threads, mappings ---- */
 
 /* Fills in the end of the row ID, once: a second end changes nothing. */
 static int end_at(struct writer *writer, enum statement_index index, int64_t id,
@@ -415,7 +415,7 @@ int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns
         return end_at(writer, STATEMENT_MAPPING_END, mapping_id, end_ns, diag);
 }
 
-/* ---- samples ------------------------------------------------------------------ */
+/* ---- samples ---- */
 
 static int insert_data_source(struct writer *writer, const struct data_source_row *row,
                               int64_t *id, struct diag *diag)
@@ -554,7 +554,7 @@ int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t add
         return end_row(writer, STATEMENT_THREAD_POINTER, NULL, diag);
 }
 
-/* ---- counters ------------------------------------------------------------------ */
+/* ---- counters ---- */
 
 static int insert_counter(struct writer *writer, const char *name, const char *unit,
                           int64_t *id, struct diag *diag)
@@ -597,7 +597,7 @@ int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
         return end_row(writer, STATEMENT_READING, NULL, diag);
 }
 
-/* ---- allocations ----------------------------------------------------------------- */
+/* ---- allocations ---- */
 
 int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag)

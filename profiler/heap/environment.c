@@ -22,7 +22,7 @@
 
 static const char own_file[] = "/vgpreload_memlag-amd64-linux.so";
 
-/* ---- what was added ---------------------------------------------------------------- */
+/* ---- what was added ---- */
 
 /* What follows "NAME=" in ENTRY, or NULL when it is another variable. */
 static char *value_of(char *entry, const char *name)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- allocation sites --------------------------------------------------------- */
+/* ---- allocation sites ---- */
 
 struct heap_sites {
         uint64_t heaps; /* that were made: the number of the latest */
@@ -128,7 +128,7 @@ static void site_loses(struct heap_sites *sites, const struct heap_block *block)
                 sites->sites[block->site].live_bytes -= block->size_bytes;
 }
 
-/* ---- the tree ------------------------------------------------------------------- */
+/* ---- the tree ---- */
 
 enum {
         FANOUT = 64,
@@ -293,7 +293,7 @@ static bool seek_overlap(const struct heap_live *live, uint64_t first, uint64_t 
                place->leaf->blocks[place->slot].addr <= last;
 }
 
-/* ---- changes ---------------------------------------------------------------------- */
+/* ---- changes ---- */
 
 /* Ends one reference to NODE, which is HEIGHT levels above the leaves. */
 static void release_node(struct node *node, unsigned height)

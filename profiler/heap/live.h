@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- allocation sites -------------------------------------------------------- */
+/* ---- allocation sites ---- */
 
 /* The sites of a run. A site is a calling context (a stack row) and the function
  * that it called. */
@@ -36,7 +36,7 @@ size_t heap_sites_count(const struct heap_sites *sites);
 /* INDEX is below the count; valid until the next heap_sites_find. */
 const struct heap_site *heap_sites_at(const struct heap_sites *sites, size_t index);
 
-/* ---- live blocks ------------------------------------------------------------- */
+/* ---- live blocks ---- */
 
 struct heap_block {
         uint64_t addr;

@@ -29,7 +29,7 @@
 /* Kept in the exported function, so that the engine has one frame to leave out. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- telling ------------------------------------------------------------------- */
+/* ---- telling ---- */
 
 /* Where the linker put this object's first byte and the end of its code. */
 extern char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -82,7 +82,7 @@ INLINE void tell_unmap(const void *start, size_t length_bytes)
                 channel_unmap((uintptr_t)start, length_bytes);
 }
 
-/* ---- the real functions ---------------------------------------------------------- */
+/* ---- the real functions ---- */
 
 /* X(name, result, parameters): the functions of the C library. */
 #define C_FUNCTIONS(X)                                                                   \
@@ -226,7 +226,7 @@ find_operator(void **function, const char *name, const void *caller)
         errno = saved_errno;
 }
 
-/* ---- before the real functions are known ------------------------------------------ */
+/* ---- before the real functions are known ---- */
 
 /* The dynamic linker may allocate while it looks the real functions up. Such blocks
  * are few and are never given back. */
@@ -422,8 +422,7 @@ EXPORT void free_aligned_sized(void *block, size_t align, size_t size)
         free(block);
 }
 
-/* ---- operator new and delete
- * ------------------------------------------------------------ */
+/* ---- operator new and delete ---- */
 
 /* An exception (std::bad_alloc) that leaves an operator new passes by its leave(). The
  * unwinder runs this for each frame that names it as its personality. */
@@ -479,8 +478,7 @@ NEW_OPERATORS(DEFINE_NEW)
         }
 DELETE_OPERATORS(DEFINE_DELETE)
 
-/* ---- memory from the kernel
- * ---------------------------------------------------------------- */
+/* ---- memory from the kernel ---- */
 
 enum { PAGE_BYTES = 4096 };
 
@@ -571,7 +569,7 @@ EXPORT void *sbrk(intptr_t increment)
         return old;
 }
 
-/* ---- loaded code, and the start ---------------------------------------------------- */
+/* ---- loaded code, and the start ---- */
 
 EXPORT int dlclose(void *handle)
 {

@@ -9,7 +9,7 @@
 
 enum { REGISTER_BP = 6, REGISTER_SP = 7, REGISTER_RETURN = 16 };
 
-/* ---- reading, within bounds ------------------------------------------------------- */
+/* ---- reading, within bounds ---- */
 
 struct bytes {
         const uint8_t *at;

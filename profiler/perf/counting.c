@@ -144,7 +144,7 @@ size_t counting_names(const struct counting *counting)
         return counting->name_count;
 }
 
-/* ---- reading -------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 int counting_open(struct counting *counting, size_t group, size_t *opening)
 {
@@ -193,7 +193,7 @@ void counting_add(struct counting *counting, size_t index, uint64_t time_there,
         }
 }
 
-/* ---- gains ---------------------------------------------------------------------- */
+/* ---- gains ---- */
 
 static struct reading gained(const struct reading *now, const struct reading *before)
 {

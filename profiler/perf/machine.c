@@ -40,7 +40,7 @@ static int64_t read_number(const char *root, const char *path)
         return number;
 }
 
-/* ---- the CPU -------------------------------------------------------------------- */
+/* ---- the CPU ---- */
 
 static bool has_word(const char *words, const char *word)
 {
@@ -93,7 +93,7 @@ static void read_cpu(const char *root, struct machine *machine)
         fclose(file);
 }
 
-/* ---- PMUs ----------------------------------------------------------------------- */
+/* ---- PMUs ---- */
 
 static bool pmu_has(const char *root, const char *pmu, const char *file)
 {
@@ -166,7 +166,7 @@ static void read_ibs(const char *root, struct machine *machine)
         };
 }
 
-/* ---- memory controllers --------------------------------------------------------- */
+/* ---- memory controllers ---- */
 
 /* The kernel's names, by generation: servers; servers with two sub-channels; clients'
  * counters that always run; older clients. */
@@ -250,7 +250,7 @@ static void read_imcs(const char *root, struct machine *machine)
                 qsort(machine->imcs, machine->imc_count, sizeof(*machine->imcs), by_name);
 }
 
-/* ---- rights --------------------------------------------------------------------- */
+/* ---- rights ---- */
 
 static void read_rights(const char *root, struct machine *machine)
 {

@@ -67,7 +67,7 @@ uint64_t order_late(const struct order *order)
         return order->late;
 }
 
-/* ---- sorting ------------------------------------------------------------------- */
+/* ---- sorting ---- */
 
 static bool precedes(const struct entry *a, const struct entry *b)
 {
@@ -120,7 +120,7 @@ static void sort(struct order *order)
                 order->sorted = merge_runs(order) <= 1;
 }
 
-/* ---- delivering ----------------------------------------------------------------- */
+/* ---- delivering ---- */
 
 /* Forgets the first COUNT entries and closes the gaps in the arena. */
 static void drop(struct order *order, size_t count)
@@ -211,7 +211,7 @@ int order_flush(struct order *order)
         return deliver(order, order->count);
 }
 
-/* ---- adding ----------------------------------------------------------------------- */
+/* ---- adding ---- */
 
 static int reserve_entry(struct order *order)
 {

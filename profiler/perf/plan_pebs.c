@@ -18,7 +18,7 @@
 enum { LDLAT_MIN = 3, LDLAT_MAX = 0xffff };
 static const struct pmu_field LDLAT_FIELD = {.word = 1, .mask = LDLAT_MAX};
 
-/* ---- samples -------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 /* The event for loads: the kernel's own name for it first, then libpfm4, then the table.
  */
@@ -160,7 +160,7 @@ static void pin_samples(struct plan *plan)
         }
 }
 
-/* ---- all of it ------------------------------------------------------------------ */
+/* ---- all of it ---- */
 
 static int check(const struct machine *machine, const struct plan_options *options,
                  struct diag *diag)

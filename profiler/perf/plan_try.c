@@ -53,7 +53,7 @@ static bool samples(const struct plan_group *group)
         return group->events[0].use != PLAN_COUNTER;
 }
 
-/* ---- reasons -------------------------------------------------------------------- */
+/* ---- reasons ---- */
 
 /* The reason and the remedy when opening EVENT failed with ERROR, which is returned. */
 static int explain(int error, const struct machine *machine,
@@ -106,7 +106,7 @@ static int explain(int error, const struct machine *machine,
         }
 }
 
-/* ---- samples -------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static int try_samples(const struct plan *plan, bool whole_cpus)
 {
@@ -163,7 +163,7 @@ static int settle_samples(const struct machine *machine,
         return explain_samples(error, machine, options, diag);
 }
 
-/* ---- counters ------------------------------------------------------------------- */
+/* ---- counters ---- */
 
 /* The samples of the PMU that GROUP counts on. */
 static const struct plan_group *samples_on(const struct plan *plan,
@@ -224,7 +224,7 @@ int plan_try_pebs(const struct machine *machine, const struct plan_options *opti
         return code ? code : settle_counters(machine, options, &limits, plan, diag);
 }
 
-/* ---- IBS ------------------------------------------------------------------------ */
+/* ---- IBS ---- */
 
 /* Kernels before Linux 6.4 have IBS of whole CPUs only. */
 static bool wants_whole_cpus(const struct plan *plan)

@@ -31,7 +31,7 @@ static bool read_text(const char *root, const char *pmu, const char *file,
         return whole;
 }
 
-/* ---- formats -------------------------------------------------------------------- */
+/* ---- formats ---- */
 
 static bool parse_bit(const char **at, unsigned *bit)
 {
@@ -85,7 +85,7 @@ void pmu_set_field(struct pmu_code *code, const struct pmu_field *field, uint64_
                         code->words[field->word] |= rest & -rest;
 }
 
-/* ---- aliases -------------------------------------------------------------------- */
+/* ---- aliases ---- */
 
 /* One term of an alias: "event=0xcd", or a flag such as "edge". */
 static bool apply_term(const char *root, const char *pmu, const char *term,
@@ -130,7 +130,7 @@ bool pmu_read_alias(const char *root, const char *pmu, const char *event,
         return true;
 }
 
-/* ---- the rest ------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 bool pmu_read_number(const char *root, const char *pmu, const char *file, double *number)
 {

@@ -35,7 +35,7 @@ int record_layout(const struct perf_event_attr *attr, struct record_layout *layo
         return 0;
 }
 
-/* ---- a cursor that never passes the end ---------------------------------------- */
+/* ---- a cursor that never passes the end ---- */
 
 struct cursor {
         const uint64_t *at;
@@ -95,7 +95,7 @@ static const char *take_text(struct cursor *cursor)
         return text;
 }
 
-/* ---- samples --------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static void take_read(struct cursor *cursor, uint64_t format, struct record_read *read)
 {
@@ -301,7 +301,7 @@ static void take_sample(struct cursor *cursor, const struct record_layout *layou
                 cursor->failed = true;
 }
 
-/* ---- the other records ------------------------------------------------------------- */
+/* ---- the other records ---- */
 
 /* Takes the trailer off the end of CURSOR. */
 static void take_trailer(struct cursor *cursor, const struct record_layout *layout,
@@ -436,7 +436,7 @@ static void take_body(struct cursor *cursor, struct record *record)
         }
 }
 
-/* ---- records ------------------------------------------------------------------ */
+/* ---- records ---- */
 
 size_t record_size(const void *bytes, size_t size)
 {

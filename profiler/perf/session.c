@@ -139,7 +139,7 @@ uint64_t session_samples_missed_ns(const struct session *session)
         return session->samples_missed_ns;
 }
 
-/* ---- records -------------------------------------------------------------------- */
+/* ---- records ---- */
 
 static int count_damage(struct session *session, uint64_t count, const char *unit)
 {
@@ -250,7 +250,7 @@ int session_drain(struct session *session, struct diag *diag)
         return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
-/* ---- the end -------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 /* What the events of all rings together have lost; 0 when the kernel does not know. */
 static uint64_t count_lost(const struct session *session)

@@ -26,7 +26,7 @@ static int open_event(struct perf_event_attr *attr, pid_t task, int cpu, int gro
                             PERF_FLAG_FD_CLOEXEC);
 }
 
-/* ---- the form of records -------------------------------------------------------- */
+/* ---- the form of records ---- */
 
 static void set_tracking(struct perf_event_attr *attr)
 {
@@ -92,7 +92,7 @@ static size_t default_ring_pages(void)
         return pages;
 }
 
-/* ---- what the kernel can do ----------------------------------------------------- */
+/* ---- what the kernel can do ---- */
 
 /* Whether a kernel with the attributes ATTR lets us open an event on ourselves. */
 static bool accepts(struct perf_event_attr *attr)
@@ -151,7 +151,7 @@ void session_look_at_kernel(struct session *session)
         perf_clock_measure(&session->clock);
 }
 
-/* ---- streams -------------------------------------------------------------------- */
+/* ---- streams ---- */
 
 /* The stream of an event with the attributes ATTR as they were opened. */
 static int add_stream(struct session *session, size_t index,
@@ -184,7 +184,7 @@ static int make_streams(struct session *session, struct diag *diag)
         return session->streams ? 0 : diag_no_memory(diag);
 }
 
-/* ---- rings ---------------------------------------------------------------------- */
+/* ---- rings ---- */
 
 /* Where the user did not say how large, a smaller ring is better than none. */
 static int open_ring(struct session *session, int fd, struct ring **ring,
@@ -220,7 +220,7 @@ static int connect_ring(struct session *session, struct cpu *cpu, int fd,
                    : diag_set(diag, -errno, "cannot share a ring: %s", strerror(errno));
 }
 
-/* ---- opening -------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static int keep_event(struct session *session, const struct event *event,
                       struct diag *diag)

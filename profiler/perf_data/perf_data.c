@@ -84,8 +84,7 @@ int perf_data_take_feature(struct perf_data *data, unsigned number, const void *
         return 0;
 }
 
-/* ---- opening
- * -------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static int check_magic(const uint8_t *bytes, size_t count, struct diag *diag)
 {
@@ -167,8 +166,7 @@ void perf_data_close(struct perf_data *data)
         free(data);
 }
 
-/* ---- perf's own records
- * ------------------------------------------------------------------------ */
+/* ---- perf's own records ---- */
 
 /* What perf's records are made of. */
 static uint32_t u32_at(const uint8_t *bytes, size_t offset)
@@ -312,8 +310,7 @@ static int take_own(struct perf_data *data, uint32_t type, const uint8_t *bytes,
         }
 }
 
-/* ---- the stream of records
- * ------------------------------------------------------------------------ */
+/* ---- the stream of records ---- */
 
 static void hand_on(struct perf_data *data, const void *bytes, size_t size,
                     struct perf_data_item *item)
@@ -435,8 +432,7 @@ int perf_data_next(struct perf_data *data, struct perf_data_item *item, struct d
         return rc;
 }
 
-/* ---- what was read
- * --------------------------------------------------------------------------------- */
+/* ---- what was read ---- */
 
 const struct events *perf_data_events(const struct perf_data *data)
 {

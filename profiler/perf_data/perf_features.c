@@ -16,8 +16,7 @@
 
 enum { BUILD_ID_BYTES = 20 };
 
-/* ---- facts
- * ------------------------------------------------------------------------------ */
+/* ---- facts ---- */
 
 /* The fact KEY, made when it is new; NULL: no memory. */
 static struct fact *place_fact(struct features *features, const char *key)
@@ -91,8 +90,7 @@ static int builder_put(struct builder *builder, bool failed, struct features *fe
         return good ? 0 : diag_no_memory(diag);
 }
 
-/* ---- single values
- * ------------------------------------------------------------------------ */
+/* ---- single values ---- */
 
 static int decode_cpus(struct features *features, struct cursor *cursor,
                        struct diag *diag)
@@ -118,8 +116,7 @@ static int decode_clock(struct features *features, struct cursor *cursor)
         return 0;
 }
 
-/* ---- lists
- * ---------------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 static void free_command(struct features *features)
 {
@@ -323,8 +320,7 @@ static int decode_hybrid(struct features *features, struct cursor *cursor,
         return builder_put(&builder, cursor->failed, features, "hybrid", diag);
 }
 
-/* ---- build-ids
- * ---------------------------------------------------------------------------- */
+/* ---- build-ids ---- */
 
 static struct build_id *add_build_id(struct features *features)
 {
@@ -389,8 +385,7 @@ static int decode_build_ids(struct features *features, struct cursor *cursor,
         return rc;
 }
 
-/* ---- which section is what
- * ------------------------------------------------------------------ */
+/* ---- which section is what ---- */
 
 static int decode(struct features *features, struct events *events, unsigned number,
                   struct cursor *cursor, struct diag *diag)

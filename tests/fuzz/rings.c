@@ -16,7 +16,7 @@
 #include "simpmu/slice.h"
 #include "target.h"
 
-/* ---- a sink ---------------------------------------------------------------------- */
+/* ---- a sink ---- */
 
 struct sink {
         volatile uint64_t sum;
@@ -158,7 +158,7 @@ int sink_machine(struct sink *sink, const char *key, double value, const char *u
         return 0;
 }
 
-/* ---- the target ------------------------------------------------------------------- */
+/* ---- the target ---- */
 
 struct rings {
         const uint8_t *bytes[2];

@@ -184,7 +184,7 @@ static void baseline_of_one_event_is_the_same(void **state)
         assert_near(of_two, IDLE / 8.0, 1e-9); /* one line for eight loads */
 }
 
-/* ---- bound ------------------------------------------------------------------- */
+/* ---- bound ---- */
 
 static enum bound bound_of(double used, double gbs, double fb_full, double pending,
                            double ipc, enum answer contended)
@@ -266,7 +266,7 @@ static void stalls_tell_the_middle(void **state)
                          BOUND_LATENCY);
 }
 
-/* ---- thresholds without machine facts ------------------------------------------ */
+/* ---- thresholds without machine facts ---- */
 
 static struct interval_metrics moving(double gbs, double lmrl)
 {

@@ -104,7 +104,7 @@ static void without_thresholds_contention_is_unknown(void **state)
         assert_int_equal(sample_cause(&sample, &nothing, &thresholds), CAUSE_DRAM);
 }
 
-/* ---- the verdict ---------------------------------------------------------------- */
+/* ---- the verdict ---- */
 
 static void few_samples_are_not_judged(void **state)
 {

@@ -235,7 +235,7 @@ static void run_keys_and_ledger_are_kept(void **state)
             "recordlost7records");
 }
 
-/* ---- without the right to write ------------------------------------------------ */
+/* ---- without the right to write ---- */
 
 /* Runs STEP in a child that may read this directory and not write it. The
  * permissions of root bind nobody, so root becomes someone else first. */

@@ -134,7 +134,7 @@ static void counters_and_readings(void **state)
                             "0:7,20:9");
 }
 
-/* ---- calling contexts ------------------------------------------------------------ */
+/* ---- calling contexts ---- */
 
 enum { MAX_DEPTH = 40, STACKS = 5000 };
 
@@ -322,8 +322,7 @@ static void a_second_recording_needs_a_second_file(void **state)
         db_close(r.db);
 }
 
-/* ---- what a sample costs
- * --------------------------------------------------------------- */
+/* ---- what a sample costs ---- */
 
 static void write_realistic_samples(const struct recording *r, size_t count)
 {

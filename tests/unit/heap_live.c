@@ -14,7 +14,7 @@
 
 #include "live.h"
 
-/* ---- the reference ------------------------------------------------------------- */
+/* ---- the reference ---- */
 
 enum { MAX_BLOCKS = 100000, SITES = 5 };
 
@@ -64,7 +64,7 @@ static void reference_remove(struct reference *reference, struct heap_block *blo
         *block = reference->blocks[--reference->count];
 }
 
-/* ---- what has ended, in any order ------------------------------------------------ */
+/* ---- what has ended, in any order ---- */
 
 struct ended {
         size_t count;

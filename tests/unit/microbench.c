@@ -17,7 +17,7 @@
 #include "kernel.h"
 #include "measure.h"
 
-/* ---- estimates ------------------------------------------------------------------- */
+/* ---- estimates ---- */
 
 static void lower_quartile_ignores_noise(void **state)
 {
@@ -58,7 +58,7 @@ static void one_round_is_its_own_estimate(void **state)
         assert_true(estimate.value == 3 && estimate.low == 3 && estimate.high == 3);
 }
 
-/* ---- curves ------------------------------------------------------------------------ */
+/* ---- curves ---- */
 
 /* Quarter octaves from 4 KiB; a random chase hits a cache with capacity / size. */
 static size_t make_curve(struct latency_point *points, const double *capacities,

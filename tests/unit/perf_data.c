@@ -20,7 +20,7 @@
 #include "perf_data.h"
 #include "record.h"
 
-/* ---- recordings by hand ----------------------------------------------------------- */
+/* ---- recordings by hand ---- */
 
 struct maker {
         uint8_t bytes[1 << 20];
@@ -399,8 +399,7 @@ static void both_forms_through_a_pipe(void **state)
         assert_int_equal(reading.samples, 1);
 }
 
-/* ---- the form of files
- * ------------------------------------------------------------------ */
+/* ---- the form of files ---- */
 
 /* One event with attributes of ATTR_BYTES, two samples, the host's name. */
 static void make_file(struct maker *maker, size_t attr_bytes)
@@ -521,8 +520,7 @@ static void what_is_no_recording(void **state)
         refuse(made.bytes, made.size, "cannot begin");
 }
 
-/* ---- real recordings
- * ------------------------------------------------------------------------ */
+/* ---- real recordings ---- */
 
 static const char *shared_path(const char *name)
 {

@@ -14,7 +14,7 @@
 
 #include "datasrc.h"
 
-/* ---- perf's words for what the decoder says --------------------------------------- */
+/* ---- perf's words for what the decoder says ---- */
 
 /* The text of FIELD ("LVL ") in perf's description, up to the next '|' or ','. */
 static void perf_field(const char *perf, const char *field, char *text, size_t size)
@@ -95,7 +95,7 @@ static void vectors_of_real_cpus(void **state)
         assert_true(rows >= 27);
 }
 
-/* ---- built by hand from the kernel's definitions ----------------------------------- */
+/* ---- built by hand from the kernel's definitions ---- */
 
 #define LVL(bits) ((uint64_t)(bits) << PERF_MEM_LVL_SHIFT)
 #define NUM(n)    ((uint64_t)(n) << PERF_MEM_LVLNUM_SHIFT)

@@ -18,7 +18,7 @@
 #include "counters.h"
 #include "event_table.h"
 
-/* ---- the csv -------------------------------------------------------------------- */
+/* ---- the csv ---- */
 
 enum { COLUMNS_MAX = 32 };
 
@@ -163,8 +163,7 @@ static void events_are_intels(void **state)
         assert_true(checked >= 10 * 13 + 2 * 6 + 10 * 2);
 }
 
-/* ---- libpfm4
- * ---------------------------------------------------------------------------- */
+/* ---- libpfm4 ---- */
 
 /* What libpfm4 4.13 is known to have wrong or not to have:
  * ../shared/facts/intel_events.md, from Intel's lists and a recording of a real CPU. */
@@ -223,8 +222,7 @@ static void events_are_libpfm4s(void **state)
         assert_true(checked >= 10 * 9);
 }
 
-/* ---- finding
- * ------------------------------------------------------------------------------ */
+/* ---- finding ---- */
 
 static const char *platform_of(int64_t model, int64_t stepping)
 {
@@ -257,8 +255,7 @@ static void cpus_are_found(void **state)
         assert_int_equal(event_counters("ADL", CORE_E), 6);
 }
 
-/* ---- what becomes of the counts
- * ------------------------------------------------------------ */
+/* ---- what becomes of the counts ---- */
 
 /* Analysis knows the counters by their names, whatever the CPU calls them. */
 static void analysis_knows_the_names(void **state)

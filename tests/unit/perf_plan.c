@@ -16,8 +16,7 @@
 #include "plan_ibs.h"
 #include "plan_pebs.h"
 
-/* ---- machines
- * -------------------------------------------------------------------------- */
+/* ---- machines ---- */
 
 #define LDLAT                                                                            \
         {                                                                                \
@@ -142,8 +141,7 @@ static void check_group(const struct plan_group *group, const uint64_t *configs)
                 check_group(&plan.groups[index], configs);                               \
         } while (0)
 
-/* ---- samples
- * --------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 #define SAMPLE_TYPE                                                                      \
         (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |        \
@@ -293,8 +291,7 @@ static void stores(void **state)
         check_refused(&machine, &options, -ENODEV, "--stores");
 }
 
-/* ---- counters by generation
- * ---------------------------------------------------------------- */
+/* ---- counters by generation ---- */
 
 /* Four counters with hyper-threads on: load latency has one of them (3), LMRL the rest.
  */
@@ -431,8 +428,7 @@ static void alder_lake_has_two_kinds_of_core(void **state)
         check_refused(&machine, &usual, -ENODEV, "max_precise is 0");
 }
 
-/* ---- less than usual
- * ------------------------------------------------------------------- */
+/* ---- less than usual ---- */
 
 /* The watchdog holds the cycles' own counter: they need a general one, and LMRL has them
  * all. */
@@ -505,8 +501,7 @@ static void refusals_have_reasons(void **state)
         assert_int_equal(plan.groups[0].events[0].attr.config1, 3);
 }
 
-/* ---- memory controllers
- * -------------------------------------------------------------------- */
+/* ---- memory controllers ---- */
 
 static int packages[] = {0, 24};
 
@@ -553,8 +548,7 @@ static void memory_controllers(void **state)
         assert_string_equal(last->events[3].name, "dram.write_bytes");
 }
 
-/* ---- AMD
- * --------------------------------------------------------------------------------- */
+/* ---- AMD ---- */
 
 static struct machine zen(void)
 {

@@ -17,7 +17,7 @@
 #include "datasrc.h"
 #include "record.h"
 
-/* ---- records by hand -------------------------------------------------------------- */
+/* ---- records by hand ---- */
 
 struct maker {
         uint64_t values[8192];
@@ -462,7 +462,7 @@ static void layouts(void **state)
         assert_int_equal(record_layout(&attr, &layout), -ENOTSUP);
 }
 
-/* ---- recordings of real machines --------------------------------------------------- */
+/* ---- recordings of real machines ---- */
 
 struct recording {
         const char *name;

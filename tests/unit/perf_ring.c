@@ -19,7 +19,7 @@
 #include "record.h"
 #include "ring.h"
 
-/* ---- a ring in memory ----------------------------------------------------------- */
+/* ---- a ring in memory ---- */
 
 enum { DATA_BYTES = 4096 };
 
@@ -153,7 +153,7 @@ static void head_beyond_the_ring(void **state)
         free(writer.page);
 }
 
-/* ---- the kernel's page faults ------------------------------------------------------ */
+/* ---- the kernel's page faults ---- */
 
 struct faults {
         int fd;

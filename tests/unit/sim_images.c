@@ -49,7 +49,7 @@ static void close_run(struct run *run)
         db_close(run->db);
 }
 
-/* ---- a producer ---------------------------------------------------------------- */
+/* ---- a producer ---- */
 
 static struct simpmu_slice *claim(struct run *run, uint64_t start_ns)
 {
@@ -138,7 +138,7 @@ static long long count(const char *sql)
         return plain_int("run.db", sql);
 }
 
-/* ---- tests ----------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 /* Four rings' worth of samples from another process, which must wait for room. */
 static void every_record_of_a_busy_producer_arrives(void **state)

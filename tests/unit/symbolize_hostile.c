@@ -22,8 +22,7 @@
 
 enum { QUESTIONS = 200, MUTATIONS = 60 };
 
-/* ---- asking
- * ---------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 static char *program;
 static size_t program_bytes;
@@ -185,8 +184,7 @@ static void mutate_section(const char *name)
         mutate(offset, bytes);
 }
 
-/* ---- tests
- * ---------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void references_in_circles_end(void **state)
 {

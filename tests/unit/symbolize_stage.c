@@ -14,7 +14,7 @@
 /* The address of the instruction itself, wherever it gets inlined. */
 #define HERE(address) __asm__ volatile("1: lea 1b(%%rip), %0" : "=r"(address))
 
-/* ---- what there is to name --------------------------------------------------- */
+/* ---- what there is to name ---- */
 
 struct {
         long padding;
@@ -72,7 +72,7 @@ static __attribute__((noinline)) void allocating_function(void)
         __asm__ volatile("");
 }
 
-/* ---- a recording ---------------------------------------------------------------- */
+/* ---- a recording ---- */
 
 struct recording {
         struct db *db;
@@ -469,8 +469,7 @@ static void the_site_is_outside_the_allocator(void **state)
         expect("SELECT alloc_function FROM data_object", "allocating_function");
 }
 
-/* ---- what is missing
- * ------------------------------------------------------------------- */
+/* ---- what is missing ---- */
 
 static void a_changed_or_missing_file_gives_no_names(void **state)
 {

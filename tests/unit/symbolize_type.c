@@ -12,8 +12,7 @@
 #include "instruction.h"
 #include "type.h"
 
-/* ---- struct sample, as the compiler lays it out and as a table
- * ------------------------- */
+/* ---- struct sample, as the compiler lays it out and as a table ---- */
 
 struct inner {
         short low;
@@ -139,8 +138,7 @@ static const char *field_at(struct fixture *f, uint32_t type, uint64_t offset,
                    : "-";
 }
 
-/* ---- tests
- * --------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void fields_are_named_by_their_way(void **state)
 {

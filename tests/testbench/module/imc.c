@@ -67,7 +67,7 @@ static const struct attribute_group *imc_groups[] = {
     NULL,
 };
 
-/* ---- what was read -------------------------------------------------------------- */
+/* ---- what was read ---- */
 
 enum { READS_MAX = 8192 };
 
@@ -122,7 +122,7 @@ const struct proc_ops imc_reads_proc_ops = {
     .proc_release = single_release,
 };
 
-/* ---- counting ------------------------------------------------------------------- */
+/* ---- counting ---- */
 
 static u64 count_at(const struct perf_event *event, u64 now_ns)
 {
