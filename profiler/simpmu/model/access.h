@@ -136,9 +136,9 @@ HOT_PATH void wait_for_line(struct sim_thread *thread, const struct access *acce
         found->ready = after_store(thread, access->address, found->arrival);
 }
 
-static __attribute__((noinline)) void
-used_first(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
-           const struct access *access, uint64_t line, uint64_t now, bool beyond_l2)
+HOT_PATH void used_first(struct machine *machine, struct sim_hot *hot,
+                         struct sim_thread *thread, const struct access *access,
+                         uint64_t line, uint64_t now, bool beyond_l2)
 {
         const struct first_use use = {
             .line = line,
@@ -171,18 +171,18 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
 
 /* LINE is in L1 or on its way there, and other cores fight for it: the filters must not
  * know it. */
-static __attribute__((noinline)) void
+static __attribute__((noinline)) struct found
 hit_contested_line(struct machine *machine, struct sim_hot *hot,
-                   struct sim_thread *thread, const struct access *access, uint64_t line,
+                   struct sim_thread *thread, struct access access, uint64_t line,
                    struct cache_set *set, uint32_t bit, struct l1d_way *way,
-                   struct found *found)
+                   struct found found)
 {
         const struct contest_access use = {
             .core = thread->core->number,
             .line = line,
-            .time = access->start,
+            .time = access.start,
             .arrival = way->arrival,
-            .writes = access->kind != ACCESS_LOAD || access->site->locked,
+            .writes = access.kind != ACCESS_LOAD || access.site->locked,
         };
         uint32_t transfers;
         enum contest_outcome outcome =
@@ -190,16 +190,17 @@ hit_contested_line(struct machine *machine, struct sim_hot *hot,
 
         set->recent |= bit;
         if (outcome == CONTEST_LOSES)
-                ask_again(machine, thread, access, way, transfers * machine->hitm_latency,
-                          found);
-        else if (access->kind != ACCESS_STORE && way->settled > access->now)
-                wait_for_line(thread, access, set, bit, way, found);
-        if (access->kind != ACCESS_LOAD) {
+                ask_again(machine, thread, &access, way,
+                          transfers * machine->hitm_latency, &found);
+        else if (access.kind != ACCESS_STORE && way->settled > access.now)
+                wait_for_line(thread, &access, set, bit, way, &found);
+        if (access.kind != ACCESS_LOAD) {
                 set->dirty |= bit;
-                store_value(hot, thread, way, access);
+                store_value(hot, thread, way, &access);
         }
         if (outcome == CONTEST_IS_OVER)
                 set->contested &= ~bit;
+        return found;
 }
 
 /* The thread's core writes a line that it has clean. */
@@ -223,6 +224,20 @@ static inline void take_ownership(struct machine *machine, struct sim_thread *th
         }
 }
 
+/* Copied member by member, an access whose address is given away can stay in registers
+ * until then. */
+HOT_PATH struct access copy_of_access(const struct access *access)
+{
+        return (struct access){access->site, access->kind, access->address, access->now,
+                               access->start};
+}
+
+HOT_PATH struct found copy_of_found(const struct found *found)
+{
+        return (struct found){found->arrival, found->ready, found->level,
+                              found->tlb_miss};
+}
+
 /* LINE is in L1 or on its way there. */
 HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                        struct sim_thread *thread, const struct access *access,
@@ -236,8 +251,10 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
         if (access->kind != ACCESS_LOAD && (place->set->dirty & bit) == 0)
                 take_ownership(machine, thread, access, line, place->set, bit, found);
         if (__builtin_expect((place->set->contested & bit) != 0, 0)) {
-                hit_contested_line(machine, hot, thread, access, line, place->set, bit,
-                                   way, found);
+                const struct found contested =
+                    hit_contested_line(machine, hot, thread, copy_of_access(access), line,
+                                       place->set, bit, way, copy_of_found(found));
+                *found = copy_of_found(&contested);
                 return;
         }
         place->set->recent |= bit;
@@ -289,7 +306,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                 place->set->mark |= bit;
                 thread_hold_store(thread, access->now - thread->stall, miss.completion);
         }
-        if (machine->prefetch != 0)
+        if (__builtin_expect(machine->prefetch != 0, 0))
                 used_first(machine, hot, thread, access, line, start,
                            miss.level > SIMPMU_LEVEL_L2);
 }

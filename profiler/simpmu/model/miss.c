@@ -220,8 +220,10 @@ static uint64_t *queue_place(const struct machine *machine, struct core *core)
         return first;
 }
 
-uint64_t miss_queue_wait(const struct machine *machine, struct sim_thread *thread,
-                         uint64_t begin, uint64_t **place)
+/* The way of a LINE that is not in L2 through the queue: takes a place in it. Returns
+ * when the request that could begin at BEGIN does. */
+static uint64_t queue_wait(const struct machine *machine, struct sim_thread *thread,
+                           uint64_t begin, uint64_t **place)
 {
         struct core *core = thread->core;
 
@@ -235,8 +237,10 @@ uint64_t miss_queue_wait(const struct machine *machine, struct sim_thread *threa
         return asked;
 }
 
-void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
-                       bool writes, bool for_load)
+/* A line that was not in L2 is under way to L1 from BEGIN to END: counts what asks for
+ * it, unless that is a prefetch, which neither WRITES nor is FOR_LOAD. */
+static void count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
+                         bool writes, bool for_load)
 {
         if (for_load) {
                 thread->counters.demand_read_lines++;
@@ -246,14 +250,52 @@ void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
         }
 }
 
-uint64_t miss_modified_elsewhere(struct machine *machine, struct sim_thread *thread,
-                                 uint64_t line, bool far, uint64_t begin,
-                                 enum simpmu_level *level)
+/* The same as miss_beyond_l2 for a LINE that another core, near or FAR, has modified. */
+static uint64_t modified_elsewhere(struct machine *machine, struct sim_thread *thread,
+                                   uint64_t line, bool far, uint64_t begin,
+                                   enum simpmu_level *level)
 {
         if (!cache_touch(&thread->core->l2, line))
                 insert_l2(machine, thread, line, false, begin);
         *level = far ? SIMPMU_LEVEL_REMOTE_HITM : SIMPMU_LEVEL_HITM;
         return far ? machine->remote_cache_latency : machine->hitm_latency;
+}
+
+struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
+                                const struct miss_request *request)
+{
+        const bool writes = request->writes, in_l2 = request->in_l2;
+        uint64_t line = request->line, begin = request->begin;
+        uint64_t latency = machine->l2_latency;
+        struct miss miss = {.level = SIMPMU_LEVEL_L2};
+        enum others others = OTHERS_NOTHING;
+        uint64_t asked = begin; /* beyond L2 */
+        uint64_t *queued = NULL;
+
+        if (!in_l2 && thread->core->queue_fills)
+                asked = queue_wait(machine, thread, begin, &queued);
+        if (machine->cores_used > 1 && (writes || !in_l2))
+                others = coherence_request(machine, thread, line, writes, asked,
+                                           &miss.contested);
+        if (others >= OTHERS_MODIFIED)
+                latency =
+                    modified_elsewhere(machine, thread, line,
+                                       others == OTHERS_FAR_MODIFIED, asked, &miss.level);
+        else if (!in_l2)
+                latency = miss_beyond_l2(machine, thread, line, asked, &miss.level);
+        else if (thread->core->last_request > begin)
+                latency += prefetch_wait(thread->core, line, begin, &miss.level);
+        if (writes && others != OTHERS_NOTHING)
+                latency = later(latency, miss_invalidation(machine, others));
+        miss.completion = asked + latency;
+        if (queued != NULL)
+                *queued = miss.completion;
+        if (!in_l2) {
+                count_demand(thread, begin, miss.completion, writes, request->for_load);
+                thread->counters.demand_dram_lines +=
+                    request->for_load && miss.level == SIMPMU_LEVEL_DRAM;
+        }
+        return miss;
 }
 
 uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
@@ -267,8 +309,8 @@ uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t
                     coherence_request(machine, thread, line, false, begin, &contested);
         if (others == OTHERS_NOTHING)
                 return miss_beyond_l2(machine, thread, line, begin, level);
-        return miss_modified_elsewhere(machine, thread, line,
-                                       others == OTHERS_FAR_MODIFIED, begin, level);
+        return modified_elsewhere(machine, thread, line, others == OTHERS_FAR_MODIFIED,
+                                  begin, level);
 }
 
 void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,

@@ -22,11 +22,6 @@ void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_
 void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
                            struct node *node, uint64_t line, uint64_t now);
 
-/* The same as miss_beyond_l2 for a LINE that another core, near or FAR, has modified. */
-uint64_t miss_modified_elsewhere(struct machine *machine, struct sim_thread *thread,
-                                 uint64_t line, bool far, uint64_t begin,
-                                 enum simpmu_level *level);
-
 /* The program flushes LINE: every cache loses it, and memory gets it where it is dirty.
  */
 void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
@@ -40,16 +35,6 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
 /* A prefetch to L2 of a LINE that is not there: from other cores or beyond. */
 uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                     uint64_t begin, enum simpmu_level *level);
-
-/* A line that was not in L2 is under way to L1 from BEGIN to END: counts what asks for
- * it, unless that is a prefetch, which neither WRITES nor is FOR_LOAD. */
-void miss_count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
-                       bool writes, bool for_load);
-
-/* The way of a LINE that is not in L2 through the queue: takes a place in it. Returns
- * when the request that could begin at BEGIN does. */
-uint64_t miss_queue_wait(const struct machine *machine, struct sim_thread *thread,
-                         uint64_t begin, uint64_t **place);
 
 /* The cold half of miss_buffer: more requests than there are buffers, of which some may
  * be free by NOW. Returns when the request can begin. */
@@ -99,6 +84,19 @@ static inline uint64_t miss_take_ownership(struct machine *machine,
 bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
                           uint64_t now);
 
+/* A line that has missed L1, and who asks for it. */
+struct miss_request {
+        uint64_t line;
+        uint64_t begin; /* when it has a fill buffer */
+        bool in_l2;
+        bool writes;   /* no other core may keep it */
+        bool for_load; /* as for miss_fill */
+};
+
+/* The cold half of miss_fill: what is not simply a hit of L2 by the only core in use. */
+struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
+                                const struct miss_request *request);
+
 /* The thread's clock stands at NOW; LINE has missed L1 and its request can start at
  * START. WRITES: no other core may keep it. The time in a fill buffer counts as pending
  * when it is FOR_LOAD: the event counts buffers that demand reads require, a store's or a
@@ -108,41 +106,22 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
                                     bool writes, bool for_load)
 {
         uint64_t begin = miss_buffer(machine, thread, start, now);
-        uint64_t latency = machine->l2_latency;
-        struct miss miss = {.level = SIMPMU_LEVEL_L2};
-        bool in_l2 = cache_touch(&thread->core->l2, line);
-        enum others others = OTHERS_NOTHING;
-        uint64_t asked = begin; /* beyond L2 */
-        uint64_t *queued = NULL;
+        struct core *core = thread->core;
+        bool in_l2 = cache_touch(&core->l2, line);
+        struct miss miss = {.completion = begin + machine->l2_latency,
+                            .level = SIMPMU_LEVEL_L2};
 
         machine_tick(machine, now);
-        if (__builtin_expect(!in_l2 && thread->core->queue_fills, 0))
-                asked = miss_queue_wait(machine, thread, begin, &queued);
-        if (machine->cores_used > 1 && (writes || !in_l2))
-                others = coherence_request(machine, thread, line, writes, asked,
-                                           &miss.contested);
-        if (__builtin_expect(others >= OTHERS_MODIFIED, 0))
-                latency = miss_modified_elsewhere(machine, thread, line,
-                                                  others == OTHERS_FAR_MODIFIED, asked,
-                                                  &miss.level);
-        else if (__builtin_expect(!in_l2, 0))
-                latency = miss_beyond_l2(machine, thread, line, asked, &miss.level);
-        else if (__builtin_expect(thread->core->last_request > begin, 0))
-                latency += prefetch_wait(thread->core, line, begin, &miss.level);
-        if (__builtin_expect(writes && others != OTHERS_NOTHING, 0))
-                latency = later(latency, miss_invalidation(machine, others));
-        miss.completion = asked + latency;
+        if (__builtin_expect(
+                !in_l2 || machine->cores_used != 1 || core->last_request > begin, 0)) {
+                const struct miss_request request = {line, begin, in_l2, writes,
+                                                     for_load};
+                miss = miss_fill_otherwise(machine, thread, &request);
+        }
         thread->fill_done[thread->fill_count - 1] = miss.completion;
-        if (__builtin_expect(queued != NULL, 0))
-                *queued = miss.completion;
         if (for_load) {
                 thread->counters.pending_slots += miss.completion - begin;
                 activity_cover(&thread->activity, ACTIVITY_L1D, begin, miss.completion);
-        }
-        if (__builtin_expect(!in_l2, 0)) {
-                miss_count_demand(thread, begin, miss.completion, writes, for_load);
-                thread->counters.demand_dram_lines +=
-                    for_load && miss.level == SIMPMU_LEVEL_DRAM;
         }
         return miss;
 }
