@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "array.h"
 #include "elf_image.h"
 
 enum { THREADS_LIMIT = 4, NAME_BYTES = 40 };
@@ -34,8 +35,11 @@ static const char *const section_names[] = {
 
 enum { NAMES = sizeof(section_names) / sizeof(section_names[0]) };
 
+_Static_assert(2 * NAMES <= ELF_IMAGE_SECTIONS && 2 * NAMES <= 32, "room for all names");
+
 struct part {
         char name[NAME_BYTES];
+        size_t number;   /* in the order of the file */
         uint64_t offset; /* of what follows the header, in the file */
         uint64_t file_bytes;
         uint64_t bytes;
@@ -46,9 +50,12 @@ struct part {
 struct unpacking {
         int fd;
         char *bytes; /* the image's */
-        struct part parts[ELF_IMAGE_SECTIONS];
-        size_t part_count;
-        bool packed; /* any of them */
+        struct part *parts;
+        size_t part_count, part_capacity;
+        uint64_t file_bytes; /* of the whole file */
+        bool packed;         /* any of them */
+        uint32_t names;      /* that were seen, a bit for each */
+        bool several;        /* of one name */
         bool with_locations;
         atomic_size_t next;
         atomic_int error;
@@ -56,13 +63,14 @@ struct unpacking {
 
 /* ---- what there is ---- */
 
-/* Writes the name without the "z" of old packed sections; false for other sections. */
-static bool plain_name(const char *name, char *plain)
+/* Writes the name without the "z" of old packed sections and returns its number; -1 for
+ * other sections. */
+static int plain_name(const char *name, char *plain)
 {
         bool old = strncmp(name, ".zdebug_", 8) == 0;
 
         if (!old && strncmp(name, ".debug_", 7) != 0)
-                return false;
+                return -1;
         name += old ? 8 : 7;
         for (size_t i = 0; i < NAMES; i++) {
                 size_t length = strlen(section_names[i]);
@@ -72,9 +80,9 @@ static bool plain_name(const char *name, char *plain)
                         continue;
                 strcpy(plain, ".debug_");
                 strcat(plain, name);
-                return true;
+                return (int)(name[length] ? i + NAMES : i);
         }
-        return false;
+        return -1;
 }
 
 static uint64_t big_endian(const uint8_t *bytes)
@@ -116,12 +124,11 @@ static bool read_header(const struct elf_file *file, bool old, struct part *part
         return type == ELFCOMPRESS_ZLIB || type == ELFCOMPRESS_ZSTD;
 }
 
-static bool same_name(const struct unpacking *unpacking, const char *name)
+/* The compiler gives each type's unit a section of its own, and no linker joins them. */
+static bool of_units(const char *name)
 {
-        for (size_t i = 0; i < unpacking->part_count; i++)
-                if (strcmp(unpacking->parts[i].name, name) == 0)
-                        return true;
-        return false;
+        return strcmp(name, ".debug_info.dwo") == 0 ||
+               strcmp(name, ".debug_types.dwo") == 0;
 }
 
 static int add_part(struct unpacking *unpacking, const struct elf_file *file,
@@ -129,11 +136,17 @@ static int add_part(struct unpacking *unpacking, const struct elf_file *file,
 {
         struct part part = {.offset = shdr->sh_offset,
                             .file_bytes = shdr->sh_size,
-                            .bytes = shdr->sh_size};
+                            .bytes = shdr->sh_size,
+                            .number = unpacking->part_count};
         bool old = strncmp(name, ".z", 2) == 0;
 
-        if (shdr->sh_type == SHT_NOBITS || !plain_name(name, part.name) ||
-            same_name(unpacking, part.name) ||
+        int named = shdr->sh_type == SHT_NOBITS ? -1 : plain_name(name, part.name);
+
+        if (named < 0)
+                return 0;
+        bool another = unpacking->names & UINT32_C(1) << named;
+
+        if ((another && !of_units(part.name)) ||
             (!unpacking->with_locations && strncmp(part.name, ".debug_loc", 10) == 0))
                 return 0;
         if (shdr->sh_size > file->file_bytes ||
@@ -141,6 +154,11 @@ static int add_part(struct unpacking *unpacking, const struct elf_file *file,
             ((old || (shdr->sh_flags & SHF_COMPRESSED)) &&
              !read_header(file, old, &part)))
                 return -EINVAL;
+        if (array_reserve(&unpacking->parts, &unpacking->part_capacity,
+                          unpacking->part_count, sizeof(*unpacking->parts)) < 0)
+                return -ENOMEM;
+        unpacking->names |= UINT32_C(1) << named;
+        unpacking->several |= another;
         unpacking->packed |= part.packing != PACKING_NONE;
         unpacking->parts[unpacking->part_count++] = part;
         return 0;
@@ -153,8 +171,8 @@ static int find_parts(struct unpacking *unpacking, const struct elf_file *file)
 
         if (elf_getshdrstrndx(file->elf, &names) != 0)
                 return 0;
-        for (Elf_Scn *scn = NULL; !error && unpacking->part_count < ELF_IMAGE_SECTIONS &&
-                                  (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+        for (Elf_Scn *scn = NULL;
+             !error && (scn = elf_nextscn(file->elf, scn)) != NULL;) {
                 GElf_Shdr shdr;
                 const char *name = gelf_getshdr(scn, &shdr)
                                        ? elf_strptr(file->elf, names, shdr.sh_name)
@@ -255,11 +273,22 @@ static int larger_first(const void *left, const void *right)
         return strcmp(a->name, b->name);
 }
 
+/* The sections of one name behind each other. */
+static int same_together(const void *left, const void *right)
+{
+        const struct part *a = left, *b = right;
+        int order = strcmp(a->name, b->name);
+
+        return order ? order : a->number < b->number ? -1 : 1;
+}
+
 /* Whether what the sections claim to be can be, and fits. */
 static int check_sizes(const struct unpacking *unpacking, uint64_t *total)
 {
         uint64_t limit =
             (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+
+        uint64_t file_bytes = 0;
 
         *total = 0;
         for (size_t i = 0; i < unpacking->part_count; i++) {
@@ -267,11 +296,29 @@ static int check_sizes(const struct unpacking *unpacking, uint64_t *total)
 
                 if (part->bytes > limit - *total)
                         return -EFBIG;
-                if (part->bytes / ratio_limits[part->packing] > part->file_bytes)
+                file_bytes += part->file_bytes;
+                if (part->bytes / ratio_limits[part->packing] > part->file_bytes ||
+                    file_bytes > unpacking->file_bytes)
                         return -EINVAL;
                 *total += part->bytes;
         }
         return 0;
+}
+
+/* A section with the parts from number *AT on that have one name; *AT is set to the next.
+ */
+static int join_parts(struct unpacking *unpacking, size_t *at, struct elf_image *image)
+{
+        struct part *parts = unpacking->parts;
+        const char *name = parts[*at].name;
+        int error = elf_image_begin_section(image, name);
+
+        for (;
+             !error && *at < unpacking->part_count && strcmp(parts[*at].name, name) == 0;
+             ++*at)
+                error = elf_image_room(image, parts[*at].bytes, &parts[*at].at);
+        elf_image_end_section(image);
+        return error;
 }
 
 static int make_image(struct unpacking *unpacking, struct elf_image *image)
@@ -281,17 +328,12 @@ static int make_image(struct unpacking *unpacking, struct elf_image *image)
 
         if (!error)
                 error = elf_image_begin(image, total + 4096);
-        if (unpacking->part_count > 1)
-                qsort(unpacking->parts, unpacking->part_count, sizeof(*unpacking->parts),
-                      larger_first);
-        for (size_t i = 0; i < unpacking->part_count && !error; i++) {
-                struct part *part = &unpacking->parts[i];
-
-                error = elf_image_begin_section(image, part->name);
-                if (!error)
-                        error = elf_image_room(image, part->bytes, &part->at);
-                elf_image_end_section(image);
-        }
+        qsort(unpacking->parts, unpacking->part_count, sizeof(*unpacking->parts),
+              same_together);
+        for (size_t i = 0; i < unpacking->part_count && !error;)
+                error = join_parts(unpacking, &i, image);
+        qsort(unpacking->parts, unpacking->part_count, sizeof(*unpacking->parts),
+              larger_first);
         if (!error)
                 error = elf_image_end(image);
         unpacking->bytes = image->bytes;
@@ -317,16 +359,19 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
 int debug_image_open(struct debug_image *image, const struct elf_file *file,
                      bool with_locations)
 {
-        struct unpacking unpacking = {.fd = file->fd, .with_locations = with_locations};
+        struct unpacking unpacking = {.fd = file->fd,
+                                      .file_bytes = file->file_bytes,
+                                      .with_locations = with_locations};
         const char *identity = elf_getident(file->elf, NULL);
         int error = find_parts(&unpacking, file);
 
         *image = (struct debug_image){.elf = file->elf};
-        if (error || !unpacking.packed)
-                return error;
-        if (!identity || identity[EI_DATA] != ELFDATA2LSB)
-                return -EINVAL; /* of another processor */
-        return open_made(image, &unpacking);
+        if (!error && (unpacking.packed || unpacking.several))
+                error = identity && identity[EI_DATA] == ELFDATA2LSB
+                            ? open_made(image, &unpacking)
+                            : -EINVAL; /* of another processor */
+        free(unpacking.parts);
+        return error;
 }
 
 void debug_image_close(struct debug_image *image)

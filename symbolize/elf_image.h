@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <stddef.h>
 
-enum { ELF_IMAGE_SECTIONS = 16 };
+enum { ELF_IMAGE_SECTIONS = 32 };
 
 struct elf_image {
         char *bytes; /* the file; to be freed by its user */
@@ -15,7 +15,7 @@ struct elf_image {
         size_t capacity;
         Elf64_Shdr sections[ELF_IMAGE_SECTIONS + 2];
         size_t section_count;
-        char names[512];
+        char names[1024];
         size_t names_size;
 };
 

@@ -86,6 +86,10 @@ measure cxx_units
 build c_split gcc program.c -gsplit-dwarf
 separate c_split
 measure c_split
+build cxx_split_units g++ program.cc -gsplit-dwarf -fdebug-types-section
+readelf -SW cxx_split_units-program.dwo | grep -c '\.debug_info\.dwo' >sections
+[ "$(cat sections)" -gt 1 ] || fail "no units of types in the split file"
+measure cxx_split_units
 
 # A type's fields in the order of their layout, also those without samples.
 "$MEMLAG" report --by type --format csv c_gcc.db >types.csv
