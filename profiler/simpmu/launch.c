@@ -21,6 +21,7 @@
 #define TOOL_NAME       "memlag-amd64-linux"
 #define SHARED_OPTION   "--shared="
 #define IMAGE_OPTION    "--image="
+#define ARGV0_OPTION    "--argv0="
 #define PATH_BYTES      4096
 #define SCRIPT_DEPTH    4 /* as deep as Linux follows "#!" */
 #define FALLBACK_STATUS 127
@@ -125,12 +126,17 @@ static void end_image_before(const char *shared_path, uint64_t number, bool nati
 
 /* ---- starting ---- */
 
-static void run_natively(char **program)
+/* CALLED: its argv[0]; NULL: its path. */
+static void run_natively(char **program, char *called)
 {
+        char *path = program[0];
+
         unsetenv("VALGRIND_LIB");
         unsetenv("VALGRIND_LAUNCHER");
-        execv(program[0], program);
-        fprintf(stderr, "memlag: cannot run %s: %s\n", program[0], strerror(errno));
+        if (called != NULL)
+                program[0] = called;
+        execv(path, program);
+        fprintf(stderr, "memlag: cannot run %s: %s\n", path, strerror(errno));
         exit(FALLBACK_STATUS);
 }
 
@@ -147,7 +153,7 @@ static void limit_files(void)
 
 /* Sets the variables that Valgrind's core needs: where its files are (beside this
  * program, unless told already) and what to run for exec'd children. */
-static void run_simulated(char **arguments, char **program)
+static void run_simulated(char **arguments, char **program, char *called)
 {
         char self[PATH_BYTES];
         char tool[PATH_BYTES + sizeof(TOOL_NAME) + 1];
@@ -155,7 +161,7 @@ static void run_simulated(char **arguments, char **program)
         char *slash;
 
         if (length < 0)
-                run_natively(program);
+                run_natively(program, called);
         self[length] = '\0';
         setenv("VALGRIND_LAUNCHER", self, 1);
         slash = strrchr(self, '/');
@@ -164,13 +170,14 @@ static void run_simulated(char **arguments, char **program)
         limit_files();
         snprintf(tool, sizeof(tool), "%s/%s", self, TOOL_NAME);
         execv(tool, arguments);
-        run_natively(program);
+        run_natively(program, called);
 }
 
 int main(int argc, char **argv)
 {
         const char *shared_path = NULL;
         uint64_t image_before = 0; /* 1 + its slice */
+        char *called = NULL;
         int first = 1;
         bool simulate;
 
@@ -180,6 +187,8 @@ int main(int argc, char **argv)
                 if (strncmp(argv[first], IMAGE_OPTION, strlen(IMAGE_OPTION)) == 0)
                         image_before =
                             strtoull(argv[first] + strlen(IMAGE_OPTION), NULL, 10);
+                if (strncmp(argv[first], ARGV0_OPTION, strlen(ARGV0_OPTION)) == 0)
+                        called = argv[first] + strlen(ARGV0_OPTION);
                 if (strcmp(argv[first], "--") == 0) {
                         first++;
                         break;
@@ -195,6 +204,6 @@ int main(int argc, char **argv)
         if (shared_path != NULL && image_before > 0)
                 end_image_before(shared_path, image_before - 1, !simulate);
         if (!simulate)
-                run_natively(argv + first);
-        run_simulated(argv, argv + first);
+                run_natively(argv + first, called);
+        run_simulated(argv, argv + first, called);
 }

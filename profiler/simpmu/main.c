@@ -34,6 +34,8 @@ static Bool on_option(const HChar *argument)
                 return True;
         if (VG_STR_CLO(argument, "--bell", bell_path))
                 return True;
+        if (argv0_option(argument))
+                return True;
         return VG_STR_CLO(argument, "--image", image_option);
 }
 

@@ -418,6 +418,12 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
         if (number == __NR_execve || number == __NR_execveat)
                 images_before_exec(number == __NR_execve ? (const HChar *)arguments[0]
                                                          : NULL);
+        if (number == __NR_execve || number == __NR_execveat) {
+                const UWord *asked = number == __NR_execve ? arguments : arguments + 1;
+
+                argv0_before_exec((const HChar *)asked[0],
+                                  (const HChar *const *)asked[1]);
+        }
         if (futex_call_wakes(number, arguments)) {
                 /* It does not sleep, and those it wakes may be back before it is. */
                 waking_count++;
@@ -505,6 +511,8 @@ static void on_first_instruction(ThreadId tid)
 {
         threads[tid]->lwp = (UInt)VG_(gettid)();
         threads_tell(tid);
+        if (tid == 1)
+                argv0_restore(tid);
 }
 
 static void write_exit(ThreadId tid)

@@ -77,6 +77,12 @@ void images_after_syscall(UInt number, const UWord *arguments, UWord result);
 /* PROGRAM: in the target's memory; NULL: not known by name. */
 void images_before_exec(const HChar *program);
 
+/* argv0.c: the name that a program is executed by. PROGRAM and ARGUMENTS of an exec lie
+ * in the target's memory. */
+void argv0_before_exec(const HChar *program, const HChar *const *arguments);
+Bool argv0_option(const HChar *argument);  /* whether it is the option that tells it */
+void argv0_restore(ThreadId first_thread); /* before its first instruction */
+
 /* heap.c: requests of the heap tracker, and its code, which is not simulated. */
 void heap_register(void);
 Bool heap_is_tracker(Addr ip);

@@ -90,6 +90,19 @@ grep -q 'ignored 1$' alone
 diff alone recorded
 PATH=$PWD:$PATH "$MEMLAG" record --source sim --force -o inherits.db -- inherits >recorded 2>err
 grep -q '^argument inherits$' recorded || fail "argv[0] is not as typed"
+# Programs that it executes have the names that it gives them, longer or shorter.
+cat >names.sh <<'END'
+(exec -a short ./inherits a)
+(exec -a a-name-that-is-much-longer-than-the-path-of-the-program-itself-and-its-directory ./inherits)
+(exec -a -sh sh -c 'echo "$0"')
+(exec -a gone ./missing) 2>/dev/null
+(exec -a after ./inherits)
+END
+bash names.sh | grep -v ^fd >alone
+"$MEMLAG" record --source sim --force -o inherits.db -- bash names.sh 2>err | grep -v ^fd >recorded
+grep -q '^argument a-name-that' recorded
+grep '^argument\|^-' alone >called
+grep '^argument\|^-' recorded | cmp called -
 
 # A standard descriptor that is closed stays so.
 cat >closed.c <<'END'
