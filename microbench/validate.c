@@ -164,7 +164,7 @@ static json_t *judge_all(const struct campaign *campaign)
                 if (!candidate->wanted)
                         continue;
                 if (concept == CONCEPT_COUNT)
-                concept = best_concept(campaign, i, &fits);
+                        concept = best_concept(campaign, i, &fits);
                 json_array_append_new(events, event_json(campaign, i, concept, fits));
         }
         return events;
