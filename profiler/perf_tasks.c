@@ -479,18 +479,16 @@ static void set_protection(const struct record_mmap *map, char protection[4])
 static int keep_kernel_mapping(struct perf_tasks *tasks, const struct record_mmap *map,
                                struct diag *diag)
 {
-        struct kernel_mapping *all =
-            reallocarray(tasks->kernel, tasks->kernel_count + 1, sizeof(*all));
-        if (!all)
+        if (array_reserve(&tasks->kernel, &tasks->kernel_capacity, tasks->kernel_count,
+                          sizeof(*tasks->kernel)) < 0)
                 return diag_no_memory(diag);
-        tasks->kernel = all;
         /* "[kernel.kallsyms]_text" names the symbol at its start, too. */
         const char *bracket = map->path[0] == '[' ? strchr(map->path, ']') : NULL;
         char *path = bracket ? strndup(map->path, (size_t)(bracket - map->path) + 1)
                              : strdup(map->path);
         if (!path)
                 return diag_no_memory(diag);
-        struct kernel_mapping *kept = &all[tasks->kernel_count++];
+        struct kernel_mapping *kept = &tasks->kernel[tasks->kernel_count++];
         *kept = (struct kernel_mapping){
             .event = {.start_addr = map->addr,
                       .length_bytes = map->length_bytes,
