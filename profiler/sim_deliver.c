@@ -205,9 +205,8 @@ int sim_deliver(struct sink *sink, image_key image, struct simpmu_record *record
         case SIMPMU_UNHANDLED: {
                 const struct simpmu_unhandled *unhandled =
                     (struct simpmu_unhandled *)record;
-                sink_unhandled(sink, image, unhandled->ip, unhandled->bytes,
-                               unhandled->length);
-                return 0;
+                return sink_unhandled(sink, image, unhandled->ip, unhandled->bytes,
+                                      unhandled->length, diag);
         }
         default:
                 return 0;

@@ -269,14 +269,20 @@ static struct image *find_image(const struct sink *sink, image_key key)
         return index ? &sink->images[index - 1] : NULL;
 }
 
-/* The same; an event without one is counted and dropped. */
-static struct image *image_of_event(struct sink *sink, image_key key)
+static int lose(struct sink *sink, const char *kind, const char *unit, struct diag *diag)
 {
-        struct image *image = find_image(sink, key);
-        if (image && image->begun && !image->ended)
-                return image;
-        sink_loss(sink, "events without a process", 1, "events");
-        return NULL;
+        return sink_loss(sink, kind, 1, unit) < 0 ? diag_no_memory(diag) : 0;
+}
+
+/* The same in *IMAGE; an event without one (NULL) is counted, and to be dropped. */
+static int image_of_event(struct sink *sink, image_key key, struct image **image,
+                          struct diag *diag)
+{
+        *image = find_image(sink, key);
+        if (*image && (*image)->begun && !(*image)->ended)
+                return 0;
+        *image = NULL;
+        return lose(sink, "events without a process", "events", diag);
 }
 
 static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
@@ -337,12 +343,13 @@ static int end_thread(struct sink *sink, struct thread *thread, int64_t time_ns,
 int sink_thread(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
                 const char *name, struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
         if (!image)
-                return 0;
+                return rc;
         time_ns = time_of_change(sink, image, time_ns);
         struct thread *before = find_thread(sink, image, tid);
-        int rc = before ? end_thread(sink, before, time_ns, diag) : 0;
+        rc = before ? end_thread(sink, before, time_ns, diag) : 0;
         struct thread *thread;
         return rc == 0 ? add_thread(sink, image, tid, name, time_ns, &thread, diag) : rc;
 }
@@ -350,18 +357,20 @@ int sink_thread(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
 int sink_thread_name(struct sink *sink, image_key key, uint32_t tid, const char *name,
                      struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
         struct thread *thread = image ? find_thread(sink, image, tid) : NULL;
         return thread ? writer_thread_name(sink->writer, thread->thread_id, name, diag)
-                      : 0;
+                      : rc;
 }
 
 int sink_thread_end(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
                     struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
         if (!image)
-                return 0;
+                return rc;
         time_ns = time_of_change(sink, image, time_ns);
         struct thread *thread = find_thread(sink, image, tid);
         return thread ? end_thread(sink, thread, time_ns, diag) : 0;
@@ -502,9 +511,10 @@ static bool is_in_block(const struct image *image, const struct event_mapping *e
 int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
                  struct diag *diag)
 {
-        struct image *image = image_of_event(sink, event->image);
+        struct image *image;
+        int rc = image_of_event(sink, event->image, &image, diag);
         if (!image || is_in_block(image, event))
-                return 0;
+                return rc;
         struct mapped piece = {
             .start_addr = event->start_addr,
             .length_bytes = event->length_bytes,
@@ -513,7 +523,7 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
             .stack_tid = event->stack_tid,
         };
         memcpy(piece.protection, event->protection, sizeof(piece.protection));
-        int rc = module_of_mapping(sink, event, &piece.module_id, diag);
+        rc = module_of_mapping(sink, event, &piece.module_id, diag);
         if (rc < 0)
                 return rc;
         struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
@@ -523,9 +533,7 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
         if (rc == -ENOMEM)
                 return diag_no_memory(diag);
         if (rc == -EINVAL)
-                return sink_loss(sink, "mappings that make no sense", 1, "mappings") < 0
-                           ? diag_no_memory(diag)
-                           : 0;
+                return lose(sink, "mappings that make no sense", "mappings", diag);
         return rc;
 }
 
@@ -549,14 +557,14 @@ static int heap_result(int rc, struct diag *diag)
 int sink_unmapping(struct sink *sink, int64_t time_ns, image_key key, uint64_t start_addr,
                    uint64_t length_bytes, struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
         if (!image || length_bytes == 0)
-                return 0;
+                return rc;
         struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
                                       diag};
         struct mapping_listener listener = listener_of(&context);
-        int rc =
-            mapping_set_remove(&image->mappings, start_addr, length_bytes, &listener);
+        rc = mapping_set_remove(&image->mappings, start_addr, length_bytes, &listener);
         if (rc == 0)
                 rc = heap_live_end_range(image->heap, start_addr, length_bytes,
                                          context.time_ns, block_ended, &context);
@@ -588,13 +596,14 @@ int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key key, uint32
                        const char *function, uint64_t addr, uint64_t size_bytes,
                        int64_t stack, struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
         if (!image)
-                return 0;
+                return rc;
         struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
                                       diag};
         struct thread *thread;
-        int rc = thread_of_event(sink, image, tid, context.time_ns, &thread, diag);
+        rc = thread_of_event(sink, image, tid, context.time_ns, &thread, diag);
         if (rc < 0)
                 return rc;
         struct heap_block block = {.addr = addr,
@@ -610,9 +619,11 @@ int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key key, uint32
 int sink_free(struct sink *sink, int64_t time_ns, image_key key, uint64_t addr,
               struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
         struct heap_block block;
-        int found = image ? heap_live_end(image->heap, addr, &block) : 0;
+        int found = image_of_event(sink, key, &image, diag);
+        if (image)
+                found = heap_live_end(image->heap, addr, &block);
         if (found <= 0)
                 return heap_result(found, diag);
         struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
@@ -728,10 +739,12 @@ int sink_process(struct sink *sink, int64_t time_ns, const struct event_process 
                 return rc;
         if (image->heap)
                 return write_mappings(sink, image, time_ns, diag);
-        if (event->forked)
-                sink_loss(sink, "processes forked from an unknown one", 1, "processes");
         image->heap = heap_live_new(sink->sites);
-        return image->heap ? 0 : diag_no_memory(diag);
+        if (!image->heap)
+                return diag_no_memory(diag);
+        return event->forked
+                   ? lose(sink, "processes forked from an unknown one", "processes", diag)
+                   : 0;
 }
 
 /* Ends the open threads, and the rows of blocks that live to the end. Mappings that
@@ -755,9 +768,10 @@ static int end_image(struct sink *sink, struct image *image, int64_t time_ns,
 
 int sink_process_end(struct sink *sink, int64_t time_ns, image_key key, struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
         if (!image)
-                return 0;
+                return rc;
         return end_image(sink, image, time_of_change(sink, image, time_ns), diag);
 }
 
@@ -786,9 +800,7 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
         /* The kernel samples a task for some time after it told of its end. */
         struct image *image = find_image(sink, event->image);
         if (!image)
-                image = image_of_event(sink, event->image);
-        if (!image)
-                return 0;
+                return image_of_event(sink, event->image, &image, diag);
         struct sample_row row = {.time_ns = time_of_sample(sink, image, time_ns),
                                  .cpu = event->cpu,
                                  .ip = event->ip,
@@ -853,9 +865,7 @@ static int write_reading(struct sink *sink, int64_t start_ns, int64_t end_ns,
         if (rc < 0)
                 return rc;
         if (!follows)
-                return sink_loss(sink, "counter readings out of order", 1, "readings") < 0
-                           ? diag_no_memory(diag)
-                           : 0;
+                return lose(sink, "counter readings out of order", "readings", diag);
         return writer_reading(sink->writer, start_ns, end_ns, thread_id, counter_id,
                               counter->value, diag);
 }
@@ -869,11 +879,12 @@ int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key
                   uint32_t tid, const struct event_counter *counters, size_t count,
                   struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
         if (!image)
-                return 0;
+                return rc;
         struct thread *thread;
-        int rc = thread_of_event(sink, image, tid, start_ns, &thread, diag);
+        rc = thread_of_event(sink, image, tid, start_ns, &thread, diag);
         if (rc < 0)
                 return rc;
         saw_time(sink, image, end_ns);
@@ -914,20 +925,22 @@ bool sink_place(const struct sink *sink, image_key key, uint64_t addr,
         return true;
 }
 
-void sink_unhandled(struct sink *sink, image_key key, uint64_t ip, const uint8_t *bytes,
-                    size_t length)
+int sink_unhandled(struct sink *sink, image_key key, uint64_t ip, const uint8_t *bytes,
+                   size_t length, struct diag *diag)
 {
-        struct image *image = image_of_event(sink, key);
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
         struct unhandled_instruction *first = &sink->unhandled;
         if (!image || first->count++)
-                return;
+                return rc;
         first->pid = image->pid;
         first->ip = ip;
         first->length = length < sizeof(first->bytes) ? length : sizeof(first->bytes);
         memcpy(first->bytes, bytes, first->length);
         struct event_place place;
         if (!sink_place(sink, key, ip, &place))
-                return;
+                return 0;
         first->module_offset_bytes = place.file_offset_bytes;
         first->module = sink_module_path(sink, place.module_id);
+        return 0;
 }

@@ -112,8 +112,8 @@ int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr
               struct diag *diag);
 /* The image reached an instruction, the LENGTH bytes at IP, that the source cannot run.
  */
-void sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
-                    size_t length);
+int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
+                   size_t length, struct diag *diag);
 /* Adds to the ledger, for instance ("records lost", 12, "records"). */
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit);
 

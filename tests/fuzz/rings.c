@@ -136,11 +136,13 @@ int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr
         return sink_unmapping(sink, time_ns, image, addr, 0, diag);
 }
 
-void sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
-                    size_t length)
+int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
+                   size_t length, struct diag *diag)
 {
+        (void)diag;
         sink->sum += image + ip;
         read_all(sink, bytes, length);
+        return 0;
 }
 
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit)

@@ -320,7 +320,8 @@ static void the_unhandled_instruction_is_placed(void **state)
                                       .path = "/nowhere/program"};
         assert_int_equal(sink_mapping(f.sink, 0, &event, &diag), 0);
         const uint8_t bytes[] = {0x62, 0xf1};
-        sink_unhandled(f.sink, 1, 0x400010, bytes, sizeof(bytes));
+        assert_int_equal(sink_unhandled(f.sink, 1, 0x400010, bytes, sizeof(bytes), &diag),
+                         0);
         const struct unhandled_instruction *found = sink_unhandled_instruction(f.sink);
         assert_int_equal(found->count, 1);
         assert_string_equal(found->module, "/nowhere/program");
