@@ -839,6 +839,37 @@ static void a_load_of_a_pending_store_is_not_slow_itself(void **state)
                     DRAM_CYCLES, 0.05);
 }
 
+/* What passes without a call is in L1, and recent; with 48 sets its entry of the filter
+ * may be any. */
+static void what_passes_is_recent_in_l1(void **state)
+{
+        const uint64_t lines = 2048, loads = 2000;
+
+        (void)state;
+        for (uint32_t sets = 48; sets <= 64; sets += 16) {
+                struct simpmu_params params = default_params();
+                params.l1d_bytes = (uint64_t)sets * 8 * LINE_BYTES;
+                struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+                const struct cache *l1d = &rig->threads[0]->core->l1d.cache;
+                uint64_t random = 1;
+                for (uint64_t i = 0; i < loads; i++) {
+                        random = random * 6364136223846793005u + 1442695040888963407u;
+                        uint64_t line = MIB / LINE_BYTES + (random >> 33) % lines;
+                        touch(rig, ACCESS_LOAD, line * LINE_BYTES, 400);
+                        touch(rig, ACCESS_LOAD, line * LINE_BYTES, 400); /* settled */
+                        assert_true(passes_filter(rig, ACCESS_LOAD, line * LINE_BYTES));
+                        for (uint32_t entry = 0; entry < FILTER_ENTRIES; entry++) {
+                                uint64_t known = rig->hot.filter[entry].load;
+                                struct cache_place place =
+                                    cache_place_of(l1d, known >> LINE_SHIFT);
+                                if ((known & FILTER_EMPTY) == 0)
+                                        assert_true(place.set->recent &
+                                                    cache_find(l1d, &place));
+                        }
+                }
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -891,6 +922,7 @@ int main(void)
             cmocka_unit_test_teardown(loads_below_ldlat_are_not_counted, free_blocks),
             cmocka_unit_test_teardown(a_load_of_a_pending_store_is_not_slow_itself,
                                       free_blocks),
+            cmocka_unit_test_teardown(what_passes_is_recent_in_l1, free_blocks),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

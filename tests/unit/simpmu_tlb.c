@@ -102,6 +102,34 @@ static void walks_wait_for_a_walker(void **state)
         }
 }
 
+/* What passes without a look is in the DTLB, and recent; a DTLB whose number of sets is
+ * no power of two has its pages anywhere among those that pass. */
+static void what_passes_is_recent_in_the_dtlb(void **state)
+{
+        const uint64_t pages = 160, lookups = 4000;
+        struct simpmu_params params = default_params();
+        struct tlb tlb;
+
+        (void)state;
+        for (params.dtlb_entries = 64; params.dtlb_entries <= 96;
+             params.dtlb_entries += 32) {
+                uint64_t random = 1;
+                tlb_init(&tlb, &params, allocate);
+                assert_int_equal(tlb.dtlb.hashed, params.dtlb_entries == 96);
+                for (uint64_t i = 0; i < lookups; i++) {
+                        random = random * 6364136223846793005u + 1442695040888963407u;
+                        (void)tlb_lookup(&tlb, 1 + (random >> 33) % pages, false);
+                        for (uint64_t page = 1; page <= pages; page++) {
+                                struct cache_place place =
+                                    cache_place_of(&tlb.dtlb, page);
+                                if (tlb_passes(&tlb, page))
+                                        assert_true(place.set->recent &
+                                                    cache_find(&tlb.dtlb, &place));
+                        }
+                }
+        }
+}
+
 /* A walk whose address comes late leaves the walker to others until then. */
 static void a_walk_of_the_future_holds_up_nobody(void **state)
 {
@@ -169,6 +197,7 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(a_walk_for_a_huge_page_has_a_cost_of_its_own,
                                       free_blocks),
+            cmocka_unit_test_teardown(what_passes_is_recent_in_the_dtlb, free_blocks),
             cmocka_unit_test_teardown(walks_wait_for_a_walker, free_blocks),
             cmocka_unit_test_teardown(a_walk_of_the_future_holds_up_nobody, free_blocks),
             cmocka_unit_test_teardown(only_whole_blocks_become_huge, free_blocks),

@@ -49,7 +49,8 @@ static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_
                 if (__builtin_expect(l1d->filter_step == L1D_COMMON_SETS, 1))
                         filter_drop_each(hot, place->index, L1D_COMMON_SETS);
                 else
-                        filter_drop_each(hot, place->index, l1d->filter_step);
+                        filter_drop_each(hot, l1d->cache.hashed ? 0 : place->index,
+                                         l1d->filter_step);
         } else {
                 filter_drop(hot, victim.line);
         }

@@ -82,9 +82,11 @@ static void let_pass(struct tlb *tlb, uint64_t page)
 /* No page of the DTLB's set number INDEX passes any more. */
 static void stop_set(struct tlb *tlb, uint32_t index)
 {
-        uint32_t step = tlb->dtlb.hashed ? 1 : tlb->dtlb.set_count;
+        bool hashed = tlb->dtlb.hashed; /* any page may be of the set */
+        uint32_t first = hashed ? 0 : index & (TLB_PASSING - 1);
+        uint32_t step = hashed ? 1 : tlb->dtlb.set_count;
 
-        for (uint32_t i = index & (TLB_PASSING - 1); i < TLB_PASSING; i += step)
+        for (uint32_t i = first; i < TLB_PASSING; i += step)
                 tlb->passing[i] = NO_PAGE;
 }
 
