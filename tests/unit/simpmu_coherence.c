@@ -118,6 +118,44 @@ static void a_modified_line_that_was_written_back_comes_from_the_l3(void **state
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
 }
 
+/* ---- what the directory has forgotten ---- */
+
+static void forget_all(struct rig *rig)
+{
+        memset(rig->machine.shared_lines, 0,
+               SHARED_LINES * sizeof(*rig->machine.shared_lines));
+}
+
+static void a_write_takes_a_forgotten_line_from_all_others(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 3, 1, 1);
+
+        (void)state;
+        for (uint32_t core = 0; core < 3; core++)
+                on_core(rig, core, ACCESS_LOAD, MIB);
+        forget_all(rig);
+        on_core(rig, 0, ACCESS_UPDATE, MIB);
+        for (uint32_t core = 1; core < 3; core++) {
+                on_core(rig, 0, ACCESS_STORE, MIB);
+                on_core(rig, core, ACCESS_LOAD, MIB);
+                assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        }
+}
+
+static void a_forgotten_line_is_answered_by_the_core_that_modified_it(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 3, 1, 1);
+
+        (void)state;
+        on_core(rig, 0, ACCESS_LOAD, MIB);
+        on_core(rig, 1, ACCESS_STORE, MIB);
+        forget_all(rig);
+        on_core(rig, 2, ACCESS_LOAD, MIB);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+}
+
 /* ---- fights ---- */
 
 /* ++*address, in a block of four instructions: the next one waits for the value. */
@@ -288,6 +326,10 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(
                 a_modified_line_that_was_written_back_comes_from_the_l3, free_blocks),
+            cmocka_unit_test_teardown(a_write_takes_a_forgotten_line_from_all_others,
+                                      free_blocks),
+            cmocka_unit_test_teardown(
+                a_forgotten_line_is_answered_by_the_core_that_modified_it, free_blocks),
             cmocka_unit_test_teardown(words_of_one_line_slow_each_other_down,
                                       free_blocks),
             cmocka_unit_test_teardown(the_length_of_turns_does_not_show, free_blocks),

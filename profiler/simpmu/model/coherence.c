@@ -52,16 +52,31 @@ static bool page_is_shared(struct page *page, uint32_t self)
         return page->shared != 0;
 }
 
-/* What the directory knows of LINE; when nothing, the first user of PAGE may have it. */
-static struct shared_line *known(struct machine *machine, const struct page *page,
-                                 uint64_t line)
+/* Notes in SHARED how the cores have its line. */
+static void look_into_cores(const struct machine *machine, struct shared_line *shared)
+{
+        for (uint32_t i = 0; i < machine->cores_used; i++) {
+                const struct core *core = machine->cores[i];
+                enum cache_state l1d = cache_look(&core->l1d.cache, shared->line);
+                enum cache_state l2 = cache_look(&core->l2, shared->line);
+                if (l1d == CACHE_ABSENT && l2 == CACHE_ABSENT)
+                        continue;
+                shared->cores |= bit_of(i);
+                if (l1d == CACHE_DIRTY || l2 == CACHE_DIRTY)
+                        shared->modified_by = i + 1;
+        }
+}
+
+/* What the directory knows of LINE; when nothing, as before its page was shared or since
+ * another line has its place, what the caches say. */
+static struct shared_line *known(struct machine *machine, uint64_t line)
 {
         struct shared_line *shared = shared_line_at(machine, line);
 
-        if (shared->line != line || shared->cores == 0)
-                *shared = (struct shared_line){.line = line,
-                                               .cores = bit_of(page->user - 1u),
-                                               .modified_by = page->user};
+        if (shared->line != line || shared->cores == 0) {
+                *shared = (struct shared_line){.line = line};
+                look_into_cores(machine, shared);
+        }
         return shared;
 }
 
@@ -162,7 +177,7 @@ enum others coherence_request(struct machine *machine, struct sim_thread *thread
 
         if (!page_is_shared(page, thread->core->number))
                 return OTHERS_NOTHING;
-        struct shared_line *shared = known(machine, page, line);
+        struct shared_line *shared = known(machine, line);
         enum others others = writes ? write_line(machine, thread, shared, &loser)
                                     : read_line(machine, thread, shared, &loser, now);
         if (others != OTHERS_NOTHING)
