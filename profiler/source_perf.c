@@ -362,8 +362,12 @@ static int note_what_is_missing(struct source *source, struct diag *diag)
                             "each sample interrupts the program, since the kernel does "
                             "not tell how its clock for samples relates to others");
         size_t refused = session_groups_refused(source->session);
-        return refused && sink_loss(source->sink, "counter groups not permitted", refused,
-                                    "groups") < 0
+        size_t unknown = session_groups_unknown(source->session);
+        if (refused && sink_loss(source->sink, "counter groups not permitted", refused,
+                                 "groups") < 0)
+                return diag_no_memory(diag);
+        return unknown && sink_loss(source->sink, "counter groups unknown to the kernel",
+                                    unknown, "groups") < 0
                    ? diag_no_memory(diag)
                    : 0;
 }

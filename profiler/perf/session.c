@@ -124,6 +124,11 @@ size_t session_groups_refused(const struct session *session)
         return session->groups_refused;
 }
 
+size_t session_groups_unknown(const struct session *session)
+{
+        return session->groups_unknown;
+}
+
 size_t session_groups_stopped(const struct session *session)
 {
         return session->groups_stopped;

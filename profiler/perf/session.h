@@ -99,8 +99,10 @@ size_t session_ring_pages(const struct session *session);
  * records with times of the latter interrupt the program, though the plan wants large
  * PEBS. */
 bool session_forgoes_large_pebs(const struct session *session);
-/* Groups of the whole machine that were not permitted. */
+/* Groups of the whole machine that were not permitted, and those of events that the
+ * kernel does not know: neither is counted on any CPU. */
 size_t session_groups_refused(const struct session *session);
+size_t session_groups_unknown(const struct session *session);
 /* Groups that had lost their counters to another program when they were last read. */
 size_t session_groups_stopped(const struct session *session);
 /* Records and added events that came when later ones had been handed over already: they

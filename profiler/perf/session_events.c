@@ -427,10 +427,21 @@ static int open_on_cpu(struct session *session, struct cpu *cpu, pid_t task,
         return rc;
 }
 
-/* A group that counts whatever runs; without permission the run goes on. */
+/* Closes the events and forgets the openings beyond the first so many. What counting
+ * knows of them adds nothing when they are never read. */
+static void close_beyond(struct session *session, size_t events, size_t openings)
+{
+        while (session->event_count > events)
+                close(session->events[--session->event_count].fd);
+        session->opening_count = openings;
+}
+
+/* A group that counts whatever runs; without permission the run goes on, as a part of
+ * the machine's counts would be taken for all of them. */
 static int open_system_wide(struct session *session, size_t group, struct diag *diag)
 {
         const struct plan_group *planned = &session->options.plan->groups[group];
+        size_t events = session->event_count, openings = session->opening_count;
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < planned->cpu_count; i++) {
                 struct place place = {NULL, planned->cpus[i], -1, SIZE_MAX};
@@ -438,11 +449,11 @@ static int open_system_wide(struct session *session, size_t group, struct diag *
                 if (rc == 0)
                         rc = open_group(session, &place, group, diag);
         }
-        if (rc == -EACCES || rc == -EPERM || rc == -ENOENT) {
-                session->groups_refused++;
-                return 0;
-        }
-        return rc;
+        if (rc != -EACCES && rc != -EPERM && rc != -ENOENT)
+                return rc;
+        close_beyond(session, events, openings);
+        ++*(rc == -ENOENT ? &session->groups_unknown : &session->groups_refused);
+        return 0;
 }
 
 int session_open_all(struct session *session, struct diag *diag)

@@ -64,6 +64,7 @@ struct session {
         size_t groups_stopped;
         size_t ring_pages;
         size_t groups_refused;
+        size_t groups_unknown;
         uint64_t lost_told;
         int epoll_fd;
         int timer_fd;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum { ADDED_MAX = 8 };
 struct seen {
         int added[ADDED_MAX];
         size_t count;
+        size_t gains;
 };
 
 static int take_record(void *context, int64_t time_ns,
@@ -53,8 +55,9 @@ static int take_counters(void *context, int64_t end_ns, int cpu,
                          const struct counting_gain *gains, size_t count,
                          uint64_t missed_ns, struct diag *diag)
 {
-        (void)context, (void)end_ns, (void)cpu, (void)gains, (void)count;
-        (void)missed_ns, (void)diag;
+        struct seen *seen = context;
+        (void)end_ns, (void)cpu, (void)gains, (void)missed_ns, (void)diag;
+        seen->gains += count;
         return 0;
 }
 
@@ -116,8 +119,62 @@ static void what_comes_late_is_counted(void **state)
         plan_free(&plan);
 }
 
+static int open_descriptors(void)
+{
+        int count = 0;
+        for (int fd = 0; fd < 256; fd++)
+                count += fcntl(fd, F_GETFD) >= 0;
+        return count;
+}
+
+/* The kernel opens the first event of the group and does not know the second one. */
+static void a_group_of_the_machine_is_open_as_a_whole_or_not_at_all(void **state)
+{
+        (void)state;
+        const int cpu = 0;
+        struct plan plan = {0};
+        struct plan_group *group = plan_add_group_on(&plan, &cpu, 1);
+        assert_non_null(group);
+        const struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE,
+                                              .config = PERF_COUNT_SW_CPU_CLOCK};
+        const struct perf_event_attr unknown = {.type = PERF_TYPE_SOFTWARE,
+                                                .config = 1u << 20};
+        plan_add_event(group, PLAN_COUNTER, &clock)->name = "clock";
+        plan_add_event(group, PLAN_COUNTER, &unknown)->name = "unknown";
+        group->system_wide = true;
+        struct seen seen = {0};
+        const pid_t self = getpid();
+        const struct session_options options = {
+            .plan = &plan,
+            .tasks = &self,
+            .task_count = 1,
+            .handler = {&seen, take_record, take_added, take_damage, take_counters}};
+        int before = open_descriptors();
+        struct session *session;
+        struct diag diag;
+        assert_int_equal(session_open(&options, &session, &diag), 0);
+        if (session_groups_refused(session)) {
+                fprintf(stderr, "SKIPPED: whole CPUs may not be counted here\n");
+                session_close(session);
+                plan_free(&plan);
+                skip();
+        }
+        assert_int_equal(session_groups_unknown(session), 1);
+        assert_int_equal(open_descriptors(), before + 1); /* the session's own */
+        assert_int_equal(session_begin(session, &diag), 0);
+        uint64_t lost;
+        assert_int_equal(session_end(session, &lost, &diag), 0);
+        assert_int_equal(seen.gains, 0);
+        session_close(session);
+        plan_free(&plan);
+}
+
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(what_comes_late_is_counted)};
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(what_comes_late_is_counted),
+            cmocka_unit_test(a_group_of_the_machine_is_open_as_a_whole_or_not_at_all),
+        };
+
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
