@@ -150,7 +150,7 @@ static void put_slot(struct flow_state *state, int64_t offset,
         drop_slots(state, offset, 8);
         if (value->kind == PLACE_UNKNOWN)
                 return;
-        if (state->slot_count == FLOW_SLOTS) /* the oldest goes */
+        if (state->slot_count == FLOW_SLOTS) /* one goes */
                 memmove(state->slots, state->slots + 1,
                         (--state->slot_count) * sizeof(*state->slots));
         state->slots[state->slot_count++] = (struct flow_slot){offset, *value};
