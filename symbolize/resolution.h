@@ -21,7 +21,10 @@ struct outcome {
         uint64_t samples;
 };
 
-enum { OUTCOME_LIMIT = 32 }; /* more than there are reasons */
+enum { OUTCOME_LIMIT = 32 }; /* more than there are reasons; the last has none */
+
+_Static_assert((int)UNTYPED_COUNT < (int)OUTCOME_LIMIT,
+               "room for all reasons without a type");
 
 struct resolution {
         const struct sweep *sweep;
