@@ -144,14 +144,17 @@ CREATE VIEW allocation_view (
         allocations, total_bytes, peak_bytes) AS
 WITH RECURSIVE
 block AS MATERIALIZED (
-        SELECT object_id, stack_id, samples,
+        SELECT object_id, stack_id, samples, -- a stack may ask for both kinds of memory
                 (SELECT sum(allocations) FROM allocation_total AS t
-                 WHERE t.stack_id = p.stack_id) AS allocations,
+                 WHERE t.stack_id = p.stack_id
+                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')) AS allocations,
                 (SELECT sum(total_bytes) FROM allocation_total AS t
-                 WHERE t.stack_id = p.stack_id) AS total_bytes,
+                 WHERE t.stack_id = p.stack_id
+                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')) AS total_bytes,
                 (SELECT sum(peak_bytes) FROM allocation_total AS t
-                 WHERE t.stack_id = p.stack_id) AS peak_bytes
-        FROM object_stack AS p),
+                 WHERE t.stack_id = p.stack_id
+                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')) AS peak_bytes
+        FROM object_stack AS p JOIN data_object AS d USING (object_id)),
 needed(stack_id) AS (
         SELECT stack_id FROM block
         UNION
