@@ -85,7 +85,7 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                                       dwarf->strings + 4);
         if (error == -ENOMEM || error == -EFBIG || !dwarf->dwarf) {
                 dwarf_file_close(dwarf);
-                return error == -EINVAL ? -ENOENT : error;
+                return error;
         }
         if (dwarf->alt)
                 dwarf_setalt(dwarf->dwarf, dwarf->alt);

@@ -54,7 +54,8 @@ struct dwarf_file {
 
 /* Opens the DWARF of FILE, with ALT (or NULL) as its alternate file; both must
  * stay open. Where variables are need only be there WITH_LOCATIONS. 0, -ENOENT when there
- * is none, -EFBIG when there is too much to unpack, -ENOMEM. */
+ * is none, -EINVAL when it is damaged, -EFBIG when there is too much to unpack,
+ * -ENOMEM. */
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt, bool with_locations);
 void dwarf_file_close(struct dwarf_file *dwarf);

@@ -60,6 +60,7 @@ struct debug_info {
         bool has_alt;
         bool has_dwarf;
         bool too_large;
+        bool damaged;
 };
 
 static int open_dwarf(const struct elf_file *source, const struct debug_search *search,
@@ -82,7 +83,9 @@ static int open_debug_info(const struct elf_file *file, const struct debug_searc
 {
         int error = open_dwarf(file, search, with_locations, info);
 
-        if (error == -ENOENT) {
+        if (error == -ENOENT || error == -EINVAL) {
+                int own = error;
+
                 if (info->has_alt)
                         elf_file_close(&info->alt);
                 info->has_alt = false;
@@ -90,8 +93,11 @@ static int open_debug_info(const struct elf_file *file, const struct debug_searc
                 info->has_debug = error == 0;
                 if (error == 0)
                         error = open_dwarf(&info->debug, search, with_locations, info);
+                if (error == -ENOENT)
+                        error = own;
         }
         info->too_large = error == -EFBIG;
+        info->damaged = error == -EINVAL;
         return error == -ENOMEM ? error : 0;
 }
 
@@ -185,6 +191,7 @@ int module_name(struct module *module, const struct debug_search *search,
         error = open_debug_info(
             &file, search, questions->access_count + questions->data_count > 0, &info);
         module->too_large = info.too_large;
+        module->damaged = info.damaged;
         if (!error)
                 error = symbol_table_read(&symbols, &file,
                                           info.has_debug ? &info.debug : NULL);

@@ -26,6 +26,7 @@ struct module {
         enum module_state state;
         bool verified;                     /* its build-id is the recorded one */
         bool too_large;                    /* its debug information, when unpacked */
+        bool damaged;                      /* its debug information; there is no other */
         struct elf_file file;              /* detached; only when READY */
         const struct module_search *files; /* where to look; NULL: only at PATH */
         bool kernel;

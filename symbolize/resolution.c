@@ -41,6 +41,8 @@ static const char *no_line(const struct raw *raw, const struct place *place)
 
         if (!reason && place->module != RAW_NONE && raw->modules[place->module].too_large)
                 return "binary with too much debug information";
+        if (!reason && place->module != RAW_NONE && raw->modules[place->module].damaged)
+                return "binary with damaged debug information";
         return reason ? reason : "no line";
 }
 

@@ -177,6 +177,18 @@ expect_status 0 "$MEMLAG" symbolize packed.db
         fail "the ledger does not say that there is too much: $(value packed.db 'SELECT * FROM ledger')"
 [ "$(value packed.db 'SELECT DISTINCT function FROM location')" = work ] ||
         fail "no functions of symbols where debug information is not read"
+python3 - <<'END'
+import re, struct, subprocess
+text = subprocess.run(["readelf", "-SW", "packed"], capture_output=True, text=True).stdout
+offset = int(re.search(r"\.debug_info +PROGBITS +0+ ([0-9a-f]+) [0-9a-f]+ 00 +C ", text)[1], 16)
+with open("packed", "r+b") as program:
+    program.seek(offset)
+    program.write(struct.pack("<IIQ", 99, 0, 100))  # ch_type: packed in no known way
+END
+expect_status 0 "$MEMLAG" symbolize packed.db
+[ "$(value packed.db "SELECT value FROM ledger
+        WHERE kind = 'samples in binary with damaged debug information'")" = 4 ] ||
+        fail "the ledger does not say that it is damaged: $(value packed.db 'SELECT * FROM ledger')"
 
 # A server of debug files is asked with --debuginfod only. This one notes who asks.
 objcopy --only-keep-debug program debug
