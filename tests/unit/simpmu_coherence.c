@@ -229,6 +229,45 @@ static void the_length_of_turns_does_not_show(void **state)
         assert_near((double)hitm, (double)hitm_true, 0.15);
 }
 
+/* Two cores that increment two lines which lie DISTANCE lines apart, in turns. */
+static uint64_t losses_of_two_lines(uint64_t distance)
+{
+        const uint64_t turn_slots = 10000, step_slots = 40, transfer_slots = 300;
+        const uint64_t lines[2] = {1000, 1000 + distance};
+        struct contests contests;
+        struct contender *contenders[2] = {NULL, NULL};
+        uint64_t arrival[2][2] = {{0}}, losses = 0;
+
+        contests_init(&contests, 4, allocate);
+        for (uint64_t turn = 0; turn < 400; turn++) {
+                uint32_t core = turn % 2;
+                uint64_t begin = turn / 2 * turn_slots;
+                for (uint64_t at = begin; at < begin + turn_slots; at += step_slots) {
+                        for (int i = 0; i < 2; i++) {
+                                struct contest_access use = {core, lines[i], at,
+                                                             arrival[core][i], true};
+                                uint32_t transfers;
+                                if (contest_use(&contests, &contenders[core], &use,
+                                                &transfers) != CONTEST_LOSES)
+                                        continue;
+                                arrival[core][i] = at + transfer_slots;
+                                losses++;
+                        }
+                }
+        }
+        return losses;
+}
+
+static void contested_lines_do_not_disturb_each_other(void **state)
+{
+        uint64_t side_by_side = losses_of_two_lines(1);
+
+        (void)state;
+        assert_true(side_by_side > 1000);
+        for (uint64_t distance = 64; distance <= 4096; distance *= 2)
+                assert_int_equal(losses_of_two_lines(distance), side_by_side);
+}
+
 /* A reader beside one who writes loses the line; readers alone do not. */
 static void only_writes_take_lines(void **state)
 {
@@ -333,6 +372,8 @@ int main(void)
             cmocka_unit_test_teardown(words_of_one_line_slow_each_other_down,
                                       free_blocks),
             cmocka_unit_test_teardown(the_length_of_turns_does_not_show, free_blocks),
+            cmocka_unit_test_teardown(contested_lines_do_not_disturb_each_other,
+                                      free_blocks),
             cmocka_unit_test_teardown(only_writes_take_lines, free_blocks),
             cmocka_unit_test_teardown(a_fight_ends, free_blocks),
             cmocka_unit_test_teardown(a_line_that_is_handed_over_once_is_no_fight,

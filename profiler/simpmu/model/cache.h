@@ -73,6 +73,14 @@ bool cache_clean(struct cache *cache, uint64_t line);
 /* How LINE is there. */
 enum cache_state cache_look(const struct cache *cache, uint64_t line);
 
+/* Spreads LINE over 24 bits. */
+static inline uint32_t cache_spread(uint64_t line)
+{
+        const uint64_t multiplier = 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio */
+
+        return (uint32_t)((line * multiplier) >> 40);
+}
+
 /* An offset into the sets for each quotient, so that equal remainders spread. */
 static inline uint32_t cache_rotation(const struct cache *cache, uint32_t quotient)
 {

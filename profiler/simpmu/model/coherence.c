@@ -8,9 +8,7 @@
 
 static struct shared_line *shared_line_at(const struct machine *machine, uint64_t line)
 {
-        const uint64_t multiplier = 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio */
-
-        return &machine->shared_lines[(line * multiplier) >> 40 & (SHARED_LINES - 1)];
+        return &machine->shared_lines[cache_spread(line) & (SHARED_LINES - 1)];
 }
 
 /* Cores whose numbers differ by CORE_BITS share a bit: one may have the line. */

@@ -3,6 +3,7 @@
 #include "contest.h"
 
 #define CORE_BITS 64u
+#define WAYS      2u
 
 void contests_init(struct contests *contests, uint64_t cycle_slots, sim_allocate allocate)
 {
@@ -17,13 +18,20 @@ uint64_t contest_reach(const struct contests *contests)
 
 static struct contest *contest_of(struct contests *contests, uint64_t line)
 {
-        struct contest **place = &contests->lines[line & (CONTESTED_LINES - 1)];
+        struct contest **ways =
+            &contests->lines[cache_spread(line) & (CONTESTED_LINES - WAYS)];
+        struct contest *oldest = NULL;
 
-        if (*place == NULL)
-                *place = contests->allocate(sizeof(**place));
-        if ((*place)->line != line)
-                **place = (struct contest){.line = line};
-        return *place;
+        for (uint32_t i = 0; i < WAYS; i++) {
+                if (ways[i] == NULL)
+                        ways[i] = contests->allocate(sizeof(*ways[i]));
+                if (ways[i]->line == line)
+                        return ways[i];
+                if (oldest == NULL || ways[i]->latest.stretch < oldest->latest.stretch)
+                        oldest = ways[i];
+        }
+        *oldest = (struct contest){.line = line};
+        return oldest;
 }
 
 static struct contender *contender_of(const struct contests *contests,
@@ -31,10 +39,17 @@ static struct contender *contender_of(const struct contests *contests,
 {
         if (*contenders == NULL)
                 *contenders = contests->allocate(CONTENDED_LINES * sizeof(**contenders));
-        struct contender *own = &(*contenders)[line & (CONTENDED_LINES - 1)];
-        if (own->line != line)
-                *own = (struct contender){.line = line};
-        return own;
+        struct contender *ways =
+            &(*contenders)[cache_spread(line) & (CONTENDED_LINES - WAYS)];
+        struct contender *oldest = &ways[0];
+        for (uint32_t i = 0; i < WAYS; i++) {
+                if (ways[i].line == line)
+                        return &ways[i];
+                if (ways[i].last < oldest->last)
+                        oldest = &ways[i];
+        }
+        *oldest = (struct contender){.line = line};
+        return oldest;
 }
 
 /* The stretch that has NUMBER, emptied when another was in its place. */
