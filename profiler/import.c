@@ -50,7 +50,9 @@ struct import {
         uint64_t early;      /* records before the base */
         uint64_t impossible; /* records with times that cannot be */
         uint64_t unreadable_samples;
-        bool has_samples; /* before the damage, if there is any */
+        uint64_t lost;        /* in the kernel's records of loss */
+        uint64_t lost_retold; /* in perf's own, at the recording's end */
+        bool has_samples;     /* before the damage, if there is any */
 };
 
 /* ---- one record ---- */
@@ -123,6 +125,15 @@ static int set_build_id(struct import *import, struct record_mmap *map)
         return 0;
 }
 
+/* Where events count what they lost (PERF_FORMAT_LOST), perf tells of it at the end as if
+ * the CPU had lost it: most of that the kernel has told before, record by record. */
+static bool is_retold(const struct record *record, const struct record_layout *layout)
+{
+        const uint64_t format_lost = 1u << 4; /* newer than some kernels' headers */
+
+        return record->kind == RECORD_LOST_SAMPLES && (layout->read_format & format_lost);
+}
+
 /* The order's handler: RECORD_BYTES in the order of times. */
 static int deliver(void *context, uint64_t time, const void *tag,
                    const void *record_bytes, size_t size)
@@ -148,7 +159,11 @@ static int deliver(void *context, uint64_t time, const void *tag,
         if (rc == 0)
                 rc = sampled_counters_advance(import->counters, import->latest_ns,
                                               ends_an_image(&record), import->diag);
-        if (rc == 0)
+        if (record.kind == RECORD_LOST)
+                import->lost += record.lost.count;
+        if (is_retold(&record, &event->layout))
+                import->lost_retold += record.lost.count;
+        else if (rc == 0)
                 rc = perf_deliver_record(import->deliver, import->latest_ns, &stream,
                                          &record, import->diag);
         return rc == 0 && record.kind == RECORD_SAMPLE
@@ -348,6 +363,9 @@ static void note_losses(const struct import *import)
                 uint64_t count;
                 const char *unit;
         } losses[] = {
+            {"samples lost by the CPU",
+             import->lost_retold > import->lost ? import->lost_retold - import->lost : 0,
+             "records"},
             {"record types not known", counts->unknown_records, "entries"},
             {"hardware trace not decoded", counts->aux_bytes, "bytes"},
             {"bytes behind the recording", counts->trailing_bytes, "bytes"},
