@@ -87,7 +87,8 @@ static void say_contention(FILE *text, const struct report_summary *summary)
             summary->unknown_intervals < summary->intervals)
                 fprintf(text, " Of %" PRId64 " intervals the counters do not tell.",
                         summary->unknown_intervals);
-        if (summary->intervals > 0 && !summary->thresholds_of_machine)
+        if (summary->unknown_intervals < summary->intervals &&
+            !summary->thresholds_of_machine)
                 fputs(" The limits come from the run's own quiet intervals, not from the "
                       "machine.",
                       text);
