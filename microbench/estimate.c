@@ -14,6 +14,11 @@ static int compare(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
+void estimate_sort(double *values, size_t count)
+{
+        qsort(values, count, sizeof(*values), compare);
+}
+
 /* The probability that exactly K of N values lie below the quantile. */
 static double binomial(size_t n, size_t k)
 {
@@ -27,7 +32,7 @@ struct estimate estimate_of(double *values, size_t count)
 {
         size_t low = 0, high = count - 1;
         double below = 0;
-        qsort(values, count, sizeof(*values), compare);
+        estimate_sort(values, count);
         /* The quantile lies above values[k] when at least k + 1 of them lie below it. */
         for (size_t k = 0; k < count; k++) {
                 below += binomial(count, k);

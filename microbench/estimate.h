@@ -16,6 +16,8 @@ struct estimate {
 /* Of the COUNT > 0 values, which are sorted by it. */
 struct estimate estimate_of(double *values, size_t count);
 
+void estimate_sort(double *values, size_t count); /* the least first */
+
 /* Half the confidence interval over the value: 0.02 is 2 %. */
 double estimate_error(const struct estimate *estimate);
 

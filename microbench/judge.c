@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "estimate.h"
+
 static const double TOLERANCE = 0.05;
 static const double NOTHING = 0.005; /* of what was expected */
 static const double NOISE_LIMIT = 0.1;
@@ -19,17 +21,11 @@ const char *event_verdict_name(enum event_verdict verdict)
         return names[verdict];
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-        return (x > y) - (x < y);
-}
-
 double judge_median(double *values, size_t count)
 {
         if (count == 0)
                 return NAN;
-        qsort(values, count, sizeof(*values), compare_doubles);
+        estimate_sort(values, count);
         return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 

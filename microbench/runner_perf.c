@@ -12,6 +12,7 @@
 
 #include "attributes.h"
 #include "conditions.h"
+#include "estimate.h"
 #include "intel_core.h"
 #include "measure.h"
 #include "pfm.h"
@@ -175,12 +176,6 @@ static void count_rounds(const struct open_counters *open, const struct trial *t
         }
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-        return (x > y) - (x < y);
-}
-
 static int run_prepared(struct perf_runner *perf, const struct trial *trial,
                         struct kernel_share *share, struct gained *gained, double *cycles,
                         struct diag *diag)
@@ -200,7 +195,7 @@ static int run_prepared(struct perf_runner *perf, const struct trial *trial,
                 count_rounds(&open, trial, share, &gained[i], all, &cycle_count);
                 close_counters(&open);
         }
-        qsort(all, cycle_count, sizeof(*all), compare_doubles);
+        estimate_sort(all, cycle_count);
         *cycles = cycle_count ? all[cycle_count / 2] : NAN;
         free(all);
         return 0;
