@@ -68,7 +68,7 @@ static void huge_pages_beyond_their_dtlb_are_in_the_stlb(void **state)
         struct outcome outcome = load_places(rig_of_huge_pages(count), count, HUGE);
 
         (void)state;
-        assert_int_equal(outcome.misses, count);
+        assert_int_equal(outcome.misses, 0); /* as processors report it */
         assert_int_equal(outcome.shortest_cycles, L3_CYCLES + STLB_CYCLES);
 }
 

@@ -367,7 +367,7 @@ access_slowly(struct machine *machine, struct sim_hot *hot, struct sim_thread *t
                 else
                         miss_line(machine, hot, thread, &access, line, &place,
                                   start + walk, &one);
-                found.tlb_miss |= translation != TLB_HIT;
+                found.tlb_miss |= translation > TLB_STLB_HIT;
                 found.level = one.arrival > found.arrival ? one.level : found.level;
                 found.arrival = later(found.arrival, one.arrival);
                 found.ready = later(found.ready, one.ready);

@@ -33,6 +33,8 @@ struct tlb {
         uint32_t walker_count;
 };
 
+/* In the order of what they cost; the first two are hits to a sample, as processors
+ * report them. */
 enum tlb_outcome { TLB_HIT, TLB_STLB_HIT, TLB_WALK, TLB_HUGE_WALK };
 
 /* Sizes are those of SIMPMU_PARAMETERS. */
