@@ -114,6 +114,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 /* CACHES_ONLY: blocks instrumented from now on do not follow which values wait for which,
  * nor what arithmetic takes. */
 void instrument_set_detail(Bool caches_only);
+/* instrument_sites.c: a translation has gone. */
 void instrument_discard(Addr block, VexGuestExtents extents);
 
 #endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that instrument a block of VEX IR share: the state of the pass over it,
+ * and what each of them adds to the new block. Nothing else of the tool knows this;
+ * its entry points are in tool.h. */
+#ifndef SIMPMU_INSTRUMENT_H
+#define SIMPMU_INSTRUMENT_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_machine.h"
+
+#include "arithmetic.h"
+#include "depend.h"
+#include "tool.h"
+
+struct access_site;
+struct block_sites;
+
+/* The first load of a slot, and the statement that says that its value is there. */
+struct slot_use {
+        struct access_site *site;
+        Int statement;
+};
+
+/* The pass over one block. */
+struct pass {
+        IRSB *out;
+        const IRSB *in;
+        const VexGuestLayout *layout;
+        Addr start;
+        struct block_sites *sites;
+        struct depend_state depend;
+        struct slot_use load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
+        struct access_site *last_load; /* of the current instruction, or NULL */
+        ULong used;                    /* values that something waits for */
+        Addr ip;
+        Bool follow;    /* which values wait for which */
+        Bool excluded;  /* the current instruction is the heap tracker's */
+        Bool unit_used; /* by the current instruction */
+        UInt index;     /* counted instructions before the current one */
+        UInt counted;   /* those that the code emitted so far adds */
+        UInt loads;     /* that have a slot of their own */
+};
+
+/* ---- instrument_ir.c: each adds statements to the new block ---- */
+
+IRExpr *ir_constant(ULong value);
+/* E's value as a temporary of TYPE. */
+IRExpr *ir_assign(struct pass *pass, IRType type, IRExpr *e);
+IRExpr *ir_binary(struct pass *pass, IRType type, IROp op, IRExpr *a, IRExpr *b);
+IRExpr *ir_read_hot(struct pass *pass, const uint64_t *variable);
+void ir_write_hot(struct pass *pass, uint64_t *variable, IRExpr *value);
+/* Returns the sum. */
+IRExpr *ir_add_to_hot(struct pass *pass, uint64_t *variable, ULong amount);
+/* GUARD: NULL, always. */
+IRExpr *ir_both(struct pass *pass, IRExpr *condition, IRExpr *guard);
+/* CALL's helper may walk the stack. */
+void ir_reads_frame(const struct pass *pass, IRDirty *call);
+void ir_add_call(struct pass *pass, IRDirty *call, IRExpr *guard);
+/* Of an expression of the old block. */
+UInt ir_size_of(const struct pass *pass, const IRExpr *e);
+UInt ir_first_of(ULong mask);
+
+/* ---- instrument_sites.c ---- */
+
+/* A translation's memory, freed by instrument_discard. */
+struct block_sites *sites_of_block(Addr block);
+void *site_new(struct pass *pass, SizeT bytes);
+
+/* ---- instrument_ready.c ---- */
+
+/* The values that an address waits for, as a mask. */
+ULong ready_without_delay(struct pass *pass, struct depend depends);
+/* Control may leave here: registers get their ready times, all at once. GUARD is NULL
+ * when nothing of the block comes after. */
+void ready_add_exit(struct pass *pass, IRExpr *guard);
+
+/* ---- instrument_access.c ---- */
+
+struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
+                                    ULong address_depends, ULong data_depends,
+                                    UInt size_bytes);
+/* Whether accesses of SITE may pass by the model when the filter knows their line. */
+Bool access_filter_applies(const struct access_site *site);
+/* How far ADDRESS lies above its entry in the filter, in the generated code: more than
+ * a line when the line is not there. */
+IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site,
+                               IRExpr *address);
+/* Each goes before the statement that makes the access. A load returns what its value
+ * depends on; GUARD is NULL for one that is always made. */
+struct depend access_add_load(struct pass *pass, IRExpr *address, IRType type,
+                              IRExpr *guard);
+void access_add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
+                      IRExpr *guard);
+void access_add_guarded_load(struct pass *pass, const IRLoadG *load);
+void access_add_compare_and_swap(struct pass *pass, const IRCAS *cas);
+void access_add_helper_call(struct pass *pass, const IRDirty *call);
+/* The current instruction is a locked one or a fence. */
+void access_add_serialisation(struct pass *pass);
+/* At the end: loads whose value nobody waits for need not tell when it comes. */
+void access_drop_unused_slots(const struct pass *pass);
+
+/* ---- instrument_cache_control.c ---- */
+
+/* PUT, if it stands for a flush of cache lines. */
+void cache_control_add_flush(struct pass *pass, const IRStmt *put);
+/* The instruction of MARK, if it is a software prefetch. */
+void cache_control_add_prefetch(struct pass *pass, const IRStmt *mark);
+
+/* ---- instrument_count.c ---- */
+
+/* What the current model takes for the arithmetic of E. */
+struct arithmetic_cost count_arithmetic(const IRExpr *e);
+/* Adds the instructions and loads from statement FROM of the old block to the next exit.
+ * The first stretch also carries the block's check. */
+void count_stretch(struct pass *pass, Int from);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is put before an access to memory: the test, inline, whether the filter knows the
+ * line, and behind it the call of the model. */
+#include "instrument.h"
+
+#include "model/access.h"
+
+/* One for each kind of access, so that the model's tests of it are made here. */
+
+static VG_REGPARM(2) void call_load(const struct access_site *site, Addr address)
+{
+        access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_LOAD, address);
+}
+
+static VG_REGPARM(2) void call_store(const struct access_site *site, Addr address)
+{
+        access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_STORE, address);
+}
+
+static VG_REGPARM(2) void call_update(const struct access_site *site, Addr address)
+{
+        access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_UPDATE,
+                      address);
+}
+
+static VG_REGPARM(1) void call_serialise(Long position)
+{
+        thread_serialise(&tool_hot, tool_thread, tool_hot.instructions + (ULong)position,
+                         tool_machine.lock_cost);
+}
+
+Bool access_filter_applies(const struct access_site *site)
+{
+        /* When L1 hits qualify for sampling every load has to reach the model. */
+        return site->size_bytes <= LINE_BYTES &&
+               (site->kind == ACCESS_STORE ||
+                tool_machine.sample_latency > tool_machine.l1d_latency);
+}
+
+/* How far ADDRESS lies above its entry in the filter, in the generated code: more than
+ * a line when the line is not there. */
+IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site,
+                               IRExpr *address)
+{
+        const uint64_t *filter = site->kind == ACCESS_LOAD ? &tool_hot.filter[0].load
+                                                           : &tool_hot.filter[0].store;
+        const UInt entry_shift = 4;
+        IRExpr *shifted = ir_binary(pass, Ity_I64, Iop_Shr64, address,
+                                    IRExpr_Const(IRConst_U8(LINE_SHIFT - entry_shift)));
+        IRExpr *offset = ir_binary(pass, Ity_I64, Iop_And64, shifted,
+                                   ir_constant((FILTER_ENTRIES - 1) << entry_shift));
+        IRExpr *place =
+            ir_binary(pass, Ity_I64, Iop_Add64, offset, ir_constant((Addr)filter));
+        IRExpr *entry = ir_assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, place));
+
+        _Static_assert(sizeof(tool_hot.filter[0]) == 1u << 4, "entry_shift");
+        return ir_binary(pass, Ity_I64, Iop_Sub64, address, entry);
+}
+
+/* In the generated code all ones when the value that has NUMBER may be still to come. */
+static IRExpr *may_be_to_come(struct pass *pass, UInt number)
+{
+        const UInt sign_bit = 63;
+        IRExpr *left =
+            ir_binary(pass, Ity_I64, Iop_Sub64, ir_read_hot(pass, &tool_hot.now),
+                      ir_read_hot(pass, &tool_hot.ready[number]));
+
+        return ir_binary(pass, Ity_I64, Iop_Sar64, left,
+                         IRExpr_Const(IRConst_U8(sign_bit)));
+}
+
+/* True in the generated code when the model has to see the access: the filter does not
+ * know the line, or the stored value may be still to come, so that loads of it will
+ * have to wait. */
+static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
+                             IRExpr *address)
+{
+        const UInt room = LINE_BYTES - site->size_bytes; /* where the filter applies */
+        IRExpr *distance;
+
+        if (!access_filter_applies(site))
+                return IRExpr_Const(IRConst_U1(True));
+        distance = access_filter_distance(pass, site, address);
+        for (ULong rest = site->data_depends; rest != 0; rest &= rest - 1)
+                distance = ir_binary(pass, Ity_I64, Iop_Or64, distance,
+                                     may_be_to_come(pass, ir_first_of(rest)));
+        return ir_binary(pass, Ity_I1, Iop_CmpLT64U, ir_constant(room), distance);
+}
+
+struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
+                                    ULong address_depends, ULong data_depends,
+                                    UInt size_bytes)
+{
+        struct access_site *site = site_new(pass, sizeof(*site));
+
+        *site = (struct access_site){
+            .ip = pass->ip,
+            .address_depends = address_depends,
+            .data_depends = data_depends,
+            .position = (Int)pass->index - (Int)pass->counted,
+            .size_bytes = (UShort)size_bytes,
+            .kind = (UChar)kind,
+            .slot = UNUSED_VALUE,
+        };
+        pass->used |= address_depends | data_depends;
+        return site;
+}
+
+/* Gives the load of SITE a slot, the last one when there are no more. Its value is there
+ * unless the model says otherwise. */
+static void take_slot(struct pass *pass, struct access_site *site)
+{
+        UInt slot = FIRST_SLOT + pass->loads;
+
+        site->slot = (UChar)slot;
+        if (slot == LAST_SLOT && pass->load_of_slot[pass->loads].site != NULL)
+                return;
+        pass->load_of_slot[pass->loads] = (struct slot_use){site, pass->out->stmts_used};
+        ir_write_hot(pass, &tool_hot.ready[slot], ir_constant(0));
+        if (slot < LAST_SLOT)
+                pass->loads++;
+}
+
+static IRDirty *call_of_access(const struct access_site *site, IRExpr *address)
+{
+        IRExpr **arguments = mkIRExprVec_2(ir_constant((Addr)site), address);
+
+        if (site->kind == ACCESS_LOAD)
+                return unsafeIRDirty_0_N(2, "simpmu_load",
+                                         VG_(fnptr_to_fnentry)(&call_load), arguments);
+        if (site->kind == ACCESS_STORE)
+                return unsafeIRDirty_0_N(2, "simpmu_store",
+                                         VG_(fnptr_to_fnentry)(&call_store), arguments);
+        return unsafeIRDirty_0_N(2, "simpmu_update", VG_(fnptr_to_fnentry)(&call_update),
+                                 arguments);
+}
+
+/* Adds an access; returns what a loaded value depends on. How long arithmetic has taken
+ * for stored data tells nobody. */
+static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
+                                UInt size_bytes, IRExpr *guard, struct depend data,
+                                Bool locked)
+{
+        struct depend depends = depend_expression(&pass->depend, address);
+        struct access_site *site;
+        IRDirty *call;
+
+        if (pass->excluded)
+                return depends;
+        depends = (struct depend){.on = ready_without_delay(pass, depends)};
+        site = access_site_new(pass, kind, depends.on, data.on & ~(1ULL << ISSUE_TIME),
+                               size_bytes);
+        site->locked = locked;
+        call = call_of_access(site, address);
+        if (kind != ACCESS_STORE) {
+                if (pass->follow) {
+                        take_slot(pass, site);
+                        depends.on |= 1ULL << site->slot;
+                }
+                pass->last_load = site;
+                ir_reads_frame(pass, call); /* it may be sampled */
+        }
+        ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
+        return depends;
+}
+
+struct depend access_add_load(struct pass *pass, IRExpr *address, IRType type,
+                              IRExpr *guard)
+{
+        return add_access(pass, ACCESS_LOAD, address, (UInt)sizeofIRType(type), guard,
+                          (struct depend){0}, False);
+}
+
+void access_add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
+                      IRExpr *guard)
+{
+        (void)add_access(pass, ACCESS_STORE, address, ir_size_of(pass, data), guard,
+                         depend_expression(&pass->depend, data), False);
+}
+
+void access_add_guarded_load(struct pass *pass, const IRLoadG *load)
+{
+        IRType result;
+        IRType loaded;
+        struct depend value;
+
+        typeOfIRLoadGOp(load->cvt, &result, &loaded);
+        value = access_add_load(pass, load->addr, loaded, load->guard);
+        value = depend_either(value, depend_expression(&pass->depend, load->alt));
+        value = depend_either(value, depend_expression(&pass->depend, load->guard));
+        pass->depend.of_temporary[load->dst] = value;
+}
+
+/* The current instruction is a locked one or a fence. */
+void access_add_serialisation(struct pass *pass)
+{
+        const Long position = (Long)pass->index - (Long)pass->counted;
+
+        if (pass->excluded || tool_machine.lock_cost == 0)
+                return;
+        ir_add_call(pass,
+                    unsafeIRDirty_0_N(1, "simpmu_serialise",
+                                      VG_(fnptr_to_fnentry)(&call_serialise),
+                                      mkIRExprVec_1(ir_constant((ULong)position))),
+                    NULL);
+}
+
+/* A locked instruction is a plain load and a compare-and-swap to VEX, or, when it
+ * is itself one, the latter alone. */
+void access_add_compare_and_swap(struct pass *pass, const IRCAS *cas)
+{
+        UInt size_bytes = ir_size_of(pass, cas->dataLo) * (cas->dataHi == NULL ? 1 : 2);
+        enum access_kind kind = pass->last_load == NULL ? ACCESS_UPDATE : ACCESS_STORE;
+        struct depend value;
+
+        if (pass->last_load != NULL)
+                pass->last_load->locked = True;
+        value = add_access(pass, kind, cas->addr, size_bytes, NULL,
+                           depend_expression(&pass->depend, cas->dataLo), True);
+        pass->depend.of_temporary[cas->oldLo] = value;
+        if (cas->oldHi != IRTemp_INVALID)
+                pass->depend.of_temporary[cas->oldHi] = value;
+        access_add_serialisation(pass);
+}
+
+/* A call of one of VEX's helpers, which may read and write memory and registers. */
+void access_add_helper_call(struct pass *pass, const IRDirty *call)
+{
+        const struct depend_state *state = &pass->depend;
+        struct depend value = {0};
+
+        for (Int i = 0; call->args[i] != NULL; i++) {
+                if (!is_IRExpr_VECRET_or_GSPTR(call->args[i]))
+                        value =
+                            depend_either(value, depend_expression(state, call->args[i]));
+        }
+        for (Int i = 0; i < call->nFxState; i++) {
+                if (call->fxState[i].fx != Ifx_Write)
+                        value = depend_either(value,
+                                              depend_get(state, call->fxState[i].offset,
+                                                         call->fxState[i].size));
+        }
+        if (call->mFx != Ifx_None) {
+                enum access_kind kind = call->mFx == Ifx_Read    ? ACCESS_LOAD
+                                        : call->mFx == Ifx_Write ? ACCESS_STORE
+                                                                 : ACCESS_UPDATE;
+                struct depend loaded =
+                    add_access(pass, kind, call->mAddr, (UInt)call->mSize, call->guard,
+                               value, False);
+                if (kind != ACCESS_STORE)
+                        value = depend_either(value, loaded);
+        }
+        if (call->tmp != IRTemp_INVALID)
+                pass->depend.of_temporary[call->tmp] = value;
+        for (Int i = 0; i < call->nFxState; i++) {
+                const Int offset = call->fxState[i].offset;
+                if (call->fxState[i].fx == Ifx_Read)
+                        continue;
+                for (Int at = 0; at < call->fxState[i].size; at += (Int)sizeof(ULong))
+                        depend_put(&pass->depend, offset + at, sizeof(ULong), value,
+                                   True);
+        }
+}
+
+/* Loads whose value nobody waits for need not tell when it comes. */
+void access_drop_unused_slots(const struct pass *pass)
+{
+        for (UInt i = 0; i <= pass->loads; i++) {
+                const struct slot_use *use = &pass->load_of_slot[i];
+                if (use->site == NULL || (pass->used >> (FIRST_SLOT + i) & 1) != 0)
+                        continue;
+                pass->out->stmts[use->statement] = IRStmt_NoOp();
+                if (FIRST_SLOT + i < LAST_SLOT)
+                        use->site->slot = UNUSED_VALUE;
+        }
+}

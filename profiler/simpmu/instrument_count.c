@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counts of instructions, loads and busy slots, one addition for each stretch between
+ * exits, and the check at the entry that serves the gate and the intervals. */
+#include "instrument.h"
+
+static VG_REGPARM(1) void call_check(UInt *guest_state)
+{
+        threads_check(guest_state);
+}
+
+static Bool counts_as_load(const IRStmt *statement)
+{
+        switch (statement->tag) {
+        case Ist_WrTmp:
+                return statement->Ist.WrTmp.data->tag == Iex_Load;
+        case Ist_LoadG:
+                return True;
+        case Ist_Dirty:
+                return statement->Ist.Dirty.details->mFx == Ifx_Read ||
+                       statement->Ist.Dirty.details->mFx == Ifx_Modify;
+        default:
+                return False;
+        }
+}
+
+struct arithmetic_cost count_arithmetic(const IRExpr *e)
+{
+        return arithmetic_cost(&tool_machine.params, tool_machine.slots_per_cycle, e);
+}
+
+static UInt port_slots(const struct pass *pass, const IRStmt *statement)
+{
+        return pass->follow && statement->tag == Ist_WrTmp
+                   ? count_arithmetic(statement->Ist.WrTmp.data).port_slots
+                   : 0;
+}
+
+static Bool goes_back(const struct pass *pass, const IRConst *target)
+{
+        return target->Ico.U64 <= pass->start;
+}
+
+/* Every way round a loop comes through a block of which this is true: one that jumps
+ * back, or to where only the run tells. */
+static Bool may_end_a_loop(const struct pass *pass)
+{
+        const IRSB *in = pass->in;
+
+        if (in->next->tag != Iex_Const || goes_back(pass, in->next->Iex.Const.con))
+                return True;
+        for (Int i = 0; i < in->stmts_used; i++) {
+                if (in->stmts[i]->tag == Ist_Exit &&
+                    goes_back(pass, in->stmts[i]->Ist.Exit.dst))
+                        return True;
+        }
+        return False;
+}
+
+void count_stretch(struct pass *pass, Int from)
+{
+        UInt instructions = 0;
+        UInt loads = 0;
+        Bool excluded = pass->excluded;
+        UInt busy = 0; /* slots that the port of slow arithmetic executes */
+        UInt of_instruction = 0;
+        Bool load_seen = False; /* in the current instruction */
+        IRExpr *sum;
+
+        for (Int i = from; i < pass->in->stmts_used; i++) {
+                const IRStmt *statement = pass->in->stmts[i];
+                if (statement->tag == Ist_IMark) {
+                        excluded = heap_is_tracker(statement->Ist.IMark.addr);
+                        instructions += !excluded;
+                        load_seen = False;
+                        busy += of_instruction;
+                        of_instruction = 0;
+                } else if (!excluded && port_slots(pass, statement) > of_instruction) {
+                        of_instruction = port_slots(pass, statement);
+                } else if (counts_as_load(statement)) {
+                        loads += !excluded;
+                        load_seen = True;
+                } else if (statement->tag == Ist_CAS && !load_seen) {
+                        loads += !excluded;
+                } else if (statement->tag == Ist_Exit) {
+                        break;
+                }
+        }
+        busy += of_instruction;
+        if (loads > 0)
+                (void)ir_add_to_hot(pass, &tool_hot.loads, loads);
+        if (busy > instructions)
+                (void)ir_add_to_hot(pass, &tool_hot.busy, busy - instructions);
+        if (instructions == 0)
+                return;
+        sum = ir_add_to_hot(pass, &tool_hot.instructions, instructions);
+        if (pass->counted == 0 && may_end_a_loop(pass)) {
+                IRDirty *call = unsafeIRDirty_0_N(1, "simpmu_check",
+                                                  VG_(fnptr_to_fnentry)(&call_check),
+                                                  mkIRExprVec_1(IRExpr_GSPTR()));
+                ir_reads_frame(pass, call); /* VEX wants GSPTR to have some effect */
+                ir_add_call(pass, call,
+                            ir_binary(pass, Ity_I1, Iop_CmpLT64U,
+                                      ir_read_hot(pass, &tool_hot.instruction_limit),
+                                      sum));
+        }
+        pass->counted += instructions;
+}

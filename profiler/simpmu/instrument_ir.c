@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Small pieces of IR that the parts of the instrumentation are put together from. Knows
+ * nothing of what they are for. */
+#include "instrument.h"
+
+IRExpr *ir_constant(ULong value)
+{
+        return IRExpr_Const(IRConst_U64(value));
+}
+
+IRExpr *ir_assign(struct pass *pass, IRType type, IRExpr *e)
+{
+        IRTemp temporary = newIRTemp(pass->out->tyenv, type);
+
+        addStmtToIRSB(pass->out, IRStmt_WrTmp(temporary, e));
+        return IRExpr_RdTmp(temporary);
+}
+
+IRExpr *ir_binary(struct pass *pass, IRType type, IROp op, IRExpr *a, IRExpr *b)
+{
+        return ir_assign(pass, type, IRExpr_Binop(op, a, b));
+}
+
+IRExpr *ir_read_hot(struct pass *pass, const uint64_t *variable)
+{
+        return ir_assign(pass, Ity_I64,
+                         IRExpr_Load(Iend_LE, Ity_I64, ir_constant((Addr)variable)));
+}
+
+void ir_write_hot(struct pass *pass, uint64_t *variable, IRExpr *value)
+{
+        addStmtToIRSB(pass->out,
+                      IRStmt_Store(Iend_LE, ir_constant((Addr)variable), value));
+}
+
+IRExpr *ir_add_to_hot(struct pass *pass, uint64_t *variable, ULong amount)
+{
+        IRExpr *sum = ir_binary(pass, Ity_I64, Iop_Add64, ir_read_hot(pass, variable),
+                                ir_constant(amount));
+
+        ir_write_hot(pass, variable, sum);
+        return sum;
+}
+
+IRExpr *ir_both(struct pass *pass, IRExpr *condition, IRExpr *guard)
+{
+        if (guard == NULL)
+                return condition;
+        return ir_binary(pass, Ity_I1, Iop_And1, condition, guard);
+}
+
+/* The helper may walk the stack, which starts from these registers. */
+void ir_reads_frame(const struct pass *pass, IRDirty *call)
+{
+        const Int offsets[] = {pass->layout->offset_SP, pass->layout->offset_FP,
+                               pass->layout->offset_IP};
+
+        call->nFxState = 3;
+        for (UInt i = 0; i < 3; i++) {
+                call->fxState[i].fx = Ifx_Read;
+                call->fxState[i].offset = (UShort)offsets[i];
+                call->fxState[i].size = sizeof(ULong);
+                call->fxState[i].nRepeats = 0;
+                call->fxState[i].repeatLen = 0;
+        }
+}
+
+void ir_add_call(struct pass *pass, IRDirty *call, IRExpr *guard)
+{
+        if (guard != NULL)
+                call->guard = guard;
+        addStmtToIRSB(pass->out, IRStmt_Dirty(call));
+}
+
+UInt ir_size_of(const struct pass *pass, const IRExpr *e)
+{
+        return (UInt)sizeofIRType(typeOfIRExpr(pass->in->tyenv, e));
+}
+
+UInt ir_first_of(ULong mask)
+{
+        return (UInt)__builtin_ctzll(mask);
+}

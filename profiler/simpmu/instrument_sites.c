@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Memory of what is constant about the accesses of a translation: it lives as long as the
+ * translation does. Knows nothing of what is put there. */
+#include "instrument.h"
+
+#include "pub_tool_hashtable.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_mallocfree.h"
+
+/* Memory of one translation: a chain of sites, freed together. */
+struct site_link {
+        struct site_link *next;
+        ULong payload[];
+};
+
+struct block_sites {
+        struct block_sites *next_in_table; /* VgHashNode */
+        UWord block;                       /* VgHashNode's key */
+        struct site_link *first;
+};
+
+static VgHashTable *blocks;
+
+void *site_new(struct pass *pass, SizeT bytes)
+{
+        struct site_link *link = VG_(malloc)("simpmu.site", sizeof(*link) + bytes);
+
+        link->next = pass->sites->first;
+        pass->sites->first = link;
+        return link->payload;
+}
+
+struct block_sites *sites_of_block(Addr block)
+{
+        struct block_sites *sites = VG_(malloc)("simpmu.block", sizeof(*sites));
+
+        if (blocks == NULL)
+                blocks = VG_(HT_construct)("simpmu.blocks");
+        sites->block = block;
+        sites->first = NULL;
+        VG_(HT_add_node)(blocks, sites);
+        return sites;
+}
+
+void instrument_discard(Addr block, VexGuestExtents extents)
+{
+        struct block_sites *sites;
+
+        (void)extents;
+        if (blocks == NULL)
+                return;
+        sites = VG_(HT_remove)(blocks, block);
+        if (sites == NULL)
+                return;
+        for (struct site_link *link = sites->first; link != NULL;) {
+                struct site_link *next = link->next;
+                VG_(free)(link);
+                link = next;
+        }
+        VG_(free)(sites);
+}
