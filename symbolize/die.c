@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "die_split.h"
 
 enum { CHAIN_LIMIT = 16 };
 
@@ -105,6 +106,8 @@ void dwarf_file_close(struct dwarf_file *dwarf)
                 free(dwarf->splits[i]);
         }
         free(dwarf->splits);
+        free(dwarf->bases.addresses);
+        free(dwarf->bases.ranges);
         split_package_close(&dwarf->package);
         dwarf_end(dwarf->dwarf);
         dwarf_end(dwarf->alt);
@@ -194,53 +197,6 @@ bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                dwarf_formref_die(&attribute, target);
 }
 
-/* What the unit at DIE says of a separate file; false when it has none. Of old units
- * the attributes have other names. */
-static bool read_skeleton(const struct dwarf_file *file, Dwarf_Die *die,
-                          struct split_skeleton *skeleton)
-{
-        Dwarf_Half version = 0;
-        uint8_t type = 0;
-        Dwarf_Addr low_pc;
-
-        *skeleton = (struct split_skeleton){.path = file->source->path,
-                                            .elf = dwarf_getelf(file->dwarf)};
-        if (dwarf_cu_info(die->cu, &version, &type, NULL, NULL, &skeleton->unit_id, NULL,
-                          NULL) != 0 ||
-            type != DW_UT_skeleton)
-                return false;
-        skeleton->version = version;
-        skeleton->name = die_string(file, die, DW_AT_dwo_name);
-        if (!skeleton->name)
-                skeleton->name = die_string(file, die, DW_AT_GNU_dwo_name);
-        skeleton->directory = die_string(file, die, DW_AT_comp_dir);
-        if (!die_number(file, die, DW_AT_addr_base, &skeleton->addr_base))
-                die_number(file, die, DW_AT_GNU_addr_base, &skeleton->addr_base);
-        die_number(file, die, DW_AT_GNU_ranges_base, &skeleton->ranges_base);
-        if (dwarf_lowpc(die, &low_pc) == 0)
-                skeleton->low_pc = low_pc;
-        return true;
-}
-
-static struct split_unit *open_split(struct dwarf_file *file, Dwarf_Die *die)
-{
-        struct split_skeleton skeleton;
-        struct split_unit *split = NULL;
-
-        if (!read_skeleton(file, die, &skeleton) ||
-            array_reserve(&file->splits, &file->split_capacity, file->split_count,
-                          sizeof(*file->splits)) < 0 ||
-            !(split = malloc(sizeof(*split))))
-                return NULL;
-        if (split_unit_open(split, &skeleton, &file->package) != 0) {
-                free(split);
-                return NULL;
-        }
-        file->splits[file->split_count++] = split;
-        file->budget += split->work;
-        return split;
-}
-
 bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
                    Dwarf_Die *entries)
 {
@@ -254,7 +210,7 @@ bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
              !die_string(file, die, DW_AT_comp_dir)))
                 return false;
         if (!opened->split_asked)
-                opened->split = open_split(file, die);
+                opened->split = die_split_open(file, die);
         opened->split_asked = true;
         *entries = opened->split ? opened->split->die : *die;
         return true;

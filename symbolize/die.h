@@ -33,6 +33,14 @@ struct dwarf_abbreviations {
         struct abbreviations table;
 };
 
+/* Where the units' own parts of the program's sections begin, in ascending order. */
+struct split_bases {
+        uint64_t *addresses; /* in .debug_addr; one for each unit that is split */
+        uint64_t *ranges;    /* in .debug_ranges */
+        size_t count;
+        bool read;
+};
+
 struct dwarf_file {
         const struct elf_file *source;
         struct debug_image image;
@@ -49,6 +57,10 @@ struct dwarf_file {
         struct split_unit **splits; /* those of the units */
         size_t split_count;
         size_t split_capacity;
+        struct split_bases bases;
+        uint64_t split_bytes;   /* that the splits take */
+        size_t splits_missing;  /* units whose files are gone or are others */
+        size_t splits_too_many; /* units for which there was no room */
         struct dwarf_abbreviations abbreviations[16]; /* by their place */
 };
 

@@ -58,6 +58,7 @@ struct debug_info {
         struct dwarf_file dwarf;
         bool has_debug;
         bool has_alt;
+        bool needs_alt;
         bool has_dwarf;
         bool too_large;
         bool damaged;
@@ -69,6 +70,7 @@ static int open_dwarf(const struct elf_file *source, const struct debug_search *
         int error = debug_file_find_alt(source, search, &info->alt);
 
         info->has_alt = error == 0;
+        info->needs_alt = elf_file_section(source, ".gnu_debugaltlink") != NULL;
         if (error == -ENOMEM)
                 return error;
         error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL,
@@ -198,6 +200,9 @@ int module_name(struct module *module, const struct debug_search *search,
         if (!error)
                 error = name_all(&file, info.has_dwarf ? &info.dwarf : NULL, &symbols,
                                  questions, answers);
+        module->alt_missing = info.has_dwarf && info.needs_alt && !info.dwarf.alt;
+        module->splits_missing = info.dwarf.splits_missing;
+        module->splits_too_many = info.dwarf.splits_too_many;
         symbol_table_free(&symbols);
         close_debug_info(&info);
         elf_file_close(&file);

@@ -24,10 +24,13 @@ struct module {
         uint8_t *build_id;
         size_t build_id_bytes; /* 0: not recorded */
         enum module_state state;
-        bool verified;                     /* its build-id is the recorded one */
-        bool too_large;                    /* its debug information, when unpacked */
-        bool damaged;                      /* its debug information; there is no other */
-        struct elf_file file;              /* detached; only when READY */
+        bool verified;          /* its build-id is the recorded one */
+        bool too_large;         /* its debug information, when unpacked */
+        bool damaged;           /* its debug information; there is no other */
+        bool alt_missing;       /* what dwz moved out of it is gone or damaged */
+        size_t splits_missing;  /* units in files that are gone or are others */
+        size_t splits_too_many; /* units for which there was no room */
+        struct elf_file file;   /* detached; only when READY */
         const struct module_search *files; /* where to look; NULL: only at PATH */
         bool kernel;
         uint64_t kernel_text; /* virtual address of _text in its file; only when READY */

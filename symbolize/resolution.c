@@ -179,6 +179,33 @@ static int write_untyped(const struct resolution *resolution, struct db *db,
         return error;
 }
 
+/* What the files of the program say is elsewhere, and is not there. */
+static int write_elsewhere(const struct raw *raw, struct db *db, struct diag *diag)
+{
+        int64_t missing = 0, too_many = 0, alternates = 0;
+
+        for (size_t i = 0; i < raw->module_count; i++) {
+                missing += (int64_t)raw->modules[i].splits_missing;
+                too_many += (int64_t)raw->modules[i].splits_too_many;
+                alternates += raw->modules[i].alt_missing;
+        }
+        const struct {
+                const char *kind;
+                int64_t count;
+                const char *unit;
+        } kinds[] = {
+            {"split debug information not found", missing, "units"},
+            {"split debug information left out", too_many, "units"},
+            {"dwz files not found or damaged", alternates, "binaries"},
+        };
+        int error = 0;
+
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !error; i++)
+                error = db_ledger_set(db, "symbolize", kinds[i].kind, kinds[i].count,
+                                      kinds[i].unit, diag);
+        return error;
+}
+
 int resolution_write(const struct resolution *resolution, struct db *db,
                      struct diag *diag)
 {
@@ -193,6 +220,8 @@ int resolution_write(const struct resolution *resolution, struct db *db,
         if (!error)
                 error = set_ledger(db, "in", "unverified binary",
                                    (uint64_t)resolution->unverified, diag);
+        if (!error)
+                error = write_elsewhere(resolution->sweep->raw, db, diag);
         return error ? error : write_untyped(resolution, db, diag);
 }
 

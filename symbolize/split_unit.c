@@ -338,15 +338,26 @@ static bool find_unit(struct split_unit *unit, uint64_t unit_id)
         return false;
 }
 
+/* The section from BASE to END, or to its own end when that is 0. */
+static struct bytes between(Elf *elf, const char *name, uint64_t base, uint64_t end)
+{
+        struct bytes rest = from(section_bytes(elf, name), base);
+
+        if (end > base && end - base < rest.size)
+                rest.size = end - base;
+        return rest;
+}
+
 /* The unit's addresses: the header before them says how many they are (DWARF 5, section
- * 7.27). Before DWARF 5 nothing does. */
+ * 7.27). Before DWARF 5 only where the next unit's begin does. */
 static struct bytes addresses(const struct split_skeleton *skeleton)
 {
         enum { HEADER_BYTES = 8 };
         struct bytes section = section_bytes(skeleton->elf, ".debug_addr");
         struct bytes header =
             slice(section, skeleton->addr_base - HEADER_BYTES, HEADER_BYTES);
-        struct bytes rest = from(section, skeleton->addr_base);
+        struct bytes rest = between(skeleton->elf, ".debug_addr", skeleton->addr_base,
+                                    skeleton->addr_end);
         uint32_t length = header.data ? read_u32(header, 0) : 0;
 
         if (skeleton->version >= 5 && length >= 4 && length - 4 < rest.size)
@@ -361,8 +372,8 @@ static int open_image(struct split_unit *unit, const struct split_skeleton *skel
         int error;
 
         parts[PART_ADDR] = addresses(skeleton);
-        parts[PART_RANGES] =
-            from(section_bytes(skeleton->elf, ".debug_ranges"), skeleton->ranges_base);
+        parts[PART_RANGES] = between(skeleton->elf, ".debug_ranges",
+                                     skeleton->ranges_base, skeleton->ranges_end);
         error = make_image(skeleton, parts, &image);
         unit->image = image.bytes;
         unit->image_bytes = image.size;

@@ -19,7 +19,9 @@ struct split_skeleton {
         const char *name;      /* of the .dwo file */
         const char *directory; /* that it is below, or NULL */
         uint64_t addr_base;    /* of the unit in .debug_addr */
+        uint64_t addr_end;     /* where the next unit's begin; 0: nowhere */
         uint64_t ranges_base;  /* in .debug_ranges, before DWARF 5 */
+        uint64_t ranges_end;   /* as addr_end */
         uint64_t low_pc;       /* the base of its ranges */
 };
 

@@ -37,7 +37,7 @@ cd "$SOURCE_DIR"
         grep -rhoE '(sink_loss|loss|count)\((sink|[a-z_>-]*(->sink|deliver|import|images)), *"[^"]*"' profiler |
                 sed 's/.*"\(.*\)"/\1/'
         grep -rhoE '^ *\{"[a-z][^"%]*", *[a-z][^"]*,( "|$)' profiler/import.c profiler/source_perf.c \
-                analysis/analyze.c | sed 's/[^"]*"\([^"]*\)".*/\1/'
+                analysis/analyze.c symbolize/resolution.c | sed 's/[^"]*"\([^"]*\)".*/\1/'
         sed -n '/^static const char \*no_function/,/^static void count/s/.*return "\(.*\)".*/\1/p' symbolize/resolution.c
         sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/sample_type.c | grep -v 'no data address'
 } | sort -u >"$OLDPWD/kinds"

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Before DWARF 5 a unit says where its addresses and ranges begin, and not where they
+ * end: at the next one's. Without that, what the units take grows with their square. */
+#include "die_split.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "array.h"
+
+/* What the unit at DIE says of a separate file; false when it has none. Of old units
+ * the attributes have other names. */
+static bool read_skeleton(const struct dwarf_file *file, Dwarf_Die *die,
+                          struct split_skeleton *skeleton)
+{
+        Dwarf_Half version = 0;
+        uint8_t type = 0;
+        Dwarf_Addr low_pc;
+
+        *skeleton = (struct split_skeleton){.path = file->source->path,
+                                            .elf = dwarf_getelf(file->dwarf)};
+        if (dwarf_cu_info(die->cu, &version, &type, NULL, NULL, &skeleton->unit_id, NULL,
+                          NULL) != 0 ||
+            type != DW_UT_skeleton)
+                return false;
+        skeleton->version = version;
+        skeleton->name = die_string(file, die, DW_AT_dwo_name);
+        if (!skeleton->name)
+                skeleton->name = die_string(file, die, DW_AT_GNU_dwo_name);
+        skeleton->directory = die_string(file, die, DW_AT_comp_dir);
+        if (!die_number(file, die, DW_AT_addr_base, &skeleton->addr_base))
+                die_number(file, die, DW_AT_GNU_addr_base, &skeleton->addr_base);
+        die_number(file, die, DW_AT_GNU_ranges_base, &skeleton->ranges_base);
+        if (dwarf_lowpc(die, &low_pc) == 0)
+                skeleton->low_pc = low_pc;
+        return true;
+}
+
+static int compare_bases(const void *left, const void *right)
+{
+        const uint64_t *a = left, *b = right;
+
+        return (*a > *b) - (*a < *b);
+}
+
+static int read_bases(struct dwarf_file *file)
+{
+        struct split_bases *bases = &file->bases;
+        struct split_skeleton skeleton;
+        Dwarf_Die die;
+
+        bases->read = true;
+        bases->addresses = calloc(file->unit_count, sizeof(*bases->addresses));
+        bases->ranges = calloc(file->unit_count, sizeof(*bases->ranges));
+        if (!bases->addresses || !bases->ranges)
+                return -ENOMEM;
+        for (size_t i = 0; i < file->unit_count; i++) {
+                if (!dwarf_offdie(file->dwarf, file->units[i].die_offset, &die) ||
+                    !read_skeleton(file, &die, &skeleton))
+                        continue;
+                bases->addresses[bases->count] = skeleton.addr_base;
+                bases->ranges[bases->count++] = skeleton.ranges_base;
+        }
+        qsort(bases->addresses, bases->count, sizeof(*bases->addresses), compare_bases);
+        qsort(bases->ranges, bases->count, sizeof(*bases->ranges), compare_bases);
+        return 0;
+}
+
+/* The first of COUNT BASES above BASE; 0: there is none. */
+static uint64_t next_base(const uint64_t *bases, size_t count, uint64_t base)
+{
+        size_t low = 0, high = count;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (bases[middle] > base)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return low < count ? bases[low] : 0;
+}
+
+/* As much as may be unpacked. */
+static uint64_t bytes_limit(void)
+{
+        return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}
+
+static int open_within_limit(struct dwarf_file *file, struct split_skeleton *skeleton,
+                             struct split_unit *split)
+{
+        const struct split_bases *bases = &file->bases;
+
+        if (file->split_bytes >= bytes_limit())
+                return -EFBIG;
+        if (!bases->read && read_bases(file) != 0)
+                return -ENOMEM;
+        skeleton->addr_end =
+            next_base(bases->addresses, bases->count, skeleton->addr_base);
+        skeleton->ranges_end =
+            next_base(bases->ranges, bases->count, skeleton->ranges_base);
+        return split_unit_open(split, skeleton, &file->package);
+}
+
+struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die)
+{
+        struct split_skeleton skeleton;
+        struct split_unit *split = NULL;
+
+        if (!read_skeleton(file, die, &skeleton) ||
+            array_reserve(&file->splits, &file->split_capacity, file->split_count,
+                          sizeof(*file->splits)) < 0 ||
+            !(split = malloc(sizeof(*split))))
+                return NULL;
+        int error = open_within_limit(file, &skeleton, split);
+
+        if (error) {
+                file->splits_missing += error == -ENOENT;
+                file->splits_too_many += error != -ENOENT;
+                free(split);
+                return NULL;
+        }
+        file->splits[file->split_count++] = split;
+        file->split_bytes += split->image_bytes;
+        file->budget += split->work;
+        return split;
+}

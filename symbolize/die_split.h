@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The units of a program whose entries are in files of their own: which parts of the
+ * program belong to each, and how many of them there may be. */
+#ifndef MEMLAG_SYMBOLIZE_DIE_SPLIT_H
+#define MEMLAG_SYMBOLIZE_DIE_SPLIT_H
+
+#include "die.h"
+
+/* Opens the rest of the unit at DIE, which is then FILE's; NULL when the unit is whole,
+ * or its rest cannot be had, which FILE counts. */
+struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die);
+
+#endif

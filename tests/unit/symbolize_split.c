@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs of 100 and of 300 split units: three times the units take three times the
+ * memory, and each still knows its function's address; units that are gone are counted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "die.h"
+
+/* Counts the units with code at its own address. */
+static size_t count_functions(struct dwarf_file *dwarf)
+{
+        size_t found = 0;
+        Dwarf_Addr low, last = 0;
+
+        for (size_t i = 0; i < dwarf->unit_count; i++) {
+                Dwarf_Die unit, entries, child;
+                const char *name;
+
+                assert_true(die_open_unit(dwarf, i, &unit, &entries));
+                if (dwarf_child(&entries, &child) != 0)
+                        continue;
+                do {
+                        name = die_name(dwarf, &child);
+                        if (dwarf_tag(&child) == DW_TAG_subprogram && name &&
+                            strcmp(name, "sum") == 0 && dwarf_lowpc(&child, &low) == 0 &&
+                            low > last) {
+                                last = low;
+                                found++;
+                        }
+                } while (dwarf_siblingof(&child, &child) == 0);
+        }
+        return found;
+}
+
+static uint64_t measure(const char *path, size_t units)
+{
+        struct elf_file file;
+        struct dwarf_file dwarf;
+
+        assert_int_equal(elf_file_open(&file, path), 0);
+        assert_int_equal(dwarf_file_open(&dwarf, &file, NULL, true), 0);
+        assert_int_equal(count_functions(&dwarf), units);
+        assert_int_equal(dwarf.split_count, units);
+        assert_int_equal(dwarf.splits_missing, 0);
+
+        uint64_t bytes = 0;
+
+        for (size_t i = 0; i < dwarf.split_count; i++)
+                bytes += dwarf.splits[i]->image_bytes;
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+        return bytes;
+}
+
+static void memory_grows_with_the_units(void **state)
+{
+        (void)state;
+        assert_in_range(measure(SPLIT_300, 300), 1, 3 * measure(SPLIT_100, 100) + 4096);
+}
+
+static void missing_units_are_counted(void **state)
+{
+        struct elf_file file;
+        struct dwarf_file dwarf;
+
+        (void)state;
+        assert_int_equal(elf_file_open(&file, SPLIT_GONE), 0);
+        assert_int_equal(dwarf_file_open(&dwarf, &file, NULL, true), 0);
+        assert_int_equal(count_functions(&dwarf), 0);
+        assert_int_equal(dwarf.splits_missing, 2);
+        assert_int_equal(dwarf.splits_too_many, 0);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(memory_grows_with_the_units),
+            cmocka_unit_test(missing_units_are_counted),
+        };
+
+        elf_version(EV_CURRENT);
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
