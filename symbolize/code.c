@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses are answered unit by unit: each compilation unit's functions are read
- * once, made into a flat map, asked for all its addresses, and forgotten. */
+/* Addresses are answered unit by unit: those of a compilation unit's functions that have
+ * any of its addresses are read once, made into a flat map, asked, and forgotten. */
 #include "code.h"
 
 #include <errno.h>
@@ -19,9 +19,15 @@ struct node {
         bool local; /* of a class inside a function */
 };
 
-/* What the walk passes from an entry to those in it: the innermost function with code,
- * as node.outer, and whether it is inside a function at all. */
+/* What the walk passes from an entry to those in it: the innermost function with code
+ * that is asked about, as node.outer, and whether it is inside a function at all. */
 #define INSIDE_FUNCTION UINT32_C(0x80000000)
+
+/* Orders the places by unit, so that each unit is read once. */
+struct asked {
+        uint32_t unit;
+        uint32_t place;
+};
 
 struct finder {
         struct dwarf_file *dwarf;
@@ -30,7 +36,10 @@ struct finder {
         struct string_pool *names;
         struct code_frames *frames;
         struct range_map units; /* value: index in dwarf->units */
+        struct code_place *const *places;
         /* of the unit in work */
+        const struct asked *asked; /* by address */
+        size_t asked_count;
         Dwarf_Die unit;
         const char *directory;
         Dwarf_Files *files;
@@ -44,29 +53,45 @@ struct finder {
 /* ---- ranges ---- */
 
 struct range_target {
-        const struct elf_file *file;
+        const struct finder *finder;
         struct range_map *map;
         uint32_t value;
 };
+
+/* Whether any of the unit's addresses is from LOW up to HIGH. */
+static bool is_asked(const struct finder *finder, uint64_t low, uint64_t high)
+{
+        size_t from = 0, to = finder->asked_count;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+
+                if (finder->places[finder->asked[middle].place]->vaddr < low)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from < finder->asked_count &&
+               finder->places[finder->asked[from].place]->vaddr < high;
+}
 
 /* Functions that the linker dropped keep entries, with addresses where no code is. */
 static int add_code_range(void *context, uint64_t low, uint64_t high)
 {
         const struct range_target *target = context;
-        const struct elf_segment *segment = elf_file_segment(target->file, low);
+        const struct elf_segment *segment = elf_file_segment(target->finder->file, low);
 
         if (!segment || !(segment->flags & PF_X))
                 return 0;
         return range_map_add(target->map, low, high, target->value);
 }
 
-static int add_ranges(struct finder *finder, Dwarf_Die *die, struct range_map *map,
-                      size_t value)
+static int add_asked_range(void *context, uint64_t low, uint64_t high)
 {
-        struct range_target target = {finder->file, map, (uint32_t)value};
-        int error = die_ranges(finder->dwarf, die, add_code_range, &target);
+        const struct range_target *target = context;
 
-        return error == -ENOMEM ? error : 0;
+        return is_asked(target->finder, low, high) ? add_code_range(context, low, high)
+                                                   : 0;
 }
 
 /* Of the copies that units have of an inline function, the linker keeps the first and
@@ -74,11 +99,12 @@ static int add_ranges(struct finder *finder, Dwarf_Die *die, struct range_map *m
 static int map_units(struct finder *finder)
 {
         for (size_t i = finder->dwarf->unit_count; i-- > 0;) {
+                struct range_target target = {finder, &finder->units, (uint32_t)i};
                 Dwarf_Die die;
 
                 if (dwarf_offdie(finder->dwarf->dwarf, finder->dwarf->units[i].die_offset,
                                  &die) &&
-                    add_ranges(finder, &die, &finder->units, i) < 0)
+                    die_ranges(finder->dwarf, &die, add_code_range, &target) == -ENOMEM)
                         return -ENOMEM;
         }
         return range_map_build(&finder->units);
@@ -86,24 +112,37 @@ static int map_units(struct finder *finder)
 
 /* ---- the functions of one unit ---- */
 
+/* Adds the ranges with addresses that are asked about. */
+static int add_ranges(struct finder *finder, struct die_entry *entry, uint32_t node)
+{
+        struct range_target target = {finder, &finder->functions, node};
+        int error =
+            entry->place.has_range
+                ? add_asked_range(&target, entry->place.low, entry->place.high)
+                : die_ranges(finder->dwarf, &entry->die, add_asked_range, &target);
+
+        return error == -ENOMEM ? error : 0;
+}
+
+/* 1 when any of its addresses is asked about: *VALUE is for the entries in it. */
 static int add_function(struct finder *finder, struct die_entry *entry, bool inlined,
                         uint32_t parent, uint32_t *value)
 {
-        if (finder->node_count >= INSIDE_FUNCTION - 1 ||
-            array_reserve(&finder->nodes, &finder->node_capacity, finder->node_count,
-                          sizeof(*finder->nodes)) < 0)
-                return -ENOMEM;
-        size_t index = finder->node_count++;
-        struct range_target target = {finder->file, &finder->functions, (uint32_t)index};
+        size_t before = finder->functions.count, index = finder->node_count;
 
-        finder->nodes[index] =
+        if (index >= INSIDE_FUNCTION - 1 ||
+            array_reserve(&finder->nodes, &finder->node_capacity, index,
+                          sizeof(*finder->nodes)) < 0 ||
+            add_ranges(finder, entry, (uint32_t)index) < 0)
+                return -ENOMEM;
+        if (finder->functions.count == before)
+                return 0;
+        finder->nodes[finder->node_count++] =
             (struct node){.die = entry->die,
                           .outer = inlined ? parent & ~INSIDE_FUNCTION : 0,
                           .local = !inlined && (parent & INSIDE_FUNCTION)};
         *value = ((uint32_t)index + 1) | INSIDE_FUNCTION;
-        return entry->place.has_range
-                   ? add_code_range(&target, entry->place.low, entry->place.high)
-                   : add_ranges(finder, &entry->die, &finder->functions, index);
+        return 1;
 }
 
 static int visit_function(void *context, struct die_entry *entry, uint32_t parent,
@@ -113,16 +152,18 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         int error;
 
         switch (entry->tag) {
-        case DW_TAG_subprogram: /* without code of its own, it may hold a local class's */
+        case DW_TAG_subprogram: /* whatever its own code, it may hold a local class's */
                 *value = INSIDE_FUNCTION;
                 error = entry->has_code
                             ? add_function(finder, entry, false, parent, value)
                             : 0;
-                return error ? error : 1;
-        case DW_TAG_inlined_subroutine:
-                error = entry->has_code ? add_function(finder, entry, true, parent, value)
-                                        : 0;
-                return error ? error : 1;
+                return error < 0 ? error : 1;
+        case DW_TAG_inlined_subroutine: /* lies in what it is inlined into */
+                if (!entry->has_code)
+                        return 1;
+                return parent == INSIDE_FUNCTION
+                           ? 0
+                           : add_function(finder, entry, true, parent, value);
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:
         case DW_TAG_union_type:
@@ -283,12 +324,6 @@ static int compare_places(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* Orders PLACES by unit, so that each unit is read once. */
-struct asked {
-        uint32_t unit;
-        uint32_t place;
-};
-
 static int compare_asked(const void *left, const void *right)
 {
         const struct asked *a = left, *b = right;
@@ -298,12 +333,31 @@ static int compare_asked(const void *left, const void *right)
         return a->place < b->place ? -1 : a->place > b->place;
 }
 
+/* Answers the first of ASKED, COUNT questions, that are of one unit. */
+static int find_in_unit(struct finder *finder, const struct asked *asked, size_t count)
+{
+        size_t of_unit = 1;
+        int error;
+
+        while (of_unit < count && asked[of_unit].unit == asked[0].unit)
+                of_unit++;
+        finder->asked = asked;
+        finder->asked_count = of_unit;
+        error = open_unit(finder, asked[0].unit);
+        for (size_t i = 0; i < of_unit && !error; i++) {
+                find_line(finder, finder->places[asked[i].place]);
+                error = find_function(finder, finder->places[asked[i].place]);
+        }
+        return error;
+}
+
 static int find_in_dwarf(struct finder *finder, struct code_place **places, size_t count)
 {
         struct asked *asked = malloc((count + 1) * sizeof(*asked));
         size_t asked_count = 0;
         int error = asked ? map_units(finder) : -ENOMEM;
 
+        finder->places = places;
         for (size_t i = 0; i < count && !error; i++) {
                 const struct range *unit =
                     range_map_find(&finder->units, places[i]->vaddr);
@@ -313,14 +367,8 @@ static int find_in_dwarf(struct finder *finder, struct code_place **places, size
         }
         if (asked_count > 1)
                 qsort(asked, asked_count, sizeof(*asked), compare_asked);
-        for (size_t i = 0; i < asked_count && !error; i++) {
-                if (i == 0 || asked[i].unit != asked[i - 1].unit)
-                        error = open_unit(finder, asked[i].unit);
-                if (error)
-                        break;
-                find_line(finder, places[asked[i].place]);
-                error = find_function(finder, places[asked[i].place]);
-        }
+        for (size_t i = 0; i < asked_count && !error; i += finder->asked_count)
+                error = find_in_unit(finder, asked + i, asked_count - i);
         free(asked);
         return error;
 }
