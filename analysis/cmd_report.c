@@ -57,7 +57,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 if (!arguments->report.kind)
                         argp_error(state,
                                    "--by: '%s' is not line, function, object, caller, "
-                                   "allocation, type or interval",
+                                   "allocation, type, interval or phase",
                                    text);
                 return 0;
         case OPTION_FORMAT:
@@ -88,9 +88,10 @@ static const struct argp parser = {
     .options = options,
     .parser = parse,
     .args_doc = "[FILE]",
-    .doc = "Show the lines, functions, data objects, calls, types or intervals of a "
-           "recording "
-           "(memlag.db) that waited most for memory.",
+    .doc =
+        "Show the lines, functions, data objects, calls, types, intervals or phases of a "
+        "recording "
+        "(memlag.db) that waited most for memory.",
 };
 
 /* ---- a recording that was cut off before it was analysed ---- */

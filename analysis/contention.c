@@ -43,12 +43,22 @@ double uncontended_lmrl(const struct interval *interval, const bool known[CONCEP
                loads;
 }
 
+/* Below the knee no latency rises, and fewer cores than saturate the memory cannot keep
+ * each other waiting: what makes their loads slow is in the core. */
+static bool is_too_few_cores(const struct interval_metrics *metrics,
+                             const struct thresholds *thresholds)
+{
+        return metrics->active_cores < thresholds->saturating_cores &&
+               metrics->read_gbs + metrics->write_gbs < thresholds->knee_gbs;
+}
+
 enum answer interval_contended(const struct interval_metrics *metrics,
                                double uncontended_lmrl,
                                const struct thresholds *thresholds)
 {
         double moved_gbs = metrics->read_gbs + metrics->write_gbs;
-        if (moved_gbs <= thresholds->bandwidth_gbs || metrics->miss_loads == 0)
+        if (moved_gbs <= thresholds->bandwidth_gbs || metrics->miss_loads == 0 ||
+            is_too_few_cores(metrics, thresholds))
                 return ANSWER_NO;
         double baseline =
             isnan(uncontended_lmrl) ? thresholds->quiet_lmrl_cycles : uncontended_lmrl;

@@ -16,7 +16,8 @@ struct machine_facts {
         double l3_latency_cycles;
         double dram_latency_cycles; /* idle, load to use */
         double dram_bandwidth_gbs;  /* reads and writes together */
-        double dram_knee_gbs;       /* where the latency under load has grown by a quarter */
+        double dram_knee_gbs;    /* where the latency under load has grown by a quarter */
+        double saturating_cores; /* that reach the peak of the bandwidth */
 };
 
 /* The values that the rules compare with; NAN where neither the machine's
@@ -30,6 +31,9 @@ struct thresholds {
         double bandwidth_gbs;
         /* An interval that moves more has reached the limit, whatever its LMRL. */
         double saturated_gbs;
+        /* Fewer cores cannot make memory short while less than the knee is moved. */
+        double knee_gbs;
+        double saturating_cores;
         /* A load that waits longer was slower than an uncontended DRAM load. */
         double high_latency_cycles;
         /* A load that waits longer cannot have been served by a cache. */

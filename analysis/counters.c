@@ -26,6 +26,10 @@ static const struct {
     {"mem_bound_stalls.load", CONCEPT_STALLS_L1D},           /* Gracemont */
     {"mem_bound_stalls_load.all", CONCEPT_STALLS_L1D},       /* Crestmont */
     {"resource_stalls.sb", CONCEPT_STORE_BUFFER},
+    {"cycle_activity.cycles_no_execute", CONCEPT_STALLS}, /* Haswell */
+    {"cycle_activity.stalls_total", CONCEPT_STALLS},
+    {"cycle_activity.stalls_l2_pending", CONCEPT_STALLS_L2}, /* Haswell */
+    {"cycle_activity.stalls_l2_miss", CONCEPT_STALLS_L2},
     {"ls_not_halted_cyc", CONCEPT_CYCLES}, /* Zen */
     {"ex_ret_instr", CONCEPT_INSTRUCTIONS},
     {"dram.read_bytes", CONCEPT_DRAM_READ},

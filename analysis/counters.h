@@ -17,6 +17,8 @@ enum concept {
         CONCEPT_SQ_FULL,      /* cycles the queue from L2 to L3 was full */
         CONCEPT_STALLS_L1D,   /* cycles without execution beside a waiting L1D miss */
         CONCEPT_STORE_BUFFER, /* cycles stalled because the store buffer was full */
+        CONCEPT_STALLS,       /* cycles without execution */
+        CONCEPT_STALLS_L2,    /* of these, beside a load that missed L2 */
         CONCEPT_COUNT,
         CONCEPT_NONE = CONCEPT_COUNT
 };

@@ -26,6 +26,7 @@ static double *machine_field(struct machine_facts *machine, const char *key)
             {"dram_latency_cycles", offsetof(struct machine_facts, dram_latency_cycles)},
             {"dram_bandwidth_gbs", offsetof(struct machine_facts, dram_bandwidth_gbs)},
             {"dram_knee_gbs", offsetof(struct machine_facts, dram_knee_gbs)},
+            {"saturating_cores", offsetof(struct machine_facts, saturating_cores)},
         };
         for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
                 if (strcmp(fields[i].key, key) == 0)
@@ -47,7 +48,7 @@ static char **origin_of_field(const struct machine_facts *machine, const double 
 int facts_machine(struct db *db, struct machine_facts *machine,
                   struct machine_origins *origins, struct diag *diag)
 {
-        *machine = (struct machine_facts){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        *machine = (struct machine_facts){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
         *origins = (struct machine_origins){0};
         sqlite3_stmt *rows;
         int code = statement_prepare(

@@ -181,5 +181,7 @@ struct interval_metrics interval_metrics(const struct interval *interval,
             .instructions_per_cycle = ratio(gained[CONCEPT_INSTRUCTIONS], cycles),
             .memory_stall_ratio = ratio(memory_stalls(gained), cycles),
             .bandwidth_stall_ratio = ratio(bandwidth_stalls(gained), cycles),
+            .stall_ratio = ratio(gained[CONCEPT_STALLS], cycles),
+            .beyond_l2_stall_ratio = ratio(gained[CONCEPT_STALLS_L2], cycles),
         };
 }

@@ -81,6 +81,10 @@ struct interval_metrics {
          * rest of the first is for its latency. */
         double memory_stall_ratio;
         double bandwidth_stall_ratio;
+        /* Cycles without execution: CYCLES_NO_EXECUTE; of the stalls beside a waiting
+         * load, those in which a load had missed L2 too: STALLS_L2_PENDING. */
+        double stall_ratio;
+        double beyond_l2_stall_ratio;
 };
 
 /* CLOCK_MHZ may be NAN. */

@@ -41,6 +41,27 @@
 #define CONTENDED_LEGEND                                                                 \
         "; contended: samples that waited long while DRAM bandwidth was short"
 
+#define PERCENT(ratio) " iif(" ratio " IS NULL, '-', printf('%.0f%%', 100 * " ratio "))"
+#define PHASES                                                                           \
+        " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)"                   \
+        " ORDER BY start_ns LIMIT ?1"
+
+static const char
+    phase_sql[] = "SELECT printf('%.3f', start_ns / 1e6) AS \"start ms\","
+                  " printf('%.3f', p.end_ns / 1e6) AS \"end ms\", coalesce(p.bound, '-') "
+                  "AS bound,"
+                  " iif(lmrl_cycles IS NULL, '-', printf('%.1f', lmrl_cycles)) AS LMRL,"
+                  " iif(active_cores IS NULL, '-', printf('%.1f', active_cores)) AS "
+                  "cores,"
+                  " iif(read_gbs IS NULL, '-', printf('%.2f', read_gbs)) AS \"read "
+                  "GB/s\","
+                  " iif(write_gbs IS NULL, '-', printf('%.2f', write_gbs)) AS \"write "
+                  "GB/s\"," PERCENT("use_ratio") " AS used," PERCENT("productive_ratio") " AS work," PERCENT(
+                      "latency_ratio") " AS latency," PERCENT("bandwidth_ratio") " AS "
+                                                                                 "bandwid"
+                                                                                 "t"
+                                                                                 "h" PHASES;
+
 static const struct report_kind kinds[] = {
     {
         .name = "line",
@@ -196,6 +217,17 @@ static const struct report_kind kinds[] = {
             "LMRL: mean cycles of a load that missed L1 or hit a fill buffer; L1 "
             "miss: the same per L1 miss; FB full: cycles in which a load waited for "
             "a fill buffer; cores: that worked on memory",
+    },
+    {
+        .name = "phase",
+        .rows_sql = "SELECT p.*, duration_ns, active_cores, use_ratio, productive_ratio,"
+                    " latency_ratio, bandwidth_ratio, other_stall_ratio" PHASES,
+        .table_sql = phase_sql,
+        .alignment = "rrlrrrrrrrr",
+        .legend =
+            "phases in the order of time: neighbouring intervals with one bound; used: "
+            "of the peak bandwidth of as many cores; work: cycles that executed; "
+            "latency, bandwidth: cycles that stalled for that of memory or of the core",
     },
 };
 

@@ -13,6 +13,10 @@ DROP VIEW IF EXISTS phase_view;
 DROP VIEW IF EXISTS caller_view;
 DROP VIEW IF EXISTS allocation_view;
 DROP VIEW IF EXISTS type_view;
+DROP VIEW IF EXISTS stall_view;
+DROP VIEW IF EXISTS utilisation_view;
+DROP VIEW IF EXISTS phase_interval_view;
+DROP VIEW IF EXISTS phase_limit_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -214,26 +218,89 @@ JOIN data_object AS d USING (object_id)
 LEFT JOIN object_finding AS f USING (object_id)
 ORDER BY f.latency_share DESC, f.samples DESC, object_id, place;
 
--- Neighbouring intervals with the same bound, joined: for tools that change clock or
--- placement by phase. Means are over time; a time in which nothing was counted parts
--- phases.
-CREATE VIEW phase_view (
-        start_ns, end_ns, bound, intervals, contended_intervals, lmrl_cycles, read_gbs,
-        write_gbs, bandwidth_use_ratio) AS
+-- Which phase each interval belongs to: neighbouring intervals with the same bound. A
+-- time in which nothing was counted parts phases.
+CREATE VIEW phase_interval_view (phase_id, interval_id) AS
 WITH step AS (
-        SELECT *, end_ns - start_ns AS length_ns,
+        SELECT interval_id,
                bound IS NOT lag(bound) OVER before
                OR interval_id <> 1 + lag(interval_id) OVER before AS begins
         FROM interval
-        WINDOW before AS (ORDER BY interval_id)),
-numbered AS (
-        SELECT *, sum(begins) OVER (ORDER BY interval_id) AS phase FROM step)
+        WINDOW before AS (ORDER BY interval_id))
+SELECT sum(begins) OVER (ORDER BY interval_id), interval_id
+FROM step
+ORDER BY interval_id;
+
+-- Phases, for tools that change clock or placement by phase. Means are over time.
+CREATE VIEW phase_view (
+        start_ns, end_ns, bound, intervals, contended_intervals, lmrl_cycles, read_gbs,
+        write_gbs, bandwidth_use_ratio) AS
 SELECT min(start_ns), max(end_ns), bound, count(*), sum(contended),
        sum(lmrl_cycles * length_ns) / sum(iif(lmrl_cycles IS NULL, 0, length_ns)),
        sum(read_gbs * length_ns) / sum(iif(read_gbs IS NULL, 0, length_ns)),
        sum(write_gbs * length_ns) / sum(iif(write_gbs IS NULL, 0, length_ns)),
        sum((read_gbs + write_gbs) * length_ns) / sum(iif(read_gbs IS NULL, 0, length_ns))
                / (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs')
-FROM numbered
-GROUP BY phase
+FROM phase_interval_view
+JOIN (SELECT *, end_ns - start_ns AS length_ns FROM interval) USING (interval_id)
+GROUP BY phase_id
 ORDER BY min(start_ns);
+
+-- Where the cycles of each interval went: M17's classes as shares of the cycles, which
+-- add up to 1 (method.md). Stores can wait in cycles that execute: such are no
+-- productive ones.
+CREATE VIEW stall_view (
+        interval_id, start_ns, end_ns, productive_ratio, latency_ratio, bandwidth_ratio,
+        other_stall_ratio, l2_ratio, beyond_l2_ratio) AS
+SELECT
+        interval_id, start_ns, end_ns,
+        1 - max(stall_ratio, memory_stall_ratio),
+        memory_stall_ratio - bandwidth_stall_ratio,
+        bandwidth_stall_ratio,
+        max(stall_ratio - memory_stall_ratio, 0),
+        max(memory_stall_ratio - beyond_l2_stall_ratio, 0),
+        beyond_l2_stall_ratio
+FROM interval
+ORDER BY interval_id;
+
+-- How much of what the memory can deliver each interval used. The peak is that of as
+-- many cores as worked on memory, where the calibration measured it, else the machine's.
+CREATE VIEW utilisation_view (
+        interval_id, start_ns, end_ns, active_cores, saturating_cores, peak_gbs,
+        read_use_ratio, write_use_ratio, use_ratio) AS
+WITH core_peak AS MATERIALIZED (
+        SELECT CAST(substr(key, length('dram_bandwidth_gbs_') + 1) AS INTEGER) AS cores,
+               value AS gbs
+        FROM machine WHERE key GLOB 'dram_bandwidth_gbs_[1-9]*'),
+peaked AS (
+        SELECT *, coalesce(
+                (SELECT max(gbs) FROM core_peak WHERE cores < max(active_cores, 0.5) + 1),
+                (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs')) AS peak_gbs
+        FROM interval)
+SELECT
+        interval_id, start_ns, end_ns, active_cores,
+        (SELECT value FROM machine WHERE key = 'saturating_cores'), peak_gbs,
+        read_gbs / peak_gbs, write_gbs / peak_gbs, (read_gbs + write_gbs) / peak_gbs
+FROM peaked
+ORDER BY interval_id;
+
+-- What limited each phase, in figures: means over time of utilisation_view, stall_view.
+CREATE VIEW phase_limit_view (
+        start_ns, end_ns, bound, duration_ns, active_cores, use_ratio, productive_ratio,
+        latency_ratio, bandwidth_ratio, other_stall_ratio) AS
+SELECT min(i.start_ns), max(i.end_ns), i.bound, sum(length_ns),
+       sum(u.active_cores * length_ns) / sum(iif(u.active_cores IS NULL, 0, length_ns)),
+       sum(u.use_ratio * length_ns) / sum(iif(u.use_ratio IS NULL, 0, length_ns)),
+       sum(productive_ratio * length_ns)
+               / sum(iif(productive_ratio IS NULL, 0, length_ns)),
+       sum(latency_ratio * length_ns) / sum(iif(latency_ratio IS NULL, 0, length_ns)),
+       sum(bandwidth_ratio * length_ns)
+               / sum(iif(bandwidth_ratio IS NULL, 0, length_ns)),
+       sum(other_stall_ratio * length_ns)
+               / sum(iif(other_stall_ratio IS NULL, 0, length_ns))
+FROM phase_interval_view
+JOIN (SELECT *, end_ns - start_ns AS length_ns FROM interval) AS i USING (interval_id)
+JOIN utilisation_view AS u USING (interval_id)
+JOIN stall_view USING (interval_id)
+GROUP BY phase_id
+ORDER BY min(i.start_ns);

@@ -4,9 +4,31 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "calibration.h"
+
+/* The peak read bandwidth of each number of threads that was tried. */
+static int deliver_peaks(struct sink *sink, const json_t *document, const char *origin,
+                         struct diag *diag)
+{
+        const json_t *bandwidth = json_object_get(document, "bandwidth");
+        size_t index;
+        json_t *point;
+        int rc = 0;
+        json_array_foreach(json_object_get(bandwidth, "threads"), index, point)
+        {
+                double cores = calibration_number(point, "threads");
+                double gbs = calibration_number(point, "read_gbs");
+                char key[48];
+                if (rc < 0 || !(cores >= 1 && cores <= UINT16_MAX) || !(gbs > 0))
+                        continue;
+                snprintf(key, sizeof(key), "dram_bandwidth_gbs_%.0f", cores);
+                rc = sink_machine(sink, key, gbs, "GB/s", origin, diag);
+        }
+        return rc;
+}
 
 static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
 {
@@ -39,7 +61,7 @@ static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
                         rc = sink_machine(sink, facts[i].key, value * facts[i].factor,
                                           facts[i].unit, origin, diag);
         }
-        return rc;
+        return rc < 0 ? rc : deliver_peaks(sink, document, origin, diag);
 }
 
 int calibrated_machine(struct sink *sink, struct diag *diag)

@@ -63,8 +63,7 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
         const char *message = sqlite3_errmsg(db->sqlite);
         switch (rc & 0xff) {
         case SQLITE_FULL:
-                message = "no space left on the device; free some, or choose another "
-                          "place with -o";
+                message = "no space left on the device; free some, or use another place";
                 break;
         case SQLITE_BUSY:
                 message = "another process is writing it; wait until that has ended";

@@ -291,7 +291,11 @@ CREATE TABLE interval (
         read_gbs               REAL,
         write_gbs              REAL,
         contended              INTEGER,
-        bound                  TEXT CHECK (bound IN ('idle', 'compute', 'latency', 'in-core', 'bandwidth'))
+        bound                  TEXT CHECK (bound IN ('idle', 'compute', 'latency', 'in-core', 'bandwidth')),
+        stall_ratio            REAL,
+        memory_stall_ratio     REAL,
+        bandwidth_stall_ratio  REAL,
+        beyond_l2_stall_ratio  REAL
 ) STRICT;
 
 -- One row a source line (or function, where lines are unknown).

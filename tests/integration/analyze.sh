@@ -142,6 +142,69 @@ expect "impossible readings" "$(answer hostile.db "
         SELECT value FROM ledger WHERE kind = 'impossible reading times'")" 3
 expect "intervals of the others" "$(answer hostile.db "SELECT count(*) FROM interval")" 10
 
+# M17's classes. The chase through L3 takes 53 cycles a load. Interval 0: alone; 1: with 24
+# independent multiplications beside each load, 29 of 53 cycles without execution; 2: buffers
+# full in 60 % of the cycles; 3: stalls without memory; 8: neither.
+synthetic_database stalls.db
+sqlite3 -bail stalls.db "
+        INSERT INTO counter VALUES (20, 'cycle_activity.cycles_no_execute', 'cycles'),
+                (21, 'cycle_activity.stalls_l1d_pending', 'cycles'),
+                (22, 'cycle_activity.stalls_l2_pending', 'cycles');
+        WITH gain (id, counter_id, part) AS (VALUES
+                (0, 20, 1), (0, 21, 1), (0, 22, 1),
+                (1, 20, 29 / 53.0), (1, 21, 29 / 53.0), (1, 22, 0.0),
+                (2, 20, 0.9), (2, 21, 0.8), (2, 22, 0.8), (2, 6, 0.6), (3, 20, 0.5))
+        INSERT INTO reading
+        SELECT id * 1000000, (id + 1) * 1000000, t.value, counter_id,
+               CAST(round(part * 2000000) AS INTEGER)
+        FROM gain, generate_series(1, 4) AS t"
+"$MEMLAG" analyze stalls.db
+expect "stalls" "$(answer stalls.db "
+        SELECT interval_id, round(productive_ratio, 3), round(latency_ratio, 3),
+               round(bandwidth_ratio, 3), round(other_stall_ratio, 3), round(l2_ratio, 3),
+               round(beyond_l2_ratio, 3)
+        FROM stall_view WHERE interval_id IN (0, 1, 2, 3, 8)")" \
+"0|0.0|1.0|0.0|0.0|0.0|1.0
+1|0.453|0.547|0.0|0.0|0.547|0.0
+2|0.1|0.2|0.6|0.1|0.0|0.8
+3|0.5|0.0|0.0|0.5|0.0|0.0
+8|1.0|0.0|0.0|0.0|0.0|0.0"
+expect "stalls that were not counted" "$(answer run.db "
+        SELECT count(*) FROM stall_view WHERE productive_ratio IS NOT NULL")" 0
+
+# Utilisation: of the cores' peak where it was measured, of the machine's elsewhere.
+expect "utilisation of the machine" "$(answer run.db "
+        SELECT peak_gbs, round(use_ratio, 3), saturating_cores FROM utilisation_view
+        WHERE interval_id IN (0, 4)")" \
+"100.0|0.026|
+100.0|0.9|"
+synthetic_database peaks.db
+sqlite3 -bail peaks.db "
+        INSERT INTO machine VALUES ('saturating_cores', 6, 'cores', 'c'),
+                ('dram_bandwidth_gbs_1', 40, 'GB/s', 'c'), ('dram_bandwidth_gbs_4', 95, 'GB/s', 'c'),
+                ('dram_bandwidth_gbs_8', 100, 'GB/s', 'c')"
+"$MEMLAG" analyze peaks.db
+expect "utilisation of the cores" "$(answer peaks.db "
+        SELECT active_cores, saturating_cores, peak_gbs, round(use_ratio, 3)
+        FROM utilisation_view WHERE interval_id IN (4, 8)")" \
+"4.0|6.0|95.0|0.947
+0.0|6.0|40.0|0.0"
+
+# Phases for programs.
+"$MEMLAG" report --by phase --format json stalls.db >phases.json
+expect "phases" "$(/usr/bin/python3 -c '
+import json
+for p in json.load(open("phases.json"))["rows"]:
+    print(p["start_ns"], p["end_ns"], p["bound"], p["duration_ns"], p["active_cores"],
+          round(p["use_ratio"], 3), round(p["latency_ratio"], 3))')" \
+"0 2000000 latency 2000000 4 0.026 0.774
+2000000 3000000 in-core 1000000 4 0.026 0.2
+3000000 4000000 compute 1000000 4 0.026 0
+4000000 8000000 bandwidth 4000000 4 0.9 0
+8000000 9000000 compute 1000000 0 0 0
+9000000 10000000 idle 1000000 0 0 0"
+"$MEMLAG" report --by phase stalls.db | grep -q "in-core" || fail "no table of phases"
+
 # Bad usage and bad files.
 status=0; "$MEMLAG" analyze one.db two.db 2>err || status=$?
 expect "status of bad usage" $status 2

@@ -22,7 +22,8 @@ static const struct machine_facts machine = {.clock_mhz = 2000,
                                              .l3_latency_cycles = L3,
                                              .dram_latency_cycles = IDLE,
                                              .dram_bandwidth_gbs = 100,
-                                             .dram_knee_gbs = NAN};
+                                             .dram_knee_gbs = NAN,
+                                             .saturating_cores = NAN};
 static const bool all_known[CONCEPT_COUNT] = {true,  true, true, true, true,
                                               false, true, true, true};
 
@@ -151,6 +152,33 @@ static void a_knee_only_makes_the_limit_lower(void **state)
         assert_true(thresholds_of_machine(&measured).bandwidth_gbs == 50);
         measured.dram_knee_gbs = 30;
         assert_true(thresholds_of_machine(&measured).bandwidth_gbs == 30);
+}
+
+/* Fewer cores than saturate the memory, below the knee: slow for another reason. */
+static void too_few_cores_below_the_knee_are_not_contended(void **state)
+{
+        (void)state;
+        struct machine_facts measured = machine;
+        measured.saturating_cores = 4;
+        measured.dram_knee_gbs = 80;
+        struct thresholds thresholds = thresholds_of_machine(&measured);
+        struct interval_metrics m = {.read_gbs = 70,
+                                     .miss_loads = 1e6,
+                                     .lmrl_cycles = 2 * IDLE,
+                                     .active_cores = 3.9};
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_NO);
+        m.active_cores = 4;
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
+        m.active_cores = 3.9;
+        m.write_gbs = 10;
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
+        m.write_gbs = 0;
+        m.active_cores = NAN; /* not counted: the rule does not hold */
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
+        measured.dram_knee_gbs = NAN; /* never reached: nothing is known below it */
+        thresholds = thresholds_of_machine(&measured);
+        m.active_cores = 1;
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
 }
 
 static void without_a_needed_counter_the_answer_is_unknown(void **state)
@@ -313,6 +341,7 @@ int main(void)
             cmocka_unit_test(hits_in_the_last_cache_are_not_taken_for_dram),
             cmocka_unit_test(below_half_the_bandwidth_nothing_is_contended),
             cmocka_unit_test(a_knee_only_makes_the_limit_lower),
+            cmocka_unit_test(too_few_cores_below_the_knee_are_not_contended),
             cmocka_unit_test(without_a_needed_counter_the_answer_is_unknown),
             cmocka_unit_test(bounds_follow_the_rules_in_their_order),
             cmocka_unit_test(stalls_tell_the_middle),

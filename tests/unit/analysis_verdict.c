@@ -16,7 +16,8 @@ static const struct machine_facts machine = {.clock_mhz = 2000,
                                              .l3_latency_cycles = 60,
                                              .dram_latency_cycles = 200,
                                              .dram_bandwidth_gbs = 100,
-                                             .dram_knee_gbs = NAN};
+                                             .dram_knee_gbs = NAN,
+                                             .saturating_cores = NAN};
 
 static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_missed,
                         enum answer contended, enum bound bound)
@@ -96,7 +97,7 @@ static void other_nodes_and_other_cores_come_first(void **state)
 static void without_thresholds_contention_is_unknown(void **state)
 {
         (void)state;
-        struct machine_facts nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        struct machine_facts nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
         struct thresholds thresholds = thresholds_of_machine(&nothing);
         struct sample_facts sample = {
             .level = LEVEL_DRAM, .latency_cycles = 500, .interval_contended = ANSWER_YES};
