@@ -187,6 +187,14 @@ static int measure_machine(const struct calibrate_options *options,
         json_object_set_new(document, "machine", machine_json(identity));
         json_object_set_new(document, "conditions", conditions_find(survey.cpus.count));
         rc = cpu_pin(survey.cpus.cpus[0], diag);
+        struct point_events *events = NULL;
+        struct diag reason;
+        if (rc == 0 && point_events_find(&events, &reason) < 0)
+                conditions_add(json_object_get(document, "conditions"), "no-pmu",
+                               "%s; the LMRL at each load is not measured, and its "
+                               "threshold is derived from the latency",
+                               reason.text);
+        survey.events = events;
         if (rc == 0)
                 rc = measure_parts(&survey, document, diag);
         if (rc == 0)
@@ -195,6 +203,7 @@ static int measure_machine(const struct calibrate_options *options,
         set_noise(&survey, document, clock_seconds() - begin);
         if (survey.progress)
                 fputs("\r\033[K", stderr);
+        point_events_free(events);
         cpu_list_free(&survey.cpus);
         return rc;
 }
@@ -282,17 +291,54 @@ static void show_bandwidth(const json_t *document)
                 printf("Not saturated: each more thread still adds bandwidth.\n");
 }
 
+/* A column of what only a PMU tells. */
+static void show_counted(const json_t *point, const char *key, double factor)
+{
+        double value = calibration_number(point, key);
+        if (isnan(value))
+                printf(" %12s", "-");
+        else
+                printf(" %12.1f", value * factor);
+}
+
+static void show_lmrl(const json_t *loaded)
+{
+        double idle = calibration_number(loaded, "idle_lmrl_cycles");
+        double threshold = calibration_number(loaded, "lmrl_threshold_cycles");
+        if (isnan(idle))
+                return;
+        printf("LMRL of the chase: idle %.1f cycles", idle);
+        if (isnan(threshold))
+                printf(".\n");
+        else
+                printf(", where the latency has grown by a quarter %.1f.\n", threshold);
+}
+
 static void show_loaded(const json_t *document)
 {
         const json_t *loaded = json_object_get(document, "loaded");
         size_t index;
         json_t *point;
+        bool counted = json_object_get(loaded, "idle_lmrl_cycles");
+        show_lmrl(loaded);
         if (json_array_size(json_object_get(loaded, "curve")) == 0)
                 return;
-        printf("\n%-8s %14s %14s\n", "delay", "GB/s", "ns beside it");
-        json_array_foreach(json_object_get(loaded, "curve"), index, point) printf(
-            "%-8.0f %14.2f %14.1f\n", calibration_number(point, "delay_nops"),
-            calibration_number(point, "gbs"), calibration_number(point, "latency_ns"));
+        printf("\n%-8s %14s %14s", "delay", "GB/s", "ns beside it");
+        if (counted)
+                printf(" %12s %12s %12s", "LMRL cycles", "load's LMRL", "FB full %");
+        putchar('\n');
+        json_array_foreach(json_object_get(loaded, "curve"), index, point)
+        {
+                printf("%-8.0f %14.2f %14.1f", calibration_number(point, "delay_nops"),
+                       calibration_number(point, "gbs"),
+                       calibration_number(point, "latency_ns"));
+                if (counted) {
+                        show_counted(point, "lmrl_cycles", 1);
+                        show_counted(point, "load_lmrl_cycles", 1);
+                        show_counted(point, "load_fb_full_share", 100);
+                }
+                putchar('\n');
+        }
         double knee = calibration_number(loaded, "knee_gbs");
         if (isnan(knee))
                 printf("The latency never grew by a quarter: no knee.\n");

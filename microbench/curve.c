@@ -91,6 +91,22 @@ double curve_knee_gbs(struct load_point *points, size_t count, double idle_ns,
         return low->gbs + part * (high->gbs - low->gbs);
 }
 
+double curve_lmrl_at(const struct load_point *points, size_t count, double gbs)
+{
+        for (size_t i = 0; i < count; i++) {
+                if (points[i].gbs < gbs)
+                        continue;
+                if (points[i].gbs == gbs)
+                        return points[i].lmrl_cycles;
+                if (i == 0)
+                        return NAN;
+                const struct load_point *low = &points[i - 1], *high = &points[i];
+                double part = (gbs - low->gbs) / (high->gbs - low->gbs);
+                return low->lmrl_cycles + part * (high->lmrl_cycles - low->lmrl_cycles);
+        }
+        return NAN;
+}
+
 unsigned curve_saturating_threads(const double *gbs, size_t count)
 {
         double greatest = 0;

@@ -25,14 +25,20 @@ size_t curve_plateaus(const struct latency_point *points, size_t count,
                       struct plateau *plateaus, size_t maximum);
 
 struct load_point {
-        double gbs; /* of all that is moved */
-        double ns;  /* of a chase beside it */
+        double gbs;         /* of all that is moved */
+        double ns;          /* of a chase beside it */
+        double lmrl_cycles; /* of that chase, by the PMU; NAN: not measured */
 };
 
 /* The bandwidth at which the latency has grown by FACTOR over IDLE_NS, between the points
  * where it does (sorted by this function, by bandwidth); NAN when it never does. */
 double curve_knee_gbs(struct load_point *points, size_t count, double idle_ns,
                       double factor);
+
+/* The chase's LMRL where the bandwidth is GBS, between the points around it; these are
+ * sorted by bandwidth, as curve_knee_gbs leaves them. NAN where it was not measured, or
+ * GBS is outside. */
+double curve_lmrl_at(const struct load_point *points, size_t count, double gbs);
 
 /* One bandwidth for each number of threads, 1 and up. The fewest that reach 95 % of the
  * greatest; 0 when adding the last one still gave more than half of what one thread has,

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "clock.h"
 
@@ -66,6 +68,7 @@ struct loader {
         struct load *load;
         struct kernel_share share;
         pthread_t thread;
+        pid_t tid;
         int cpu;
         double seconds; /* from the end of the first pass to that of the last */
         uint64_t passes;
@@ -102,6 +105,7 @@ static void *loader_main(void *argument)
         struct loader *loader = argument;
         const struct kernel *kernel = loader->load->kernel;
         struct diag diag;
+        loader->tid = (pid_t)syscall(SYS_gettid);
         int rc = cpu_pin(loader->cpu, &diag);
         if (rc == 0)
                 rc = kernel->prepare(&loader->share, &diag);
@@ -183,6 +187,12 @@ int load_start(const struct kernel *kernel, const struct kernel_parameters *para
         }
         *load = new;
         return 0;
+}
+
+void load_threads(const struct load *load, pid_t *threads)
+{
+        for (uint32_t i = 0; i < load->started; i++)
+                threads[i] = load->loaders[i].tid;
 }
 
 double load_stop(struct load *load)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "kernel.h"
 #include "measure.h"
@@ -40,6 +41,9 @@ struct load;
  * again and again, until load_stop. Returns when all have finished a first pass. */
 int load_start(const struct kernel *kernel, const struct kernel_parameters *parameters,
                const int *cpus, struct load **load, struct diag *diag);
+
+/* The numbers of its threads, as many as were asked for. */
+void load_threads(const struct load *load, pid_t *threads);
 
 /* Ends and frees it; returns the bytes that the kernel means to move, in GB/s, from its
  * first pass to its last. */

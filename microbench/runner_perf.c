@@ -384,14 +384,11 @@ static int pin_to(const struct machine_pmu *pmu, struct diag *diag)
 static int open_on(struct perf_runner *perf, const struct machine *machine,
                    const char *const *events, struct diag *diag)
 {
-        if (machine->pmu_count == 0)
+        const struct machine_pmu *pmu = machine_large_core_pmu(machine);
+        if (!pmu)
                 return diag_set(diag, -ENODEV,
                                 "no core PMU: the CPU's counters cannot be used; "
                                 "--source sim needs none");
-        const struct machine_pmu *pmu = &machine->pmus[0];
-        for (size_t i = 0; i < machine->pmu_count; i++)
-                if (strcmp(machine->pmus[i].name, "cpu_core") == 0)
-                        pmu = &machine->pmus[i];
         struct intel_core core = intel_core_describe(machine, pmu, 0);
         int rc = pin_to(pmu, diag);
         if (rc == 0)

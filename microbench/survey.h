@@ -11,6 +11,7 @@
 #include "estimate.h"
 #include "loaded.h"
 #include "measure.h"
+#include "point_counters.h"
 
 struct survey {
         struct cpu_list cpus;
@@ -23,6 +24,7 @@ struct survey {
         double estimate_seconds; /* or after this time, however noisy the machine */
         bool quick;              /* fewer points */
         bool progress;           /* told on stderr */
+        const struct point_events *events; /* for the LMRL; NULL: not counted */
 
         double core_ghz;
         double idle_ns;     /* of memory */

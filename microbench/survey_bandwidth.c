@@ -92,11 +92,74 @@ json_t *survey_bandwidth(struct survey *survey, struct diag *diag)
 
 /* ---- latency under load ---- */
 
+/* Adds VALUE under KEY unless it was not measured. */
+static void add_measured(json_t *object, const char *key, double value)
+{
+        if (!isnan(value))
+                json_object_set_new(object, key, json_real(value));
+}
+
+/* The chase's estimate, and the counts of its thread and of LOAD's, which may be NULL. */
+struct counted {
+        struct estimate estimate;
+        struct point_counts chase, load;
+};
+
+static int count_threads(const struct survey *survey, const struct load *load,
+                         uint32_t threads, struct point_counters **counters,
+                         struct diag *diag)
+{
+        pid_t *numbers = calloc(threads, sizeof(*numbers));
+        if (!numbers)
+                return diag_no_memory(diag);
+        if (load)
+                load_threads(load, numbers);
+        else
+                numbers[0] = 0; /* the one that calls this */
+        *counters = point_counters_start(survey->events, numbers, threads, diag);
+        free(numbers);
+        return *counters ? 0 : -EIO;
+}
+
+static int chase_counted(struct survey *survey, struct chase *chase,
+                         const struct load *load, uint32_t threads,
+                         struct counted *counted, struct diag *diag)
+{
+        struct point_counters *beside = NULL, *own = NULL;
+        int rc = 0;
+        counted->chase = counted->load = (struct point_counts){NAN, NAN};
+        if (survey->events && load)
+                rc = count_threads(survey, load, threads, &beside, diag);
+        if (rc == 0 && survey->events)
+                rc = count_threads(survey, NULL, 1, &own, diag);
+        if (rc == 0)
+                counted->estimate = survey_chase(survey, chase);
+        if (own)
+                counted->chase = point_counters_stop(own);
+        if (beside)
+                counted->load = point_counters_stop(beside);
+        return rc;
+}
+
+static json_t *point_json(uint32_t threads, uint32_t delay_nops,
+                          const struct load_point *point, const struct counted *counted)
+{
+        json_t *json =
+            json_pack("{s:i, s:i, s:f, s:f, s:f}", "threads", (int)threads, "delay_nops",
+                      (int)delay_nops, "gbs", point->gbs, "latency_ns", point->ns,
+                      "error", estimate_error(&counted->estimate));
+        add_measured(json, "lmrl_cycles", counted->chase.lmrl_cycles);
+        add_measured(json, "load_lmrl_cycles", counted->load.lmrl_cycles);
+        add_measured(json, "load_fb_full_share", counted->load.fb_full_share);
+        return json;
+}
+
 static int loaded_point(struct survey *survey, struct chase *chase, uint32_t threads,
-                        uint32_t delay_nops, struct load_point *point, double *error,
+                        uint32_t delay_nops, struct load_point *point, json_t *curve,
                         struct diag *diag)
 {
         struct kernel_parameters parameters = kernel_memread.defaults;
+        struct counted counted;
         struct load *load;
         parameters.threads = threads;
         parameters.delay_nops = delay_nops;
@@ -107,12 +170,16 @@ static int loaded_point(struct survey *survey, struct chase *chase, uint32_t thr
             load_start(&kernel_memread, &parameters, survey->cpus.cpus + 1, &load, diag);
         if (rc < 0)
                 return rc;
-        struct estimate estimate = survey_chase(survey, chase);
-        *error = estimate_error(&estimate);
+        rc = chase_counted(survey, chase, load, threads, &counted, diag);
+        double load_gbs = load_stop(load);
+        if (rc < 0)
+                return rc;
         *point = (struct load_point){
-            .gbs = load_stop(load) + KERNEL_LINE_BYTES / estimate.value,
-            .ns = estimate.value,
+            .gbs = load_gbs + KERNEL_LINE_BYTES / counted.estimate.value,
+            .ns = counted.estimate.value,
+            .lmrl_cycles = counted.chase.lmrl_cycles,
         };
+        json_array_append_new(curve, point_json(threads, delay_nops, point, &counted));
         return 0;
 }
 
@@ -121,48 +188,53 @@ static int measure_loads(struct survey *survey, struct chase *chase, json_t *cur
 {
         static const uint32_t delays[] = {6400, 1600, 800, 400, 200, 100, 50, 25, 0};
         uint32_t others = (uint32_t)survey->cpus.count - 1;
-        for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
-                struct load_point *point = &points[*count];
-                double error;
+        for (size_t i = 0; others > 0 && i < sizeof(delays) / sizeof(delays[0]); i++) {
                 if (survey->quick && i % 2)
                         continue;
                 survey_progress(survey, "latency beside %u threads with delay %u", others,
                                 delays[i]);
-                int rc =
-                    loaded_point(survey, chase, others, delays[i], point, &error, diag);
+                int rc = loaded_point(survey, chase, others, delays[i], &points[*count],
+                                      curve, diag);
                 if (rc < 0)
                         return rc;
-                json_array_append_new(
-                    curve, json_pack("{s:i, s:i, s:f, s:f, s:f}", "threads", (int)others,
-                                     "delay_nops", (int)delays[i], "gbs", point->gbs,
-                                     "latency_ns", point->ns, "error", error));
                 (*count)++;
         }
         return 0;
+}
+
+static json_t *loaded_json(const struct survey *survey, json_t *curve,
+                           const struct counted *idle, struct load_point *points,
+                           size_t count)
+{
+        double knee = curve_knee_gbs(points, count, survey->idle_ns, KNEE_FACTOR);
+        json_t *loaded =
+            json_pack("{s:O, s:f, s:o}", "curve", curve, "idle_ns", survey->idle_ns,
+                      "knee_gbs", isnan(knee) ? json_null() : json_real(knee));
+        add_measured(loaded, "idle_lmrl_cycles", idle->chase.lmrl_cycles);
+        if (!isnan(knee))
+                add_measured(loaded, "lmrl_threshold_cycles",
+                             curve_lmrl_at(points, count, knee));
+        return loaded;
 }
 
 json_t *survey_loaded(struct survey *survey, struct diag *diag)
 {
         struct load_point points[16];
         struct chase chase;
+        struct counted idle = {.chase = {NAN, NAN}};
         size_t count = 0;
-        json_t *curve = json_array();
-        int rc = 0;
-        if (survey->cpus.count > 1) {
-                rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
-                                &chase, diag);
-                if (rc == 0) {
-                        rc = measure_loads(survey, &chase, curve, points, &count, diag);
-                        chase_close(&chase);
-                }
-        }
-        json_t *loaded = NULL;
-        if (rc == 0) {
-                double knee = curve_knee_gbs(points, count, survey->idle_ns, KNEE_FACTOR);
-                loaded = json_pack("{s:O, s:f, s:o}", "curve", curve, "idle_ns",
-                                   survey->idle_ns, "knee_gbs",
-                                   isnan(knee) ? json_null() : json_real(knee));
-        }
+        int rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1, &chase,
+                            diag);
+        if (rc < 0)
+                return NULL;
+        json_t *loaded = NULL, *curve = json_array();
+        if (survey->events)
+                rc = chase_counted(survey, &chase, NULL, 0, &idle, diag);
+        if (rc == 0)
+                rc = measure_loads(survey, &chase, curve, points, &count, diag);
+        chase_close(&chase);
+        if (rc == 0)
+                loaded = loaded_json(survey, curve, &idle, points, count);
         json_decref(curve);
         return loaded;
 }

@@ -49,6 +49,8 @@ static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
             {"dram_latency_cycles", "memory.0.latency_cycles", 1, "cycles"},
             {"dram_bandwidth_gbs", "bandwidth.peak_read_gbs", 1, "GB/s"},
             {"dram_knee_gbs", "loaded.knee_gbs", 1, "GB/s"},
+            {"idle_lmrl_cycles", "loaded.idle_lmrl_cycles", 1, "cycles"},
+            {"lmrl_threshold_cycles", "loaded.lmrl_threshold_cycles", 1, "cycles"},
             {"saturating_cores", "bandwidth.saturating_threads", 1, "cores"},
         };
         char origin[64];

@@ -299,6 +299,14 @@ void machine_free(struct machine *machine)
         *machine = (struct machine){.imcs = NULL};
 }
 
+const struct machine_pmu *machine_large_core_pmu(const struct machine *machine)
+{
+        for (size_t i = 0; i < machine->pmu_count; i++)
+                if (strcmp(machine->pmus[i].name, "cpu_core") == 0)
+                        return &machine->pmus[i];
+        return machine->pmu_count ? &machine->pmus[0] : NULL;
+}
+
 void machine_ask_cpu(struct machine *machine)
 {
         unsigned eax, ebx, ecx, edx;

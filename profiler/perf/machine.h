@@ -88,6 +88,9 @@ struct machine {
 void machine_read(const char *root, struct machine *machine);
 void machine_free(struct machine *machine);
 
+/* The PMU of the cores, on a hybrid CPU that of the large ones; NULL: there is none. */
+const struct machine_pmu *machine_large_core_pmu(const struct machine *machine);
+
 /* Asks the CPU that runs this for what no file tells (CPUID leaves 0xA and 0x16, SDM
  * vol. 2). */
 void machine_ask_cpu(struct machine *machine);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A hybrid CPU: two kinds of core, each with a PMU and events of its own."""
 
+import json
 import unittest
 
 import bench
@@ -43,6 +44,26 @@ class AlderLake(PebsCase):
             self.assertEqual([(sample.tid, sample.ip, sample.addr) for sample in own],
                              [(sample.tid, sample.ip, sample.addr)
                               for sample in journal.samples if sample.pid == pid])
+
+    def test_calibrate_measures_lmrl(self):
+        """The counts of the chase are the script's at each load. Those beside it are on
+        the small core, which has no such events, and so they have no LMRL."""
+        self.assertEqual(self.status("calibrate/calibrate"), 0,
+                         self.text("calibrate/calibrate.err"))
+        loaded = json.loads(self.text("calibrate/export.out"))["loaded"]
+        self.assertAlmostEqual(loaded["idle_lmrl_cycles"], 150, delta=0.01)
+        self.assertGreaterEqual(len(loaded["curve"]), 5)
+        for point in loaded["curve"]:
+            self.assertAlmostEqual(point["lmrl_cycles"], 150, delta=0.01)
+            self.assertNotIn("load_lmrl_cycles", point)
+
+    def test_recording_has_the_measured_lmrl(self):
+        """As a fact of the machine, whose origin is the calibration."""
+        facts = self.recording("calibrate/record.db").rows(
+            "SELECT value, origin FROM machine WHERE key = 'idle_lmrl_cycles'")
+        self.assertEqual(len(facts), 1)
+        self.assertAlmostEqual(facts[0][0], 150, delta=0.01)
+        self.assertRegex(facts[0][1], "^calibration of ")
 
     def counters_of(self, recording):
         """{(CPU, counter): sum of its readings}, where there is any."""

@@ -119,9 +119,13 @@ static void knee_lies_where_latency_grew_by_a_quarter(void **state)
         struct load_point points[10];
         for (size_t i = 0; i < 10; i++) {
                 double gbs = 50.0 - 5.0 * (double)i - 1;
-                points[i] = (struct load_point){gbs, 80 / (1 - gbs / 50)};
+                points[i] = (struct load_point){gbs, 80 / (1 - gbs / 50),
+                                                3 * 80 / (1 - gbs / 50)};
         }
         double knee = curve_knee_gbs(points, 10, 80, 1.25);
+        double lmrl = curve_lmrl_at(points, 10, knee);
+        assert_true(fabs(lmrl - 3 * 80 * 1.25) < 1e-6); /* 3 GHz: in step with the time */
+        assert_true(isnan(curve_lmrl_at(points, 10, 60)));
         assert_true(fabs(knee - 10) < 0.5);
         assert_true(isnan(curve_knee_gbs(points, 2, 80, 1.25))); /* 4 and 9 GB/s */
 }

@@ -23,3 +23,13 @@ record --period 4000 -- sh -c "/bench/player --extra 7 --ms 500 /bench/sources.c
         /bench/alder_lake.txt >player.out &
         while taskset -p 1 \$! && taskset -p 2 \$!; do :; done >moves 2>&1; wait"
 journal
+# The latency under load, of a chase on the large core beside loads on the small one.
+scenario calibrate
+{ echo script all; cat /bench/calibrate.txt; } >/proc/scripted_pmu/script
+export XDG_DATA_HOME="$PWD"
+run calibrate memlag calibrate --quick
+run export memlag calibrate --export json
+echo >/proc/scripted_pmu/forget
+record --interval 10 -- /bench/player --ms 50 /bench/sources.csv /bench/alder_lake.txt
+rm -r memlag
+unset XDG_DATA_HOME
