@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""memlag calibrate twice or more in a row: how far the results are apart.
+
+On a quiet machine two calibrations agree within 5 % for latency and 10 % for bandwidth. Prints
+the greatest difference of any two runs for each figure; nothing here fails because a machine
+is busy, but it says how busy it was. The user's own calibration is left alone."""
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import tempfile
+
+LATENCY_LIMIT, BANDWIDTH_LIMIT = 0.05, 0.10
+
+
+def calibrate(program, quick):
+    with tempfile.TemporaryDirectory() as directory:
+        environment = {**os.environ, "XDG_DATA_HOME": directory}
+        subprocess.run([program, "calibrate"] + ["--quick"] * quick, env=environment, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        done = subprocess.run([program, "calibrate", "--export", "json"], env=environment,
+                              check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+def figures(document):
+    """{name: (value, limit)}"""
+    found = {"core GHz": (document["clocks"]["core_ghz"], LATENCY_LIMIT)}
+    for level in document["caches"]["levels"]:
+        found[f"L{level['level']} ns"] = (level["latency_ns"], LATENCY_LIMIT)
+    for node in document["memory"]:
+        found[f"node {node['node']} ns"] = (node["latency_ns"], LATENCY_LIMIT)
+    for point in document["bandwidth"]["threads"]:
+        for key in ("read_gbs", "write_gbs", "triad_gbs"):
+            found[f"{key} of {point['threads']}"] = (point[key], BANDWIDTH_LIMIT)
+    for point in document["loaded"]["curve"]:
+        found[f"ns beside delay {point['delay_nops']}"] = (point["latency_ns"], LATENCY_LIMIT)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("memlag")
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    runs = []
+    for number in range(options.runs):
+        document = calibrate(options.memlag, options.quick)
+        noise = document["noise"]
+        print(f"run {number + 1}: {noise['seconds']:.1f} s, worst error "
+              f"{noise['worst_error']:.1%}, {noise['disturbed_rounds']} of {noise['rounds']} "
+              f"rounds disturbed, load average {os.getloadavg()[0]:.2f}")
+        runs.append(figures(document))
+    beyond = 0
+    print(f"{'figure':<24} {'least':>10} {'greatest':>10} {'apart':>8}")
+    for name in runs[0]:
+        values = [run[name][0] for run in runs if name in run]
+        limit = runs[0][name][1]
+        if len(values) < len(runs):
+            beyond += 1
+            print(f"{name:<24} not found in every run")
+            continue
+        apart = max(abs(a - b) / min(a, b) for a, b in itertools.combinations(values, 2))
+        beyond += apart > limit
+        print(f"{name:<24} {min(values):10.3f} {max(values):10.3f} {apart:8.1%}"
+              f"{'' if apart <= limit else f'  beyond {limit:.0%}'}")
+    print(f"{beyond} of {len(runs[0])} figures beyond their limit")
+
+
+main()
