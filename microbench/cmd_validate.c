@@ -3,6 +3,7 @@
  * record`. What is run and how it is judged is validate.h's. */
 #include <argp.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,8 +219,9 @@ static const char *text_of(const json_t *object, const char *key)
 static void print_number(const json_t *object, const char *key)
 {
         const json_t *value = json_object_get(object, key);
-        if (json_is_number(value))
-                printf(" %9.3f", json_number_value(value));
+        double number = json_number_value(value);
+        if (json_is_number(value)) /* what rounds to zero has no sign */
+                printf(" %9.3f", fabs(number) < 0.0005 ? 0 : number);
         else
                 printf(" %9s", "-");
 }

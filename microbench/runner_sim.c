@@ -4,6 +4,7 @@
  * that preparation and start-up cancel out. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -31,9 +32,9 @@ enum { MORE_PASSES = 4 };
 struct sim_runner {
         struct runner runner;
         struct sim_runner_options options;
-        char directory[64];
-        char database[96];
-        char log[96];
+        char directory[PATH_MAX];
+        char database[PATH_MAX + 16];
+        char log[PATH_MAX + 16];
         char program[4096]; /* this one */
 };
 
@@ -277,18 +278,26 @@ static void close_sim(struct runner *runner)
 static int prepare(struct sim_runner *sim, struct diag *diag)
 {
         const char *temporary = getenv("TMPDIR");
-        snprintf(sim->directory, sizeof(sim->directory), "%.32s/memlag-validate.XXXXXX",
-                 temporary && strlen(temporary) <= 32 ? temporary : "/tmp");
-        if (!mkdtemp(sim->directory))
-                return diag_set(diag, -errno, "cannot make a directory like %s: %s",
-                                sim->directory, strerror(errno));
+        int length =
+            snprintf(sim->directory, sizeof(sim->directory), "%s/memlag-validate.XXXXXX",
+                     temporary && *temporary ? temporary : "/tmp");
+        bool fits = length >= 0 && (size_t)length < sizeof(sim->directory);
+        if (!fits || !mkdtemp(sim->directory)) {
+                int rc = fits ? -errno : -ENAMETOOLONG;
+                sim->directory[0] = '\0';
+                return diag_set(diag, rc,
+                                "cannot make a directory for the trials in %.300s: %s; "
+                                "TMPDIR names another place",
+                                temporary && *temporary ? temporary : "/tmp",
+                                strerror(-rc));
+        }
         snprintf(sim->database, sizeof(sim->database), "%s/trial.db", sim->directory);
         snprintf(sim->log, sizeof(sim->log), "%s/log", sim->directory);
-        ssize_t length =
+        ssize_t program_length =
             readlink("/proc/self/exe", sim->program, sizeof(sim->program) - 1);
-        return length > 0 ? 0
-                          : diag_set(diag, -errno, "cannot find this program: %s",
-                                     strerror(errno));
+        return program_length > 0 ? 0
+                                  : diag_set(diag, -errno, "cannot find this program: %s",
+                                             strerror(errno));
 }
 
 int runner_open_sim(const struct sim_runner_options *options, struct runner **runner,

@@ -31,14 +31,21 @@ refused 2 "--source sim" --sim-prefetch off
 refused 2 "no event 'nonsense'" --source sim nonsense
 refused 1 "make one with 'memlag validate'" --source sim --show
 refused 2 "nonsense" --source sim --sim-cpu nonsense
+TMPDIR=$PWD/no-such-directory refused 1 "in $PWD/no-such-directory: No such file" --source sim l1d_pend_miss.pending
 [ ! -e data ] || fail "a failure has left something: $(find data)"
 
 # ---- faults that are there by construction ---------------------------------------------
 OFFCORE=offcore_response.demand_data_rd.l3_miss
+# The trials are where TMPDIR says, however long that is, and nothing stays there.
+TMPDIR=$PWD/a-directory-whose-name-is-longer-than-thirty-two-characters
+export TMPDIR
+mkdir "$TMPDIR"
 "$MEMLAG" validate --source sim --format json "$OFFCORE" dram.read_bytes mem_load_retired.fb_hit \
         >result.json
 "$MEMLAG" validate --source sim --show --format json >shown.json
 cmp result.json shown.json
+rmdir "$TMPDIR" || fail "trials are left"
+unset TMPDIR
 python3 - result.json "$OFFCORE" <<'END'
 import json
 import sys
