@@ -140,6 +140,8 @@ dwo=$(ls ./*.dwo)
 mv "$dwo" away
 make_db split.db split
 expect_status 0 "$MEMLAG" symbolize split.db
+missing_units="SELECT total(value) FROM ledger WHERE kind = 'split debug information not found'"
+[ "$(value split.db "$missing_units")" = 1.0 ] || fail "the ledger does not say that a .dwo file is gone"
 mv away "$dwo"
 for change in true "touch $dwo"; do
         $change
@@ -148,12 +150,42 @@ for change in true "touch $dwo"; do
         [ "$(value split.db 'SELECT DISTINCT function FROM location')" = work ] ||
                 fail "split debug information was not noticed after: $change"
 done
+[ "$(value split.db "$missing_units")" = 0.0 ] || fail "the ledger misses a .dwo file that is there"
 sqlite3 split.db "UPDATE location SET function = 'kept'"
 for change in true "rm $dwo"; do
         $change
         expect_status 0 "$MEMLAG" symbolize split.db
         [ "$(value split.db 'SELECT DISTINCT function FROM location')" = kept ] ||
                 fail "named again after: $change"
+done
+
+# What dwz moved to another file: gone, packed in no known way, there.
+"$CC" -g -O0 -pie -fPIE -gz=zlib -Wl,--build-id -o whole program.c
+python3 - <<'END'
+import re, struct, subprocess
+notes = subprocess.run(["readelf", "-n", "whole"], capture_output=True, text=True).stdout
+with open("link", "wb") as link:
+    link.write(b"common.debug\0" + bytes.fromhex(re.search("Build ID: ([0-9a-f]+)", notes)[1]))
+text = subprocess.run(["readelf", "-SW", "whole"], capture_output=True, text=True).stdout
+offset = int(re.search(r"\.debug_info +PROGBITS +0+ ([0-9a-f]+) [0-9a-f]+ 00 +C ", text)[1], 16)
+contents = bytearray(open("whole", "rb").read())
+contents[offset : offset + 4] = struct.pack("<I", 99)  # ch_type
+open("damaged", "wb").write(contents)
+END
+"$CC" -g -O0 -pie -fPIE -o linked program.c
+objcopy --add-section .gnu_debugaltlink=link linked
+missing_dwz="SELECT total(value) FROM ledger WHERE kind = 'dwz files not found or damaged'"
+for state in gone damaged whole; do
+        rm -f common.debug linked.db
+        [ "$state" = gone ] || cp "$state" common.debug
+        make_db linked.db linked
+        expect_status 0 "$MEMLAG" symbolize linked.db
+        wanted=1.0
+        [ "$state" != whole ] || wanted=0.0
+        [ "$(value linked.db "$missing_dwz")" = "$wanted" ] ||
+                fail "with the common file $state the ledger says: $(value linked.db 'SELECT * FROM ledger')"
+        [ "$(value linked.db 'SELECT DISTINCT function FROM location')" = work ] ||
+                fail "no functions with the common file $state"
 done
 
 # Packed debug information that claims to be larger than the machine is not unpacked.
