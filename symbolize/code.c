@@ -231,6 +231,17 @@ static uint32_t symbol_name(struct finder *finder, uint64_t vaddr)
         return symbol ? name_put_symbol(finder->names, symbol->name) : 0;
 }
 
+/* Whether DIE is the code of an entry in another compilation unit, as optimisation at
+ * link time by gcc leaves it; the units that dwz makes are partial ones. */
+static bool linked_elsewhere(const struct finder *finder, Dwarf_Die *die)
+{
+        Dwarf_Die origin, unit;
+
+        return die_reference(finder->dwarf, die, DW_AT_abstract_origin, &origin) &&
+               origin.cu != die->cu && dwarf_diecu(&origin, &unit, NULL, NULL) &&
+               dwarf_tag(&unit) == DW_TAG_compile_unit;
+}
+
 /* Lambdas and what else is local to a function have no name for linking in their entry,
  * but one in the symbol table, which says where they belong
  * ("f()::{lambda()#1}::operator()"). */
@@ -249,7 +260,8 @@ static uint32_t node_name(struct finder *finder, struct node *node, uint64_t vad
 
         if (node->named)
                 return node->name;
-        if (node->local && !die_linkage_name(finder->dwarf, &node->die))
+        if ((node->local || (!node->outer && linked_elsewhere(finder, &node->die))) &&
+            !die_linkage_name(finder->dwarf, &node->die))
                 node->name = local_name(finder, vaddr);
         if (!node->name && (name = die_name(finder->dwarf, &node->die)) != NULL)
                 node->name = name_put_linkage(finder->names, name);
