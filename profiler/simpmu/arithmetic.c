@@ -157,3 +157,89 @@ struct arithmetic_cost arithmetic_cost(const struct simpmu_params *params,
         return (struct arithmetic_cost){(UInt)(latency * cycle), (UInt)(unit * cycle),
                                         (UInt)(port * cycle)};
 }
+
+static Bool operation_moves(IROp op)
+{
+        switch (op) {
+        case Iop_8Uto16:
+        case Iop_8Uto32:
+        case Iop_8Uto64:
+        case Iop_16Uto32:
+        case Iop_16Uto64:
+        case Iop_32Uto64:
+        case Iop_8Sto16:
+        case Iop_8Sto32:
+        case Iop_8Sto64:
+        case Iop_16Sto32:
+        case Iop_16Sto64:
+        case Iop_32Sto64:
+        case Iop_64to8:
+        case Iop_32to8:
+        case Iop_64to16:
+        case Iop_16to8:
+        case Iop_16HIto8:
+        case Iop_8HLto16:
+        case Iop_32to16:
+        case Iop_32HIto16:
+        case Iop_16HLto32:
+        case Iop_64to32:
+        case Iop_64HIto32:
+        case Iop_32HLto64:
+        case Iop_128to64:
+        case Iop_128HIto64:
+        case Iop_64HLto128:
+        case Iop_Not1:
+        case Iop_And1:
+        case Iop_Or1:
+        case Iop_32to1:
+        case Iop_64to1:
+        case Iop_1Uto8:
+        case Iop_1Uto32:
+        case Iop_1Uto64:
+        case Iop_1Sto8:
+        case Iop_1Sto16:
+        case Iop_1Sto32:
+        case Iop_1Sto64:
+        case Iop_ReinterpF64asI64:
+        case Iop_ReinterpI64asF64:
+        case Iop_ReinterpF32asI32:
+        case Iop_ReinterpI32asF32:
+        case Iop_V128to64:
+        case Iop_V128HIto64:
+        case Iop_V128to32:
+        case Iop_64HLtoV128:
+        case Iop_64UtoV128:
+        case Iop_32UtoV128:
+        case Iop_SetV128lo64:
+        case Iop_SetV128lo32:
+        case Iop_V256to64_0:
+        case Iop_V256to64_1:
+        case Iop_V256to64_2:
+        case Iop_V256to64_3:
+        case Iop_64x4toV256:
+        case Iop_V256toV128_0:
+        case Iop_V256toV128_1:
+        case Iop_V128HLtoV256:
+                return True;
+        default:
+                return False;
+        }
+}
+
+Bool arithmetic_moves(const IRExpr *e)
+{
+        switch (e->tag) {
+        case Iex_Unop:
+                return operation_moves(e->Iex.Unop.op);
+        case Iex_Binop:
+                return operation_moves(e->Iex.Binop.op);
+        case Iex_Qop:
+                return operation_moves(e->Iex.Qop.details->op);
+        case Iex_Triop:
+        case Iex_ITE:
+        case Iex_CCall:
+                return False;
+        default:
+                return True;
+        }
+}

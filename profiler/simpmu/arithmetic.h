@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How long arithmetic takes, by the CPU's few classes of it: a table over VEX's
- * operations. What is not in it is done in the slot in which it issues. */
+ * operations. What is not in it takes a cycle. */
 #ifndef SIMPMU_ARITHMETIC_H
 #define SIMPMU_ARITHMETIC_H
 
@@ -18,5 +18,8 @@ struct arithmetic_cost {
 /* Of the operation that E is on the CPU of PARAMS, a slot being 1 / SLOTS_PER_CYCLE. */
 struct arithmetic_cost arithmetic_cost(const struct simpmu_params *params,
                                        ULong slots_per_cycle, const IRExpr *e);
+
+/* Whether E only hands a value on, whole or in part: no work of an instruction. */
+Bool arithmetic_moves(const IRExpr *e);
 
 #endif

@@ -9,6 +9,7 @@
 
 /* Ids: the general registers, x87, the vector registers. */
 #define GENERAL_REGISTERS 16
+#define ID_STACK          (ID_GENERAL + (OFFSET(guest_RSP) - GENERAL_FIRST) / GENERAL_BYTES)
 #define ID_GENERAL        ((Int)FIRST_REGISTER)
 #define ID_X87            (ID_GENERAL + GENERAL_REGISTERS)
 #define ID_VECTOR         (ID_X87 + 1)
@@ -53,31 +54,40 @@ Bool depend_follows(Int offset)
 
 /* ---- delays ---- */
 
-struct delays {
-        UInt slots[VALUES];
-};
-
-/* Of the block at hand; the first is that of values without any. */
-static struct delays *delays;
+/* Of the block at hand; first come those of values without any. */
+static UInt *delays;
 static UInt delays_used;
 static UInt delays_room;
 
-static UInt delays_new(void)
+/* Room for those from COUNT values; returns where. */
+static UInt delays_new(UInt count)
 {
-        const UInt first_room = 64;
+        const UInt first_room = 1024;
+        UInt first = delays_used;
 
-        if (delays_used == delays_room) {
+        while (first + count > delays_room) {
                 delays_room = delays_room == 0 ? first_room : 2 * delays_room;
                 delays =
                     VG_(realloc)("simpmu.delays", delays, delays_room * sizeof(*delays));
         }
-        VG_(memset)(&delays[delays_used], 0, sizeof(*delays));
-        return delays_used++;
+        delays_used += count;
+        return first;
+}
+
+static UInt bits_of(ULong mask)
+{
+        UInt count = 0;
+
+        for (; mask != 0; mask &= mask - 1)
+                count++;
+        return count;
 }
 
 UInt depend_delay_from(struct depend value, UInt number)
 {
-        return delays[value.delay].slots[number];
+        return value.delay == 0
+                   ? 0
+                   : delays[value.delay + bits_of(value.on & ((1ULL << number) - 1))];
 }
 
 /* A takes in all that B does, and later. */
@@ -86,63 +96,99 @@ static Bool covers(struct depend a, struct depend b)
         return (b.on & ~a.on) == 0 && (b.delay == 0 || b.delay == a.delay);
 }
 
+static UInt delay_if_on(struct depend value, UInt number)
+{
+        return (value.on >> number & 1) != 0 ? depend_delay_from(value, number) : 0;
+}
+
 struct depend depend_either(struct depend a, struct depend b)
 {
-        struct depend either = {.on = a.on | b.on};
+        struct depend either = {.on = a.on | b.on,
+                                .operation = a.operation | b.operation};
+        UInt i = 0;
 
         if (covers(a, b))
-                return a;
-        if (covers(b, a))
-                return b;
-        if ((a.delay | b.delay) == 0)
-                return either;
-        either.delay = delays_new();
-        for (ULong rest = either.on; rest != 0; rest &= rest - 1) {
-                UInt number = (UInt)__builtin_ctzll(rest);
-                UInt of_a = depend_delay_from(a, number);
-                UInt of_b = depend_delay_from(b, number);
-                delays[either.delay].slots[number] = of_a > of_b ? of_a : of_b;
+                either.delay = a.delay;
+        else if (covers(b, a))
+                either.delay = b.delay;
+        else if ((a.delay | b.delay) != 0) {
+                either.delay = delays_new(bits_of(either.on));
+                for (ULong rest = either.on; rest != 0; rest &= rest - 1) {
+                        UInt number = (UInt)__builtin_ctzll(rest);
+                        UInt of_a = delay_if_on(a, number);
+                        UInt of_b = delay_if_on(b, number);
+                        delays[either.delay + i++] = of_a > of_b ? of_a : of_b;
+                }
         }
         return either;
 }
 
-struct depend depend_delayed(struct depend value, UInt slots, UInt index)
+/* What takes instruction number INDEX SLOTS from VALUE. */
+static struct depend delayed(struct depend value, UInt slots, UInt index)
 {
-        struct depend delayed = {.on = value.on | 1ULL << ISSUE_TIME,
-                                 .delay = delays_new()};
-        UInt *of_value = delays[delayed.delay].slots;
-        Bool issued_before = (value.on >> ISSUE_TIME & 1) != 0;
+        struct depend result = {.on = value.on | 1ULL << ISSUE_TIME};
+        UInt issued = delay_if_on(value, ISSUE_TIME);
+        UInt i = 0;
 
-        for (ULong rest = value.on; rest != 0; rest &= rest - 1) {
-                UInt number = (UInt)__builtin_ctzll(rest);
-                of_value[number] = depend_delay_from(value, number) + slots;
-        }
-        if (!issued_before || of_value[ISSUE_TIME] < index + slots)
-                of_value[ISSUE_TIME] = index + slots;
-        return delayed;
+        _Static_assert(ISSUE_TIME + 1 == NO_VALUE, "its delay is the last");
+        result.delay = delays_new(bits_of(result.on));
+        for (ULong rest = value.on & ~(1ULL << ISSUE_TIME); rest != 0; rest &= rest - 1)
+                delays[result.delay + i++] =
+                    depend_delay_from(value, (UInt)__builtin_ctzll(rest)) + slots;
+        delays[result.delay + i] = (issued > index ? issued : index) + slots;
+        return result;
 }
 
-void depend_use_multiplier(struct depend_state *state, UInt slots, UInt index)
+struct depend depend_delayed(const struct depend_state *state, struct depend value,
+                             UInt slots)
+{
+        return delayed(value, slots, state->index);
+}
+
+struct depend depend_operated(const struct depend_state *state, struct depend value)
+{
+        if (value.on != 0)
+                value.operation = state->index + 1;
+        return value;
+}
+
+struct depend depend_settled(const struct depend_state *state, struct depend value)
+{
+        return value.operation == 0
+                   ? value
+                   : delayed(value, state->cycle_slots, value.operation - 1);
+}
+
+void depend_use_multiplier(struct depend_state *state, UInt slots)
 {
         struct depend *unit = &state->of_register[MULTIPLIER];
 
         state->written |= 1ULL << MULTIPLIER;
-        *unit = depend_delayed(*unit, slots, index);
+        *unit = depend_delayed(state, *unit, slots);
 }
 
 /* ---- registers ---- */
 
 void depend_start(struct depend_state *state, struct depend *of_temporary,
-                  UInt temporary_count, Bool follow)
+                  UInt temporary_count, UInt cycle_slots, Bool follow)
 {
         delays_used = 0;
-        (void)delays_new();
+        (void)delays_new(1);
         for (UInt id = 0; id < REGISTERS_END; id++)
-                state->of_register[id] = (struct depend){.on = follow ? 1ULL << id : 0};
+                state->of_register[id] =
+                    (struct depend){.on = follow && id != ID_STACK ? 1ULL << id : 0};
         state->of_temporary = of_temporary;
         state->temporary_count = temporary_count;
+        state->index = 0;
+        state->cycle_slots = cycle_slots;
         state->written = 0;
         VG_(memset)(of_temporary, 0, temporary_count * sizeof(*of_temporary));
+}
+
+/* VALUE as the current instruction reads it. */
+static struct depend read_value(const struct depend_state *state, struct depend value)
+{
+        return value.operation == state->index + 1 ? value : depend_settled(state, value);
 }
 
 struct depend depend_get(const struct depend_state *state, Int offset, Int size)
@@ -154,7 +200,8 @@ struct depend depend_get(const struct depend_state *state, Int offset, Int size)
                 Int within;
                 Int id = register_at(at, &within);
                 if (id != NO_ID)
-                        all = depend_either(all, state->of_register[id]);
+                        all =
+                            depend_either(all, read_value(state, state->of_register[id]));
         }
         return all;
 }
@@ -177,11 +224,11 @@ void depend_put(struct depend_state *state, Int offset, Int size, struct depend 
         Int within;
         Int id = register_at(offset, &within);
 
-        if (id == NO_ID)
+        if (id == NO_ID || id == ID_STACK)
                 return;
         state->written |= 1ULL << id;
         if (maybe || !put_replaces(id, within, size))
-                value = depend_either(value, state->of_register[id]);
+                value = depend_either(value, read_value(state, state->of_register[id]));
         state->of_register[id] = value;
 }
 
@@ -230,12 +277,12 @@ struct depend depend_expression(const struct depend_state *state, const IRExpr *
         switch (e->tag) {
         case Iex_RdTmp:
                 return e->Iex.RdTmp.tmp < state->temporary_count
-                           ? state->of_temporary[e->Iex.RdTmp.tmp]
+                           ? read_value(state, state->of_temporary[e->Iex.RdTmp.tmp])
                            : nothing;
         case Iex_Get:
                 return depend_get(state, e->Iex.Get.offset, sizeofIRType(e->Iex.Get.ty));
         case Iex_GetI:
-                return depend_either(state->of_register[ID_X87],
+                return depend_either(read_value(state, state->of_register[ID_X87]),
                                      depend_expression(state, e->Iex.GetI.ix));
         case Iex_Unop:
         case Iex_Binop:
@@ -260,5 +307,6 @@ Bool depend_changed(const struct depend_state *state, UInt id)
 {
         return (state->written >> id & 1) != 0 &&
                (state->of_register[id].on != 1ULL << id ||
-                state->of_register[id].delay != 0);
+                state->of_register[id].delay != 0 ||
+                state->of_register[id].operation != 0);
 }

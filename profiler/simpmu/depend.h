@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which values a value depends on, through one block of VEX IR: masks (model/hot.h) of
  * guest registers as they were at the block's entry, and of the block's loads; and how
- * long slow arithmetic takes from each of them to the value. */
+ * long it takes from each of them to the value: the latencies of the instructions on the
+ * way. The stack pointer is always there: processors update it apart, ahead of all. */
 #ifndef SIMPMU_DEPEND_H
 #define SIMPMU_DEPEND_H
 
@@ -12,33 +13,47 @@
 
 #define REGISTERS_END FIRST_SLOT /* registers have ids from FIRST_REGISTER to here */
 
-/* DELAY is the number of an array in the state, of slots from each value in ON; 0: from
- * all of them none. From ISSUE_TIME they count from the issue of the block's first
- * instruction. */
+/* DELAY is where the slots from each value in ON stand, in the order of their numbers; 0:
+ * from all of them none. From ISSUE_TIME they count from the issue of the block's first
+ * instruction. VEX needs several operations for one instruction, which takes its cycle
+ * once: an OPERATION of a simple instruction, its number plus one, is not in DELAY before
+ * another instruction reads the value; 0: there is none. */
 struct depend {
         ULong on;
         UInt delay;
+        UInt operation;
 };
 
 struct depend_state {
         struct depend of_register[REGISTERS_END];
         struct depend *of_temporary;
         UInt temporary_count;
-        ULong written; /* registers written in the block so far */
+        UInt index;       /* of the current instruction */
+        UInt cycle_slots; /* that a simple instruction takes */
+        ULong written;    /* registers written in the block so far */
 };
 
 /* Every register depends on itself, or none on anything unless FOLLOW; of_temporary has
  * room for the block's. */
 void depend_start(struct depend_state *state, struct depend *of_temporary,
-                  UInt temporary_count, Bool follow);
+                  UInt temporary_count, UInt cycle_slots, Bool follow);
 
+/* What the current instruction reads when it evaluates E. */
 struct depend depend_expression(const struct depend_state *state, const IRExpr *e);
 
 /* A value that both go into. */
 struct depend depend_either(struct depend a, struct depend b);
 
-/* What takes SLOTS from VALUE, in the block's instruction number INDEX. */
-struct depend depend_delayed(struct depend value, UInt slots, UInt index);
+/* What takes the current instruction SLOTS from VALUE, beside which its simple operations
+ * take none. */
+struct depend depend_delayed(const struct depend_state *state, struct depend value,
+                             UInt slots);
+
+/* The result of a simple operation of the current instruction on VALUE. */
+struct depend depend_operated(const struct depend_state *state, struct depend value);
+
+/* VALUE as what comes after the current instruction finds it. */
+struct depend depend_settled(const struct depend_state *state, struct depend value);
 
 /* From value NUMBER, which is one of those that VALUE depends on. */
 UInt depend_delay_from(struct depend value, UInt number);
@@ -56,8 +71,8 @@ void depend_put(struct depend_state *state, Int offset, Int size, struct depend 
 /* A PutI: any of the registers that are addressed by index (x87). */
 void depend_put_indexed(struct depend_state *state, struct depend value);
 
-/* The unit of slow arithmetic is taken for SLOTS by instruction number INDEX. */
-void depend_use_multiplier(struct depend_state *state, UInt slots, UInt index);
+/* The unit of slow arithmetic is taken for SLOTS by the current instruction. */
+void depend_use_multiplier(struct depend_state *state, UInt slots);
 
 /* A register whose value at this point depends on something else than itself. */
 Bool depend_changed(const struct depend_state *state, UInt id);

@@ -48,7 +48,7 @@ static void add_unhandled(struct pass *pass)
 static void begin_instruction(struct pass *pass, const IRStmt *mark)
 {
         if (!pass->excluded && pass->ip != 0)
-                pass->index++;
+                pass->depend.index = ++pass->index;
         pass->ip = mark->Ist.IMark.addr;
         pass->excluded = heap_is_tracker(pass->ip);
         pass->last_load = NULL;
@@ -60,15 +60,18 @@ static void begin_instruction(struct pass *pass, const IRStmt *mark)
 static struct depend after_arithmetic(struct pass *pass, struct depend value,
                                       const IRExpr *data)
 {
-        struct arithmetic_cost cost = count_arithmetic(data);
+        struct arithmetic_cost cost;
 
-        if (cost.latency_slots == 0 || pass->excluded || !pass->follow)
+        if (pass->excluded || !pass->follow || arithmetic_moves(data))
                 return value;
+        cost = count_arithmetic(data);
+        if (cost.latency_slots == 0)
+                return depend_operated(&pass->depend, value);
         if (cost.unit_slots > 0 && !pass->unit_used) {
                 pass->unit_used = True;
-                depend_use_multiplier(&pass->depend, cost.unit_slots, pass->index);
+                depend_use_multiplier(&pass->depend, cost.unit_slots);
         }
-        return depend_delayed(value, cost.latency_slots, pass->index);
+        return depend_delayed(&pass->depend, value, cost.latency_slots);
 }
 
 static void write_temporary(struct pass *pass, const IRStmt *statement)
@@ -168,7 +171,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 
         (void)extents, (void)host, (void)guest_word, (void)host_word;
         depend_start(&pass.depend, room_for_temporaries(temporaries), temporaries,
-                     follow_values);
+                     (UInt)tool_machine.slots_per_cycle, follow_values);
         /* Before the first mark lies VEX's own check for self-modified code. */
         for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
                 addStmtToIRSB(pass.out, in->stmts[i]);

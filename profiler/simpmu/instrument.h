@@ -68,8 +68,9 @@ void *site_new(struct pass *pass, SizeT bytes);
 
 /* ---- instrument_ready.c ---- */
 
-/* The values that an address waits for, as a mask. */
-ULong ready_without_delay(struct pass *pass, struct depend depends);
+/* What the current instruction waits for when it uses a value; its memory lives as long
+ * as the translation. */
+struct waits ready_waits(struct pass *pass, struct depend depends);
 /* Control may leave here: registers get their ready times, all at once. GUARD is NULL
  * when nothing of the block comes after. */
 void ready_add_exit(struct pass *pass, IRExpr *guard);
@@ -77,7 +78,7 @@ void ready_add_exit(struct pass *pass, IRExpr *guard);
 /* ---- instrument_access.c ---- */
 
 struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
-                                    ULong address_depends, ULong data_depends,
+                                    struct depend address, ULong data_depends,
                                     UInt size_bytes);
 /* Whether accesses of SITE may pass by the model when the filter knows their line. */
 Bool access_filter_applies(const struct access_site *site);

@@ -57,13 +57,24 @@ IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site
         return ir_binary(pass, Ity_I64, Iop_Sub64, address, entry);
 }
 
-/* In the generated code all ones when the value that has NUMBER may be still to come. */
-static IRExpr *may_be_to_come(struct pass *pass, UInt number)
+/* The generated code's time from which on SITE's stored value counts as still to come. */
+static IRExpr *late_from(struct pass *pass, const struct access_site *site)
+{
+        IRExpr *now =
+            ir_binary(pass, Ity_I64, Iop_Add64, ir_read_hot(pass, &tool_hot.instructions),
+                      ir_read_hot(pass, &tool_hot.stall));
+
+        return ir_binary(
+            pass, Ity_I64, Iop_Add64, now,
+            ir_constant((ULong)(Long)site->position + tool_machine.forward_slack));
+}
+
+/* In the generated code all ones when the value that has NUMBER comes after TIME. */
+static IRExpr *comes_after(struct pass *pass, UInt number, IRExpr *time)
 {
         const UInt sign_bit = 63;
-        IRExpr *left =
-            ir_binary(pass, Ity_I64, Iop_Sub64, ir_read_hot(pass, &tool_hot.now),
-                      ir_read_hot(pass, &tool_hot.ready[number]));
+        IRExpr *left = ir_binary(pass, Ity_I64, Iop_Sub64, time,
+                                 ir_read_hot(pass, &tool_hot.ready[number]));
 
         return ir_binary(pass, Ity_I64, Iop_Sar64, left,
                          IRExpr_Const(IRConst_U8(sign_bit)));
@@ -77,32 +88,34 @@ static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
 {
         const UInt room = LINE_BYTES - site->size_bytes; /* where the filter applies */
         IRExpr *distance;
+        IRExpr *late;
 
         if (!access_filter_applies(site))
                 return IRExpr_Const(IRConst_U1(True));
+        late = site->data_depends == 0 ? NULL : late_from(pass, site);
         distance = access_filter_distance(pass, site, address);
         for (ULong rest = site->data_depends; rest != 0; rest &= rest - 1)
                 distance = ir_binary(pass, Ity_I64, Iop_Or64, distance,
-                                     may_be_to_come(pass, ir_first_of(rest)));
+                                     comes_after(pass, ir_first_of(rest), late));
         return ir_binary(pass, Ity_I1, Iop_CmpLT64U, ir_constant(room), distance);
 }
 
 struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
-                                    ULong address_depends, ULong data_depends,
+                                    struct depend address, ULong data_depends,
                                     UInt size_bytes)
 {
         struct access_site *site = site_new(pass, sizeof(*site));
 
         *site = (struct access_site){
             .ip = pass->ip,
-            .address_depends = address_depends,
+            .address = ready_waits(pass, address),
             .data_depends = data_depends,
             .position = (Int)pass->index - (Int)pass->counted,
             .size_bytes = (UShort)size_bytes,
             .kind = (UChar)kind,
             .slot = UNUSED_VALUE,
         };
-        pass->used |= address_depends | data_depends;
+        pass->used |= data_depends;
         return site;
 }
 
@@ -135,8 +148,18 @@ static IRDirty *call_of_access(const struct access_site *site, IRExpr *address)
                                  arguments);
 }
 
-/* Adds an access; returns what a loaded value depends on. How long arithmetic has taken
- * for stored data tells nobody. */
+static struct depend loaded_value(struct pass *pass, struct access_site *site,
+                                  struct depend address)
+{
+        take_slot(pass, site);
+        return depend_either(
+            depend_delayed(&pass->depend, address, (UInt)tool_machine.l1d_latency),
+            (struct depend){.on = 1ULL << site->slot});
+}
+
+/* Adds an access; returns what a loaded value depends on: a hit of L1 takes its latency
+ * from the address on, and the model tells when it comes later. How long arithmetic has
+ * taken for stored data tells nobody. */
 static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
                                 UInt size_bytes, IRExpr *guard, struct depend data,
                                 Bool locked)
@@ -147,16 +170,13 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
 
         if (pass->excluded)
                 return depends;
-        depends = (struct depend){.on = ready_without_delay(pass, depends)};
-        site = access_site_new(pass, kind, depends.on, data.on & ~(1ULL << ISSUE_TIME),
+        site = access_site_new(pass, kind, depends, data.on & ~(1ULL << ISSUE_TIME),
                                size_bytes);
         site->locked = locked;
         call = call_of_access(site, address);
         if (kind != ACCESS_STORE) {
-                if (pass->follow) {
-                        take_slot(pass, site);
-                        depends.on |= 1ULL << site->slot;
-                }
+                if (pass->follow)
+                        depends = loaded_value(pass, site, depends);
                 pass->last_load = site;
                 ir_reads_frame(pass, call); /* it may be sampled */
         }

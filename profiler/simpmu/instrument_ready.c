@@ -3,12 +3,6 @@
  * block to block, slow arithmetic included, and the exits at which they are written. */
 #include "instrument.h"
 
-/* Some of REGISTERS come later than the window can bridge. */
-static VG_REGPARM(1) void call_hold(ULong registers)
-{
-        thread_hold(&tool_hot, tool_thread, hot_latest_ready(&tool_hot, registers));
-}
-
 /* In the generated code: when the block's first instruction issued. */
 static IRExpr *issue_time(struct pass *pass)
 {
@@ -19,11 +13,12 @@ static IRExpr *issue_time(struct pass *pass)
         return ir_binary(pass, Ity_I64, Iop_Sub64, now, ir_constant(pass->counted));
 }
 
-static IRExpr *ready_through(struct pass *pass, struct depend depends, UInt number)
+static IRExpr *ready_through(struct pass *pass, struct depend depends, UInt number,
+                             IRExpr *issued)
 {
         UInt delay = depend_delay_from(depends, number);
-        IRExpr *ready = number == ISSUE_TIME ? issue_time(pass)
-                                             : ir_read_hot(pass, &tool_hot.ready[number]);
+        IRExpr *ready =
+            number == ISSUE_TIME ? issued : ir_read_hot(pass, &tool_hot.ready[number]);
 
         return delay == 0
                    ? ready
@@ -38,31 +33,43 @@ static IRExpr *later_of(struct pass *pass, IRExpr *a, IRExpr *b)
 }
 
 /* The generated code's latest ready time of what goes into a value. */
-static IRExpr *latest_ready(struct pass *pass, struct depend depends)
+static IRExpr *latest_ready(struct pass *pass, struct depend depends, IRExpr *issued)
 {
         IRExpr *latest = NULL;
 
         for (ULong rest = depends.on; rest != 0; rest &= rest - 1) {
-                IRExpr *ready = ready_through(pass, depends, ir_first_of(rest));
+                IRExpr *ready = ready_through(pass, depends, ir_first_of(rest), issued);
                 latest = latest == NULL ? ready : later_of(pass, latest, ready);
         }
         pass->used |= depends.on;
         return latest == NULL ? ir_constant(0) : latest;
 }
 
-/* The values that an address waits for. One that slow arithmetic leads to becomes a value
- * of its own, as long as there are slots. */
-ULong ready_without_delay(struct pass *pass, struct depend depends)
+struct waits ready_waits(struct pass *pass, struct depend depends)
 {
-        UInt slot = FIRST_SLOT + pass->loads;
+        const UInt fewest = 2;
+        const ULong issue = 1ULL << ISSUE_TIME;
+        UInt issue_delay =
+            (depends.on & issue) != 0 ? depend_delay_from(depends, ISSUE_TIME) : 0;
+        struct waits waits = {
+            .on = depends.on & ~issue,
+            .issue_delay = issue_delay > pass->index ? issue_delay - pass->index : 0,
+        };
+        uint32_t *delays;
+        UInt count = 0;
 
-        if (depends.delay == 0)
-                return depends.on;
-        if (slot == LAST_SLOT)
-                return depends.on & ~(1ULL << ISSUE_TIME);
-        pass->loads++;
-        ir_write_hot(pass, &tool_hot.ready[slot], latest_ready(pass, depends));
-        return 1ULL << slot;
+        pass->used |= waits.on;
+        if (depends.delay == 0 || waits.on == 0)
+                return waits;
+        for (ULong rest = waits.on; rest != 0; rest &= rest - 1)
+                count++;
+        delays = site_new(pass, (count + fewest) * sizeof(*delays));
+        waits.delays = delays;
+        for (ULong rest = waits.on; rest != 0; rest &= rest - 1)
+                *delays++ = depend_delay_from(depends, ir_first_of(rest));
+        for (; count < fewest; count++)
+                *delays++ = 0;
+        return waits;
 }
 
 static void write_ready(struct pass *pass, UInt id, IRExpr *ready, IRExpr *guard)
@@ -76,47 +83,29 @@ static void write_ready(struct pass *pass, UInt id, IRExpr *ready, IRExpr *guard
 
 static Bool same(struct depend a, struct depend b)
 {
-        return a.on == b.on && a.delay == b.delay;
+        return a.on == b.on && a.delay == b.delay && a.operation == b.operation;
 }
 
-/* Registers that slow arithmetic leads to take their place in the window, as loads do,
- * when they come later than that can bridge. */
-static void hold_window(struct pass *pass, IRExpr *const *ready)
+/* What comes a hit of L1 or less after the COUNTED instructions of the block have issued
+ * needs no ready time because of when they did: a chain that begins there is taken for so
+ * much shorter, once. */
+static struct depend without_past_issue(const struct pass *pass, struct depend depends)
 {
-        const ULong window = (ULong)tool_machine.params.rob_entries;
-        const UChar sign_bit = 63;
-        IRExpr *bridged = NULL;
-        IRExpr *beyond = NULL;
-        ULong registers = 0;
+        const ULong issue = 1ULL << ISSUE_TIME;
+        const ULong soon =
+            pass->counted + pass->depend.cycle_slots + (ULong)tool_machine.l1d_latency;
 
-        for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
-                if (ready[id] == NULL || pass->depend.of_register[id].delay == 0)
-                        continue;
-                if (bridged == NULL)
-                        bridged = ir_binary(pass, Ity_I64, Iop_Add64, issue_time(pass),
-                                            ir_constant(pass->counted + window));
-                IRExpr *left = ir_binary(pass, Ity_I64, Iop_Sub64, bridged, ready[id]);
-                beyond = beyond == NULL
-                             ? left
-                             : ir_binary(pass, Ity_I64, Iop_Or64, beyond, left);
-                registers |= 1ULL << id;
-        }
-        if (registers == 0)
-                return;
-        ir_add_call(
-            pass,
-            unsafeIRDirty_0_N(1, "simpmu_hold", VG_(fnptr_to_fnentry)(&call_hold),
-                              mkIRExprVec_1(ir_constant(registers))),
-            ir_assign(
-                pass, Ity_I1,
-                IRExpr_Unop(Iop_64to1, ir_binary(pass, Ity_I64, Iop_Shr64, beyond,
-                                                 IRExpr_Const(IRConst_U8(sign_bit))))));
+        /* Its delay stands last. */
+        if ((depends.on & issue) != 0 && depend_delay_from(depends, ISSUE_TIME) <= soon)
+                depends.on &= ~issue;
+        return depends;
 }
 
 void ready_add_exit(struct pass *pass, IRExpr *guard)
 {
         IRExpr *ready[REGISTERS_END];
         const struct depend *depends = pass->depend.of_register;
+        IRExpr *issued = NULL;
 
         if (!pass->follow)
                 return;
@@ -128,13 +117,16 @@ void ready_add_exit(struct pass *pass, IRExpr *guard)
                         if (ready[other] != NULL && same(depends[other], depends[id]))
                                 ready[id] = ready[other];
                 }
-                if (ready[id] == NULL)
-                        ready[id] = latest_ready(pass, depends[id]);
+                if (ready[id] == NULL) {
+                        struct depend value = without_past_issue(
+                            pass, depend_settled(&pass->depend, depends[id]));
+                        if (issued == NULL && (value.on >> ISSUE_TIME & 1) != 0)
+                                issued = issue_time(pass);
+                        ready[id] = latest_ready(pass, value, issued);
+                }
         }
         for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
                 if (ready[id] != NULL)
                         write_ready(pass, id, ready[id], guard);
         }
-        if (guard == NULL)
-                hold_window(pass, ready);
 }

@@ -241,6 +241,10 @@ void threads_check(UInt *guest_state)
 {
         struct tool_thread *thread = threads[running];
 
+        if (tool_hot.instructions > thread->sim.look_at)
+                thread_look_at_registers(&tool_hot, &thread->sim);
+        if (tool_hot.instructions <= tool_hot.instruction_limit)
+                return;
         thread_retire(&tool_hot, &thread->sim, tool_hot.instructions);
         end_passed_interval(thread, clock_of(thread));
         if (may_go_on(running)) {
@@ -473,6 +477,8 @@ static struct tool_thread *thread_new(ULong start_slots)
         }
         machine_thread_init(&tool_machine, &thread->sim, created_count++, start_slots,
                             control->period_loads, seed_here());
+        if (control->caches_only == 0)
+                thread->sim.look_at = 0;
         return thread;
 }
 

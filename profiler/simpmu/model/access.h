@@ -46,15 +46,16 @@ HOT_PATH uint64_t after_store(struct sim_thread *thread, uint64_t address, uint6
 }
 
 /* Notes when the stored value comes. */
-HOT_PATH void store_value(struct sim_hot *hot, struct sim_thread *thread,
-                          struct l1d_way *way, const struct access *access)
+HOT_PATH void store_value(const struct machine *machine, struct sim_hot *hot,
+                          struct sim_thread *thread, struct l1d_way *way,
+                          const struct access *access)
 {
         struct stored *word = stored_at(thread, access->address);
         uint64_t ready = hot_latest_ready(hot, access->site->data_depends);
 
         if (__builtin_expect(way->arrival > access->now, 0))
                 *word = (struct stored){access->address >> 3, ready, way->arrival};
-        if (ready > access->now) {
+        if (ready > access->now + machine->forward_slack) {
                 *word = (struct stored){access->address >> 3, ready, way->arrival};
                 way->settled = later(way->settled, ready);
                 filter_drop(hot, access->address >> LINE_SHIFT);
@@ -65,13 +66,15 @@ HOT_PATH void store_value(struct sim_hot *hot, struct sim_thread *thread,
 
 /* ---- results ---- */
 
-/* Someone may wait for the value of a load that delivers at READY. */
+/* Someone may wait for the value of a load that delivers at READY, LATE for one that
+ * hits L1. */
 HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
-                      const struct access *access, uint64_t ready)
+                      const struct access *access, uint64_t ready, bool late)
 {
         uint64_t *value = &hot->ready[access->site->slot];
 
-        *value = later(*value, ready); /* loads that share the last slot */
+        if (late)
+                *value = later(*value, ready); /* loads that share the last slot */
         window_hold(thread, &thread->loads, access->now - thread->stall, ready);
         activity_cover(&thread->activity, ACTIVITY_LDM, access->now, ready);
 }
@@ -99,9 +102,10 @@ HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
                           const struct found *found)
 {
         thread->counters.loads_at[found->level]++;
-        /* L1 latency itself is not followed: see thread.h. */
+        /* The latency of L1 itself is in the delays of what the value goes into. */
         if (found->ready > access->now + machine->l1d_latency)
-                deliver(hot, thread, access, found->ready);
+                deliver(hot, thread, access, found->ready,
+                        found->ready > access->start + machine->l1d_latency);
         sample(machine, thread, access, found);
 }
 
@@ -196,7 +200,7 @@ hit_contested_line(struct machine *machine, struct sim_hot *hot,
                 wait_for_line(thread, &access, set, bit, way, &found);
         if (access.kind != ACCESS_LOAD) {
                 set->dirty |= bit;
-                store_value(hot, thread, way, &access);
+                store_value(machine, hot, thread, way, &access);
         }
         if (outcome == CONTEST_IS_OVER)
                 set->contested &= ~bit;
@@ -269,7 +273,7 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                         filter_entry_of(hot, line)->load = line << LINE_SHIFT;
         }
         if (access->kind != ACCESS_LOAD)
-                store_value(hot, thread, way, access);
+                store_value(machine, hot, thread, way, access);
         if (__builtin_expect(of_prefetch, 0)) {
                 place->set->mark &= ~bit;
                 used_first(machine, hot, thread, access, line, access->now, false);
@@ -300,7 +304,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         found->ready = miss.completion;
         if (access->kind != ACCESS_LOAD) {
                 place->set->dirty |= bit;
-                store_value(hot, thread, way, access);
+                store_value(machine, hot, thread, way, access);
         }
         if (access->kind == ACCESS_STORE) {
                 place->set->mark |= bit;
@@ -333,7 +337,7 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
         thread_retire(hot, thread, instruction);
         access.now = instruction + thread->stall;
         hot->now = access.now;
-        access.start = later(access.now, hot_latest_ready(hot, site->address_depends));
+        access.start = hot_waits(hot, &site->address, access.now);
         return access;
 }
 

@@ -73,6 +73,40 @@ static inline uint64_t hot_latest_ready(const struct sim_hot *hot, uint64_t mask
         return last;
 }
 
+/* Values that something waits for, and how long it takes from each of them to it. */
+struct waits {
+        uint64_t on;            /* a mask */
+        const uint32_t *delays; /* slots from each of them, in the order of their numbers,
+                                   and zeros up to two of them; null: none from any */
+        uint64_t issue_delay;   /* slots that it comes after the instruction's issue */
+};
+
+/* When all of WAITS is over for an instruction that issues at NOW. */
+static inline uint64_t hot_waits(const struct sim_hot *hot, const struct waits *waits,
+                                 uint64_t now)
+{
+        const uint64_t none = 1ull << NO_VALUE;
+        uint64_t others = waits->on & (waits->on - 1);
+        const uint32_t *delay = waits->delays;
+        uint64_t last = now + waits->issue_delay;
+        uint64_t time;
+
+        if (delay == 0) {
+                time = hot_latest_ready(hot, waits->on);
+                return time > last ? time : last;
+        }
+        time = hot->ready[__builtin_ctzll(waits->on | none)] + *delay++;
+        last = time > last ? time : last;
+        time = hot->ready[__builtin_ctzll(others | none)] + *delay++;
+        last = time > last ? time : last;
+        for (others &= others - 1; __builtin_expect(others != 0, 0);
+             others &= others - 1) {
+                time = hot->ready[__builtin_ctzll(others)] + *delay++;
+                last = time > last ? time : last;
+        }
+        return last;
+}
+
 static inline struct filter_entry *filter_entry_of(struct sim_hot *hot, uint64_t line)
 {
         return &hot->filter[line & (FILTER_ENTRIES - 1)];

@@ -76,6 +76,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
             .on_sample = on_sample,
         };
         machine->l1d_latency = in_slots(machine, params->l1d_latency_cycles);
+        machine->forward_slack = 2 * machine->l1d_latency;
         machine->l2_latency = in_slots(machine, params->l2_latency_cycles);
         machine->l3_latency = in_slots(machine, params->l3_latency_cycles);
         machine->hitm_latency = in_slots(machine, params->hitm_latency_cycles);

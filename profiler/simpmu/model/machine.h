@@ -101,9 +101,9 @@ struct shared_line {
 enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_UPDATE };
 
 struct access_site {
-        uint64_t address_depends; /* values that the address depends on */
-        uint64_t data_depends;    /* values that a stored value depends on */
-        int32_t position; /* of the instruction, after those counted when it runs */
+        struct waits address;  /* for what the address depends on */
+        uint64_t data_depends; /* values that a stored value depends on */
+        int32_t position;      /* of the instruction, after those counted when it runs */
         uint16_t size_bytes;
         uint8_t kind; /* enum access_kind */
         uint8_t slot; /* of a load: the number of its value */
@@ -137,6 +137,7 @@ struct machine {
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;
+        uint64_t forward_slack;  /* stored values that come within it are there */
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency; /* loads of at least this latency qualify */
         uint32_t fill_buffers;

@@ -135,7 +135,7 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
                 return;
         thread_retire(hot, thread, instruction);
         uint64_t now = instruction + thread->stall;
-        uint64_t start = later(now, hot_latest_ready(hot, site->address_depends));
+        uint64_t start = hot_waits(hot, &site->address, now);
         enum tlb_outcome translation =
             machine_translate(machine, thread->core, address >> PAGE_SHIFT);
         start += tlb_latency(machine, thread->core, translation, start);

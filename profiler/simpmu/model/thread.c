@@ -6,6 +6,9 @@
  * many instructions issue while the others fill it up is taken from ordinary code. */
 #define INSTRUCTIONS_PER_STORE 8u
 
+/* The more, the more exactly a slow chain holds the thread up. */
+#define LOOKS_PER_WINDOW 4u
+
 /* A stretch of activity is long against a miss, and short against a phase of a program.
  */
 #define STRETCH_SLOTS 16384u
@@ -26,6 +29,7 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->idle = start;
         thread->deadline = UINT64_MAX;
         thread->retire_at = NEVER_DUE;
+        thread->look_at = NEVER_DUE;
         thread->fill_count = 1; /* and it is free */
         window_init(&thread->loads, rob_entries, rob_entries);
         window_init(&thread->stores, store_buffer_entries * INSTRUCTIONS_PER_STORE,
@@ -77,10 +81,16 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
         stall_to_hot(hot, thread);
 }
 
-void thread_hold(struct sim_hot *hot, struct sim_thread *thread, uint64_t completion)
+void thread_look_at_registers(struct sim_hot *hot, struct sim_thread *thread)
 {
+        uint64_t latest = 0;
+
+        for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++)
+                latest = later(latest, hot->ready[id]);
         thread_retire(hot, thread, hot->instructions);
-        window_hold(thread, &thread->loads, hot->instructions, completion);
+        window_hold(thread, &thread->loads, hot->instructions, latest);
+        thread->look_at = hot->instructions + thread->loads.capacity / LOOKS_PER_WINDOW;
+        stall_to_hot(hot, thread);
 }
 
 void thread_wait_for_place(struct sim_thread *thread, struct window *window,

@@ -3,8 +3,7 @@
  * and stores in its reorder window, and its fill buffers. (When its registers will have
  * their values is in hot.h.) Times are slots on the thread's own clock.
  *
- * Not modelled: latency of L1 hits in chains, mispredicted branches, sharing of fill
- * buffers by threads on one core. */
+ * Not modelled: mispredicted branches, sharing of fill buffers by threads on one core. */
 #ifndef SIMPMU_MODEL_THREAD_H
 #define SIMPMU_MODEL_THREAD_H
 
@@ -73,6 +72,8 @@ struct sim_thread {
         uint64_t full_until; /* fill buffers have been full until then */
         uint64_t fill_count; /* of fill_done */
         uint64_t fold_at;    /* the clock at which a stretch of ACTIVITY ends */
+        uint64_t look_at;    /* the instruction at which the ready times of registers are
+                                looked    at; NEVER_DUE when nothing follows values */
 
         uint64_t stores_done; /* when the last store has left the buffer */
         struct sim_counters counters;
@@ -105,8 +106,10 @@ void thread_wait_for_place(struct sim_thread *thread, struct window *window,
 static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *thread)
 {
         hot->stall = thread->stall;
-        hot->instruction_limit =
+        uint64_t limit =
             thread->deadline > thread->stall ? thread->deadline - thread->stall : 0;
+
+        hot->instruction_limit = limit < thread->look_at ? limit : thread->look_at;
 }
 
 /* An access of INSTRUCTION that completes at COMPLETION takes its place in WINDOW, when
@@ -161,9 +164,10 @@ static inline void thread_fold(const struct sim_hot *hot, struct sim_thread *thr
                 thread_fold_activity(hot, thread, now);
 }
 
-/* A value that the last instruction makes comes at COMPLETION: it holds its place in the
- * window, as a load does. */
-void thread_hold(struct sim_hot *hot, struct sim_thread *thread, uint64_t completion);
+/* A chain of instructions can be slower than they issue without a load that misses L1.
+ * Such a one shows in the ready times of registers, which are looked at a few times in
+ * the length of the window: the latest of them holds a place there, as a load does. */
+void thread_look_at_registers(struct sim_hot *hot, struct sim_thread *thread);
 
 /* INSTRUCTION is a locked one or a fence: it waits for all loads and stores before it,
  * and what comes after it for another COST slots. */
