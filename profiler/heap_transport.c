@@ -31,19 +31,24 @@
  * vain. After this time nothing more is expected from it. */
 #define STUCK_NS INT64_C(2000000000)
 
+struct heap_stack {
+        size_t number;   /* of the image that told it */
+        image_key image; /* in which the sink calls it ID */
+        int64_t id;
+        uint32_t depth;
+        uint64_t frames[];
+};
+
 /* Image number k lies in slice k. */
 struct image {
         struct sim_ring ring; /* slice NULL: it has ended */
         uint32_t pid;         /* 0: nothing was told yet */
         bool damaged;
-        int64_t stuck_since_ns; /* 0: not stuck */
-};
-
-struct heap_stack {
-        image_key image; /* in which the sink calls it ID */
-        int64_t id;
-        uint32_t depth;
-        uint64_t frames[];
+        int64_t stuck_since_ns;             /* 0: not stuck */
+        struct context_intern *stack_index; /* (0, hash) → index + 1; NULL: no stacks */
+        struct heap_stack **stacks;
+        size_t stack_count, stack_capacity;
+        size_t unreleased; /* events with one of these stacks */
 };
 
 struct heap_transport {
@@ -60,11 +65,8 @@ struct heap_transport {
         size_t *active; /* images that have not ended, in order */
         size_t active_count, active_capacity;
         bool time_in_ticks;
-        struct tick_clock clock;            /* of these */
-        struct context_intern *latest;      /* (0, pid) → its latest image + 1 */
-        struct context_intern *stack_index; /* (image, hash) → index + 1 */
-        struct heap_stack **stacks;
-        size_t stack_count, stack_capacity;
+        struct tick_clock clock;       /* of these */
+        struct context_intern *latest; /* (0, pid) → its latest image + 1 */
         uint64_t damaged;
         void *record; /* the one in hand */
 };
@@ -123,9 +125,8 @@ static int open_parts(struct heap_transport *transport, struct diag *diag)
         if (rc < 0)
                 return rc;
         transport->latest = context_intern_new();
-        transport->stack_index = context_intern_new();
         transport->record = malloc(SIM_RECORD_MAX_BYTES);
-        if (!transport->latest || !transport->stack_index || !transport->record)
+        if (!transport->latest || !transport->record)
                 return diag_no_memory(diag);
         char *path = tracker_path(transport, diag);
         if (!path)
@@ -158,6 +159,17 @@ int heap_transport_open(bool call_graph, struct heap_transport **result,
         return 0;
 }
 
+static void free_stacks(struct image *image)
+{
+        for (size_t i = 0; i < image->stack_count; i++)
+                free(image->stacks[i]);
+        free(image->stacks);
+        context_intern_free(image->stack_index);
+        image->stacks = NULL;
+        image->stack_count = image->stack_capacity = 0;
+        image->stack_index = NULL;
+}
+
 void heap_transport_close(struct heap_transport *transport)
 {
         if (!transport)
@@ -175,10 +187,9 @@ void heap_transport_close(struct heap_transport *transport)
                         close(transport->bell[i]);
         if (transport->tracker_dir >= 0)
                 close(transport->tracker_dir);
-        for (size_t i = 0; i < transport->stack_count; i++)
-                free(transport->stacks[i]);
+        for (size_t i = 0; i < transport->image_count; i++)
+                free_stacks(&transport->images[i]);
         context_intern_free(transport->latest);
-        context_intern_free(transport->stack_index);
         free(transport->tracker);
         free(transport->real_path);
         free(transport->channel);
@@ -186,7 +197,6 @@ void heap_transport_close(struct heap_transport *transport)
         free(transport->environment);
         free(transport->images);
         free(transport->active);
-        free(transport->stacks);
         free(transport->record);
         free(transport);
 }
@@ -270,6 +280,17 @@ static void retire(struct heap_transport *transport, size_t number)
         image->ring.slice = NULL;
         sim_memory_drop_ring(&transport->memory, number);
         sim_memory_drop_header(&transport->memory, number);
+        if (image->unreleased == 0)
+                free_stacks(image);
+}
+
+void heap_event_release(struct heap_transport *transport, const struct heap_event *event)
+{
+        if (!event->stack)
+                return;
+        struct image *image = &transport->images[event->stack->number];
+        if (--image->unreleased == 0 && !image->ring.slice)
+                free_stacks(image);
 }
 
 /* Whether nothing more can come: the process has ended or become another program. */
@@ -322,29 +343,34 @@ static bool is_stuck(struct image *image)
 static int keep_stack(struct heap_transport *transport, size_t number,
                       const struct simpmu_stack *record, struct diag *diag)
 {
+        struct image *image = &transport->images[number];
+        if (!image->stack_index)
+                image->stack_index = context_intern_new();
         struct context_node *node =
-            context_intern_place(transport->stack_index, number, record->hash);
+            image->stack_index ? context_intern_place(image->stack_index, 0, record->hash)
+                               : NULL;
         if (!node)
                 return diag_no_memory(diag);
         if (node->id)
                 return 0;
         size_t bytes = record->depth * sizeof(record->frames[0]);
         struct heap_stack *stack = malloc(sizeof(*stack) + bytes);
-        if (!stack || array_reserve(&transport->stacks, &transport->stack_capacity,
-                                    transport->stack_count, sizeof(stack)) < 0) {
+        if (!stack || array_reserve(&image->stacks, &image->stack_capacity,
+                                    image->stack_count, sizeof(stack)) < 0) {
                 free(stack);
                 return diag_no_memory(diag);
         }
+        stack->number = number;
         stack->image = 0;
         stack->depth = record->depth;
         memcpy(stack->frames, record->frames, bytes);
-        transport->stacks[transport->stack_count++] = stack;
-        node->id = (int64_t)transport->stack_count;
+        image->stacks[image->stack_count++] = stack;
+        node->id = (int64_t)image->stack_count;
         return 0;
 }
 
-static void fill_alloc(const struct heap_transport *transport, size_t number,
-                       const struct simpmu_alloc_at *alloc, struct heap_event *event)
+static void fill_alloc(struct image *image, const struct simpmu_alloc_at *alloc,
+                       struct heap_event *event)
 {
         static const char *const functions[HEAP_FUNCTION_COUNT] = {
 #define FUNCTION(symbol, name) name,
@@ -355,10 +381,12 @@ static void fill_alloc(const struct heap_transport *transport, size_t number,
         event->function = functions[alloc->function];
         event->addr = alloc->addr;
         event->size_bytes = alloc->size_bytes;
-        int64_t index = alloc->stack ? context_intern_find(transport->stack_index, number,
-                                                           alloc->stack)
-                                     : 0;
-        event->stack = index ? transport->stacks[index - 1] : NULL;
+        int64_t index = alloc->stack && image->stack_index
+                            ? context_intern_find(image->stack_index, 0, alloc->stack)
+                            : 0;
+        event->stack = index ? image->stacks[index - 1] : NULL;
+        if (event->stack)
+                image->unreleased++;
 }
 
 /* The image's first record. */
@@ -399,7 +427,7 @@ static int read_event(struct heap_transport *transport, size_t number,
         case SIMPMU_STACK:
                 return keep_stack(transport, number, transport->record, diag);
         case SIMPMU_ALLOC_AT:
-                fill_alloc(transport, number, transport->record, event);
+                fill_alloc(image, transport->record, event);
                 rc = 0;
                 break;
         case SIMPMU_FREE:

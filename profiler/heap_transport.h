@@ -41,7 +41,7 @@ enum heap_event_kind {
         HEAP_EVENT_UNMAP    /* [addr, addr + size_bytes) is unmapped: all in it ends */
 };
 
-/* May be copied: what it points to lives as long as the transport. */
+/* May be copied; its stack lives until it is released. */
 struct heap_event {
         uint64_t time_ns; /* CLOCK_MONOTONIC */
         enum heap_event_kind kind;
@@ -55,6 +55,10 @@ struct heap_event {
 
 /* Return addresses, innermost first. */
 const uint64_t *heap_stack_frames(const struct heap_stack *stack, size_t *depth);
+
+/* Must be called once for each event that was handed over, or a copy of it: the stacks of
+ * a process that has ended go with its last event. */
+void heap_event_release(struct heap_transport *transport, const struct heap_event *event);
 
 /* Anything but 0 ends the drain, which returns it. */
 typedef int (*heap_event_handler)(void *context, const struct heap_event *event);

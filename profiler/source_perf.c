@@ -141,6 +141,22 @@ static int take_record(void *context, int64_t time_ns,
 }
 
 /* An allocation, which the tracker in the target told of. */
+static int deliver_heap_event(struct source *source, int64_t time_ns,
+                              const struct heap_event *event, struct diag *diag)
+{
+        if (event->kind == HEAP_EVENT_PROCESS)
+                return 0; /* perf's own records tell of it */
+        image_key image =
+            perf_tasks_image(perf_deliver_tasks(source->deliver), event->pid);
+        if (image == 0)
+                return sink_loss(source->sink, "heap events of unknown processes", 1,
+                                 "events") < 0
+                           ? diag_no_memory(diag)
+                           : 0;
+        return heap_event_deliver(source->sink, run_time(source, time_ns), image, event,
+                                  diag);
+}
+
 static int take_heap_event(void *context, int64_t time_ns, const void *bytes, size_t size,
                            struct diag *diag)
 {
@@ -149,17 +165,9 @@ static int take_heap_event(void *context, int64_t time_ns, const void *bytes, si
         if (size != sizeof(event))
                 return 0;
         memcpy(&event, bytes, sizeof(event));
-        if (event.kind == HEAP_EVENT_PROCESS)
-                return 0; /* perf's own records tell of it */
-        image_key image =
-            perf_tasks_image(perf_deliver_tasks(source->deliver), event.pid);
-        if (image == 0)
-                return sink_loss(source->sink, "heap events of unknown processes", 1,
-                                 "events") < 0
-                           ? diag_no_memory(diag)
-                           : 0;
-        return heap_event_deliver(source->sink, run_time(source, time_ns), image, &event,
-                                  diag);
+        int rc = deliver_heap_event(source, time_ns, &event, diag);
+        heap_event_release(source->heap, &event);
+        return rc;
 }
 
 static int take_damage(void *context, uint64_t count, const char *unit, struct diag *diag)

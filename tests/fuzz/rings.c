@@ -201,10 +201,18 @@ static void take_simulated(const struct rings *rings)
         sim_memory_close(&memory);
 }
 
+struct listener {
+        struct heap_transport *transport;
+        struct sink *sink;
+};
+
 static int take_event(void *context, const struct heap_event *event)
 {
+        const struct listener *listener = context;
         struct diag diag;
-        return heap_event_deliver(context, 0, 1, event, &diag);
+        int rc = heap_event_deliver(listener->sink, 0, 1, event, &diag);
+        heap_event_release(listener->transport, event);
+        return rc;
 }
 
 static void take_native(const struct rings *rings)
@@ -226,8 +234,9 @@ static void take_native(const struct rings *rings)
                 abort();
         fill(fd, control, rings);
         munmap(control, SIMPMU_CONTROL_BYTES);
+        struct listener listener = {transport, &sink};
         for (int i = 0; i < 2; i++)
-                if (heap_transport_drain(transport, take_event, &sink, &diag) < 0)
+                if (heap_transport_drain(transport, take_event, &listener, &diag) < 0)
                         abort();
         heap_transport_close(transport);
 }

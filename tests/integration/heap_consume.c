@@ -4,10 +4,12 @@
  * before: stands in for a source that has samples from the processor.
  *
  * heap_consume OUTPUT PROGRAM [ARGUMENT...]; an empty OUTPUT: nothing is printed. With
- * FRAMES in the environment, the call stacks follow. */
+ * FRAMES in the environment, the call stacks follow; with PEAK, the most memory that it
+ * took itself in KiB is the last thing on its error output. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +17,16 @@
 
 extern char **environ;
 
-enum { POLL_MS = 50 };
+/* Events are kept until so many others have come, as a source keeps them that puts them
+ * between its samples: most outlive their process. */
+enum { POLL_MS = 50, KEPT_EVENTS = 1000 };
+
+struct consumer {
+        struct heap_transport *transport;
+        FILE *out; /* NULL: nothing is printed */
+        struct heap_event kept[KEPT_EVENTS];
+        size_t count;
+};
 
 static void die(const struct diag *diag)
 {
@@ -23,9 +34,8 @@ static void die(const struct diag *diag)
         exit(125);
 }
 
-static int print_event(void *context, const struct heap_event *event)
+static void print_event(FILE *out, const struct heap_event *event)
 {
-        FILE *out = context;
         size_t depth;
         const uint64_t *frames = heap_stack_frames(event->stack, &depth);
         fprintf(out, "%u %zu ", event->pid, depth);
@@ -43,14 +53,30 @@ static int print_event(void *context, const struct heap_event *event)
         for (size_t i = 0; getenv("FRAMES") && i < depth; i++)
                 fprintf(out, " %llx", (unsigned long long)frames[i]);
         fputc('\n', out);
+}
+
+static void let_go(struct consumer *consumer, const struct heap_event *event)
+{
+        if (consumer->out)
+                print_event(consumer->out, event);
+        heap_event_release(consumer->transport, event);
+}
+
+static int take_event(void *context, const struct heap_event *event)
+{
+        struct consumer *consumer = context;
+        struct heap_event *place = &consumer->kept[consumer->count % KEPT_EVENTS];
+        if (consumer->count++ >= KEPT_EVENTS)
+                let_go(consumer, place);
+        *place = *event;
         return 0;
 }
 
-static int drop_event(void *context, const struct heap_event *event)
+static void let_all_go(struct consumer *consumer)
 {
-        (void)context;
-        (void)event;
-        return 0;
+        size_t first = consumer->count > KEPT_EVENTS ? consumer->count - KEPT_EVENTS : 0;
+        for (size_t i = first; i < consumer->count; i++)
+                let_go(consumer, &consumer->kept[i % KEPT_EVENTS]);
 }
 
 int main(int argc, char **argv)
@@ -70,7 +96,8 @@ int main(int argc, char **argv)
                 execvpe(argv[2], argv + 2, environment);
                 _exit(127);
         }
-        heap_event_handler handler = out ? print_event : drop_event;
+        static struct consumer consumer;
+        consumer = (struct consumer){.transport = transport, .out = out};
         int status;
         bool ended = false;
         while (!ended) {
@@ -78,14 +105,18 @@ int main(int argc, char **argv)
                                       .events = POLLIN};
                 poll(&bell, 1, POLL_MS);
                 ended = waitpid(pid, &status, WNOHANG) == pid;
-                if (heap_transport_drain(transport, handler, out, &diag) < 0)
+                if (heap_transport_drain(transport, take_event, &consumer, &diag) < 0)
                         die(&diag);
         }
+        let_all_go(&consumer);
         struct heap_transport_losses losses = heap_transport_losses(transport);
         if (losses.damaged || losses.beyond_capacity)
                 fprintf(stderr, "heap_consume: %llu processes damaged\n",
                         (unsigned long long)losses.damaged);
         heap_transport_close(transport);
+        struct rusage usage;
+        if (getenv("PEAK") && getrusage(RUSAGE_SELF, &usage) == 0)
+                fprintf(stderr, "%ld\n", usage.ru_maxrss);
         if (out)
                 fclose(out);
         return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -100,6 +100,50 @@ for line in open("events"):
 sys.exit((begun, ended, len(live)) != (400000, 400000, 0))
 END
 
+# Stacks go with the process that told them: those of many processes, one after the other,
+# take no more memory than those of a few. Each tells 4096 stacks of some 100 frames.
+cat >stacks.c <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { DEPTH = 100, STACKS = 4096 };
+static void left(unsigned path, int depth);
+static void right(unsigned path, int depth)
+{
+        if (depth == 0)
+                free(malloc(16));
+        else if (path & 1)
+                left(path >> 1, depth - 1);
+        else
+                right(path >> 1, depth - 1);
+}
+static void left(unsigned path, int depth)
+{
+        right(path, depth);
+}
+int main(int argc, char **argv)
+{
+        for (int i = argc > 1 ? atoi(argv[1]) : 0; i > 0; i--) {
+                if (fork() == 0) {
+                        for (unsigned path = 0; path < STACKS; path++)
+                                right(path, DEPTH);
+                        _exit(0);
+                }
+                wait(NULL);
+        }
+        return 0;
+}
+END
+"$CC" -O0 -g -o stacks stacks.c
+"$consume" events ./stacks 1
+deep=$(grep -c '^[0-9]* 1[0-2][0-9] alloc malloc 0x[0-9a-f]* 0x10$' events)
+[ "$deep" -ge 4096 ] || fail "stacks: $deep deep ones"
+few=$(PEAK=1 "$consume" '' ./stacks 4 2>&1)
+many=$(PEAK=1 "$consume" '' ./stacks 40 2>&1)
+# 36 times 3.2 MB of frames would be 115 MB more.
+[ "$many" -lt $((few + 40000)) ] ||
+        fail "stacks: $many KiB for 40 processes, $few KiB for 4"
+
 # The environment is the user's own, also in programs that the target executes in any
 # of these ways, and each of them is tracked.
 cat >executes.c <<'END'
