@@ -280,8 +280,8 @@ static void print_json(const struct kernel *kernel,
                "\"size_bytes\": %llu, \"huge_bytes\": %lld, \"seconds\": %.9f, "
                "\"ns_per_access\": %.6f, \"tsc_ticks_per_access\": %.6f, \"gbs\": %.6f, "
                "\"per_pass\": {\"loads\": %llu, \"stores\": %llu, \"lines_read\": %llu, "
-               "\"lines_written\": %llu, \"flops\": %llu, \"branches\": %llu, "
-               "\"branches_taken\": %llu}}\n",
+               "\"lines_written\": %llu, \"flops\": %llu, \"instructions\": %llu, "
+               "\"branches\": %llu, \"branches_taken\": %llu}}\n",
                kernel->name, parameters->threads, measurement->pinned ? "true" : "false",
                (unsigned long long)parameters->passes,
                (unsigned long long)parameters->size_bytes,
@@ -290,7 +290,9 @@ static void print_json(const struct kernel *kernel,
                (unsigned long long)counts->loads, (unsigned long long)counts->stores,
                (unsigned long long)counts->lines_read,
                (unsigned long long)counts->lines_written,
-               (unsigned long long)counts->flops, (unsigned long long)counts->branches,
+               (unsigned long long)counts->flops,
+               (unsigned long long)counts->instructions,
+               (unsigned long long)counts->branches,
                (unsigned long long)counts->branches_taken);
 }
 

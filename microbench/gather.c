@@ -31,18 +31,23 @@ static int prepare(struct kernel_share *share, struct diag *diag)
         return rc;
 }
 
-static void run(struct kernel_share *share, uint64_t passes)
+KERNEL_LOOP static void gather_lines(const char *base, uint64_t lines, uint64_t loads,
+                                     uint64_t seed)
 {
-        uint64_t lines = lines_of(share->parameters);
-        const char *base = share->buffer.addr;
-        struct random random = random_seeded(share->thread);
-        for (uint64_t n = lines * passes; n > 0; n--) {
+        struct random random = random_seeded(seed);
+        for (; loads > 0; loads--) {
                 uint64_t word;
                 __asm__ volatile(
                     "mov (%[at]), %[word]"
                     : [word] "=r"(word)
                     : [at] "r"(base + random_below(&random, lines) * KERNEL_LINE_BYTES));
         }
+}
+
+static void run(struct kernel_share *share, uint64_t passes)
+{
+        uint64_t lines = lines_of(share->parameters);
+        gather_lines(share->buffer.addr, lines, lines * passes, share->thread);
 }
 
 static void count(const struct kernel_parameters *parameters,

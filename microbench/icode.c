@@ -9,7 +9,12 @@
 #include "kernel.h"
 
 static const unsigned char addition[] = {0x83, 0xc0, 0x00}; /* add $0, %eax */
-static const unsigned char nop = 0x90, ret = 0xc3;
+static const unsigned char nop = 0x90, ret = 0xc3; /* of one byte: the rest of a line */
+
+enum {
+        LINE_ADDITIONS = KERNEL_LINE_BYTES / sizeof(addition),
+        LINE_INSTRUCTIONS = LINE_ADDITIONS + KERNEL_LINE_BYTES % sizeof(addition)
+};
 
 static uint64_t bytes_of(const struct kernel_parameters *parameters)
 {
@@ -61,9 +66,11 @@ static void run(struct kernel_share *share, uint64_t passes)
 static void count(const struct kernel_parameters *parameters,
                   struct kernel_counts *counts)
 {
+        uint64_t code_lines = bytes_of(parameters) / KERNEL_LINE_BYTES;
         *counts = (struct kernel_counts){
-            .accesses = bytes_of(parameters) / KERNEL_LINE_BYTES,
+            .accesses = code_lines,
             .bytes = bytes_of(parameters) * parameters->threads,
+            .instructions = code_lines * LINE_INSTRUCTIONS * parameters->threads,
         };
 }
 

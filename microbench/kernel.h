@@ -59,7 +59,8 @@ struct kernel_counts {
         uint64_t lines_read;
         uint64_t lines_written;
         uint64_t flops;
-        uint64_t branches; /* conditional ones; told by the branch kernel alone */
+        uint64_t instructions; /* of the loop; told by the sharing kernels and icode */
+        uint64_t branches;     /* conditional ones; told by the branch kernel alone */
         uint64_t branches_taken;
 };
 

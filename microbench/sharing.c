@@ -5,7 +5,11 @@
 
 #include "kernel.h"
 
-enum { ADDITIONS = 1000, WORDS = KERNEL_LINE_BYTES / sizeof(uint64_t) };
+enum {
+        ADDITIONS = 1000,
+        LOOP_INSTRUCTIONS = 3,
+        WORDS = KERNEL_LINE_BYTES / sizeof(uint64_t)
+};
 
 static int check(const struct kernel_parameters *parameters, struct diag *diag)
 {
@@ -61,6 +65,7 @@ static void count(const struct kernel_parameters *parameters,
             .bytes = additions * sizeof(uint64_t),
             .loads = additions,
             .stores = additions,
+            .instructions = LOOP_INSTRUCTIONS * additions,
         };
 }
 

@@ -22,6 +22,9 @@ EXPECTED = [
     ("ddot_run", 2, 0),
     ("dgemv_run", 2, 0),
     ("dgemm_run", 2, 1),
+    ("gather_lines", 1, 0),
+    ("run_false", 1, 1),
+    ("run_true", 1, 1),
 ]
 BANDWIDTH = [("run_load", 8, 0), ("run_store", 0, 8)]
 MEMORY = re.compile(r"(?:0x[0-9a-f]+|-0x[0-9a-f]+)?\((?:%[a-z0-9]+)?(?:,%[a-z0-9]+)?(?:,\d)?\)")
@@ -48,6 +51,8 @@ def functions(archive):
 
 def accesses(mnemonic, operands):
     """Loads and stores of one instruction, in AT&T order: the last operand is written."""
+    if mnemonic == "lock":  # a prefix: what is locked is read and written
+        return 1, 1
     found = list(MEMORY.finditer(operands))
     if not found or mnemonic.startswith(("lea", "nop", "jmp", "data16", "cs")):
         return 0, 0
@@ -61,8 +66,8 @@ def accesses(mnemonic, operands):
     return 1, 1
 
 
-def loops(body):
-    """The innermost loops: from a backward jump's target to the jump."""
+def innermost(body):
+    """The innermost loops' instructions: from a backward jump's target to the jump."""
     spans = []
     for address, mnemonic, operands in body:
         target = re.match(r"([0-9a-f]+)", operands)
@@ -72,8 +77,14 @@ def loops(body):
                 spans.append((begin, address))
     for begin, end in spans:
         if not any((b, e) != (begin, end) and begin <= b and e <= end for b, e in spans):
-            inside = [accesses(m, o) for a, m, o in body if begin <= a <= end]
-            yield sum(l for l, _ in inside), sum(s for _, s in inside)
+            yield [(m, o) for a, m, o in body if begin <= a <= end]
+
+
+def loops(body):
+    """Loads and stores of each innermost loop."""
+    for loop in innermost(body):
+        inside = [accesses(mnemonic, operands) for mnemonic, operands in loop]
+        yield sum(l for l, _ in inside), sum(s for _, s in inside)
 
 
 def main():
@@ -86,6 +97,9 @@ def main():
     for name, loads, stores in BANDWIDTH:
         found = [pair for pair in loops(code[name]) if sum(pair) >= 8]
         assert found == [(loads, stores)] * 4, (name, found)
+    # A branch, what it skips, and the loop's own branch.
+    found = [[m for m, _ in loop] for loop in innermost(code["branch_word"])]
+    assert found == [["shr", "jb", "nop", "dec", "jne"]], found
 
 
 main()

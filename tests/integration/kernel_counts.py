@@ -10,21 +10,29 @@ import subprocess
 import sys
 
 KERNELS = ["chase", "pairs", "memread", "copy", "scale", "add", "triad", "load", "store", "gather"]
-KERNELS += ["ddot", "dgemv", "dgemm"]
+KERNELS += ["ddot", "dgemv", "dgemm", "tlb", "false-sharing", "true-sharing", "icode"]
+PATTERNS = ["never", "always", "alternating", "random"]
 # Caches that are small beside the data, so that every line of a pass comes from memory.
 SMALL = ["l3.size_bytes=262144", "l3.ways=16", "l2.size_bytes=131072", "l2.ways=16"]
-SIZE = {"dgemm": "192K"}  # fits the last cache, as its count of lines assumes
+OPTIONS = {
+    "dgemm": ["--size", "192K"],  # fits the last cache, as its count of lines assumes
+    "tlb": ["--size", "64M"],  # one line a page, which must be more than the last cache has
+    "false-sharing": ["--threads", "2"],
+    "true-sharing": ["--threads", "2"],
+}
+DEFAULT_OPTIONS = ["--size", "2M"]
+PASSES = {"false-sharing": 50, "true-sharing": 50}  # a pass is 2000 additions
+DEFAULT_PASSES = 2
+BRANCH_PASSES = 300
 WITHOUT_LINES = {"gather"}  # they repeat by chance
-PASSES = 2
 
 
-def totals(memlag, kernel, passes):
+def totals(memlag, kernel, options, passes):
     command = [memlag, "record", "--source", "sim", "--sim-cpu", "haswell-ep", "--force"]
     for setting in SMALL:
         command += ["--sim-set", setting]
     command += ["--no-heap", "--period", "1000000", "-o", "counts.db", "--"]
-    command += [memlag, "bench", kernel, "--size", SIZE.get(kernel, "2M")]
-    command += ["--passes", str(passes), "--format", "json"]
+    command += [memlag, "bench", kernel, *options, "--passes", str(passes), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     database = sqlite3.connect("counts.db")
     values = dict(
@@ -37,24 +45,52 @@ def totals(memlag, kernel, passes):
     return values, json.loads(done.stdout)["per_pass"]
 
 
+def one_pass(memlag, kernel, options, passes):
+    """What each counter gains in a pass, and what the kernel says of one."""
+    few, truth = totals(memlag, kernel, options, passes)
+    many, _ = totals(memlag, kernel, options, 3 * passes)
+    return {key: (many[key] - few.get(key, 0)) / (2 * passes) for key in many}, truth
+
+
 def check(kernel, what, counted, expected, tolerance, slack):
     difference = abs(counted - expected)
     assert difference <= tolerance * expected + slack, (kernel, what, counted, expected)
 
 
+def check_kernel(memlag, kernel):
+    options = OPTIONS.get(kernel, DEFAULT_OPTIONS)
+    passes = PASSES.get(kernel, DEFAULT_PASSES)
+    gained, truth = one_pass(memlag, kernel, options, passes)
+    slack = 256 * DEFAULT_PASSES / passes
+    check(kernel, "loads", gained["mem_inst_retired.all_loads"], truth["loads"], 0.01, slack)
+    if truth["instructions"]:
+        check(kernel, "instructions", gained["inst_retired.any"], truth["instructions"], 0.01, 0)
+    if kernel in WITHOUT_LINES:
+        return
+    read = gained.get("dram.read_bytes", 0) / 64
+    written = gained.get("dram.write_bytes", 0) / 64
+    check(kernel, "lines read", read, truth["lines_read"], 0.02, 16)
+    check(kernel, "lines written", written, truth["lines_written"], 0.02, 128)
+
+
+def check_branches(memlag):
+    """A branch that is not taken has one more instruction after it, and the patterns do not
+    differ in anything else."""
+    instructions, not_taken = {}, {}
+    for pattern in PATTERNS:
+        gained, truth = one_pass(memlag, "branch", ["--pattern", pattern], BRANCH_PASSES)
+        instructions[pattern] = gained["inst_retired.any"]
+        not_taken[pattern] = truth["branches"] - truth["branches_taken"]
+    for pattern in PATTERNS:
+        counted = instructions[pattern] - instructions["always"]
+        check("branch", pattern, counted, not_taken[pattern], 0.01, 1)
+
+
 def main():
     memlag = sys.argv[1]
     for kernel in KERNELS:
-        few, truth = totals(memlag, kernel, PASSES)
-        many, _ = totals(memlag, kernel, 3 * PASSES)
-        gained = {key: (many[key] - few.get(key, 0)) / (2 * PASSES) for key in many}
-        check(kernel, "loads", gained["mem_inst_retired.all_loads"], truth["loads"], 0.01, 256)
-        if kernel in WITHOUT_LINES:
-            continue
-        read = gained.get("dram.read_bytes", 0) / 64
-        written = gained.get("dram.write_bytes", 0) / 64
-        check(kernel, "lines read", read, truth["lines_read"], 0.02, 16)
-        check(kernel, "lines written", written, truth["lines_written"], 0.02, 128)
+        check_kernel(memlag, kernel)
+    check_branches(memlag)
 
 
 main()
