@@ -153,6 +153,12 @@ static double bandwidth_stalls(const double gained[CONCEPT_COUNT])
                     fmax(or_zero(gained[CONCEPT_STORE_BUFFER]), full));
 }
 
+static double l2_stalls(const double gained[CONCEPT_COUNT])
+{
+        double stalls = gained[CONCEPT_STALLS_L1D] - gained[CONCEPT_STALLS_L2];
+        return isnan(stalls) ? NAN : fmax(0, stalls);
+}
+
 struct interval_metrics interval_metrics(const struct interval *interval,
                                          const bool known[CONCEPT_COUNT],
                                          double clock_mhz)
@@ -182,6 +188,7 @@ struct interval_metrics interval_metrics(const struct interval *interval,
             .memory_stall_ratio = ratio(memory_stalls(gained), cycles),
             .bandwidth_stall_ratio = ratio(bandwidth_stalls(gained), cycles),
             .stall_ratio = ratio(gained[CONCEPT_STALLS], cycles),
+            .l2_stall_ratio = ratio(l2_stalls(gained), cycles),
             .beyond_l2_stall_ratio = ratio(gained[CONCEPT_STALLS_L2], cycles),
         };
 }

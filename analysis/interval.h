@@ -81,9 +81,11 @@ struct interval_metrics {
          * rest of the first is for its latency. */
         double memory_stall_ratio;
         double bandwidth_stall_ratio;
-        /* Cycles without execution: CYCLES_NO_EXECUTE; of the stalls beside a waiting
-         * load, those in which a load had missed L2 too: STALLS_L2_PENDING. */
+        /* Cycles without execution: CYCLES_NO_EXECUTE; of those beside a waiting load,
+         * the ones in which L2 had what it waited for, STALLS_L1D_PENDING less
+         * STALLS_L2_PENDING, and the latter. */
         double stall_ratio;
+        double l2_stall_ratio;
         double beyond_l2_stall_ratio;
 };
 

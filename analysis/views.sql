@@ -258,7 +258,7 @@ SELECT
         memory_stall_ratio - bandwidth_stall_ratio,
         bandwidth_stall_ratio,
         max(stall_ratio - memory_stall_ratio, 0),
-        max(memory_stall_ratio - beyond_l2_stall_ratio, 0),
+        l2_stall_ratio,
         beyond_l2_stall_ratio
 FROM interval
 ORDER BY interval_id;

@@ -295,6 +295,7 @@ CREATE TABLE interval (
         stall_ratio            REAL,
         memory_stall_ratio     REAL,
         bandwidth_stall_ratio  REAL,
+        l2_stall_ratio         REAL,
         beyond_l2_stall_ratio  REAL
 ) STRICT;
 

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A program of known phases (phases.c): they are found in their order, with their bound, and
+# each sample of a function lies in its phase or at most one interval beside it.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+cc -O1 -g "$SOURCE_DIR/tests/integration/phases.c" -o phases
+"$MEMLAG" record --source sim --interval 1 -o run.db -- ./phases >out 2>&1 ||
+        fail "record: $(cat out)"
+"$MEMLAG" report --by phase --format json run.db >phases.json
+
+# The ring is made by stores that miss, then twice: arithmetic, chase, many lines.
+expect "bounds" "$(/usr/bin/python3 -c '
+import json
+print(*[p["bound"] for p in json.load(open("phases.json"))["rows"]])')" \
+"in-core compute latency in-core compute latency in-core"
+
+# samples OF_FUNCTION OUTSIDE_OF_BOUND: those further than an interval from such a phase
+far()
+{
+        answer run.db "
+                SELECT count(*) FROM sample_view AS s WHERE function = '$1' AND NOT EXISTS (
+                        SELECT 1 FROM phase_view AS p WHERE bound = '$2'
+                        AND s.time_ns BETWEEN start_ns - 1000000 AND end_ns + 1000000)"
+}
+[ "$(answer run.db "SELECT min(n) FROM (SELECT count(*) AS n FROM sample_view
+        WHERE function IN ('chase', 'many_lines') GROUP BY function)")" -ge 20 ] ||
+        fail "too few samples to tell"
+expect "chase outside of its phases" "$(far chase latency)" 0
+expect "many lines outside of their phases" "$(far many_lines in-core)" 0
+
+# M17's classes, in the inner intervals of each phase: of the stalls for memory.
+share()
+{
+        answer run.db "
+                SELECT count(*) > 0 AND min(s.$2 / (s.latency_ratio + s.bandwidth_ratio)) > 0.9
+                FROM stall_view AS s JOIN phase_limit_view AS p
+                ON s.start_ns > p.start_ns AND s.end_ns < p.end_ns
+                WHERE p.bound = '$1'
+                AND s.start_ns >= p.start_ns + 3000000 * (p.bound = 'in-core')"
+}
+expect "a chase waits for latency" "$(share latency latency_ratio)" 1
+expect "many lines wait for buffers" "$(share in-core bandwidth_ratio)" 1
