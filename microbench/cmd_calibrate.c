@@ -25,6 +25,10 @@ static const char name[] = "calibrate";
 /* More than this makes the result doubtful. */
 static const double ERROR_LIMIT = 0.05;
 
+/* From then on what is left is measured in a hurry, which is to end within 30 seconds, or
+ * three minutes, on a busy machine too. */
+static const double QUICK_SECONDS = 15, FULL_SECONDS = 120;
+
 enum key { KEY_QUICK = 256, KEY_SHOW, KEY_EXPORT, KEY_PICTURE };
 
 struct calibrate_options {
@@ -150,6 +154,13 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
                                "the worst confidence interval is %.0f %% of its value on "
                                "either side; repeat when the machine is quiet",
                                100 * survey->worst_error);
+        if (survey->hurried > 0)
+                conditions_add(conditions, "out-of-time",
+                               "%llu estimates had to do with a few rounds or were left "
+                               "out, because the %.0f s for more were over: this machine "
+                               "is busy, slow or large",
+                               (unsigned long long)survey->hurried,
+                               survey->quick ? QUICK_SECONDS : FULL_SECONDS);
         json_object_set_new(document, "noise",
                             json_pack("{s:f, s:I, s:I, s:f}", "worst_error",
                                       survey->worst_error, "rounds",
@@ -175,6 +186,7 @@ static int measure_machine(const struct calibrate_options *options,
         struct tm utc;
         time_t now = time(NULL);
         double begin = clock_seconds();
+        survey.end_seconds = begin + (options->quick ? QUICK_SECONDS : FULL_SECONDS);
         survey.data_bytes = survey_data_bytes(survey.memory_bytes);
         int rc = cpu_list_read(&survey.cpus, diag);
         if (rc < 0)

@@ -25,11 +25,20 @@ void survey_progress(const struct survey *survey, const char *format, ...)
         fflush(stderr);
 }
 
+bool survey_hurries(struct survey *survey)
+{
+        bool late = clock_seconds() > survey->end_seconds;
+        survey->hurried += late;
+        return late;
+}
+
 struct estimate survey_chase(struct survey *survey, struct chase *chase)
 {
-        enum { ROUNDS_MAX = 256 };
+        enum { ROUNDS_MAX = 256, ROUNDS_HURRIED = 5 };
         double values[ROUNDS_MAX];
         size_t most = survey->rounds_max < ROUNDS_MAX ? survey->rounds_max : ROUNDS_MAX;
+        if (survey_hurries(survey))
+                most = ROUNDS_HURRIED;
         struct estimate estimate = {0};
         size_t kept = 0, disturbed = 0;
         double begin = clock_seconds();
@@ -43,7 +52,7 @@ struct estimate survey_chase(struct survey *survey, struct chase *chase)
                         continue;
                 }
                 values[kept++] = time.ns;
-                if (kept < survey->rounds_min)
+                if (kept < survey->rounds_min && kept < most)
                         continue;
                 estimate = estimate_of(values, kept);
                 if (estimate_error(&estimate) <= survey->error_aim ||

@@ -22,6 +22,7 @@ struct survey {
         size_t rounds_max;
         double error_aim;        /* rounds end when estimate_error is below */
         double estimate_seconds; /* or after this time, however noisy the machine */
+        double end_seconds;      /* by clock_seconds: from then on, few rounds for each */
         bool quick;              /* fewer points */
         bool progress;           /* told on stderr */
         const struct point_events *events; /* for the LMRL; NULL: not counted */
@@ -31,6 +32,8 @@ struct survey {
         double worst_error; /* of all estimates */
         uint64_t disturbed; /* rounds that the kernel interrupted */
         uint64_t rounds;    /* all of them */
+        uint64_t hurried;   /* estimates with fewer rounds than wanted, or left out: see
+                               end_seconds */
 };
 
 /* The data size for a machine where MEMORY_BYTES may be used. */
@@ -63,6 +66,9 @@ json_t *survey_loaded(struct survey *survey, struct diag *diag);
 
 /* Times rounds of the chase until the estimate is good enough. */
 struct estimate survey_chase(struct survey *survey, struct chase *chase);
+
+/* Whether the time is up. What is measured then is counted as hurried. */
+bool survey_hurries(struct survey *survey);
 
 /* Says on a terminal what is being done. */
 void survey_progress(const struct survey *survey, const char *format, ...)

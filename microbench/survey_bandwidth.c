@@ -8,7 +8,7 @@
 #include "curve.h"
 #include "survey.h"
 
-enum { ROUNDS = 9 };
+enum { ROUNDS = 9, ROUNDS_HURRIED = 3 };
 
 /* H19 and this project's rule for contention: a quarter more than idle. */
 static const double KNEE_FACTOR = 1.25;
@@ -26,6 +26,7 @@ static int kernel_gbs(struct survey *survey, const struct kernel *kernel,
         struct measurement rounds[ROUNDS];
         struct kernel_counts counts;
         double values[ROUNDS];
+        size_t count = survey_hurries(survey) ? ROUNDS_HURRIED : ROUNDS;
         parameters.size_bytes = survey->data_bytes * threads;
         if (parameters.size_bytes > survey->memory_bytes / 2)
                 parameters.size_bytes = survey->memory_bytes / 2;
@@ -33,13 +34,13 @@ static int kernel_gbs(struct survey *survey, const struct kernel *kernel,
         parameters.passes = 1;
         parameters.node = -1;
         parameters.width_bits = widest_bits();
-        int rc = measure(kernel, &parameters, &survey->cpus, rounds, ROUNDS, diag);
+        int rc = measure(kernel, &parameters, &survey->cpus, rounds, count, diag);
         if (rc < 0)
                 return rc;
         kernel->count(&parameters, &counts);
-        for (size_t i = 0; i < ROUNDS; i++)
+        for (size_t i = 0; i < count; i++)
                 values[i] = rounds[i].seconds / (double)counts.bytes * 1e9;
-        struct estimate estimate = estimate_of(values, ROUNDS);
+        struct estimate estimate = estimate_of(values, count);
         *gbs = 1 / estimate.value;
         *error = estimate_error(&estimate);
         return 0;
@@ -190,6 +191,8 @@ static int measure_loads(struct survey *survey, struct chase *chase, json_t *cur
         uint32_t others = (uint32_t)survey->cpus.count - 1;
         for (size_t i = 0; others > 0 && i < sizeof(delays) / sizeof(delays[0]); i++) {
                 if (survey->quick && i % 2)
+                        continue;
+                if (i % 4 && survey_hurries(survey))
                         continue;
                 survey_progress(survey, "latency beside %u threads with delay %u", others,
                                 delays[i]);
