@@ -95,8 +95,23 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
         return stalls;
 }
 
+static void say_modelled_stalls(FILE *text, const struct report_summary *summary)
+{
+        fprintf(text,
+                "Duration %.3f s of the model, %" PRId64
+                " samples of the time in which loads hold up the instructions behind "
+                "them, %.3f s in all; %" PRId64
+                " records lost. These are the places where a timer would find the "
+                "program waiting for loads. For causes record without --freq.",
+                summary->duration_s, summary->samples, summary->stalled_s, summary->lost);
+}
+
 void report_say_stalls(FILE *text, const struct report_summary *summary)
 {
+        if (summary->numbers && strcmp(summary->numbers, "modelled") == 0) {
+                say_modelled_stalls(text, summary);
+                return;
+        }
         fprintf(text,
                 "Duration %.3f s, %" PRId64 " timer samples, %" PRId64
                 " of them at loads, which stand for %.3f s; %" PRId64

@@ -62,7 +62,9 @@ static const struct argp_option option_table[] = {
      "sim: 499, pebs: 4001, of all operations on ibs: 250000)",
      0},
     {"freq", KEY_FREQ, "HZ", 0,
-     "Sample each CPU HZ times a second (clock: 4000 by default)", 0},
+     "Sample each CPU HZ times a second (clock: 4000 by default), or under sim each second "
+     "that loads hold up what is behind them",
+     0},
     {"ldlat", KEY_LDLAT, "CYCLES", 0,
      "Only loads of at least CYCLES are sampled (default 30; ibs: all)", 0},
     {"call-graph", KEY_CALL_GRAPH, "MODE", 0,

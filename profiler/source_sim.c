@@ -24,6 +24,7 @@
 #define LAUNCHER     "valgrind/simpmu-launch"
 
 #define PERIOD_LOADS 499 /* when the user does not say */
+#define NS_A_SECOND  UINT64_C(1000000000)
 /* Where Valgrind's core looks for its files. */
 #define PLACE_VARIABLE "VALGRIND_LIB="
 
@@ -63,9 +64,9 @@ struct source {
 
 static void sim_set_defaults(struct source_options *options)
 {
-        if (!options->period_loads)
+        if (!options->period_loads && !options->frequency_hz)
                 options->period_loads = PERIOD_LOADS;
-        if (!options->ldlat_cycles)
+        if (!options->ldlat_cycles && !options->frequency_hz)
                 options->ldlat_cycles = LDLAT_CYCLES_USUAL;
 }
 
@@ -78,10 +79,10 @@ static int sim_probe(const struct source_options *options, struct diag *diag)
                         return -ENOENT;
                 free(path);
         }
-        if (options->frequency_hz)
+        if (options->frequency_hz && options->ldlat_cycles)
                 return diag_set(diag, -EINVAL,
-                                "source sim samples by loads, not by time; use --period "
-                                "instead of --freq");
+                                "with --freq, source sim samples loads of any latency; "
+                                "record without --ldlat");
         struct sim_preset preset;
         return sim_preset_build(options->sim_cpu, options->sim_set, &preset, diag);
 }
@@ -97,6 +98,8 @@ static void fill_control(struct simpmu_control *control,
         control->period_loads = options->period_loads;
         control->seed = JITTER_SEED;
         control->interval_ns = options->interval_ns;
+        control->period_ns =
+            options->frequency_hz ? NS_A_SECOND / options->frequency_hz : 0;
         control->ldlat_cycles = options->ldlat_cycles;
         control->stack_frames = options->call_graph ? STACK_FRAMES : 0;
         control->params = preset->params;

@@ -105,6 +105,7 @@ static void after_options(void)
         modelling = True;
         machine_init(&tool_machine, &control->params, control->ldlat_cycles,
                      tool_allocate, sample_write);
+        tool_machine.samples_stalls = control->period_ns != 0;
         tool_machine.prefetch = control->prefetch;
         instrument_set_detail(control->caches_only != 0);
         start_ns = ring_time_before_exec();

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 5u
+#define SIMPMU_VERSION 6u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -109,6 +109,7 @@ struct simpmu_control {
         uint32_t version;
         uint32_t reserved;
         uint64_t period_loads; /* mean number of qualifying loads from sample to sample */
+        uint64_t period_ns;    /* unless 0, instead: of time that loads hold others up */
         uint64_t seed;         /* of the period's jitter */
         uint64_t interval_ns;  /* virtual time from one counter reading to the next */
         uint32_t ldlat_cycles; /* loads of at least this latency qualify */
@@ -252,6 +253,8 @@ struct simpmu_sample {
         struct simpmu_record header;
         uint64_t ip;
         uint64_t addr;
+        uint32_t stall_ns; /* that it stands for; 0: sampled by loads */
+        uint32_t reserved;
         uint32_t latency_cycles;
         uint16_t level; /* enum simpmu_level */
         uint16_t cpu;

@@ -12,6 +12,13 @@ static UInt sample_flags(const struct sim_sample *sample)
                (sample->site->locked ? SIMPMU_LOCKED : 0);
 }
 
+static UInt stall_ns(const struct sim_sample *sample)
+{
+        ULong ns = threads_slots_to_ns(sample->stall_slots);
+
+        return ns < UINT32_MAX ? (UInt)ns : UINT32_MAX;
+}
+
 static ULong thread_pointer(ThreadId tid)
 {
         ULong value;
@@ -41,6 +48,7 @@ void sample_write(const struct sim_sample *sample)
                 return;
         record->ip = sample->site->ip;
         record->addr = sample->address;
+        record->stall_ns = stall_ns(sample);
         record->latency_cycles =
             (UInt)(sample->latency_slots / tool_machine.slots_per_cycle);
         record->level = (UShort)sample->level;

@@ -99,6 +99,15 @@ static ULong slots_at_ns(ULong ns)
         return (ULong)((double)ns * slots_per_ns);
 }
 
+/* From sample to sample, in what the control asks to be sampled. */
+static ULong sampling_period(void)
+{
+        const struct simpmu_control *control = ring_control();
+
+        return control->period_ns ? slots_at_ns(control->period_ns)
+                                  : control->period_loads;
+}
+
 ULong threads_now_ns(void)
 {
         if (running == VG_INVALID_THREADID)
@@ -466,7 +475,6 @@ static ULong seed_here(void)
 
 static struct tool_thread *thread_new(ULong start_slots)
 {
-        const struct simpmu_control *control = ring_control();
         struct tool_thread *thread = spare_threads;
 
         if (thread == NULL) {
@@ -476,8 +484,8 @@ static struct tool_thread *thread_new(ULong start_slots)
                 VG_(memset)(thread, 0, sizeof(*thread));
         }
         machine_thread_init(&tool_machine, &thread->sim, created_count++, start_slots,
-                            control->period_loads, seed_here());
-        if (control->caches_only == 0)
+                            sampling_period(), seed_here());
+        if (ring_control()->caches_only == 0)
                 thread->sim.look_at = 0;
         return thread;
 }
@@ -605,7 +613,7 @@ void threads_forked(ThreadId tid)
         woken_count = 0;
         waking_count = 0;
         thread->lwp = (UInt)VG_(gettid)();
-        sampler_init(&thread->sim.sampler, ring_control()->period_loads, seed_here());
+        sampler_init(&thread->sim.sampler, sampling_period(), seed_here());
         /* What was counted before the fork is the parent's. */
         machine_read_counters(&tool_machine, &thread->sim, tool_hot.instructions,
                               tool_hot.loads, tool_hot.busy, thread->last_value);

@@ -187,6 +187,14 @@ done <presets
 sed -i 's/^l2.ways = .*/l2.ways = many/' mine.conf
 refused 2 "mine.conf:[0-9]*: l2.ways: 'many' is not a number" --sim-cpu mine.conf -- true
 
+# By time: a walk against the rows does little but wait, and the samples stand for it.
+expect 0 "$MEMLAG" record --source sim --freq 20000 -o timed.db -- "$BINARY_DIR/examples/columns"
+[ "$(sqlite3 timed.db "SELECT count(*) FROM sample WHERE latency_cycles IS NULL AND stall_ns > 0")" = \
+        "$(sqlite3 timed.db 'SELECT count(*) FROM sample')" ]
+[ "$(sqlite3 timed.db "SELECT total(stall_ns) / (SELECT value FROM run WHERE key = 'duration_ns')
+        BETWEEN 0.7 AND 1 FROM sample")" = 1 ] || fail "the samples do not stand for the run's time"
+refused 1 'record without --ldlat' --freq 100 --ldlat 30 -- true
+
 # ---- the output file ----
 expect 1 "$MEMLAG" record --source sim -o exit.db -- true
 grep -q 'exit.db exists' err || fail "$(cat err)"

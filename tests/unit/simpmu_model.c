@@ -287,6 +287,65 @@ static void further_words_of_a_line_hit_its_fill_buffer(void **state)
 }
 
 /* Both lines are read, and the load is one to the counters and to the sampler. */
+static uint64_t stall_of_chase, stall_of_others;
+
+static void sum_stalls(const struct sim_sample *sample)
+{
+        *(sample->site->ip == 0 ? &stall_of_chase : &stall_of_others) +=
+            sample->stall_slots;
+}
+
+/* Beside each step of a chase through memory a load that misses as well, and comes while
+ * the chase is waited for. */
+static void time_is_sampled_at_the_load_that_is_waited_for(void **state)
+{
+        const uint64_t steps = 4000, period = 97;
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 1, period);
+
+        (void)state;
+        rig->machine.on_sample = sum_stalls;
+        rig->machine.samples_stalls = true;
+        stall_of_chase = stall_of_others = 0;
+        for (uint64_t i = 0; i < steps; i++) {
+                chase_step(rig, MIB + i * 4 * LINE_BYTES);
+                touch_at(rig, 1, ACCESS_LOAD, 1024 * MIB + i * 4 * LINE_BYTES, 4);
+        }
+        assert_near((double)stall_of_chase,
+                    (double)(steps * DRAM_CYCLES * rig->machine.slots_per_cycle), 0.1);
+        assert_true(stall_of_others < stall_of_chase / 50);
+}
+
+/* Loads that hit L2 one after the other cost their latency, independent ones nothing
+ * beyond the first: by latency alone both would count alike. */
+static void a_latency_that_others_hide_counts_nothing(void **state)
+{
+        const uint64_t lines = 1024, passes = 20;
+        struct simpmu_params params = default_params();
+
+        (void)state;
+        for (int chased = 0; chased < 2; chased++) {
+                struct rig *rig = rig_new(&params, 1, 1, 1);
+                rig->machine.on_sample = sum_stalls;
+                rig->machine.samples_stalls = true;
+                for (uint64_t i = 0; i < lines * passes; i++) {
+                        uint64_t address = MIB + i % lines * LINE_BYTES;
+                        if (i == lines * (passes - 1))
+                                stall_of_chase = stall_of_others = 0;
+                        if (chased)
+                                chase_step(rig, address);
+                        else
+                                touch_at(rig, 1, ACCESS_LOAD, address, 16);
+                }
+                double cycles = (double)(stall_of_chase + stall_of_others) /
+                                (double)rig->machine.slots_per_cycle / (double)lines;
+                if (chased)
+                        assert_near(cycles, 14.0, 0.1); /* params.l2_latency_cycles */
+                else
+                        assert_true(cycles < 1);
+        }
+}
+
 static void a_load_across_a_line_border_counts_once(void **state)
 {
         struct simpmu_params params = default_params();
@@ -890,6 +949,10 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(reorder_window_bounds_the_overlap, free_blocks),
             cmocka_unit_test_teardown(further_words_of_a_line_hit_its_fill_buffer,
+                                      free_blocks),
+            cmocka_unit_test_teardown(time_is_sampled_at_the_load_that_is_waited_for,
+                                      free_blocks),
+            cmocka_unit_test_teardown(a_latency_that_others_hide_counts_nothing,
                                       free_blocks),
             cmocka_unit_test_teardown(a_load_across_a_line_border_counts_once,
                                       free_blocks),

@@ -79,22 +79,50 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
         activity_cover(&thread->activity, ACTIVITY_LDM, access->now, ready);
 }
 
-HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
-                     const struct access *access, const struct found *found)
+HOT_PATH void take_sample_of(struct machine *machine, const struct access *access,
+                             const struct found *found, uint64_t stall)
 {
-        uint64_t latency = found->arrival - access->start;
-
-        if (latency < machine->sample_latency || !sampler_counts(&thread->sampler))
-                return;
         struct sim_sample sample = {
             .site = access->site,
             .address = access->address,
             .time_slots = access->start,
-            .latency_slots = latency,
+            .latency_slots = found->arrival - access->start,
+            .stall_slots = stall,
             .level = found->level,
             .tlb_miss = found->tlb_miss,
         };
         machine->on_sample(&sample);
+}
+
+/* Instructions retire in the order of the program, as many a cycle as issue. A load that
+ * is complete later than all before it holds those behind it up for the rest of the time:
+ * where a timer finds the program. */
+static __attribute__((noinline)) void sample_stall(struct machine *machine,
+                                                   struct sim_thread *thread,
+                                                   const struct access *access,
+                                                   const struct found *found)
+{
+        uint64_t instruction = access->now - thread->stall;
+        uint64_t with_it = found->ready - instruction;
+        /* What its address comes from retires before it. */
+        uint64_t retired = later(thread->retired, access->start - instruction);
+
+        if (with_it <= retired)
+                return;
+        thread->retired = with_it;
+        uint64_t samples = sampler_passes(&thread->sampler, with_it - retired);
+        if (samples > 0)
+                take_sample_of(machine, access, found, samples * thread->sampler.period);
+}
+
+HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
+                     const struct access *access, const struct found *found)
+{
+        if (__builtin_expect(machine->samples_stalls, 0))
+                sample_stall(machine, thread, access, found);
+        else if (found->arrival - access->start >= machine->sample_latency &&
+                 sampler_counts(&thread->sampler))
+                take_sample_of(machine, access, found, 0);
 }
 
 HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,

@@ -116,6 +116,7 @@ struct sim_sample {
         uint64_t address;
         uint64_t time_slots; /* of the load's dispatch */
         uint64_t latency_slots;
+        uint64_t stall_slots; /* that it stands for, where these are sampled, else 0 */
         enum simpmu_level level;
         bool tlb_miss;
 };
@@ -140,6 +141,7 @@ struct machine {
         uint64_t forward_slack;  /* stored values that come within it are there */
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency; /* loads of at least this latency qualify */
+        bool samples_stalls;     /* instead: by the time that loads hold up retirement */
         uint32_t fill_buffers;
         uint32_t queue_entries; /* beyond L2 */
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */

@@ -11,8 +11,8 @@
 
 struct sampler {
         uint64_t state;
-        uint64_t period;    /* mean number of qualifying loads between samples */
-        uint64_t countdown; /* qualifying loads until the next sample */
+        uint64_t period;    /* mean number of qualifying loads, or slots, between samples */
+        uint64_t countdown; /* of these until the next sample */
 };
 
 /* splitmix64: any seed is good, also 0. */
@@ -38,6 +38,20 @@ static inline void sampler_init(struct sampler *sampler, uint64_t period, uint64
 {
         *sampler = (struct sampler){.state = seed, .period = period > 0 ? period : 1};
         sampler_rearm(sampler);
+}
+
+/* Counts AMOUNT of what is sampled by its length; returns how many samples fall into it.
+ */
+static inline uint64_t sampler_passes(struct sampler *sampler, uint64_t amount)
+{
+        uint64_t samples = 0;
+
+        for (; amount >= sampler->countdown; samples++) {
+                amount -= sampler->countdown;
+                sampler_rearm(sampler);
+        }
+        sampler->countdown -= amount;
+        return samples;
 }
 
 /* Counts one qualifying load; true when it is to be sampled. */

@@ -89,6 +89,8 @@ void thread_look_at_registers(struct sim_hot *hot, struct sim_thread *thread)
                 latest = later(latest, hot->ready[id]);
         thread_retire(hot, thread, hot->instructions);
         window_hold(thread, &thread->loads, hot->instructions, latest);
+        if (latest > hot->instructions)
+                thread->retired = later(thread->retired, latest - hot->instructions);
         thread->look_at = hot->instructions + thread->loads.capacity / LOOKS_PER_WINDOW;
         stall_to_hot(hot, thread);
 }
