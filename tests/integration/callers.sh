@@ -165,3 +165,49 @@ if not samples["load"] + samples["insert"] == samples["xmalloc"] == touched > 10
 if not 2 < samples["load"] / samples["insert"] < 4.5:
     sys.exit(f"callers.sh: {samples} are not as three to one")
 END_PYTHON
+
+# Blocks and mappings from one call, through a pointer: each object has its own numbers and
+# sizes, of both and of the calls above.
+cat >both.c <<'END_C'
+#include <stdlib.h>
+#include <sys/mman.h>
+enum { BLOCKS = 3000, MAPPINGS = 500, BLOCK = 4096, MAPPING = 16384 };
+struct node { struct node *next; };
+static struct node *list;
+typedef void *allocator(void *, size_t, int, int, int, off_t);
+__attribute__((noinline)) static void prepend(allocator *get, size_t bytes)
+{
+        struct node *node = get(NULL, bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        node->next = list;
+        list = node;
+}
+int main(void)
+{
+        for (int i = 0; i < BLOCKS + MAPPINGS; i++) {
+                int maps = i % 7 == 0; /* realloc takes the first two arguments alone */
+                prepend(maps ? mmap : (allocator *)(void *)realloc, maps ? MAPPING : BLOCK);
+        }
+        long n = 0;
+        for (int i = 0; i < 20; i++)
+                for (struct node *at = list; at; at = at->next)
+                        n++;
+        return n != 20 * (BLOCKS + MAPPINGS);
+}
+END_C
+"$CC" -g -O1 -fno-optimize-sibling-calls -o both both.c
+"$MEMLAG" record --source sim -o both.db -- ./both >record.out
+"$MEMLAG" report --by allocation --format csv both.db >both.csv
+
+python3 - <<'END_PYTHON'
+import csv
+import sys
+
+found = {(row["object_kind"], row["function"]): [int(row[name]) for name in (
+    "allocations", "total_bytes", "peak_bytes")] for row in csv.DictReader(open("both.csv"))
+    if row["function"] in ("prepend", "main")}
+blocks, mappings = [3000, 3000 * 4096, 3000 * 4096], [500, 500 * 16384, 500 * 16384]
+if found != {(kind, function): sizes for kind, sizes in (("heap", blocks), ("mmap", mappings))
+             for function in ("prepend", "main")}:
+    sys.exit(f"callers.sh: allocated as {found}")
+END_PYTHON
