@@ -74,6 +74,13 @@ if command -v clang >/dev/null; then
         measure c_clang
         build cxx_clang clang++ program.cc
         measure cxx_clang
+        echo '#include <vector>' >headers.cc
+        if clang++ -stdlib=libc++ -fsyntax-only headers.cc 2>headers; then
+                build cxx_libcxx clang++ program.cc -stdlib=libc++
+                measure cxx_libcxx
+        else
+                echo "types.sh: SKIPPED with libc++: it is not installed" >&2
+        fi
 else
         echo "types.sh: SKIPPED with clang: it is not installed" >&2
 fi

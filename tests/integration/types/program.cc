@@ -14,7 +14,8 @@
 
 #define NOINLINE __attribute__((noinline))
 
-namespace market {
+namespace market
+{
 
 struct price {
         long amount;
@@ -28,7 +29,8 @@ struct order {
         double quantity;
 };
 
-class book {
+class book
+{
       public:
         explicit book(size_t count) : orders_(count), best_(0)
         {
@@ -52,7 +54,10 @@ class book {
                                 best_ = orders_[i].limit.amount;
                 return best_;
         }
-        const order *first() const { return orders_.data(); }
+        const order *first() const
+        {
+                return orders_.data();
+        }
 
       private:
         std::vector<order> orders_;
@@ -68,13 +73,19 @@ struct animal {
 struct dog : animal {
         int volume = 5;
         long barks = 7;
-        NOINLINE int noise() const override { return volume + (int)barks + age; }
+        NOINLINE int noise() const override
+        {
+                return volume + (int)barks + age;
+        }
 };
 
 struct cat : animal {
         char name[16] = "tom";
         float grumpiness = 1;
-        NOINLINE int noise() const override { return (int)grumpiness + age; }
+        NOINLINE int noise() const override
+        {
+                return (int)grumpiness + age;
+        }
 };
 
 } // namespace market
@@ -166,6 +177,24 @@ NOINLINE static float sum_rows(const std::vector<std::vector<float>> &rows)
         return sum;
 }
 
+/* Too long to lie in the strings themselves. */
+NOINLINE static void make_words(std::vector<std::string> &words)
+{
+        words.reserve(COUNT);
+        for (int i = 0; i < COUNT; i++)
+                words.emplace_back(48, (char)('a' + i % 26));
+}
+
+NOINLINE static long sum_words(const std::vector<std::string> &words)
+{
+        long sum = 0;
+
+        for (const auto &word : words)
+                for (char letter : word)
+                        sum += letter;
+        return sum;
+}
+
 struct link {
         link *next;
         price paid;
@@ -209,9 +238,10 @@ static void say_fields()
         SAY(struct link, "link", paid.digits, "market::price:digits");
 }
 
-/* A node of the C++ library's maps, with ELEMENT in it; the node's type begins with
- * NODE. Its links are not asked about here. */
-static void say_node(const char *site, const void *element, size_t bytes, const char *type)
+/* A node of the C++ library's maps (libstdc++'s or libc++'s), with ELEMENT in it; the
+ * node's type begins with NODE. Its links are not asked about here. */
+static void say_node(const char *site, const void *element, size_t bytes,
+                     const char *type)
 {
         truth_object("heap", site, type, element, bytes, 1, "*");
 }
@@ -222,12 +252,16 @@ static void say_map(const std::map<int, price> &map)
         const char *type = "std::pair<int const, market::price>";
         size_t at = (size_t)((const char *)&first.second - (const char *)&first);
 
-        truth_field(type, "first", 0, 4, "std::_Rb_tree_node<*:_M_storage.first");
+        truth_field(type, "first", 0, 4,
+                    "std::_Rb_tree_node<*:_M_storage.first "
+                    "std::__1::__tree_node<*:__value_.__cc.first");
         truth_field(type, "second.amount", at + offsetof(price, amount), 8,
-                    "market::price:amount std::_Rb_tree_node<*:_M_storage.second.amount");
+                    "market::price:amount std::_Rb_tree_node<*:_M_storage.second.amount "
+                    "std::__1::__tree_node<*:__value_.__cc.second.amount");
         truth_field(type, "second.currency", at + offsetof(price, currency), 4,
                     "market::price:currency "
-                    "std::_Rb_tree_node<*:_M_storage.second.currency");
+                    "std::_Rb_tree_node<*:_M_storage.second.currency "
+                    "std::__1::__tree_node<*:__value_.__cc.second.currency");
         for (const auto &entry : map)
                 say_node("make_map at ", &entry, sizeof(entry), type);
 }
@@ -238,10 +272,13 @@ static void say_table(const std::unordered_map<uint64_t, order> &table)
         const char *type = "std::pair<unsigned long const, market::order>";
         size_t at = (size_t)((const char *)&first.second - (const char *)&first);
 
-        truth_field(type, "first", 0, 8, "std::__detail::_Hash_node<*:_M_storage.first");
+        truth_field(type, "first", 0, 8,
+                    "std::__detail::_Hash_node<*:_M_storage.first "
+                    "std::__1::__hash_node<*:__value_.__cc.first");
         truth_field(type, "second.quantity", at + offsetof(order, quantity), 8,
                     "market::order:quantity "
-                    "std::__detail::_Hash_node<*:_M_storage.second.quantity");
+                    "std::__detail::_Hash_node<*:_M_storage.second.quantity "
+                    "std::__1::__hash_node<*:__value_.__cc.second.quantity");
         for (const auto &entry : table)
                 say_node("make_table at ", &entry, sizeof(entry), type);
 }
@@ -255,14 +292,19 @@ int main()
         auto table = make_table();
         auto animals = make_animals();
         auto rows = make_rows();
+        std::vector<std::string> words;
         const link *links = make_links();
 
+        make_words(words);
         truth_object("heap", "market::book::book at ", "market::order", book.first(),
                      sizeof(order), COUNT, "*");
         say_map(map);
         say_table(table);
         for (const auto &row : rows)
                 truth_object("heap", "make_rows at ", "float", row.data(), 4, 48, "*");
+        for (const auto &word : words)
+                truth_object("heap", "make_words at ", "char", word.data(), 1, 48,
+                             "sum_words");
         for (const link *l = links; l; l = l->next)
                 truth_object("heap", "make_links at ", "link", l, sizeof(*l), 1, "*");
         for (int i = 0; i < ROUNDS; i++) {
@@ -272,7 +314,7 @@ int main()
                         result += (uint64_t)(look_up(map, j) +
                                              (long)look_up(table, (uint64_t)j * 7919));
                 result += (uint64_t)hear(animals) + (uint64_t)sum_rows(rows) +
-                          (uint64_t)sum_links(links);
+                          (uint64_t)sum_links(links) + (uint64_t)sum_words(words);
         }
         truth_close();
         return 0;
