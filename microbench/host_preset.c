@@ -57,6 +57,78 @@ static double whole_sets(double entries, double ways)
         return fmax(1, round(entries / ways)) * ways;
 }
 
+/* ---- streams ---- */
+
+/* Memory and a core's requests beyond L2, such that one thread that loads, and one that
+ * runs STREAM triad, have the bandwidth that they were measured to have. */
+struct streams {
+        double memory_gbs;
+        double queue_lines;
+        double write_back_cycles;
+        double stream_lines;
+};
+
+enum { CHANNELS = 4, QUEUE_MAXIMUM = 256, STREAMER_LINES = 20 };
+
+static const double BUSIEST = 0.97;
+
+/* Latency in ns of memory that moves GBS of its BANDWIDTH: the model's formula (dram.h).
+ */
+static double loaded_ns(double idle_ns, double gbs, double bandwidth)
+{
+        double busy = fmin(gbs / bandwidth, BUSIEST);
+        double service_ns = CHANNELS * LINE_BYTES / bandwidth;
+        return idle_ns + service_ns * busy / (2 * (1 - busy));
+}
+
+/* Little's law: a stream of loads keeps as many lines under way as bandwidth times
+ * latency. Triad reads three lines for each that it writes back, and what it is slower
+ * than loads is the time for which the written lines keep their places. Bandwidths are of
+ * the bytes that a kernel accesses; a line that is written is read before. */
+static struct streams streams_of(const json_t *calibration)
+{
+        const json_t *bandwidth = json_object_get(calibration, "bandwidth");
+        const json_t *one = json_array_get(json_object_get(bandwidth, "threads"), 0);
+        double read = calibration_number(one, "read_gbs");
+        double triad = calibration_number(one, "triad_gbs");
+        double idle_ns = calibration_number(calibration, "memory.0.latency_ns");
+        double ghz = calibration_number(calibration, "clocks.core_ghz");
+        struct streams streams = {
+            .memory_gbs =
+                fmax(calibration_number(bandwidth, "peak_read_gbs"),
+                     fmax(calibration_number(bandwidth, "peak_triad_gbs") * 4 / 3,
+                          calibration_number(bandwidth, "peak_write_gbs") * 2)),
+        };
+        double read_ns = loaded_ns(idle_ns, read, streams.memory_gbs);
+        double triad_ns = loaded_ns(idle_ns, triad * 4 / 3, streams.memory_gbs);
+        double under_way =
+            fmin(fmax(1, round(read * read_ns / LINE_BYTES)), QUEUE_MAXIMUM);
+        double kept_ns = under_way * 3 * LINE_BYTES / triad - 3 * triad_ns;
+        streams.queue_lines = under_way;
+        streams.write_back_cycles = fmin(fmax(0, round(kept_ns * ghz)), 10000);
+        streams.stream_lines =
+            fmin(fmax(STREAMER_LINES, under_way + STREAMER_LINES), QUEUE_MAXIMUM);
+        return streams;
+}
+
+static void print_streams(FILE *out, const json_t *calibration)
+{
+        struct streams streams = streams_of(calibration);
+        fprintf(out,
+                "l2.queue_entries = %.0f # from the bandwidth of one thread\n"
+                "l2.write_back_cycles = %.0f # from that of its triad\n"
+                "prefetch.stream_lines = %.0f # as many as the queue holds, and more\n"
+                "prefetch.next_page = 1 # assumed\n",
+                streams.queue_lines, streams.write_back_cycles, streams.stream_lines);
+        fprintf(out,
+                "# Reads and writes together: what loads, or triad, or stores reach.\n"
+                "dram.bandwidth_gbs = %.2f\n"
+                "dram.channels = %d # assumed\n"
+                "# The time that memory takes to turn round is part of its bandwidth.\n"
+                "dram.turnaround_ns = 0\ndram.write_batch = 32\n",
+                streams.memory_gbs, CHANNELS);
+}
+
 char *host_preset(const json_t *calibration)
 {
         char *text = NULL;
@@ -86,9 +158,9 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "core.rob_entries = 256 # assumed\n");
         fprintf(out, "core.lfb_entries = %.0f\n",
                 calibration_number(calibration, "core.outstanding_misses"));
-        fprintf(out, "core.store_buffer_entries = 64 # assumed\n");
-        fputs("l2.queue_entries = 16 # assumed\n"
-              "core.lock_cycles = 18 # assumed\n"
+        fprintf(out, "core.store_buffer_entries = 64 # assumed\n"
+                     "core.load_buffer_entries = 128 # assumed\n");
+        fputs("core.lock_cycles = 18 # assumed\n"
               "arithmetic.multiply_cycles = 3 # assumed, as all of arithmetic\n"
               "arithmetic.divide_cycles = 20\n"
               "arithmetic.divide_interval_cycles = 6\n"
@@ -121,10 +193,10 @@ char *host_preset(const json_t *calibration)
             fmax(0, round(0.75 * calibration_number(calibration, "tlb.walk_cycles"))));
         fprintf(out, "dram.latency_ns = %.1f\n",
                 calibration_number(calibration, "memory.0.latency_ns"));
-        fprintf(out, "dram.bandwidth_gbs = %.2f\n",
-                calibration_number(calibration, "bandwidth.peak_read_gbs"));
-        fprintf(out, "dram.channels = 4 # assumed\ndram.turnaround_ns = 28 # assumed\n"
-                     "dram.write_batch = 32 # assumed\n");
+        print_streams(out, calibration);
+        fputs("l2.bytes_per_cycle = 32 # assumed\n"
+              "l3.bytes_per_cycle = 27 # assumed\n",
+              out);
         /* One node, as its memory was measured from one: the rest does not matter. */
         fprintf(out, "numa.nodes = 1\nnuma.spread = 0\nnuma.link_latency_ns = 50\n"
                      "numa.link_bandwidth_gbs = 20\nnuma.cache_latency_ns = 100\n");

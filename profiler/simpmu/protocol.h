@@ -39,6 +39,7 @@
         X(rob_entries, "core.rob_entries", "instructions", 16, 4096)                     \
         X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                               \
         X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)          \
+        X(load_buffer_entries, "core.load_buffer_entries", "loads", 1, 4096)             \
         X(lock_cycles, "core.lock_cycles", "cycles", 0, 1000)                            \
         X(multiply_cycles, "arithmetic.multiply_cycles", "cycles", 1, 1000)              \
         X(divide_cycles, "arithmetic.divide_cycles", "cycles", 1, 1000)                  \
@@ -57,12 +58,17 @@
         X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                            \
         X(l2_ways, "l2.ways", "ways", 1, 32)                                             \
         X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                     \
-        X(l2_queue_entries, "l2.queue_entries", "lines", 1, 64)                          \
+        X(l2_bytes_per_cycle, "l2.bytes_per_cycle", "bytes/cycle", 0.1, 1024)            \
+        X(l2_queue_entries, "l2.queue_entries", "lines", 1, 256)                         \
+        X(l2_write_back_cycles, "l2.write_back_cycles", "cycles", 0, 10000)              \
         X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
         X(l3_ways, "l3.ways", "ways", 1, 32)                                             \
         X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \
+        X(l3_bytes_per_cycle, "l3.bytes_per_cycle", "bytes/cycle", 0.1, 1024)            \
         X(l3_inclusion, "l3.inclusion", "0, 1 or 2", 0, 2)                               \
         X(hitm_latency_cycles, "hitm.latency_cycles", "cycles", 1, 10000)                \
+        X(stream_lines, "prefetch.stream_lines", "lines", 1, 256)                        \
+        X(next_page, "prefetch.next_page", "0 or 1", 0, 1)                               \
         X(dtlb_entries, "dtlb.entries", "pages", 1, 4096)                                \
         X(dtlb_ways, "dtlb.ways", "ways", 1, 32)                                         \
         X(dtlb_huge_entries, "dtlb.huge_entries", "pages", 1, 4096)                      \

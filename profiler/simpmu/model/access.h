@@ -339,7 +339,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                 thread_hold_store(thread, access->now - thread->stall, miss.completion);
         }
         if (__builtin_expect(machine->prefetch != 0, 0))
-                used_first(machine, hot, thread, access, line, start,
+                used_first(machine, hot, thread, access, line, miss.begin,
                            miss.level > SIMPMU_LEVEL_L2);
 }
 

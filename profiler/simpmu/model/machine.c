@@ -11,6 +11,12 @@ static uint64_t in_slots(const struct machine *machine, double cycles)
         return (uint64_t)(cycles * (double)machine->slots_per_cycle + 0.5);
 }
 
+/* The interval of lines on a path. */
+static double line_slots(const struct machine *machine, double bytes_per_cycle)
+{
+        return LINE_BYTES / bytes_per_cycle * (double)machine->slots_per_cycle;
+}
+
 static void init_dram(const struct machine *machine, struct dram *dram)
 {
         const struct simpmu_params *params = &machine->params;
@@ -68,7 +74,6 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
             .params = *params,
             .slots_per_cycle = (uint64_t)params->issue_width,
             .fill_buffers = (uint32_t)params->lfb_entries,
-            .queue_entries = (uint32_t)params->l2_queue_entries,
             .node_count = (uint32_t)params->nodes,
             .core_count = (uint32_t)(params->cores * params->nodes),
             .inclusion = (enum inclusion)params->l3_inclusion,
@@ -82,6 +87,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->hitm_latency = in_slots(machine, params->hitm_latency_cycles);
         machine->remote_cache_latency =
             in_slots(machine, params->remote_cache_ns * params->clock_mhz / NS_PER_MHZ);
+        machine->write_back_time = in_slots(machine, params->l2_write_back_cycles);
         machine->stlb_latency = in_slots(machine, params->stlb_latency_cycles);
         machine->walk_latency = in_slots(machine, params->page_walk_cycles);
         machine->huge_walk_latency = in_slots(machine, params->huge_walk_cycles);
@@ -111,7 +117,10 @@ static struct core *core_new(struct machine *machine, uint32_t number)
         struct core *core = machine->allocate(sizeof(*core));
 
         core->number = number;
-        core->queue_fills = machine->fill_buffers > machine->queue_entries;
+        core->queue.places = (uint32_t)params->l2_queue_entries;
+        core->queue_fills = machine->fill_buffers > core->queue.places;
+        path_init(&core->from_l2, line_slots(machine, params->l2_bytes_per_cycle));
+        path_init(&core->from_beyond, line_slots(machine, params->l3_bytes_per_cycle));
         core->node = node_of(machine, number);
         for (uint32_t i = 0; i < STREAMS; i++)
                 core->streams[i].page = UINT64_MAX;
@@ -157,6 +166,7 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 {
         thread_init(thread, machine_core(machine, k), start,
                     (uint32_t)machine->params.rob_entries,
+                    (uint32_t)machine->params.load_buffer_entries,
                     (uint32_t)machine->params.store_buffer_entries);
         thread->core->runs = NULL; /* the same memory may have been a thread before */
         sampler_init(&thread->sampler, period_loads, seed + k);
@@ -166,8 +176,7 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 static void forget_requests(struct core *core)
 {
         core->last_request = 0;
-        for (uint32_t i = 0; i < L2_QUEUE_MAXIMUM; i++)
-                core->queue_done[i] = core->prefetch_done[i] = 0;
+        line_queue_clear(&core->queue);
         core->queue_full_until = 0;
         for (uint32_t i = 0; i < L2_REQUESTS; i++)
                 core->requests[i].arrival = 0;

@@ -14,18 +14,21 @@
 #include "dram.h"
 #include "hot.h"
 #include "l1d.h"
+#include "line_queue.h"
 #include "pages.h"
+#include "path.h"
 #include "thread.h"
 #include "tlb.h"
 
 /* What the prefetchers of L2 know: see prefetch.h. */
-#define STREAMS          32u  /* pages that are followed */
-#define L2_REQUESTS      256u /* lines in flight to L2 are looked up here */
-#define L2_QUEUE_MAXIMUM 64u
+#define STREAMS     32u  /* pages that are followed */
+#define L2_REQUESTS 256u /* lines in flight to L2 are looked up here */
+#define NO_LINE     INT32_MIN
 
 struct stream {
         uint64_t page;
-        int32_t last;  /* line of the page that was asked for last */
+        int32_t last; /* line of the page that was asked for last, or NO_LINE; of the page
+                         before when the stream has come from there */
         int32_t ahead; /* and the furthest that has been prefetched */
         int32_t direction;
         int32_t reserved;
@@ -74,12 +77,10 @@ struct core {
         struct contender *contenders; /* see contest.h */
         uint64_t last_request;        /* when the last of the requests arrives */
         bool queue_fills;             /* more may be under way than there are places */
-        uint64_t prefetches;
-        uint64_t prefetch_done[L2_QUEUE_MAXIMUM];
-        /* When each place in the queue beyond L2 is free of demand requests again, and
-         * until when these have waited for one so far. */
-        uint64_t queue_done[L2_QUEUE_MAXIMUM];
-        uint64_t queue_full_until;
+        struct path from_l2;          /* to L1 */
+        struct path from_beyond;      /* to L2 */
+        struct line_queue queue;      /* of requests beyond L2 */
+        uint64_t queue_full_until;    /* demand requests have waited for a place */
         struct stream streams[STREAMS];
         uint32_t next_stream; /* the one to replace next */
         struct strided_load strided_loads[STRIDE_LOADS];
@@ -135,6 +136,7 @@ struct machine {
         uint64_t l3_latency;
         uint64_t hitm_latency; /* of a line that another core has modified */
         uint64_t remote_cache_latency;
+        uint64_t write_back_time; /* for which a line that leaves L2 keeps its place */
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;
@@ -143,7 +145,6 @@ struct machine {
         uint64_t sample_latency; /* loads of at least this latency qualify */
         bool samples_stalls;     /* instead: by the time that loads hold up retirement */
         uint32_t fill_buffers;
-        uint32_t queue_entries; /* beyond L2 */
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */
         uint32_t core_count; /* of all nodes */
         uint32_t cores_used; /* cores[0 .. cores_used) exist */

@@ -55,10 +55,14 @@ static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64
         struct node *node = thread->core->node;
         struct cache_victim victim = cache_insert(&thread->core->l2, line, dirty);
 
-        if (victim.dirty)
+        if (victim.dirty) {
+                if (miss_queue_counts(machine, thread->core))
+                        line_queue_hold(&thread->core->queue,
+                                        line_queue_wait(&thread->core->queue, now) +
+                                            machine->write_back_time);
                 miss_write_back_to_l3(machine, thread, node, victim.line, now);
-        else if (victim.evicted && machine->inclusion == INCLUSION_VICTIM &&
-                 !cache_touch(&node->l3, victim.line))
+        } else if (victim.evicted && machine->inclusion == INCLUSION_VICTIM &&
+                   !cache_touch(&node->l3, victim.line))
                 insert_l3(machine, thread, node, victim.line, false, now);
 }
 
@@ -210,26 +214,14 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
         return read_memory(machine, thread, line, begin, level);
 }
 
-/* The place in the queue beyond L2 that is free first. */
-static uint64_t *queue_place(const struct machine *machine, struct core *core)
-{
-        uint64_t *first = &core->queue_done[0];
-
-        for (uint32_t i = 1; i < machine->queue_entries; i++)
-                first = core->queue_done[i] < *first ? &core->queue_done[i] : first;
-        return first;
-}
-
-/* The way of a LINE that is not in L2 through the queue: takes a place in it. Returns
- * when the request that could begin at BEGIN does. */
-static uint64_t queue_wait(const struct machine *machine, struct sim_thread *thread,
-                           uint64_t begin, uint64_t **place)
+/* A request that could begin at BEGIN waits for a place in the queue beyond L2; returns
+ * when it has it. */
+static uint64_t queue_wait(struct sim_thread *thread, uint64_t begin)
 {
         struct core *core = thread->core;
-
-        *place = queue_place(machine, core);
-        uint64_t asked = later(begin, **place);
+        uint64_t asked = line_queue_wait(&core->queue, begin);
         uint64_t from = later(begin, core->queue_full_until);
+
         if (asked <= from)
                 return asked;
         thread->counters.sq_full_slots += asked - from;
@@ -269,11 +261,11 @@ struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thre
         uint64_t latency = machine->l2_latency;
         struct miss miss = {.level = SIMPMU_LEVEL_L2};
         enum others others = OTHERS_NOTHING;
-        uint64_t asked = begin; /* beyond L2 */
-        uint64_t *queued = NULL;
+        bool queued = !in_l2 && miss_queue_counts(machine, thread->core);
+        uint64_t asked = queued ? queue_wait(thread, begin) : begin;
 
-        if (!in_l2 && thread->core->queue_fills)
-                asked = queue_wait(machine, thread, begin, &queued);
+        asked =
+            path_take(in_l2 ? &thread->core->from_l2 : &thread->core->from_beyond, asked);
         if (machine->cores_used > 1 && (writes || !in_l2))
                 others = coherence_request(machine, thread, line, writes, asked,
                                            &miss.contested);
@@ -283,13 +275,13 @@ struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thre
                                        others == OTHERS_FAR_MODIFIED, asked, &miss.level);
         else if (!in_l2)
                 latency = miss_beyond_l2(machine, thread, line, asked, &miss.level);
-        else if (thread->core->last_request > begin)
-                latency += prefetch_wait(thread->core, line, begin, &miss.level);
+        else if (thread->core->last_request > asked)
+                latency += prefetch_wait(thread->core, line, asked, &miss.level);
         if (writes && others != OTHERS_NOTHING)
                 latency = later(latency, miss_invalidation(machine, others));
         miss.completion = asked + latency;
-        if (queued != NULL)
-                *queued = miss.completion;
+        if (queued)
+                line_queue_hold(&thread->core->queue, miss.completion);
         if (!in_l2) {
                 count_demand(thread, begin, miss.completion, writes, request->for_load);
                 thread->counters.demand_dram_lines +=

@@ -9,6 +9,7 @@
 #include "prefetch.h"
 
 struct miss {
+        uint64_t begin; /* when it has its fill buffer and asks L2 */
         uint64_t completion; /* when the line is in L1 */
         enum simpmu_level level;
         bool contested; /* see contest.h */
@@ -80,6 +81,13 @@ static inline uint64_t miss_take_ownership(struct machine *machine,
             machine, coherence_request(machine, thread, line, true, now, contested));
 }
 
+/* Requests of CORE beyond L2 may be more than its queue has places. */
+static inline bool miss_queue_counts(const struct machine *machine,
+                                     const struct core *core)
+{
+        return core->queue_fills || machine->prefetch != 0;
+}
+
 /* Fewer than three quarters of the fill buffers are in use at NOW. */
 bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
                           uint64_t now);
@@ -108,8 +116,7 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
         uint64_t begin = miss_buffer(machine, thread, start, now);
         struct core *core = thread->core;
         bool in_l2 = cache_touch(&core->l2, line);
-        struct miss miss = {.completion = begin + machine->l2_latency,
-                            .level = SIMPMU_LEVEL_L2};
+        struct miss miss = {.level = SIMPMU_LEVEL_L2};
 
         machine_tick(machine, now);
         if (__builtin_expect(
@@ -117,7 +124,10 @@ static inline struct miss miss_fill(struct machine *machine, struct sim_thread *
                 const struct miss_request request = {line, begin, in_l2, writes,
                                                      for_load};
                 miss = miss_fill_otherwise(machine, thread, &request);
+        } else {
+                miss.completion = path_take(&core->from_l2, begin) + machine->l2_latency;
         }
+        miss.begin = begin;
         thread->fill_done[thread->fill_count - 1] = miss.completion;
         if (for_load) {
                 thread->counters.pending_slots += miss.completion - begin;

@@ -4,10 +4,10 @@
 
 #include "miss.h"
 
-#define STREAM_LINES_AHEAD 20
-#define LINES_AT_A_TIME    2
-#define STRIDE_BYTES_MAX   2048
-#define PAGE_LINES         (1u << PAGE_LINE_SHIFT)
+#define LINES_AT_A_TIME  2
+#define STRIDE_BYTES_MAX 2048
+#define PAGE_LINES       (1u << PAGE_LINE_SHIFT)
+#define PAGE_END_LINES   4 /* a stream that has come so far leaves the page */
 
 uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
                        enum simpmu_level *level)
@@ -20,60 +20,88 @@ uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
         return request->arrival - now;
 }
 
-/* The queue beyond L2 has a place for one more prefetch at NOW. */
-static bool queue_has_room(const struct machine *machine, const struct core *core,
-                           uint64_t now)
-{
-        return core->prefetch_done[core->prefetches % machine->queue_entries] <= now;
-}
-
-static void bring_to_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
+/* Returns whether LINE is in L2 or on its way there now: not when the queue is full. */
+static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                         uint64_t now)
 {
         struct core *core = thread->core;
         struct cache_place place = cache_place_of(&core->l2, line);
         enum simpmu_level level;
 
-        if (cache_find(&core->l2, &place) != 0 || !queue_has_room(machine, core, now))
-                return;
-        uint64_t arrival = now + miss_in_l2(machine, thread, line, now, &level);
-        core->prefetch_done[core->prefetches++ % machine->queue_entries] = arrival;
+        if (cache_find(&core->l2, &place) != 0)
+                return true;
+        if (!line_queue_has_room(&core->queue, now))
+                return false;
+        uint64_t begin = path_take(&core->from_beyond, now);
+        uint64_t arrival = begin + miss_in_l2(machine, thread, line, begin, &level);
+        line_queue_hold(&core->queue, arrival);
         core->requests[line & (L2_REQUESTS - 1)] =
             (struct l2_request){line, arrival, level};
         core->last_request = later(core->last_request, arrival);
+        return true;
 }
 
-/* Asks for up to two lines beyond those that the stream has asked for already. */
+/* Asks for up to two lines beyond those that the stream has asked for already. What the
+ * queue has no room for is asked for at the stream's next step. */
 static void run_ahead(struct machine *machine, struct sim_thread *thread,
                       struct stream *stream, uint64_t now)
 {
         const uint64_t first_line = stream->page << PAGE_LINE_SHIFT;
-        int32_t end = stream->last + stream->direction * STREAM_LINES_AHEAD;
+        const bool on = machine->params.next_page > 0;
+        int32_t distance = (int32_t)machine->params.stream_lines;
+        int32_t end = stream->last + stream->direction * distance;
 
         if ((stream->ahead - stream->last) * stream->direction < 0)
                 stream->ahead = stream->last;
         for (int i = 0; i < LINES_AT_A_TIME; i++) {
                 int32_t next = stream->ahead + stream->direction;
-                if (next < 0 || next >= (int32_t)PAGE_LINES ||
-                    (end - next) * stream->direction < 0)
+                bool in_page = next >= 0 && next < (int32_t)PAGE_LINES;
+                if ((!in_page && !on) || (end - next) * stream->direction < 0 ||
+                    !bring_to_l2(machine, thread, first_line + (uint64_t)(int64_t)next,
+                                 now))
                         return;
-                bring_to_l2(machine, thread, first_line + (uint32_t)next, now);
                 stream->ahead = next;
         }
 }
 
+/* The stream that has come to its page's end and runs on into PAGE, if any. */
+static struct stream *stream_into(struct core *core, uint64_t page)
+{
+        for (uint32_t i = 0; i < STREAMS; i++) {
+                struct stream *stream = &core->streams[i];
+                int32_t step = stream->direction * (int32_t)PAGE_LINES;
+                if (step == 0 ||
+                    stream->page + (uint64_t)(int64_t)stream->direction != page)
+                        continue;
+                int32_t left =
+                    step > 0 ? (int32_t)PAGE_LINES - 1 - stream->last : stream->last;
+                if (left >= PAGE_END_LINES)
+                        continue;
+                stream->page = page;
+                stream->last -= step;
+                stream->ahead -= step;
+                return stream;
+        }
+        return NULL;
+}
+
 /* The stream of LINE's page; a new one takes the place of the oldest. */
-static struct stream *stream_of(struct core *core, uint64_t line)
+static struct stream *stream_of(const struct machine *machine, struct core *core,
+                                uint64_t line)
 {
         uint64_t page = line >> PAGE_LINE_SHIFT;
-        struct stream *stream;
+        struct stream *stream = NULL;
 
         for (uint32_t i = 0; i < STREAMS; i++) {
                 if (core->streams[i].page == page)
                         return &core->streams[i];
         }
+        if (machine->params.next_page > 0)
+                stream = stream_into(core, page);
+        if (stream != NULL)
+                return stream;
         stream = &core->streams[core->next_stream++ % STREAMS];
-        *stream = (struct stream){.page = page, .last = -1};
+        *stream = (struct stream){.page = page, .last = NO_LINE};
         return stream;
 }
 
@@ -86,7 +114,7 @@ static int32_t stream_moves(struct stream *stream, uint64_t line)
 
         if (place == stream->last)
                 return 0;
-        stream->direction = stream->last < 0 ? 0 : place > stream->last ? 1 : -1;
+        stream->direction = stream->last == NO_LINE ? 0 : place > stream->last ? 1 : -1;
         stream->last = place;
         if (stream->direction != before)
                 stream->ahead = place;
@@ -110,6 +138,15 @@ static void fill_l1(struct machine *machine, struct sim_hot *hot,
         place->set->mark |= bit; /* no load has asked for it */
 }
 
+/* LINE is in L2, or the queue beyond has room for it. */
+static bool may_be_brought(struct core *core, uint64_t line, uint64_t now)
+{
+        struct cache_place place = cache_place_of(&core->l2, line);
+
+        return cache_find(&core->l2, &place) != 0 ||
+               line_queue_has_room(&core->queue, now);
+}
+
 /* Brings LINE to L1 when few misses are in progress: Intel's manual makes it a condition
  * of these prefetchers that there are "not many". */
 static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
@@ -118,7 +155,8 @@ static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
         struct cache *l1d = &thread->core->l1d.cache;
         struct cache_place place = cache_place_of(l1d, line);
 
-        if (cache_find(l1d, &place) == 0 && miss_few_in_progress(machine, thread, now))
+        if (cache_find(l1d, &place) == 0 && miss_few_in_progress(machine, thread, now) &&
+            may_be_brought(thread->core, line, now))
                 fill_l1(machine, hot, thread, line, &place, now, now, false);
 }
 
@@ -142,7 +180,7 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
         if (cache_find(l1d, &place) != 0)
                 return;
         if (into == PREFETCH_INTO_L2) {
-                bring_to_l2(machine, thread, line, start);
+                (void)bring_to_l2(machine, thread, line, start);
                 return;
         }
         fill_l1(machine, hot, thread, line, &place, start, now,
@@ -193,7 +231,7 @@ void prefetch_after(struct machine *machine, struct sim_hot *hot,
 {
         const uint64_t line = use->line;
         const uint64_t now = use->now;
-        struct stream *stream = stream_of(thread->core, line);
+        struct stream *stream = stream_of(machine, thread->core, line);
         int32_t last = stream->last;
         int32_t direction = stream_moves(stream, line);
         bool next_in_page = ((line + 1) & (PAGE_LINES - 1)) != 0;
@@ -202,8 +240,8 @@ void prefetch_after(struct machine *machine, struct sim_hot *hot,
         if ((on & 1u << SIMPMU_L2_STREAMER) != 0 && direction != 0)
                 run_ahead(machine, thread, stream, now);
         if ((on & 1u << SIMPMU_L2_ADJACENT) != 0 && use->beyond_l2)
-                bring_to_l2(machine, thread, line ^ 1, now);
-        if ((on & 1u << SIMPMU_L1_NEXT) != 0 && next_in_page && last >= 0 &&
+                (void)bring_to_l2(machine, thread, line ^ 1, now);
+        if ((on & 1u << SIMPMU_L1_NEXT) != 0 && next_in_page && last != NO_LINE &&
             stream->last == last + 1)
                 bring_to_l1(machine, hot, thread, line + 1, now);
         if ((on & 1u << SIMPMU_L1_IP_STRIDE) != 0 && use->load_ip != 0)

@@ -5,11 +5,12 @@
  *    most 2 KiB, brings the line that lies as far ahead in the page. Distances within a
  *    line reach the model as steps from line to line;
  *  - L2 streamer: three or more lines of a page used in one direction bring lines ahead
- *    of them, up to two at a time and 20 ahead, never across the page;
+ *    of them, up to two at a time and prefetch.stream_lines ahead; across the page's end
+ *    with prefetch.next_page, and not without;
  *  - L2 adjacent line: a miss of L2 brings the other line of its 128 bytes.
  * As the processor's manual describes them (Intel optimization reference manual, data
  * prefetching). A prefetch takes memory's bandwidth and a place in the queue beyond L2,
- * and is dropped when that is full. */
+ * and is dropped when that is full; the streamer tries again at its next step. */
 #ifndef SIMPMU_MODEL_PREFETCH_H
 #define SIMPMU_MODEL_PREFETCH_H
 

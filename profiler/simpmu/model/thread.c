@@ -22,7 +22,8 @@ static void window_init(struct window *window, uint64_t capacity, uint32_t entri
 }
 
 void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
-                 uint32_t rob_entries, uint32_t store_buffer_entries)
+                 uint32_t rob_entries, uint32_t load_buffer_entries,
+                 uint32_t store_buffer_entries)
 {
         thread->core = core;
         thread->stall = start;
@@ -31,7 +32,9 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->retire_at = NEVER_DUE;
         thread->look_at = NEVER_DUE;
         thread->fill_count = 1; /* and it is free */
-        window_init(&thread->loads, rob_entries, rob_entries);
+        window_init(&thread->loads, rob_entries,
+                    rob_entries < load_buffer_entries ? rob_entries
+                                                      : load_buffer_entries);
         window_init(&thread->stores, store_buffer_entries * INSTRUCTIONS_PER_STORE,
                     store_buffer_entries);
 }

@@ -177,6 +177,7 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
 
 /* A thread that has run nothing yet, its clock at START; THREAD is all zero. */
 void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
-                 uint32_t rob_entries, uint32_t store_buffer_entries);
+                 uint32_t rob_entries, uint32_t load_buffer_entries,
+                 uint32_t store_buffer_entries);
 
 #endif
