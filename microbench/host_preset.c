@@ -64,13 +64,16 @@ static double whole_sets(double entries, double ways)
 struct streams {
         double memory_gbs;
         double queue_lines;
-        double write_back_cycles;
+        double write_ns;
         double stream_lines;
 };
 
 enum { CHANNELS = 4, QUEUE_MAXIMUM = 256, STREAMER_LINES = 20 };
 
 static const double BUSIEST = 0.97;
+
+/* The way from memory has so much more than a stream takes. */
+static const double PATH_RESERVE = 1.25;
 
 /* Latency in ns of memory that moves GBS of its BANDWIDTH: the model's formula (dram.h).
  */
@@ -92,22 +95,22 @@ static struct streams streams_of(const json_t *calibration)
         double read = calibration_number(one, "read_gbs");
         double triad = calibration_number(one, "triad_gbs");
         double idle_ns = calibration_number(calibration, "memory.0.latency_ns");
-        double ghz = calibration_number(calibration, "clocks.core_ghz");
         struct streams streams = {
             .memory_gbs =
                 fmax(calibration_number(bandwidth, "peak_read_gbs"),
                      fmax(calibration_number(bandwidth, "peak_triad_gbs") * 4 / 3,
-                          calibration_number(bandwidth, "peak_write_gbs") * 2)),
+                          calibration_number(bandwidth, "peak_write_gbs") * 2)) /
+                BUSIEST,
         };
         double read_ns = loaded_ns(idle_ns, read, streams.memory_gbs);
         double triad_ns = loaded_ns(idle_ns, triad * 4 / 3, streams.memory_gbs);
-        double under_way =
-            fmin(fmax(1, round(read * read_ns / LINE_BYTES)), QUEUE_MAXIMUM);
-        double kept_ns = under_way * 3 * LINE_BYTES / triad - 3 * triad_ns;
-        streams.queue_lines = under_way;
-        streams.write_back_cycles = fmin(fmax(0, round(kept_ns * ghz)), 10000);
-        streams.stream_lines =
-            fmin(fmax(STREAMER_LINES, under_way + STREAMER_LINES), QUEUE_MAXIMUM);
+        double lines = fmax(round(read * read_ns / LINE_BYTES),
+                            round(triad * triad_ns / LINE_BYTES));
+        streams.queue_lines = fmin(fmax(1, lines), QUEUE_MAXIMUM);
+        streams.write_ns =
+            fmax(0, 3 * (streams.queue_lines * LINE_BYTES / triad - triad_ns));
+        streams.stream_lines = fmin(
+            fmax(STREAMER_LINES, streams.queue_lines + STREAMER_LINES), QUEUE_MAXIMUM);
         return streams;
 }
 
@@ -116,17 +119,35 @@ static void print_streams(FILE *out, const json_t *calibration)
         struct streams streams = streams_of(calibration);
         fprintf(out,
                 "l2.queue_entries = %.0f # from the bandwidth of one thread\n"
-                "l2.write_back_cycles = %.0f # from that of its triad\n"
                 "prefetch.stream_lines = %.0f # as many as the queue holds, and more\n"
                 "prefetch.next_page = 1 # assumed\n",
-                streams.queue_lines, streams.write_back_cycles, streams.stream_lines);
-        fprintf(out,
-                "# Reads and writes together: what loads, or triad, or stores reach.\n"
-                "dram.bandwidth_gbs = %.2f\n"
-                "dram.channels = %d # assumed\n"
-                "# The time that memory takes to turn round is part of its bandwidth.\n"
-                "dram.turnaround_ns = 0\ndram.write_batch = 32\n",
-                streams.memory_gbs, CHANNELS);
+                streams.queue_lines, streams.stream_lines);
+        fprintf(
+            out,
+            "# Reads and writes together: what loads, or triad, or stores reach.\n"
+            "dram.bandwidth_gbs = %.2f\n"
+            "dram.channels = %d # assumed\n"
+            "# The time that memory takes to turn round is part of its bandwidth.\n"
+            "dram.turnaround_ns = 0\ndram.write_batch = 32\n"
+            "dram.write_ns = %.1f # from the bandwidth of one thread that runs triad\n",
+            streams.memory_gbs, CHANNELS, streams.write_ns);
+}
+
+/* Bytes a cycle from L2 and from L3 to a core. An older calibration does not tell. What
+ * comes from memory takes the same way as what comes from the L3. */
+static void print_paths(FILE *out, const json_t *calibration)
+{
+        double ghz = calibration_number(calibration, "clocks.core_ghz");
+        double memory_gbs =
+            calibration_number(calibration, "bandwidth.threads.0.read_gbs");
+        double l2 = calibration_number(calibration, "bandwidth.levels.1.read_gbs") / ghz;
+        double l3 = calibration_number(calibration, "bandwidth.levels.2.read_gbs") / ghz;
+        bool assumed = !(l2 > 0) || !(l3 > 0);
+        if (assumed)
+                l2 = l3 = LINE_BYTES / 2;
+        l3 = fmax(l3, PATH_RESERVE * memory_gbs / ghz);
+        fprintf(out, "l2.bytes_per_cycle = %.2f%s\nl3.bytes_per_cycle = %.2f%s\n", l2,
+                assumed ? " # assumed" : "", l3, assumed ? " # assumed" : "");
 }
 
 char *host_preset(const json_t *calibration)
@@ -194,9 +215,7 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "dram.latency_ns = %.1f\n",
                 calibration_number(calibration, "memory.0.latency_ns"));
         print_streams(out, calibration);
-        fputs("l2.bytes_per_cycle = 32 # assumed\n"
-              "l3.bytes_per_cycle = 27 # assumed\n",
-              out);
+        print_paths(out, calibration);
         /* One node, as its memory was measured from one: the rest does not matter. */
         fprintf(out, "numa.nodes = 1\nnuma.spread = 0\nnuma.link_latency_ns = 50\n"
                      "numa.link_bandwidth_gbs = 20\nnuma.cache_latency_ns = 100\n");

@@ -60,7 +60,6 @@
         X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                     \
         X(l2_bytes_per_cycle, "l2.bytes_per_cycle", "bytes/cycle", 0.1, 1024)            \
         X(l2_queue_entries, "l2.queue_entries", "lines", 1, 256)                         \
-        X(l2_write_back_cycles, "l2.write_back_cycles", "cycles", 0, 10000)              \
         X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
         X(l3_ways, "l3.ways", "ways", 1, 32)                                             \
         X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \
@@ -84,6 +83,7 @@
         X(dram_channels, "dram.channels", "channels", 1, 64)                             \
         X(dram_turnaround_ns, "dram.turnaround_ns", "ns", 0, 1000)                       \
         X(dram_write_batch, "dram.write_batch", "lines", 1, 1024)                        \
+        X(dram_write_ns, "dram.write_ns", "ns", 0, 10000)                                \
         X(nodes, "numa.nodes", "nodes", 1, 8)                                            \
         X(spread, "numa.spread", "0 or 1", 0, 1)                                         \
         X(link_latency_ns, "numa.link_latency_ns", "ns", 0, 10000)                       \

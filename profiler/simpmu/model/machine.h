@@ -136,7 +136,7 @@ struct machine {
         uint64_t l3_latency;
         uint64_t hitm_latency; /* of a line that another core has modified */
         uint64_t remote_cache_latency;
-        uint64_t write_back_time; /* for which a line that leaves L2 keeps its place */
+        uint64_t write_time; /* for which a line written to memory keeps a place */
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;

@@ -6,11 +6,14 @@ static void write_to_memory(struct machine *machine, struct sim_thread *thread,
                             struct node *node, uint64_t line, uint64_t now)
 {
         struct node *home = machine_home(machine, line, node);
+        struct line_queue *queue = &thread->core->queue;
 
         dram_write(&home->dram, now);
         if (home != node)
                 dram_write(&home->link, now);
         thread->counters.dram_write_lines++;
+        if (miss_queue_counts(machine, thread->core))
+                line_queue_hold(queue, line_queue_wait(queue, now) + machine->write_time);
 }
 
 /* LINE leaves the cores of NODE; returns whether it was modified there. */
@@ -55,14 +58,10 @@ static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64
         struct node *node = thread->core->node;
         struct cache_victim victim = cache_insert(&thread->core->l2, line, dirty);
 
-        if (victim.dirty) {
-                if (miss_queue_counts(machine, thread->core))
-                        line_queue_hold(&thread->core->queue,
-                                        line_queue_wait(&thread->core->queue, now) +
-                                            machine->write_back_time);
+        if (victim.dirty)
                 miss_write_back_to_l3(machine, thread, node, victim.line, now);
-        } else if (victim.evicted && machine->inclusion == INCLUSION_VICTIM &&
-                   !cache_touch(&node->l3, victim.line))
+        else if (victim.evicted && machine->inclusion == INCLUSION_VICTIM &&
+                 !cache_touch(&node->l3, victim.line))
                 insert_l3(machine, thread, node, victim.line, false, now);
 }
 

@@ -9,7 +9,7 @@
 #include "prefetch.h"
 
 struct miss {
-        uint64_t begin; /* when it has its fill buffer and asks L2 */
+        uint64_t begin;      /* when it has its fill buffer and asks L2 */
         uint64_t completion; /* when the line is in L1 */
         enum simpmu_level level;
         bool contested; /* see contest.h */

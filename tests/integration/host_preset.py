@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Calibrations of machines that are made up, and the same kernels that calibrate runs, on
+the CPU that the preset 'host' makes of them: latencies within 10 %, bandwidths within 15 %
+of what the calibration says. The caches are small, so that little data goes beyond them."""
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "experiments"))
+import experiment  # noqa: E402
+
+MEMLAG, HOST_PRESET = sys.argv[1:3]
+KIB, MIB = 1 << 10, 1 << 20
+LATENCY, BANDWIDTH = 0.10, 0.15
+LINE_BYTES = 64
+L3_BYTES = MIB
+
+
+def machine(ghz, width, misses, cycles, gbs, memory_ns, one, peak):
+    """CYCLES and GBS of L1, L2 and L3; load, store and triad in GB/s of ONE thread and at
+    their PEAK."""
+    sizes = [(32 * KIB, 8), (256 * KIB, 8), (L3_BYTES, 16)]
+    levels = [{"size_bytes": size, "reported_bytes": size, "reported_ways": ways,
+               "latency_cycles": latency, "latency_ns": latency / ghz}
+              for (size, ways), latency in zip(sizes, cycles)]
+    names = ["read_gbs", "write_gbs", "triad_gbs"]
+    return {
+        "machine": {"cpus": 4},
+        "clocks": {"core_ghz": ghz, "tsc_ghz": ghz},
+        "caches": {"levels": levels},
+        "tlb": {"first_pages": 64, "second_pages": 1536, "second_cycles": 7,
+                "walk_cycles": 30},
+        "memory": [{"node": 0, "latency_ns": memory_ns}],
+        "core": {"issue_width": width, "outstanding_misses": misses},
+        "bandwidth": {"threads": [{"threads": 1, **dict(zip(names, one))}],
+                      "levels": [{"level": level + 1, "read_gbs": value}
+                                 for level, value in enumerate(gbs)],
+                      **{f"peak_{name}": value for name, value in zip(names, peak)}},
+    }
+
+
+MACHINES = {
+    # A server's core, whose share of the bandwidth is small.
+    "server": machine(2.5, 4, 10, (4, 12, 53), (160, 75, 29.9), 96, (10.4, 5.5, 9.0),
+                      (60, 26, 45)),
+    # A core that keeps very many lines under way, and nearly takes all of the memory.
+    "wide": machine(3.7, 8, 9, (4, 14, 50), (220, 110, 80), 149, (34.2, 27.0, 32.8),
+                    (44.8, 28.8, 34.3)),
+    "desktop": machine(4.5, 6, 16, (5, 15, 60), (280, 140, 60), 72, (25.0, 14.0, 19.0),
+                       (38, 18, 27)),
+    # Little happens at once, and one core has the memory's bandwidth.
+    "small": machine(1.5, 4, 6, (3, 11, 36), (70, 30, 14), 120, (4.0, 2.4, 3.2),
+                     (4.4, 2.4, 3.3)),
+}
+
+
+def figures(calibration):
+    """Name, kernel, its options, passes, the calibration's figure, is it a bandwidth."""
+    latencies = [level["latency_ns"] for level in calibration["caches"]["levels"]]
+    one = calibration["bandwidth"]["threads"][0]
+    levels = [level["read_gbs"] for level in calibration["bandwidth"]["levels"]]
+    memory_ns = calibration["memory"][0]["latency_ns"]
+    return [
+        ("latency of L2", "chase", 128 * KIB, 20, latencies[1], False),
+        # A block at a time, within the reach of the TLB.
+        ("latency of L3", "chase", 768 * KIB, 6, latencies[2], False),
+        ("latency of memory", "chase", 24 * MIB, 1, memory_ns, False),
+        ("loads from L2", "load", 128 * KIB, 40, levels[1], True),
+        ("loads from L3", "load", 768 * KIB, 8, levels[2], True),
+        ("loads from memory", "load", 24 * MIB, 1, one["read_gbs"], True),
+        ("triad", "triad", 24 * MIB, 1, one["triad_gbs"], True),
+    ]
+
+
+def modelled(preset, clock_mhz, kernel, size, passes, is_bandwidth):
+    """GB/s, or ns of a line."""
+    gained = experiment.per_pass(
+        MEMLAG, kernel, ["--size", size], passes, 2 * passes, cpu=preset,
+        prefetch="on", record=["--no-heap", "--period", "1000000"])
+    pass_ns = gained["cpu_clk_unhalted.thread"] / clock_mhz * 1000
+    return size / pass_ns if is_bandwidth else pass_ns / (size / LINE_BYTES)
+
+
+failed = False
+for name, calibration in MACHINES.items():
+    file = pathlib.Path(f"{name}.json")
+    file.write_text(json.dumps(calibration))
+    preset = f"{name}.conf"
+    with open(preset, "w") as out:
+        subprocess.run([HOST_PRESET, str(file)], stdout=out, check=True)
+    clock_mhz = calibration["clocks"]["core_ghz"] * 1000
+    for what, kernel, size, passes, told, is_bandwidth in figures(calibration):
+        found = modelled(preset, clock_mhz, kernel, size, passes, is_bandwidth)
+        limit = BANDWIDTH if is_bandwidth else LATENCY
+        within = abs(found / told - 1) <= limit
+        failed |= not within
+        print(f"{name:<8} {what:<18} {told:7.2f} {found:7.2f} {'GB/s' if is_bandwidth else 'ns'}"
+              f" {found / told:6.3f} {'within' if within else 'BEYOND'} {limit:.0%}", flush=True)
+sys.exit(failed)
