@@ -41,7 +41,7 @@ def state(statements, point):
                         0.02)
     else:
         statements.at_most(where + "in off-core demand requests",
-                           point["arrays_demanded"], 1.5)
+                           point["arrays_demanded"], 2)
 
 
 def short(memlag, statements):
