@@ -62,6 +62,7 @@ def figures(calibration):
     levels = [level["read_gbs"] for level in calibration["bandwidth"]["levels"]]
     memory_ns = calibration["memory"][0]["latency_ns"]
     return [
+        ("latency of L1", "chase", 16 * KIB, 100, latencies[0], False),
         ("latency of L2", "chase", 128 * KIB, 20, latencies[1], False),
         # A block at a time, within the reach of the TLB.
         ("latency of L3", "chase", 768 * KIB, 6, latencies[2], False),

@@ -21,6 +21,14 @@ static void window_init(struct window *window, uint64_t capacity, uint32_t entri
         window->entries[0].due = NEVER_DUE;
 }
 
+/* A load waits for a place when it has been asked for already: one less are kept. */
+static uint32_t load_places(uint32_t rob_entries, uint32_t load_buffer_entries)
+{
+        if (load_buffer_entries > rob_entries)
+                return rob_entries;
+        return load_buffer_entries > 1 ? load_buffer_entries - 1 : 1;
+}
+
 void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
                  uint32_t rob_entries, uint32_t load_buffer_entries,
                  uint32_t store_buffer_entries)
@@ -33,8 +41,7 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->look_at = NEVER_DUE;
         thread->fill_count = 1; /* and it is free */
         window_init(&thread->loads, rob_entries,
-                    rob_entries < load_buffer_entries ? rob_entries
-                                                      : load_buffer_entries);
+                    load_places(rob_entries, load_buffer_entries));
         window_init(&thread->stores, store_buffer_entries * INSTRUCTIONS_PER_STORE,
                     store_buffer_entries);
 }

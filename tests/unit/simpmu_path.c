@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* What bounds a core's streams: the intervals of lines on the paths between caches, the
+ * places beyond L2 (Little's law), the load buffer, and streams that run on. */
+#include "simpmu_rig.h"
+
+static void lines_follow_each_other_at_the_interval(void **state)
+{
+        const double intervals[] = {1.5, 8.5, 640, 10240};
+        const uint64_t lines = 4096;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+                struct path path;
+                uint64_t last = 0;
+                path_init(&path, intervals[i]);
+                for (uint64_t line = 0; line < lines; line++)
+                        last = path_take(&path, last);
+                assert_near((double)last, (double)(lines - 1) * intervals[i], 0.05);
+        }
+}
+
+/* A line whose address comes late does not hold up those that are asked for meanwhile,
+ * nor does a path that is not busy. */
+static void a_line_to_come_holds_up_no_earlier_one(void **state)
+{
+        struct path path;
+
+        (void)state;
+        path_init(&path, 10);
+        assert_int_equal(path_take(&path, 5000), 5000);
+        assert_int_equal(path_take(&path, 100), 100);
+        assert_int_equal(path_take(&path, 3000), 3000);
+        assert_int_equal(path_take(&path, 200), 200);
+}
+
+static void a_queue_holds_as_many_as_it_has_places(void **state)
+{
+        struct line_queue queue = {.places = 3};
+        const uint64_t latency = 100;
+        uint64_t begin[9];
+
+        (void)state;
+        for (uint32_t i = 0; i < 9; i++) {
+                begin[i] = line_queue_wait(&queue, i);
+                line_queue_hold(&queue, begin[i] + latency);
+        }
+        for (uint32_t i = 3; i < 9; i++)
+                assert_int_equal(begin[i], begin[i - 3] + latency);
+        assert_false(line_queue_has_room(&queue, begin[8]));
+        assert_true(line_queue_has_room(&queue, begin[6] + latency));
+}
+
+/* A place that is taken for a short time is the next to be free. */
+static void the_place_that_is_free_first_is_taken(void **state)
+{
+        struct line_queue queue = {.places = 2};
+
+        (void)state;
+        line_queue_hold(&queue, 500);
+        line_queue_hold(&queue, 100);
+        assert_int_equal(line_queue_wait(&queue, 0), 100);
+        line_queue_hold(&queue, 200);
+        assert_int_equal(line_queue_wait(&queue, 0), 200);
+}
+
+/* Cycles from line to line of a stream of loads that has come to its pace. */
+static double stream_cycles(const struct simpmu_params *params, uint32_t prefetch)
+{
+        const uint64_t lines = 32768;
+        struct rig *rig = rig_new(params, 1, NO_SAMPLES, 1);
+
+        rig->machine.prefetch = prefetch;
+        read_again(rig, lines * LINE_BYTES);
+        return (double)now_cycles(rig, 0) / (double)lines;
+}
+
+static struct simpmu_params without_pages(void)
+{
+        struct simpmu_params params = default_params();
+
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        return params;
+}
+
+static void places_and_latency_are_the_bandwidth_of_a_stream(void **state)
+{
+        const uint32_t places[] = {8, 16, 24};
+        struct simpmu_params params = without_pages();
+
+        (void)state;
+        params.stream_lines = 64;
+        params.dram_bandwidth_gbs = 1000;
+        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+                params.l2_queue_entries = places[i];
+                assert_near(stream_cycles(&params, 1u << SIMPMU_L2_STREAMER),
+                            DRAM_CYCLES / (double)places[i], 0.1);
+        }
+}
+
+static void the_path_bounds_a_stream(void **state)
+{
+        struct simpmu_params params = without_pages();
+
+        (void)state;
+        params.l2_queue_entries = 64;
+        params.stream_lines = 128;
+        params.l3_bytes_per_cycle = 4;
+        assert_near(stream_cycles(&params, 1u << SIMPMU_L2_STREAMER), 16, 0.03);
+}
+
+/* Each page costs a stream that stops at its end the latency of its first lines. */
+static void a_stream_that_runs_on_loses_nothing_between_pages(void **state)
+{
+        struct simpmu_params params = without_pages();
+
+        (void)state;
+        params.lfb_entries = 1;
+        double on = stream_cycles(&params, 1u << SIMPMU_L2_STREAMER);
+        params.next_page = 0;
+        double stops = stream_cycles(&params, 1u << SIMPMU_L2_STREAMER);
+        assert_true((stops - on) * 64 > 2 * DRAM_CYCLES);
+}
+
+/* Loads that all miss, with a fill buffer each: the load buffer bounds them. */
+static void the_load_buffer_bounds_the_overlap(void **state)
+{
+        const uint64_t loads = 20000;
+        struct simpmu_params params = without_pages();
+
+        (void)state;
+        params.lfb_entries = 32;
+        params.l2_queue_entries = 64;
+        params.load_buffer_entries = 8;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t i = 0; i < loads; i++)
+                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 1);
+        assert_near((double)now_cycles(rig, 0) / (double)loads, DRAM_CYCLES / 8.0, 0.05);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(lines_follow_each_other_at_the_interval),
+            cmocka_unit_test(a_line_to_come_holds_up_no_earlier_one),
+            cmocka_unit_test(a_queue_holds_as_many_as_it_has_places),
+            cmocka_unit_test(the_place_that_is_free_first_is_taken),
+            cmocka_unit_test_teardown(places_and_latency_are_the_bandwidth_of_a_stream,
+                                      free_blocks),
+            cmocka_unit_test_teardown(the_path_bounds_a_stream, free_blocks),
+            cmocka_unit_test_teardown(a_stream_that_runs_on_loses_nothing_between_pages,
+                                      free_blocks),
+            cmocka_unit_test_teardown(the_load_buffer_bounds_the_overlap, free_blocks),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
