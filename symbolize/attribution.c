@@ -14,18 +14,21 @@ struct pass {
         sqlite3_stmt *insert;
 };
 
-static int learn(void *context, const struct sample_location *location)
+static int learn(void *context, const struct raw_sample *sample,
+                 const struct sample_location *location)
 {
+        (void)sample;
         sample_types_learn(context, location);
         return 0;
 }
 
-static int write_row(struct pass *pass, const struct sample_location *location,
+static int write_row(struct pass *pass, const struct raw_sample *sample,
+                     const struct sample_location *location,
                      const struct sample_object *object, uint32_t field)
 {
         sqlite3_stmt *insert = pass->insert;
 
-        sqlite3_bind_int64(insert, 1, location->sample_id);
+        sqlite3_bind_int64(insert, 1, sample->sample_id);
         sqlite3_bind_int64(insert, 2, location->place + INT64_C(1));
         if (object->object != RAW_NONE) {
                 sqlite3_bind_int64(insert, 3, object->object + INT64_C(1));
@@ -41,23 +44,24 @@ static int write_row(struct pass *pass, const struct sample_location *location,
         return 0;
 }
 
-static int attribute(void *context, const struct sample_location *location)
+static int attribute(void *context, const struct raw_sample *sample,
+                     const struct sample_location *location)
 {
         struct pass *pass = context;
         struct attribution *to = pass->attribution;
-        struct sample_type type = sample_types_find(&to->sample_types, location);
+        struct sample_type type = sample_types_find(&to->sample_types, sample, location);
         struct sample_object object;
         uint32_t field;
 
-        if (objects_of_sample(&to->objects, location, &object) < 0 ||
+        if (objects_of_sample(&to->objects, sample, location, &object) < 0 ||
             type_rows_add(&to->type_rows, &type, pass->from->types, pass->from->names,
                           &field) < 0)
                 return diag_no_memory(pass->diag);
         const struct object *touched =
             object.object == RAW_NONE ? NULL : &to->objects.items[object.object];
 
-        resolution_count(&to->resolution, location, touched, type.reason);
-        return write_row(pass, location, &object, field);
+        resolution_count(&to->resolution, sample, location, touched, type.reason);
+        return write_row(pass, sample, location, &object, field);
 }
 
 static int open_all(struct attribution *attribution, const struct object_sources *from)

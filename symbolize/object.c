@@ -174,6 +174,7 @@ static struct object frame_object(struct objects *objects, const char *function,
 }
 
 static struct object stack_object(struct objects *objects,
+                                  const struct raw_sample *sample,
                                   const struct sample_location *location,
                                   uint64_t *offset_bytes)
 {
@@ -186,7 +187,7 @@ static struct object stack_object(struct objects *objects,
         const char *function = frame_function(objects, place);
         char tid[32];
 
-        if (owner != RAW_NONE && owner != location->thread) {
+        if (owner != RAW_NONE && owner != sample->thread) {
                 snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
                 object.name =
                     put_formatted(objects->from.names, "stack of thread %s", tid);
@@ -243,7 +244,8 @@ static void count_in_path(struct objects *objects, const struct raw_allocation *
                 use_path(objects, block->stack, block->region, object)->samples++;
 }
 
-int objects_of_sample(struct objects *objects, const struct sample_location *location,
+int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
+                      const struct sample_location *location,
                       struct sample_object *result)
 {
         const struct sweep *sweep = objects->from.sweep;
@@ -263,7 +265,7 @@ int objects_of_sample(struct objects *objects, const struct sample_location *loc
                                  sweep->raw->allocations[target->index].region);
                 break;
         case TARGET_STACK:
-                object = stack_object(objects, location, &result->offset_bytes);
+                object = stack_object(objects, sample, location, &result->offset_bytes);
                 break;
         case TARGET_VARIABLE:
                 object = variable_object(&sweep->variables[target->index]);

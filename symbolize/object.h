@@ -64,10 +64,10 @@ struct sample_object {
 
 /* 0 or -ENOMEM; on error OBJECTS is still to be freed. */
 int objects_open(struct objects *objects, const struct object_sources *from);
-/* The object that the sample at LOCATION touched, made when it is the first to. 0 or
- * -ENOMEM.
+/* The object that SAMPLE at LOCATION touched, made when it is the first to. 0 or -ENOMEM.
  */
-int objects_of_sample(struct objects *objects, const struct sample_location *location,
+int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
+                      const struct sample_location *location,
                       struct sample_object *result);
 /* The path of blocks, or of mapped regions, that were allocated at STACK. */
 struct object_path *objects_path(const struct objects *objects, uint32_t stack,

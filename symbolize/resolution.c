@@ -83,7 +83,7 @@ static const char *no_object(const struct object *object)
         return object->kind == OBJECT_UNKNOWN ? nothing_mapped : NULL;
 }
 
-void resolution_count(struct resolution *resolution,
+void resolution_count(struct resolution *resolution, const struct raw_sample *sample,
                       const struct sample_location *location, const struct object *object,
                       enum untyped type)
 {
@@ -93,8 +93,7 @@ void resolution_count(struct resolution *resolution,
         count(resolution, SUBJECT_LINE, no_line(raw, place));
         count(resolution, SUBJECT_FUNCTION, no_function(raw, place));
         count(resolution, SUBJECT_STACK,
-              location->stack == RAW_NONE ? "no stack"
-                                          : resolution->stacks[location->stack]);
+              sample->stack == RAW_NONE ? "no stack" : resolution->stacks[sample->stack]);
         count(resolution, SUBJECT_OBJECT, no_object(object));
         count(resolution, SUBJECT_TYPE, untyped_reason(type));
         if (place->in_image && !raw->modules[place->module].verified)

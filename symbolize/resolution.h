@@ -36,7 +36,7 @@ struct resolution {
 /* The places of SWEEP have been named. 0 or -ENOMEM. */
 int resolution_open(struct resolution *resolution, const struct sweep *sweep);
 /* Counts a sample whose address is in OBJECT (NULL: it has no address). */
-void resolution_count(struct resolution *resolution,
+void resolution_count(struct resolution *resolution, const struct raw_sample *sample,
                       const struct sample_location *location, const struct object *object,
                       enum untyped type);
 /* Writes the table resolution, which is empty, and the ledger. 0 or a negative errno

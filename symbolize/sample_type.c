@@ -316,13 +316,14 @@ static struct sample_type by_block(struct sample_types *finder,
 }
 
 struct sample_type sample_types_find(struct sample_types *finder,
+                                     const struct raw_sample *sample,
                                      const struct sample_location *location)
 {
         const struct place *place = &finder->sweep->places[location->place];
         uint64_t offset;
         uint32_t type;
 
-        if (location->target.kind == TARGET_NONE)
+        if (!sample->has_addr)
                 return open_for(UNTYPED_NO_ADDRESS);
         if (location->target.kind == TARGET_BLOCK)
                 return by_block(finder, location);

@@ -53,6 +53,7 @@ void sample_types_learn(struct sample_types *sample_types,
                         const struct sample_location *location);
 /* Out of memory shows in the names. */
 struct sample_type sample_types_find(struct sample_types *sample_types,
+                                     const struct raw_sample *sample,
                                      const struct sample_location *location);
 void sample_types_free(struct sample_types *sample_types);
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "place.h"
 
 /* ---- rows by process ---- */
@@ -265,10 +264,7 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
         const struct timeline *timeline = &nothing;
         int error = 0;
 
-        *location = (struct sample_location){.sample_id = sample->sample_id,
-                                             .thread = sample->thread,
-                                             .stack = sample->stack,
-                                             .frame = RAW_NONE};
+        *location = (struct sample_location){.frame = RAW_NONE};
         if (sample->process != RAW_NONE) {
                 timeline = &sweep->pasts[sample->process].timeline;
                 error = advance(sweep, sample->process, sample->time_ns);
@@ -287,35 +283,8 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
 
 /* ---- passes ---- */
 
-/* So many samples are remembered for the passes after the first; of recordings with more,
- * none, and they are read again. */
-enum { KEPT_LIMIT = 2 << 20 };
-
-static void forget_samples(struct sweep *sweep)
-{
-        free(sweep->kept);
-        sweep->kept = NULL;
-        sweep->kept_count = sweep->kept_capacity = 0;
-        sweep->keeps = false;
-}
-
-static int keep_sample(void *context, const struct sample_location *location)
-{
-        struct sweep *sweep = context;
-
-        if (!sweep->keeps)
-                return 0;
-        if (sweep->kept_count == KEPT_LIMIT ||
-            array_reserve(&sweep->kept, &sweep->kept_capacity, sweep->kept_count,
-                          sizeof(*sweep->kept)) < 0)
-                forget_samples(sweep);
-        else
-                sweep->kept[sweep->kept_count++] = *location;
-        return 0;
-}
-
-static int read_samples(struct sweep *sweep, sample_visit *visit, void *context,
-                        struct diag *diag)
+int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
+                  struct diag *diag)
 {
         struct raw_sample sample;
         struct sample_location location;
@@ -327,20 +296,9 @@ static int read_samples(struct sweep *sweep, sample_visit *visit, void *context,
                         return more;
                 if (locate(sweep, &sample, &location) < 0)
                         return diag_no_memory(diag);
-                error = visit(context, &location);
+                if (visit)
+                        error = visit(context, &sample, &location);
         }
-        return error;
-}
-
-int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
-                  struct diag *diag)
-{
-        int error = 0;
-
-        if (!sweep->keeps)
-                return read_samples(sweep, visit, context, diag);
-        for (size_t i = 0; i < sweep->kept_count && !error; i++)
-                error = visit(context, &sweep->kept[i]);
         return error;
 }
 
@@ -386,8 +344,7 @@ int sweep_run(struct sweep *sweep, const struct raw *raw,
                 return error;
         if (prepare(sweep) < 0)
                 return diag_no_memory(diag);
-        sweep->keeps = true;
-        error = read_samples(sweep, keep_sample, sweep, diag);
+        error = sweep_samples(sweep, NULL, NULL, diag);
         if (!error && ask_other_stacks(sweep) < 0)
                 error = diag_no_memory(diag);
         return error;
@@ -425,7 +382,6 @@ void sweep_free(struct sweep *sweep)
         samples_close(&sweep->samples);
         if (sweep->pasts)
                 restart(sweep);
-        forget_samples(sweep);
         free_modules(sweep);
         free_group(&sweep->mappings);
         free_group(&sweep->allocations);

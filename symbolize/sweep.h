@@ -67,9 +67,6 @@ struct frame {
 
 /* Where a sample was. */
 struct sample_location {
-        int64_t sample_id;
-        uint32_t thread;
-        uint32_t stack;
         uint32_t place;
         uint32_t frame; /* in which the address lies; RAW_NONE: not known, or in none */
         struct target target;
@@ -127,12 +124,8 @@ struct sweep {
         struct by_process allocations;
         struct stack_date *dates; /* by process and time */
         size_t date_count;
-        size_t *first_date;           /* of each process in DATES */
-        struct process_past *pasts;   /* of raw's processes */
-        struct sample_location *kept; /* of all samples in the order of time, unless */
-        size_t kept_count;            /* there are too many */
-        size_t kept_capacity;
-        bool keeps;
+        size_t *first_date;         /* of each process in DATES */
+        struct process_past *pasts; /* of raw's processes */
 };
 
 /* Finds the places of all samples of DB and of all stacks of RAW, whose modules are
@@ -142,7 +135,8 @@ int sweep_run(struct sweep *sweep, const struct raw *raw,
               const struct debug_search *search, struct db *db, struct diag *diag);
 
 /* What is to be done with a sample. 0 or a negative errno value, which ends the pass. */
-typedef int sample_visit(void *context, const struct sample_location *location);
+typedef int sample_visit(void *context, const struct raw_sample *sample,
+                         const struct sample_location *location);
 
 /* Goes over all samples again, in the order of time. 0 or a negative errno value. */
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
