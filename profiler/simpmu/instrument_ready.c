@@ -87,8 +87,8 @@ static Bool same(struct depend a, struct depend b)
 }
 
 /* What comes a hit of L1 or less after the COUNTED instructions of the block have issued
- * needs no ready time because of when they did: a chain that begins there is taken for so
- * much shorter, once. */
+ * needs no ready time because of when they did. Too generous: a short chain of simple
+ * instructions that begins anew there runs at the speed of issue. */
 static struct depend without_past_issue(const struct pass *pass, struct depend depends)
 {
         const ULong issue = 1ULL << ISSUE_TIME;
