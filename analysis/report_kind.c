@@ -41,26 +41,25 @@
 #define CONTENDED_LEGEND                                                                 \
         "; contended: samples that waited long while DRAM bandwidth was short"
 
-#define PERCENT(ratio) " iif(" ratio " IS NULL, '-', printf('%.0f%%', 100 * " ratio "))"
+/* One more column, "-" where VALUE is not known. */
+#define KNOWN(value, format, name)                                                       \
+        ", iif(" value " IS NULL, '-', printf('" format "', " value ")) AS \"" name "\""
+#define PERCENT(ratio, name) KNOWN("100 * " ratio, "%.0f%%", name)
+#define LMRL                 KNOWN("lmrl_cycles", "%.1f", "LMRL")
+#define CORES_AND_BANDWIDTH                                                              \
+        KNOWN("active_cores", "%.1f", "cores")                                           \
+        KNOWN("read_gbs", "%.2f", "read GB/s")                                           \
+        KNOWN("write_gbs", "%.2f", "write GB/s")
+#define FB_FULL PERCENT("fb_full_ratio", "FB full")
+#define L1_MISS KNOWN("l1_miss_latency_cycles", "%.1f", "L1 miss")
+#define SHARES                                                                           \
+        PERCENT("use_ratio", "used")                                                     \
+        PERCENT("productive_ratio", "work")                                              \
+        PERCENT("latency_ratio", "latency")                                              \
+        PERCENT("bandwidth_ratio", "bandwidth")
 #define PHASES                                                                           \
         " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)"                   \
         " ORDER BY start_ns LIMIT ?1"
-
-static const char
-    phase_sql[] = "SELECT printf('%.3f', start_ns / 1e6) AS \"start ms\","
-                  " printf('%.3f', p.end_ns / 1e6) AS \"end ms\", coalesce(p.bound, '-') "
-                  "AS bound,"
-                  " iif(lmrl_cycles IS NULL, '-', printf('%.1f', lmrl_cycles)) AS LMRL,"
-                  " iif(active_cores IS NULL, '-', printf('%.1f', active_cores)) AS "
-                  "cores,"
-                  " iif(read_gbs IS NULL, '-', printf('%.2f', read_gbs)) AS \"read "
-                  "GB/s\","
-                  " iif(write_gbs IS NULL, '-', printf('%.2f', write_gbs)) AS \"write "
-                  "GB/s\"," PERCENT("use_ratio") " AS used," PERCENT("productive_ratio") " AS work," PERCENT(
-                      "latency_ratio") " AS latency," PERCENT("bandwidth_ratio") " AS "
-                                                                                 "bandwid"
-                                                                                 "t"
-                                                                                 "h" PHASES;
 
 static const struct report_kind kinds[] = {
     {
@@ -199,16 +198,9 @@ static const struct report_kind kinds[] = {
                     " lmrl_cycles DESC, interval_id LIMIT ?1",
         .table_sql =
             "SELECT interval_id AS interval, printf('%.3f', start_ns / 1e6)"
-            " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\","
-            " iif(lmrl_cycles IS NULL, '-', printf('%.1f', lmrl_cycles)) AS LMRL,"
-            " iif(l1_miss_latency_cycles IS NULL, '-', printf('%.1f', "
-            "l1_miss_latency_cycles)) AS \"L1 miss\","
-            " iif(fb_full_ratio IS NULL, '-', printf('%.0f%%', 100 * fb_full_ratio)) AS "
-            "\"FB full\","
-            " iif(active_cores IS NULL, '-', printf('%.1f', active_cores)) AS cores,"
-            " iif(read_gbs IS NULL, '-', printf('%.2f', read_gbs)) AS \"read GB/s\","
-            " iif(write_gbs IS NULL, '-', printf('%.2f', write_gbs)) AS \"write GB/s\","
-            " CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
+            " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\"" LMRL L1_MISS
+                FB_FULL CORES_AND_BANDWIDTH
+            ", CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
             " AS contended, coalesce(bound, '-') AS bound "
             "FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"
             " interval_id LIMIT ?1",
@@ -222,7 +214,10 @@ static const struct report_kind kinds[] = {
         .name = "phase",
         .rows_sql = "SELECT p.*, duration_ns, active_cores, use_ratio, productive_ratio,"
                     " latency_ratio, bandwidth_ratio, other_stall_ratio" PHASES,
-        .table_sql = phase_sql,
+        .table_sql =
+            "SELECT printf('%.3f', start_ns / 1e6) AS \"start ms\","
+            " printf('%.3f', p.end_ns / 1e6) AS \"end ms\","
+            " coalesce(p.bound, '-') AS bound" LMRL CORES_AND_BANDWIDTH SHARES PHASES,
         .alignment = "rrlrrrrrrrr",
         .legend =
             "phases in the order of time: neighbouring intervals with one bound; used: "
