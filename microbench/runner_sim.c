@@ -278,9 +278,10 @@ static void close_sim(struct runner *runner)
 static int prepare(struct sim_runner *sim, struct diag *diag)
 {
         const char *temporary = getenv("TMPDIR");
-        int length =
-            snprintf(sim->directory, sizeof(sim->directory), "%s/memlag-validate.XXXXXX",
-                     temporary && *temporary ? temporary : "/tmp");
+        if (!temporary || !*temporary)
+                temporary = "/tmp";
+        int length = snprintf(sim->directory, sizeof(sim->directory),
+                              "%s/memlag-validate.XXXXXX", temporary);
         bool fits = length >= 0 && (size_t)length < sizeof(sim->directory);
         if (!fits || !mkdtemp(sim->directory)) {
                 int rc = fits ? -errno : -ENAMETOOLONG;
@@ -288,8 +289,7 @@ static int prepare(struct sim_runner *sim, struct diag *diag)
                 return diag_set(diag, rc,
                                 "cannot make a directory for the trials in %.300s: %s; "
                                 "TMPDIR names another place",
-                                temporary && *temporary ? temporary : "/tmp",
-                                strerror(-rc));
+                                temporary, strerror(-rc));
         }
         snprintf(sim->database, sizeof(sim->database), "%s/trial.db", sim->directory);
         snprintf(sim->log, sizeof(sim->log), "%s/log", sim->directory);
