@@ -205,6 +205,18 @@ static int measure_loads(struct survey *survey, struct chase *chase, json_t *cur
         return 0;
 }
 
+/* The chase alone, where it can be counted, and beside each load. */
+static int measure_idle_and_loads(struct survey *survey, struct chase *chase,
+                                  struct counted *idle, json_t *curve,
+                                  struct load_point *points, size_t *count,
+                                  struct diag *diag)
+{
+        int rc = 0;
+        if (survey->events)
+                rc = chase_counted(survey, chase, NULL, 0, idle, diag);
+        return rc < 0 ? rc : measure_loads(survey, chase, curve, points, count, diag);
+}
+
 static json_t *loaded_json(const struct survey *survey, json_t *curve,
                            const struct counted *idle, struct load_point *points,
                            size_t count)
@@ -226,16 +238,18 @@ json_t *survey_loaded(struct survey *survey, struct diag *diag)
         struct chase chase;
         struct counted idle = {.chase = {NAN, NAN}};
         size_t count = 0;
-        int rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1, &chase,
-                            diag);
-        if (rc < 0)
-                return NULL;
+        int rc = 0;
         json_t *loaded = NULL, *curve = json_array();
-        if (survey->events)
-                rc = chase_counted(survey, &chase, NULL, 0, &idle, diag);
-        if (rc == 0)
-                rc = measure_loads(survey, &chase, curve, points, &count, diag);
-        chase_close(&chase);
+        /* One CPU has no other to load it, and without a PMU nothing to count either. */
+        if (survey->cpus.count > 1 || survey->events) {
+                rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
+                                &chase, diag);
+                if (rc == 0) {
+                        rc = measure_idle_and_loads(survey, &chase, &idle, curve, points,
+                                                    &count, diag);
+                        chase_close(&chase);
+                }
+        }
         if (rc == 0)
                 loaded = loaded_json(survey, curve, &idle, points, count);
         json_decref(curve);
