@@ -80,8 +80,15 @@ static char *read_all(int fd, size_t bytes, size_t *got)
         return text;
 }
 
-int perf_map_read(int64_t pid, struct range_map *map, struct string_pool *names,
-                  struct looked_for *looked_for)
+static bool believed(const struct stat *status)
+{
+        return S_ISREG(status->st_mode) &&
+               (status->st_uid == geteuid() || status->st_uid == 0) &&
+               status->st_size <= LIST_MAX_BYTES;
+}
+
+int perf_map_read(int64_t pid, int64_t begun_s, struct range_map *map,
+                  struct string_pool *names, struct looked_for *looked_for, bool *older)
 {
         char path[64];
         struct stat status;
@@ -90,15 +97,17 @@ int perf_map_read(int64_t pid, struct range_map *map, struct string_pool *names,
         snprintf(path, sizeof(path), "/tmp/perf-%" PRId64 ".map", pid);
         int error = looked_for_add(looked_for, path);
 
+        *older = false;
         if (error)
                 return error;
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
 
         if (fd < 0)
                 return 0;
-        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-            (status.st_uid == geteuid() || status.st_uid == 0) &&
-            status.st_size <= LIST_MAX_BYTES) {
+        bool is_list = fstat(fd, &status) == 0 && believed(&status);
+
+        *older = is_list && status.st_mtim.tv_sec < begun_s;
+        if (is_list && !*older) {
                 char *text = read_all(fd, (size_t)status.st_size, &bytes);
 
                 error = text ? perf_map_parse(text, bytes, map, names) : -ENOMEM;

@@ -101,14 +101,18 @@ static int put_id(struct reader *reader, int64_t **ids, size_t index, sqlite3_st
 static int read_process(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        int error = put_id(reader, &raw->processes, raw->process_count, row);
+        int error = put_id(reader, &raw->process_ids, raw->process_count, row);
 
         if (error)
                 return error;
-        if (array_reserve(&raw->pids, &reader->capacity, raw->process_count,
-                          sizeof(*raw->pids)) < 0)
+        if (array_reserve(&raw->processes, &reader->capacity, raw->process_count,
+                          sizeof(*raw->processes)) < 0)
                 return no_memory(reader);
-        raw->pids[raw->process_count++] = sqlite3_column_int64(row, 1);
+        bool known = sqlite3_column_type(row, 2) != SQLITE_NULL;
+
+        raw->processes[raw->process_count++] = (struct raw_process){
+            .pid = sqlite3_column_int64(row, 1),
+            .begun_s = known ? sqlite3_column_int64(row, 2) : INT64_MIN};
         return 0;
 }
 
@@ -123,7 +127,7 @@ static int read_thread(struct reader *reader, sqlite3_stmt *row)
                           sizeof(*raw->threads)) < 0)
                 return no_memory(reader);
         raw->threads[raw->thread_count++] = (struct raw_thread){
-            .process = raw_index(row, 1, raw->processes, raw->process_count),
+            .process = raw_index(row, 1, raw->process_ids, raw->process_count),
             .tid = sqlite3_column_int64(row, 2),
             .thread_pointer = (uint64_t)sqlite3_column_int64(row, 3)};
         return 0;
@@ -157,7 +161,7 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
 static int read_executable(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        uint32_t process = raw_index(row, 0, raw->processes, raw->process_count);
+        uint32_t process = raw_index(row, 0, raw->process_ids, raw->process_count);
 
         if (!raw->executables) {
                 raw->executables = malloc(raw->process_count * sizeof(uint32_t));
@@ -193,7 +197,7 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
         struct raw_mapping *mapping = &raw->mappings[raw->mapping_count++];
 
         *mapping = (struct raw_mapping){
-            .process = raw_index(row, 0, raw->processes, raw->process_count),
+            .process = raw_index(row, 0, raw->process_ids, raw->process_count),
             .kind = mapping_kind((const char *)sqlite3_column_text(row, 1)),
             .start = (uint64_t)sqlite3_column_int64(row, 2),
             .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 4),
@@ -218,7 +222,7 @@ static int read_stack(struct reader *reader, sqlite3_stmt *row)
                 return no_memory(reader);
         raw->stacks[raw->stack_count++] = (struct raw_stack){
             .parent = parent,
-            .process = raw_index(row, 2, raw->processes, raw->process_count),
+            .process = raw_index(row, 2, raw->process_ids, raw->process_count),
             .ip = (uint64_t)sqlite3_column_int64(row, 3)};
         return 0;
 }
@@ -241,7 +245,7 @@ static int read_allocation(struct reader *reader, sqlite3_stmt *row)
                           sizeof(*raw->allocations)) < 0)
                 return no_memory(reader);
         raw->allocations[raw->allocation_count++] = (struct raw_allocation){
-            .process = raw_index(row, 0, raw->processes, raw->process_count),
+            .process = raw_index(row, 0, raw->process_ids, raw->process_count),
             .region = maps_region(row, 1),
             .addr = (uint64_t)sqlite3_column_int64(row, 2),
             .size_bytes = (uint64_t)sqlite3_column_int64(row, 3),
@@ -272,7 +276,14 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
                 const char *sql;
                 read_row *read;
         } tables[] = {
-            {"SELECT process_id, pid FROM process ORDER BY process_id", read_process},
+            /* When one began that was there before the run (start_ns is 0) is not known.
+             * Modelled time is no wall clock. */
+            {"SELECT process_id, pid, CASE"
+             " WHEN (SELECT value FROM run WHERE key = 'numbers') = 'modelled' THEN began"
+             " WHEN start_ns > 0 THEN began + start_ns / 1000000000 END"
+             " FROM process, (SELECT CAST(strftime('%s', (SELECT value FROM run"
+             " WHERE key = 'start')) AS INTEGER) AS began) ORDER BY process_id",
+             read_process},
             {"SELECT thread_id, process_id, tid, address FROM thread"
              " LEFT JOIN thread_pointer USING (thread_id) ORDER BY thread_id",
              read_thread},
@@ -349,8 +360,8 @@ void raw_free(struct raw *raw)
                 if (raw->modules[i].state == MODULE_READY)
                         elf_file_close(&raw->modules[i].file);
         }
+        free(raw->process_ids);
         free(raw->processes);
-        free(raw->pids);
         free(raw->executables);
         free(raw->threads);
         free(raw->thread_ids);

@@ -24,6 +24,11 @@ struct raw_period {
         int64_t end_ns; /* INT64_MAX: to the end */
 };
 
+struct raw_process {
+        int64_t pid;
+        int64_t begun_s; /* it began no earlier, since 1970; INT64_MIN: not known */
+};
+
 struct raw_thread {
         uint32_t process;
         int64_t tid;
@@ -69,8 +74,8 @@ struct raw_total {
 };
 
 struct raw {
-        int64_t *processes; /* ids */
-        int64_t *pids;
+        struct raw_process *processes;
+        int64_t *process_ids;
         uint32_t *executables; /* of each process: the module; RAW_NONE: unknown */
         size_t process_count;
         struct raw_thread *threads;

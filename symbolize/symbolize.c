@@ -26,6 +26,7 @@ struct stage {
         struct name_sources sources;
         struct looked_for looked_for;
         struct debuginfod *debuginfod;
+        int64_t older_perf_maps; /* lists of code that earlier processes have left */
 };
 
 /* The places, their accesses and the variables of one module, as lists of pointers. */
@@ -238,6 +239,21 @@ static void name_made_code(struct stage *stage, uint32_t process,
         }
 }
 
+/* The list of code that PROCESS made. Where files are copies of another machine's, the
+ * lists here are of other processes. */
+static int read_perf_map(struct stage *stage, uint32_t process, struct range_map *made)
+{
+        const struct raw_process *raw = &stage->raw.processes[process];
+        bool older = false;
+        int error = stage->files.symfs
+                        ? 0
+                        : perf_map_read(raw->pid, raw->begun_s, made, stage->names,
+                                        &stage->looked_for, &older);
+
+        stage->older_perf_maps += older;
+        return error;
+}
+
 static int name_places_without_file(struct stage *stage)
 {
         bool *asked = calloc(stage->raw.process_count + 1, sizeof(*asked));
@@ -250,9 +266,7 @@ static int name_places_without_file(struct stage *stage)
                 if (process == RAW_NONE || asked[process])
                         continue;
                 asked[process] = true;
-                if (!stage->files.symfs) /* else the lists here are of other processes */
-                        error = perf_map_read(stage->raw.pids[process], &made,
-                                              stage->names, &stage->looked_for);
+                error = read_perf_map(stage, process, &made);
                 if (!error)
                         name_made_code(stage, process, &made);
                 range_map_free(&made);
@@ -280,6 +294,9 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
                                             stage->names, stage->allocators};
         int error = result_write(&from, db, diag);
 
+        if (!error)
+                error = db_ledger_set(db, "symbolize", "perf maps of earlier processes",
+                                      stage->older_perf_maps, "files", diag);
         if (!error)
                 error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
         return error ? error : db_exec(db, "COMMIT", diag);

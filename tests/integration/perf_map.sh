@@ -55,6 +55,28 @@ sqlite3 t.db "UPDATE location SET function = 'kept' WHERE function = 'made again
 [ "$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'kept'")" = \
         "$samples" ] || fail "a second run has named everything again"
 
+# One that an earlier process of this number has left is not believed, and that is said:
+# one that is older than the run, or, where time is real, than the process.
+older="SELECT total(value) FROM ledger WHERE kind = 'perf maps of earlier processes'"
+began=$(sqlite3 t.db "SELECT strftime('%s', value) FROM run WHERE key = 'start'")
+cp t.db real.db
+sqlite3 real.db "UPDATE run SET value = 'measured' WHERE key = 'numbers';
+        UPDATE process SET start_ns = 10000000000"
+for case in "t.db -1 1.0" "t.db 0 0.0" "real.db 9 1.0" "real.db 10 0.0"; do
+        # shellcheck disable=SC2086 # three words
+        set -- $case
+        touch -d "@$((began + $2))" "$list"
+        "$MEMLAG" symbolize "$1"
+        [ "$(sqlite3 "$1" "$older")" = "$3" ] || fail "the ledger is wrong for $case"
+        named=$(sqlite3 "$1" "SELECT count(*) FROM sample_view WHERE function = 'made again'")
+        [ "$3" = 1.0 ] && wanted=0 || wanted=$samples
+        [ "$named" = "$wanted" ] || fail "$named samples named by the list, $case"
+done
+sqlite3 real.db "UPDATE process SET start_ns = 0" # it was there before the run
+touch -d 2001-01-01 "$list"
+"$MEMLAG" symbolize real.db
+[ "$(sqlite3 real.db "$older")" = 0.0 ] || fail "when the process began is not known"
+
 # Another's list is not believed, and nothing waits for a FIFO.
 rm -f "$list"
 mkfifo "$list"
