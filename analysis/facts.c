@@ -42,7 +42,11 @@ static char **origin_of_field(const struct machine_facts *machine, const double 
                 return &origins->l3_latency;
         if (field == &machine->dram_latency_cycles)
                 return &origins->dram_latency;
-        return field == &machine->dram_bandwidth_gbs ? &origins->dram_bandwidth : NULL;
+        if (field == &machine->dram_bandwidth_gbs)
+                return &origins->dram_bandwidth;
+        if (field == &machine->dram_knee_gbs)
+                return &origins->dram_knee;
+        return field == &machine->saturating_cores ? &origins->saturating_cores : NULL;
 }
 
 int facts_machine(struct db *db, struct machine_facts *machine,
@@ -73,6 +77,8 @@ void machine_origins_free(struct machine_origins *origins)
         free(origins->l3_latency);
         free(origins->dram_latency);
         free(origins->dram_bandwidth);
+        free(origins->dram_knee);
+        free(origins->saturating_cores);
 }
 
 /* ---- the counters ---- */

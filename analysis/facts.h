@@ -12,6 +12,8 @@ struct machine_origins {
         char *l3_latency;
         char *dram_latency;
         char *dram_bandwidth;
+        char *dram_knee;
+        char *saturating_cores;
 };
 void machine_origins_free(struct machine_origins *origins);
 

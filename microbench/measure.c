@@ -3,6 +3,7 @@
 #include "measure.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -65,12 +66,16 @@ int cpu_pin(int cpu, struct diag *diag)
 /* ---- threads ------------------------------------------------------------------------
  */
 
+struct member;
+
 enum team_state { TEAM_GATHERS, TEAM_RUNS, TEAM_FAILED };
 
 struct team {
         const struct kernel *kernel;
         const struct kernel_parameters *parameters;
-        size_t rounds;
+        struct member *members; /* parameters->threads */
+        struct measurement *rounds;
+        size_t round_count;
         pthread_barrier_t barrier; /* of all members */
         pthread_mutex_t mutex;     /* of what follows */
         pthread_cond_t changed;
@@ -79,8 +84,9 @@ struct team {
         struct diag *diag;
 };
 
-struct round {
-        double seconds; /* sums over the timed passes */
+/* What one member did between two barriers. */
+struct span {
+        double begin, end; /* by clock_seconds */
         uint64_t tsc_ticks;
 };
 
@@ -89,7 +95,7 @@ struct member {
         struct kernel_share share;
         int cpu; /* -1: any */
         pthread_t thread;
-        struct round *rounds;
+        struct span span; /* the latest one */
         int64_t huge_bytes;
 };
 
@@ -132,19 +138,39 @@ static bool team_failed(struct team *team)
         return failed;
 }
 
-/* All members begin at the same time. */
-static void run_timed(struct member *member, uint64_t passes, struct round *round)
+/* Adds the time from the first member's begin to the last one's end: members that could
+ * not run side by side, on a busy machine, took the time of both. Ticks are those of one
+ * member, as the counters of two CPUs need not agree. */
+static void add_spans(const struct team *team, struct measurement *round)
 {
-        const struct kernel *kernel = member->team->kernel;
-        pthread_barrier_wait(&member->team->barrier);
-        double seconds = clock_seconds();
-        uint64_t tsc = clock_tsc();
-        kernel->run(&member->share, passes);
-        round->tsc_ticks += clock_tsc() - tsc;
-        round->seconds += clock_seconds() - seconds;
+        const struct span *first = &team->members[0].span;
+        double begin = first->begin, end = first->end;
+        for (uint32_t i = 1; i < team->parameters->threads; i++) {
+                begin = fmin(begin, team->members[i].span.begin);
+                end = fmax(end, team->members[i].span.end);
+        }
+        round->seconds += end - begin;
+        round->tsc_ticks +=
+            (double)first->tsc_ticks * (end - begin) / (first->end - first->begin);
 }
 
-static void run_round(struct member *member, struct round *round)
+/* All members begin at the same time; when all have ended, one adds up. The spans stay
+ * until that one comes to the next beginning too. */
+static void run_timed(struct member *member, uint64_t passes, struct measurement *round)
+{
+        struct team *team = member->team;
+        struct span *span = &member->span;
+        pthread_barrier_wait(&team->barrier);
+        span->begin = clock_seconds();
+        uint64_t tsc = clock_tsc();
+        team->kernel->run(&member->share, passes);
+        span->tsc_ticks = clock_tsc() - tsc;
+        span->end = clock_seconds();
+        if (pthread_barrier_wait(&team->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+                add_spans(team, round);
+}
+
+static void run_round(struct member *member, struct measurement *round)
 {
         const struct kernel *kernel = member->team->kernel;
         uint64_t passes = member->team->parameters->passes;
@@ -160,10 +186,11 @@ static void run_round(struct member *member, struct round *round)
 
 static void run_all(struct member *member)
 {
-        if (!member->team->kernel->flush)
-                member->team->kernel->run(&member->share, 1);
-        for (size_t i = 0; i < member->team->rounds; i++)
-                run_round(member, &member->rounds[i]);
+        struct team *team = member->team;
+        if (!team->kernel->flush)
+                team->kernel->run(&member->share, 1);
+        for (size_t i = 0; i < team->round_count; i++)
+                run_round(member, &team->rounds[i]);
 }
 
 static void *member_main(void *argument)
@@ -208,24 +235,16 @@ static void run_members(struct team *team, struct member *members, uint32_t coun
                 pthread_join(members[i].thread, NULL);
 }
 
-/* A round takes as long as its slowest member. */
-static void summarise(const struct team *team, const struct member *members,
-                      struct measurement *rounds)
+/* How much of the data was on huge pages; -1: unknown. */
+static int64_t huge_bytes_of(const struct team *team)
 {
-        for (uint32_t m = 0; m < team->parameters->threads; m++) {
-                for (size_t i = 0; i < team->rounds; i++) {
-                        const struct round *round = &members[m].rounds[i];
-                        int64_t *huge_bytes = &rounds[i].huge_bytes;
-                        if (round->seconds > rounds[i].seconds) {
-                                rounds[i].seconds = round->seconds;
-                                rounds[i].tsc_ticks = (double)round->tsc_ticks;
-                        }
-                        if (members[m].huge_bytes < 0 || *huge_bytes < 0)
-                                *huge_bytes = -1;
-                        else
-                                *huge_bytes += members[m].huge_bytes;
-                }
+        int64_t sum = 0;
+        for (uint32_t i = 0; i < team->parameters->threads; i++) {
+                if (team->members[i].huge_bytes < 0)
+                        return -1;
+                sum += team->members[i].huge_bytes;
         }
+        return sum;
 }
 
 static int check(const struct kernel *kernel, const struct kernel_parameters *parameters,
@@ -236,9 +255,7 @@ static int check(const struct kernel *kernel, const struct kernel_parameters *pa
         return kernel->check ? kernel->check(parameters, diag) : 0;
 }
 
-static int measure_members(struct team *team, struct member *members,
-                           const struct cpu_list *cpus, struct round *times,
-                           struct measurement *rounds)
+static int measure_members(struct team *team, const struct cpu_list *cpus)
 {
         uint32_t threads = team->parameters->threads;
         bool pinned = threads <= cpus->count;
@@ -250,20 +267,20 @@ static int measure_members(struct team *team, struct member *members,
                 memset(common, 0, team->kernel->common_bytes);
         }
         for (uint32_t i = 0; i < threads; i++)
-                members[i] = (struct member){
+                team->members[i] = (struct member){
                     .team = team,
                     .cpu = pinned ? cpus->cpus[i] : -1,
-                    .rounds = times + i * team->rounds,
                     .share = {.parameters = team->parameters,
                               .thread = i,
                               .common = common},
                 };
-        for (size_t i = 0; i < team->rounds; i++)
-                rounds[i] = (struct measurement){.pinned = pinned};
-        run_members(team, members, threads);
+        for (size_t i = 0; i < team->round_count; i++)
+                team->rounds[i] = (struct measurement){.pinned = pinned};
+        run_members(team, team->members, threads);
         free(common);
-        if (team->rc == 0)
-                summarise(team, members, rounds);
+        int64_t huge_bytes = team->rc == 0 ? huge_bytes_of(team) : -1;
+        for (size_t i = 0; i < team->round_count; i++)
+                team->rounds[i].huge_bytes = huge_bytes;
         return team->rc;
 }
 
@@ -275,23 +292,25 @@ int measure(const struct kernel *kernel, const struct kernel_parameters *paramet
         if (rc < 0)
                 return rc;
         struct team team = {
-            .kernel = kernel, .parameters = parameters, .rounds = count, .diag = diag};
-        struct member *members = calloc(parameters->threads, sizeof(*members));
-        struct round *times = calloc(parameters->threads * count, sizeof(*times));
-        int error = pthread_barrier_init(&team.barrier, NULL, parameters->threads);
-        if (!members || !times || error) {
-                free(members);
-                free(times);
+            .kernel = kernel,
+            .parameters = parameters,
+            .members = calloc(parameters->threads, sizeof(*team.members)),
+            .rounds = rounds,
+            .round_count = count,
+            .diag = diag,
+        };
+        if (!team.members ||
+            pthread_barrier_init(&team.barrier, NULL, parameters->threads) != 0) {
+                free(team.members);
                 return diag_set(diag, -ENOMEM, "no memory for %u threads",
                                 parameters->threads);
         }
         pthread_mutex_init(&team.mutex, NULL);
         pthread_cond_init(&team.changed, NULL);
-        rc = measure_members(&team, members, cpus, times, rounds);
+        rc = measure_members(&team, cpus);
         pthread_cond_destroy(&team.changed);
         pthread_mutex_destroy(&team.mutex);
         pthread_barrier_destroy(&team.barrier);
-        free(times);
-        free(members);
+        free(team.members);
         return rc;
 }

@@ -23,8 +23,9 @@ void cpu_list_free(struct cpu_list *list);
 int cpu_pin(int cpu, struct diag *diag);
 
 struct measurement {
-        double seconds;     /* CLOCK_MONOTONIC_RAW, of all passes */
-        double tsc_ticks;   /* the same by the time stamp counter */
+        double seconds;     /* of all passes, from the first thread's begin to the last
+                               one's end, by CLOCK_MONOTONIC_RAW */
+        double tsc_ticks;   /* the same in ticks of the time stamp counter */
         bool pinned;        /* false: more threads than CPUs, so they were not */
         int64_t huge_bytes; /* of the data, on huge pages; -1: unknown */
 };

@@ -181,6 +181,7 @@ expect "utilisation of the machine" "$(answer run.db "
 synthetic_database peaks.db
 sqlite3 -bail peaks.db "
         INSERT INTO machine VALUES ('saturating_cores', 6, 'cores', 'c'),
+                ('dram_knee_gbs', 90, 'GB/s', 'k'),
                 ('dram_bandwidth_gbs_1', 40, 'GB/s', 'c'), ('dram_bandwidth_gbs_4', 95, 'GB/s', 'c'),
                 ('dram_bandwidth_gbs_8', 100, 'GB/s', 'c')"
 "$MEMLAG" analyze peaks.db
@@ -189,6 +190,11 @@ expect "utilisation of the cores" "$(answer peaks.db "
         FROM utilisation_view WHERE interval_id IN (4, 8)")" \
 "4.0|6.0|95.0|0.947
 0.0|6.0|40.0|0.0"
+expect "origins of thresholds" "$(answer peaks.db "
+        SELECT name, value, origin FROM threshold WHERE name IN ('knee_gbs', 'saturating_cores')
+        ORDER BY name")" \
+"knee_gbs|90.0|k
+saturating_cores|6.0|c"
 
 # Phases for programs.
 "$MEMLAG" report --by phase --format json stalls.db >phases.json

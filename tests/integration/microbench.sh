@@ -11,11 +11,6 @@ fail()
         exit 1
 }
 
-HOME=$PWD/home
-XDG_DATA_HOME=$PWD/data
-export HOME XDG_DATA_HOME
-mkdir -p home
-
 # ---- bench: usage ------------------------------------------------------------------
 refused() # refused TEXT ARGUMENT...
 {
@@ -111,7 +106,7 @@ taskset -c "$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')" \
         "$MEMLAG" calibrate --quick >one.txt
 grep -q "^note: one-cpu" one.txt || fail "one CPU is not said: $(cat one.txt)"
 
-file=$(ls data/memlag/*.json)
+file=$(ls "$XDG_DATA_HOME"/memlag/*.json)
 echo '{"format": 1,' >"$file"
 "$MEMLAG" calibrate --show >out 2>err && fail "a damaged calibration was shown"
 [ "$(wc -l <err)" -eq 1 ] || fail "a damaged calibration: $(cat err)"

@@ -10,11 +10,6 @@ fail()
         exit 1
 }
 
-HOME=$PWD/home
-XDG_DATA_HOME=$PWD/data
-export HOME XDG_DATA_HOME
-mkdir -p home
-
 # ---- usage ---------------------------------------------------------------------------
 refused() # refused STATUS TEXT ARGUMENT...
 {
@@ -32,7 +27,7 @@ refused 2 "no event 'nonsense'" --source sim nonsense
 refused 1 "make one with 'memlag validate'" --source sim --show
 refused 2 "nonsense" --source sim --sim-cpu nonsense
 TMPDIR=$PWD/no-such-directory refused 1 "in $PWD/no-such-directory: No such file" --source sim l1d_pend_miss.pending
-[ ! -e data ] || fail "a failure has left something: $(find data)"
+[ ! -e "$XDG_DATA_HOME" ] || fail "a failure has left something: $(find "$XDG_DATA_HOME")"
 
 # ---- faults that are there by construction ---------------------------------------------
 OFFCORE=offcore_response.demand_data_rd.l3_miss
@@ -99,7 +94,7 @@ assert events[sys.argv[2]] == "misses prefetch", events
 END
 
 # ---- a damaged file ------------------------------------------------------------------------
-echo '{"format": 1,' >"$(ls data/memlag/*.counters-sim-skylake-sp.json)"
+echo '{"format": 1,' >"$(ls "$XDG_DATA_HOME"/memlag/*.counters-sim-skylake-sp.json)"
 refused 1 "make it anew with 'memlag validate'" --source sim --show
 status=0
 "$MEMLAG" record --source sim --force -o run.db -- true 2>err || status=$?

@@ -9,8 +9,10 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "curve.h"
 #include "estimate.h"
@@ -272,6 +274,61 @@ static void every_kernel_runs(void **state)
         cpu_list_free(&cpus);
 }
 
+enum { SPIN_NS = 500000 };
+
+static int prepare_nothing(struct kernel_share *share, struct diag *diag)
+{
+        (void)share;
+        (void)diag;
+        return 0;
+}
+
+/* Uses the CPU, whatever else that does meanwhile. */
+static void spin(struct kernel_share *share, uint64_t passes)
+{
+        struct timespec now;
+        (void)share;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        int64_t end =
+            now.tv_sec * INT64_C(1000000000) + now.tv_nsec + SPIN_NS * (int64_t)passes;
+        do
+                clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        while (now.tv_sec * INT64_C(1000000000) + now.tv_nsec < end);
+}
+
+static void count_nothing(const struct kernel_parameters *parameters,
+                          struct kernel_counts *counts)
+{
+        (void)parameters;
+        *counts = (struct kernel_counts){0};
+}
+
+/* Two threads on one CPU cannot take less than the time of both, though each by itself
+ * may be done before the other begins. */
+static void a_round_is_the_time_of_all_threads(void **state)
+{
+        (void)state;
+        enum { ROUNDS = 20 };
+        static const struct kernel spinner = {.name = "spin",
+                                              .prepare = prepare_nothing,
+                                              .run = spin,
+                                              .count = count_nothing};
+        struct kernel_parameters parameters = {.threads = 2, .passes = 1, .node = -1};
+        struct measurement rounds[ROUNDS];
+        struct cpu_list cpus;
+        struct diag diag;
+        cpu_set_t all;
+        assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
+        assert_int_equal(cpu_pin(cpus.cpus[0], &diag), 0);
+        cpus.count = 1; /* so that none is pinned elsewhere */
+        assert_int_equal(measure(&spinner, &parameters, &cpus, rounds, ROUNDS, &diag), 0);
+        assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+        for (size_t i = 0; i < ROUNDS; i++)
+                assert_true(rounds[i].seconds * 1e9 >= 2 * SPIN_NS);
+        cpu_list_free(&cpus);
+}
+
 static void sharing_adds_are_all_done(void **state)
 {
         (void)state;
@@ -322,6 +379,7 @@ int main(void)
             cmocka_unit_test(a_pass_of_the_chase_ends_where_it_began),
             cmocka_unit_test(counts_follow_the_papers),
             cmocka_unit_test(every_kernel_runs),
+            cmocka_unit_test(a_round_is_the_time_of_all_threads),
             cmocka_unit_test(sharing_adds_are_all_done),
             cmocka_unit_test(what_cannot_be_is_refused),
         };
