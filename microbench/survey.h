@@ -55,7 +55,8 @@ json_t *survey_memory(struct survey *survey, struct diag *diag);
  * nothing, {"outstanding_misses"} by random independent loads of memory. After memory. */
 json_t *survey_core(struct survey *survey, struct diag *diag);
 
-/* Reads and writes over the number of threads, peaks, and what saturates. */
+/* Reads and writes over the number of threads, peaks, and what saturates; what one thread
+ * reads from each cache: {"levels": [{"level", "size_bytes", "read_gbs", "error"}]}. */
 json_t *survey_bandwidth(struct survey *survey, struct diag *diag);
 
 /* Latency beside a load of growing bandwidth, and its knee. */

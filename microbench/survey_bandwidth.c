@@ -8,7 +8,7 @@
 #include "curve.h"
 #include "survey.h"
 
-enum { ROUNDS = 9, ROUNDS_HURRIED = 3 };
+enum { ROUNDS = 9, LEVELS = 3, ROUNDS_HURRIED = 3 };
 
 /* H19 and this project's rule for contention: a quarter more than idle. */
 static const double KNEE_FACTOR = 1.25;
@@ -19,19 +19,18 @@ static uint32_t widest_bits(void)
 }
 
 /* GB/s of KERNEL on THREADS; noise only ever takes from it. */
-static int kernel_gbs(struct survey *survey, const struct kernel *kernel,
-                      uint32_t threads, double *gbs, double *error, struct diag *diag)
+static int gbs_of(struct survey *survey, const struct kernel *kernel, uint32_t threads,
+                  uint64_t size_bytes, uint64_t passes, double *gbs, double *error,
+                  struct diag *diag)
 {
         struct kernel_parameters parameters = kernel->defaults;
         struct measurement rounds[ROUNDS];
         struct kernel_counts counts;
         double values[ROUNDS];
         size_t count = survey_hurries(survey) ? ROUNDS_HURRIED : ROUNDS;
-        parameters.size_bytes = survey->data_bytes * threads;
-        if (parameters.size_bytes > survey->memory_bytes / 2)
-                parameters.size_bytes = survey->memory_bytes / 2;
+        parameters.size_bytes = size_bytes;
         parameters.threads = threads;
-        parameters.passes = 1;
+        parameters.passes = passes;
         parameters.node = -1;
         parameters.width_bits = widest_bits();
         int rc = measure(kernel, &parameters, &survey->cpus, rounds, count, diag);
@@ -39,11 +38,51 @@ static int kernel_gbs(struct survey *survey, const struct kernel *kernel,
                 return rc;
         kernel->count(&parameters, &counts);
         for (size_t i = 0; i < count; i++)
-                values[i] = rounds[i].seconds / (double)counts.bytes * 1e9;
+                values[i] =
+                    rounds[i].seconds / (double)counts.bytes / (double)passes * 1e9;
         struct estimate estimate = estimate_of(values, count);
         *gbs = 1 / estimate.value;
         *error = estimate_error(&estimate);
         return 0;
+}
+
+/* The same of memory. */
+static int kernel_gbs(struct survey *survey, const struct kernel *kernel,
+                      uint32_t threads, double *gbs, double *error, struct diag *diag)
+{
+        uint64_t size_bytes = survey->data_bytes * threads;
+        if (size_bytes > survey->memory_bytes / 2)
+                size_bytes = survey->memory_bytes / 2;
+        return gbs_of(survey, kernel, threads, size_bytes, 1, gbs, error, diag);
+}
+
+/* What one thread reads from each cache whose size the system reports: data that is half
+ * of it, but no more than twice the one before, as the last may be shared with others. */
+static json_t *levels_gbs(struct survey *survey, struct diag *diag)
+{
+        json_t *list = json_array();
+        uint64_t before = 0;
+        for (unsigned level = 1; list && level <= LEVELS; level++) {
+                uint64_t bytes = reported_cache_bytes(level);
+                uint64_t size = bytes / 2;
+                double gbs, error;
+                if (bytes == 0)
+                        break;
+                if (before > 0 && size > 2 * before)
+                        size = 2 * before;
+                before = bytes;
+                survey_progress(survey, "bandwidth of level %u", level);
+                if (gbs_of(survey, &kernel_load, 1, size, survey->data_bytes / size + 1,
+                           &gbs, &error, diag) < 0) {
+                        json_decref(list);
+                        return NULL;
+                }
+                json_array_append_new(list, json_pack("{s:i, s:I, s:f, s:f}", "level",
+                                                      (int)level, "size_bytes",
+                                                      (json_int_t)size, "read_gbs", gbs,
+                                                      "error", error));
+        }
+        return list;
 }
 
 /* All numbers on small machines, fewer and fewer on large ones. */
@@ -80,12 +119,15 @@ json_t *survey_bandwidth(struct survey *survey, struct diag *diag)
                                                       "write_gbs", write, "triad_gbs",
                                                       triad, "error", error));
         }
+        json_t *levels = rc == 0 ? levels_gbs(survey, diag) : NULL;
         json_t *bandwidth = NULL;
-        if (rc == 0)
-                bandwidth = json_pack(
-                    "{s:O, s:f, s:f, s:f, s:i}", "threads", list, "peak_read_gbs",
-                    peak_read, "peak_write_gbs", peak_write, "peak_triad_gbs", peak_triad,
-                    "saturating_threads", (int)curve_saturating_threads(reads, count));
+        if (levels)
+                bandwidth = json_pack("{s:O, s:O, s:f, s:f, s:f, s:i}", "threads", list,
+                                      "levels", levels, "peak_read_gbs", peak_read,
+                                      "peak_write_gbs", peak_write, "peak_triad_gbs",
+                                      peak_triad, "saturating_threads",
+                                      (int)curve_saturating_threads(reads, count));
+        json_decref(levels);
         json_decref(list);
         free(reads);
         return bandwidth;

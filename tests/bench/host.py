@@ -20,6 +20,7 @@ ROWS = [
     ("chase", ["chase"], "96M", 1, 0.10, ["memory", 0, "latency_ns"]),
     ("triad", ["triad"], "48M", 1, 0.15, ["bandwidth", "threads", 0, "triad_gbs"]),
     ("load", ["load", "--width", "256"], "48M", 1, 0.15, ["bandwidth", "threads", 0, "read_gbs"]),
+    ("load from L2", ["load", "--width", "256"], "64K", 800, 0.15, ["bandwidth", "levels", 1, "read_gbs"]),
 ]
 
 
