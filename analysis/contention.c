@@ -12,11 +12,29 @@ const double LMRL_FACTOR = 1.25;
 const double CONTENDED_BANDWIDTH_PART = 0.5;
 const double SATURATED_BANDWIDTH_PART = 0.9;
 const double FB_FULL_RATIO = 0.25;
+/* H20: idle LMRL varies by up to 6.62 %, and is at least 1.5 times as much when DRAM is
+ * saturated. A threshold within two of the former would flag noise, one of twice idle not
+ * flag what is short. */
+static const double MEASURED_FACTOR_MIN = 1.13;
+static const double MEASURED_FACTOR_MAX = 2;
 static const double IDLE_USED_CORES = 0.05;
 static const double COMPUTE_PENDING_RATIO = 0.3;
 static const double COMPUTE_IPC = 2;
 static const double LATENCY_PENDING_RATIO = 0.5;
 static const double LATENCY_IPC = 1;
+
+double measured_lmrl_factor(const struct machine_facts *facts)
+{
+        double factor = facts->lmrl_threshold_cycles / facts->idle_lmrl_cycles;
+        return factor >= MEASURED_FACTOR_MIN && factor <= MEASURED_FACTOR_MAX ? factor
+                                                                              : NAN;
+}
+
+double idle_dram_lmrl(const struct machine_facts *facts)
+{
+        return isnan(measured_lmrl_factor(facts)) ? facts->dram_latency_cycles
+                                                  : facts->idle_lmrl_cycles;
+}
 
 double uncontended_lmrl(const struct interval *interval, const bool known[CONCEPT_COUNT],
                         const struct machine_facts *facts)
@@ -38,7 +56,7 @@ double uncontended_lmrl(const struct interval *interval, const bool known[CONCEP
         double dram_lines =
             fmax(fmin(lines_read - lines_written, loads), fmin(lines_read, misses));
         double cache_lines = fmax(0, misses - dram_lines);
-        return (dram_lines * facts->dram_latency_cycles +
+        return (dram_lines * idle_dram_lmrl(facts) +
                 cache_lines * facts->l3_latency_cycles) /
                loads;
 }
@@ -100,7 +118,8 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
         if (metrics->used_cores < IDLE_USED_CORES)
                 return BOUND_IDLE;
         if (contended == ANSWER_YES ||
-            metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs)
+            metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs ||
+            metrics->write_gbs >= thresholds->saturated_write_gbs)
                 return BOUND_BANDWIDTH;
         if (metrics->fb_full_ratio >= FB_FULL_RATIO)
                 return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;

@@ -8,16 +8,26 @@
 
 #include "interval.h"
 
-/* What is known about the machine; NAN where it is not. */
+/* What is known about the machine, by the keys of the table machine, which
+ * doc/schema.md explains. */
+#define MACHINE_FACTS(X)                                                                 \
+        X(clock_mhz)                                                                     \
+        X(l1d_latency_cycles)                                                            \
+        X(l2_latency_cycles)                                                             \
+        X(l3_latency_cycles)                                                             \
+        X(dram_latency_cycles)                                                           \
+        X(dram_bandwidth_gbs)                                                            \
+        X(dram_write_bandwidth_gbs)                                                      \
+        X(dram_knee_gbs)                                                                 \
+        X(idle_lmrl_cycles)                                                              \
+        X(lmrl_threshold_cycles)                                                         \
+        X(saturating_cores)
+
+/* NAN where a fact is not known. */
 struct machine_facts {
-        double clock_mhz;
-        double l1d_latency_cycles;
-        double l2_latency_cycles;
-        double l3_latency_cycles;
-        double dram_latency_cycles; /* idle, load to use */
-        double dram_bandwidth_gbs;  /* reads and writes together */
-        double dram_knee_gbs;    /* where the latency under load has grown by a quarter */
-        double saturating_cores; /* that reach the peak of the bandwidth */
+#define MACHINE_FACT(key) double key;
+        MACHINE_FACTS(MACHINE_FACT)
+#undef MACHINE_FACT
 };
 
 /* The values that the rules compare with; NAN where neither the machine's
@@ -29,8 +39,10 @@ struct thresholds {
         double quiet_lmrl_cycles;
         /* An interval that moves less is not contended, whatever its LMRL. */
         double bandwidth_gbs;
-        /* An interval that moves more has reached the limit, whatever its LMRL. */
+        /* An interval that moves more, or writes more, has reached the limit, whatever
+         * its LMRL. */
         double saturated_gbs;
+        double saturated_write_gbs;
         /* Fewer cores cannot make memory short while less than the knee is moved. */
         double knee_gbs;
         double saturating_cores;
@@ -45,6 +57,14 @@ extern const double LMRL_FACTOR;
 extern const double CONTENDED_BANDWIDTH_PART;
 extern const double SATURATED_BANDWIDTH_PART;
 extern const double FB_FULL_RATIO;
+
+/* The threshold of LMRL that a calibration measured, as a multiple of its idle LMRL; NAN
+ * where it measured none, or one that cannot be right. */
+double measured_lmrl_factor(const struct machine_facts *facts);
+
+/* The LMRL of loads that all go to an idle DRAM: measured where the factor is, else
+ * DRAM's latency. */
+double idle_dram_lmrl(const struct machine_facts *facts);
 
 /* The LMRL that the loads of INTERVAL would have had on an idle memory, in
  * cycles: the lines that loads waited for, each at the idle latency of where it

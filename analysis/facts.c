@@ -13,72 +13,68 @@
 
 /* ---- the machine ---- */
 
-static double *machine_field(struct machine_facts *machine, const char *key)
+/* A fact by its key: where its value and its origin go. */
+struct machine_field {
+        const char *key;
+        size_t value, origin; /* offsets */
+};
+
+static const struct machine_field machine_fields[] = {
+#define MACHINE_FIELD(key)                                                               \
+        {#key, offsetof(struct machine_facts, key),                                      \
+         offsetof(struct machine_origins, key)},
+    MACHINE_FACTS(MACHINE_FIELD)
+#undef MACHINE_FIELD
+};
+enum { MACHINE_FIELDS = sizeof(machine_fields) / sizeof(machine_fields[0]) };
+
+static double *value_of(struct machine_facts *machine, const struct machine_field *field)
 {
-        static const struct {
-                const char *key;
-                size_t offset;
-        } fields[] = {
-            {"clock_mhz", offsetof(struct machine_facts, clock_mhz)},
-            {"l1d_latency_cycles", offsetof(struct machine_facts, l1d_latency_cycles)},
-            {"l2_latency_cycles", offsetof(struct machine_facts, l2_latency_cycles)},
-            {"l3_latency_cycles", offsetof(struct machine_facts, l3_latency_cycles)},
-            {"dram_latency_cycles", offsetof(struct machine_facts, dram_latency_cycles)},
-            {"dram_bandwidth_gbs", offsetof(struct machine_facts, dram_bandwidth_gbs)},
-            {"dram_knee_gbs", offsetof(struct machine_facts, dram_knee_gbs)},
-            {"saturating_cores", offsetof(struct machine_facts, saturating_cores)},
-        };
-        for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-                if (strcmp(fields[i].key, key) == 0)
-                        return (double *)((char *)machine + fields[i].offset);
-        return NULL;
+        return (double *)((char *)machine + field->value);
 }
 
-/* Where the text of FIELD's origin goes; NULL: nobody asks for it. */
-static char **origin_of_field(const struct machine_facts *machine, const double *field,
-                              struct machine_origins *origins)
+static char **origin_of(struct machine_origins *origins,
+                        const struct machine_field *field)
 {
-        if (field == &machine->l3_latency_cycles)
-                return &origins->l3_latency;
-        if (field == &machine->dram_latency_cycles)
-                return &origins->dram_latency;
-        if (field == &machine->dram_bandwidth_gbs)
-                return &origins->dram_bandwidth;
-        if (field == &machine->dram_knee_gbs)
-                return &origins->dram_knee;
-        return field == &machine->saturating_cores ? &origins->saturating_cores : NULL;
+        return (char **)((char *)origins + field->origin);
+}
+
+/* One row: the first one of a key counts. */
+static int take_fact(sqlite3_stmt *row, struct machine_facts *machine,
+                     struct machine_origins *origins, struct diag *diag)
+{
+        for (size_t i = 0; i < MACHINE_FIELDS; i++) {
+                const struct machine_field *field = &machine_fields[i];
+                char **origin = origin_of(origins, field);
+                if (*origin || strcmp(field->key, statement_text(row, 0)) != 0)
+                        continue;
+                *value_of(machine, field) = sqlite3_column_double(row, 1);
+                *origin = strdup(statement_text(row, 2));
+                return *origin ? 0 : diag_no_memory(diag);
+        }
+        return 0;
 }
 
 int facts_machine(struct db *db, struct machine_facts *machine,
                   struct machine_origins *origins, struct diag *diag)
 {
-        *machine = (struct machine_facts){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
         *origins = (struct machine_origins){0};
+        for (size_t i = 0; i < MACHINE_FIELDS; i++)
+                *value_of(machine, &machine_fields[i]) = NAN;
         sqlite3_stmt *rows;
         int code = statement_prepare(
             db, "SELECT key, value, origin FROM machine WHERE value > 0 ORDER BY key",
             &rows, diag);
-        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                code = 0;
-                double *field = machine_field(machine, statement_text(rows, 0));
-                if (!field)
-                        continue;
-                *field = sqlite3_column_double(rows, 1);
-                char **origin = origin_of_field(machine, field, origins);
-                if (origin && !*origin && !(*origin = strdup(statement_text(rows, 2))))
-                        code = diag_no_memory(diag);
-        }
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
+                code = take_fact(rows, machine, origins, diag);
         sqlite3_finalize(rows);
         return code;
 }
 
 void machine_origins_free(struct machine_origins *origins)
 {
-        free(origins->l3_latency);
-        free(origins->dram_latency);
-        free(origins->dram_bandwidth);
-        free(origins->dram_knee);
-        free(origins->saturating_cores);
+        for (size_t i = 0; i < MACHINE_FIELDS; i++)
+                free(*origin_of(origins, &machine_fields[i]));
 }
 
 /* ---- the counters ---- */

@@ -7,13 +7,11 @@
 #include "contention.h"
 #include "db.h"
 
-/* Where the facts that become thresholds come from; NULL: the table lacks the fact. */
+/* Where each fact comes from; NULL: the table lacks it. */
 struct machine_origins {
-        char *l3_latency;
-        char *dram_latency;
-        char *dram_bandwidth;
-        char *dram_knee;
-        char *saturating_cores;
+#define MACHINE_ORIGIN(key) char *key;
+        MACHINE_FACTS(MACHINE_ORIGIN)
+#undef MACHINE_ORIGIN
 };
 void machine_origins_free(struct machine_origins *origins);
 

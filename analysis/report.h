@@ -43,7 +43,7 @@ struct report_summary {
         char *numbers;
         char *cpu;
         bool caches_only; /* simulated without data flow */
-        bool cut_off; /* the recorder did not get to its end */
+        bool cut_off;     /* the recorder did not get to its end */
         double duration_s;
         int64_t samples;
         int64_t memory_samples;
@@ -58,6 +58,8 @@ struct report_summary {
         double contended_lmrl_cycles; /* mean, NAN without such intervals */
         double other_lmrl_cycles;
         bool thresholds_of_machine; /* not derived from the run itself */
+        double lmrl_factor;         /* of idle LMRL; 0: there was no limit */
+        char *lmrl_factor_origin;   /* NULL: it was not measured */
         /* The estimated latency of all loads over the run's cycles; more than 1 when
          * loads overlap much. NAN when cycles or the period are not known. */
         double latency_per_cycle;

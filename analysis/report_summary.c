@@ -20,7 +20,10 @@ static const char run_sql[] =
     "         AND origin NOT LIKE 'the run''s%'),"
     " (SELECT count(*) FROM sample WHERE stall_ns > 0),"
     " (SELECT total(stall_ns) FROM sample) / 1e9,"
-    " (SELECT value FROM machine WHERE key = 'ring_pages')";
+    " (SELECT value FROM machine WHERE key = 'ring_pages'),"
+    " (SELECT value FROM threshold WHERE name = 'lmrl_factor'),"
+    " (SELECT origin FROM threshold WHERE name = 'lmrl_factor'"
+    "  AND origin NOT LIKE 'rule%')";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -56,6 +59,8 @@ static int read_run(struct db *db, struct report_summary *summary, struct diag *
                 summary->stalled_samples = sqlite3_column_int64(row, 5);
                 summary->stalled_s = sqlite3_column_double(row, 6);
                 summary->ring_pages = sqlite3_column_int64(row, 7);
+                summary->lmrl_factor = sqlite3_column_double(row, 8);
+                summary->lmrl_factor_origin = statement_printable(row, 9);
         }
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
@@ -152,6 +157,7 @@ void report_summary_free(struct report_summary *summary)
         free(summary->source);
         free(summary->numbers);
         free(summary->cpu);
+        free(summary->lmrl_factor_origin);
 }
 
 void report_print_provenance(FILE *out, const struct report_summary *summary)

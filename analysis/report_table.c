@@ -15,12 +15,6 @@
 
 enum { SOURCE_LINES = 3, PROSE_WIDTH = 90 };
 
-static char *column_printable(sqlite3_stmt *row, int i)
-{
-        const char *text = (const char *)sqlite3_column_text(row, i);
-        return text ? text_printable(text, (size_t)sqlite3_column_bytes(row, i)) : NULL;
-}
-
 /* Fills lines of at most PROSE_WIDTH characters with the words of TEXT. */
 static void print_wrapped(FILE *out, const char *text)
 {
@@ -94,6 +88,21 @@ static void say_contention(FILE *text, const struct report_summary *summary)
                       text);
 }
 
+/* Of what was modelled nothing is measured. */
+static void say_limit(FILE *text, const struct report_summary *summary)
+{
+        bool measured = summary->numbers && strcmp(summary->numbers, "measured") == 0;
+        if (summary->unknown_intervals == summary->intervals || !summary->lmrl_factor)
+                return;
+        if (summary->lmrl_factor_origin)
+                fprintf(text, " The limit of LMRL, %.2f times idle, is measured (%s).",
+                        summary->lmrl_factor, summary->lmrl_factor_origin);
+        else if (measured)
+                fprintf(text,
+                        " The limit of LMRL, %.2f times idle, is derived, not measured.",
+                        summary->lmrl_factor);
+}
+
 /* Latency is not time lost, because loads overlap; but it is no less than that. Slow
  * are the loads that reach the threshold of sampling: what nobody saw is not in it. */
 static void say_cost(FILE *text, const struct report_summary *summary)
@@ -124,7 +133,7 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
         const char *separator = " Latency of all samples, by the verdict on their line: ";
         bool any = false;
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                char *part = column_printable(rows, 0);
+                char *part = statement_printable(rows, 0);
                 fprintf(text, "%s%s", separator, part ? part : "");
                 free(part);
                 separator = ", ";
@@ -151,6 +160,7 @@ static int say_summary(struct db *db, FILE *text, const struct report_summary *s
                 summary->duration_s, modelled ? " of the model" : "", summary->samples,
                 summary->memory_samples, summary->lost);
         say_contention(text, summary);
+        say_limit(text, summary);
         say_cost(text, summary);
         return say_verdicts(db, text, diag);
 }
@@ -270,7 +280,7 @@ static char *source_of(sqlite3_stmt *row)
 static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool stalls)
 {
         int64_t line = sqlite3_column_int64(row, 1);
-        char *file = column_printable(row, 0);
+        char *file = statement_printable(row, 0);
         char *text = source_of(row);
         if (!text) {
                 fprintf(missing, "%s%s:%" PRId64, ftell(missing) > 0 ? ", " : "",
@@ -278,8 +288,8 @@ static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool st
                 free(file);
                 return;
         }
-        char *function = column_printable(row, 3);
-        char *verdict = column_printable(row, 4);
+        char *function = statement_printable(row, 3);
+        char *verdict = statement_printable(row, 4);
         fprintf(out, "\n%s:%" PRId64 "%s%s: %s%s%.1f%% of the %s\n", file ? file : "",
                 line, function ? " in " : "", function ? function : "",
                 verdict && !stalls ? verdict : "", stalls ? "" : ", ",
@@ -334,9 +344,9 @@ static int print_ledger(struct db *db, FILE *out, struct diag *diag)
             diag);
         const char *heading = "\nMissing:\n";
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                char *unit = column_printable(rows, 1);
-                char *kind = column_printable(rows, 2);
-                char *stage = column_printable(rows, 3);
+                char *unit = statement_printable(rows, 1);
+                char *kind = statement_printable(rows, 2);
+                char *stage = statement_printable(rows, 3);
                 int64_t value = sqlite3_column_int64(rows, 0);
                 size_t said = unit && kind && strncmp(kind, unit, strlen(unit)) == 0
                                   ? strlen(unit)

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <sqlite3.h>
 
+#include "text.h"
+
 int statement_error(struct db *db, struct diag *diag)
 {
         static const struct {
@@ -57,6 +59,13 @@ const char *statement_text(struct sqlite3_stmt *statement, int i)
 {
         const char *text = (const char *)sqlite3_column_text(statement, i);
         return text ? text : "";
+}
+
+char *statement_printable(sqlite3_stmt *statement, int i)
+{
+        const char *text = (const char *)sqlite3_column_text(statement, i);
+        return text ? text_printable(text, (size_t)sqlite3_column_bytes(statement, i))
+                    : NULL;
 }
 
 void statement_bind_real(struct sqlite3_stmt *statement, int index, double value)

@@ -24,6 +24,9 @@ int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *d
  * may have in any column. */
 const char *statement_text(struct sqlite3_stmt *statement, int i);
 
+/* Column I as text fit for a terminal, which the caller frees; NULL for NULL. */
+char *statement_printable(struct sqlite3_stmt *statement, int i);
+
 /* Binds VALUE, or NULL when it is NAN. */
 void statement_bind_real(struct sqlite3_stmt *statement, int index, double value);
 

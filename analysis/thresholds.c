@@ -19,17 +19,19 @@ static const double DEFAULT_CACHE_LATENCY_CYCLES = 100;
 
 struct thresholds thresholds_of_machine(const struct machine_facts *machine)
 {
-        double cache = machine->l3_latency_cycles;
+        double cache = machine->l3_latency_cycles, factor = measured_lmrl_factor(machine);
         return (struct thresholds){
-            .lmrl_factor = LMRL_FACTOR,
+            .lmrl_factor = isnan(factor) ? LMRL_FACTOR : factor,
             /* No mix of loads can have more: the right limit where the counters
              * do not tell the mix. */
-            .quiet_lmrl_cycles = machine->dram_latency_cycles,
+            .quiet_lmrl_cycles = idle_dram_lmrl(machine),
             /* A measured knee may come before half of the peak, and never makes the limit
              * higher: with writes the latency rises earlier. */
             .bandwidth_gbs = fmin(CONTENDED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
                                   machine->dram_knee_gbs),
             .saturated_gbs = SATURATED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
+            .saturated_write_gbs =
+                SATURATED_BANDWIDTH_PART * machine->dram_write_bandwidth_gbs,
             .knee_gbs = machine->dram_knee_gbs,
             .saturating_cores = machine->saturating_cores,
             .high_latency_cycles = LMRL_FACTOR * machine->dram_latency_cycles,
@@ -163,6 +165,11 @@ static int store(struct db *db, const struct threshold_row *rows, size_t count,
         return code;
 }
 
+static const char *or_else(const char *origin, const char *other)
+{
+        return origin ? origin : other;
+}
+
 int thresholds_derive(struct db *db, const struct machine_facts *machine,
                       const struct machine_origins *origins,
                       const struct run_counters *counters,
@@ -170,33 +177,40 @@ int thresholds_derive(struct db *db, const struct machine_facts *machine,
                       struct thresholds *thresholds, struct diag *diag)
 {
         static const char rule[] = "rule, see method.md";
+        static const char rule_after_all[] =
+            "rule, see method.md, as the calibration's threshold cannot be right";
         static const char run[] = "the run's quiet intervals";
         *thresholds = thresholds_of_machine(machine);
-        const char *latency_origin = origins->dram_latency ? origins->dram_latency : run;
-        const char *bandwidth_origin = origins->dram_bandwidth
-                                           ? origins->dram_bandwidth
-                                           : "the run's busiest interval";
-        const char *cache_origin = origins->l3_latency ? origins->l3_latency : rule;
+        bool measured = !isnan(measured_lmrl_factor(machine));
+        bool knee_first = thresholds->bandwidth_gbs == machine->dram_knee_gbs;
+        const char *latency_origin = or_else(origins->dram_latency_cycles, run);
+        const char *bandwidth_origin =
+            or_else(origins->dram_bandwidth_gbs, "the run's busiest interval");
         if (isnan(thresholds->quiet_lmrl_cycles) || isnan(thresholds->bandwidth_gbs)) {
                 int code = fill_from_run(db, counters, metrics, thresholds, diag);
                 if (code)
                         return code;
         }
         const struct threshold_row rows[] = {
-            {"lmrl_factor", thresholds->lmrl_factor, "ratio", rule},
+            {"lmrl_factor", thresholds->lmrl_factor, "ratio",
+             measured                         ? origins->lmrl_threshold_cycles
+             : origins->lmrl_threshold_cycles ? rule_after_all
+                                              : rule},
             {"lmrl_cycles", thresholds->lmrl_factor * thresholds->quiet_lmrl_cycles,
-             "cycles", latency_origin},
+             "cycles", measured ? origins->lmrl_threshold_cycles : latency_origin},
             {"contended_bandwidth_gbs", thresholds->bandwidth_gbs, "GB/s",
-             bandwidth_origin},
+             knee_first ? origins->dram_knee_gbs : bandwidth_origin},
             {"saturated_bandwidth_gbs", thresholds->saturated_gbs, "GB/s",
              bandwidth_origin},
-            {"knee_gbs", thresholds->knee_gbs, "GB/s", origins->dram_knee},
+            {"saturated_write_gbs", thresholds->saturated_write_gbs, "GB/s",
+             origins->dram_write_bandwidth_gbs},
+            {"knee_gbs", thresholds->knee_gbs, "GB/s", origins->dram_knee_gbs},
             {"saturating_cores", thresholds->saturating_cores, "cores",
              origins->saturating_cores},
             {"high_latency_cycles", thresholds->high_latency_cycles, "cycles",
              latency_origin},
             {"cache_latency_cycles", thresholds->cache_latency_cycles, "cycles",
-             cache_origin},
+             or_else(origins->l3_latency_cycles, rule)},
             {"fb_full_ratio", FB_FULL_RATIO, "ratio", rule},
             {"verdict_samples", (double)VERDICT_SAMPLES_MIN, "samples", rule},
             {"verdict_cost_ratio", VERDICT_COST_RATIO_MIN, "ratio", rule},

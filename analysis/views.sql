@@ -263,24 +263,37 @@ SELECT
 FROM interval
 ORDER BY interval_id;
 
--- How much of what the memory can deliver each interval used. The peak is that of as
--- many cores as worked on memory, where the calibration measured it, else the machine's.
+-- How much of what the memory can deliver each interval used. Peaks are those of as many
+-- cores as worked on memory, where the calibration measured them, else the machine's; a
+-- machine whose peak of writes is not known has that of reads.
 CREATE VIEW utilisation_view (
         interval_id, start_ns, end_ns, active_cores, saturating_cores, peak_gbs,
-        read_use_ratio, write_use_ratio, use_ratio) AS
+        read_use_ratio, write_use_ratio, use_ratio, peak_write_gbs) AS
 WITH core_peak AS MATERIALIZED (
-        SELECT CAST(substr(key, length('dram_bandwidth_gbs_') + 1) AS INTEGER) AS cores,
+        SELECT rtrim(key, '0123456789') AS peak,
+               CAST(replace(key, rtrim(key, '0123456789'), '') AS INTEGER) AS cores,
                value AS gbs
-        FROM machine WHERE key GLOB 'dram_bandwidth_gbs_[1-9]*'),
+        FROM machine WHERE key GLOB 'dram_*bandwidth_gbs_[1-9]*'),
 peaked AS (
-        SELECT *, coalesce(
-                (SELECT max(gbs) FROM core_peak WHERE cores < max(active_cores, 0.5) + 1),
-                (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs')) AS peak_gbs
+        SELECT *,
+               coalesce((SELECT max(gbs) FROM core_peak
+                         WHERE peak = 'dram_bandwidth_gbs_'
+                         AND cores < max(active_cores, 0.5) + 1),
+                        (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs'))
+                       AS peak_gbs,
+               coalesce((SELECT max(gbs) FROM core_peak
+                         WHERE peak = 'dram_write_bandwidth_gbs_'
+                         AND cores < max(active_cores, 0.5) + 1),
+                        (SELECT value FROM machine
+                         WHERE key = 'dram_write_bandwidth_gbs')) AS known_write_gbs
         FROM interval)
 SELECT
         interval_id, start_ns, end_ns, active_cores,
         (SELECT value FROM machine WHERE key = 'saturating_cores'), peak_gbs,
-        read_gbs / peak_gbs, write_gbs / peak_gbs, (read_gbs + write_gbs) / peak_gbs
+        read_gbs / peak_gbs, write_gbs / coalesce(known_write_gbs, peak_gbs),
+        max((read_gbs + write_gbs) / peak_gbs,
+            write_gbs / coalesce(known_write_gbs, peak_gbs)),
+        coalesce(known_write_gbs, peak_gbs)
 FROM peaked
 ORDER BY interval_id;
 

@@ -9,9 +9,10 @@
 
 #include "calibration.h"
 
-/* The peak read bandwidth of each number of threads that was tried. */
-static int deliver_peaks(struct sink *sink, const json_t *document, const char *origin,
-                         struct diag *diag)
+/* The peak bandwidths of each number of threads that was tried: KEY_N is what MEASURED
+ * says of N. */
+static int deliver_peaks(struct sink *sink, const json_t *document, const char *key,
+                         const char *measured, const char *origin, struct diag *diag)
 {
         const json_t *bandwidth = json_object_get(document, "bandwidth");
         size_t index;
@@ -20,12 +21,12 @@ static int deliver_peaks(struct sink *sink, const json_t *document, const char *
         json_array_foreach(json_object_get(bandwidth, "threads"), index, point)
         {
                 double cores = calibration_number(point, "threads");
-                double gbs = calibration_number(point, "read_gbs");
-                char key[48];
+                double gbs = calibration_number(point, measured);
+                char numbered[48];
                 if (rc < 0 || !(cores >= 1 && cores <= UINT16_MAX) || !(gbs > 0))
                         continue;
-                snprintf(key, sizeof(key), "dram_bandwidth_gbs_%.0f", cores);
-                rc = sink_machine(sink, key, gbs, "GB/s", origin, diag);
+                snprintf(numbered, sizeof(numbered), "%s_%.0f", key, cores);
+                rc = sink_machine(sink, numbered, gbs, "GB/s", origin, diag);
         }
         return rc;
 }
@@ -48,6 +49,7 @@ static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
             {"l3_latency_cycles", "caches.levels.2.latency_cycles", 1, "cycles"},
             {"dram_latency_cycles", "memory.0.latency_cycles", 1, "cycles"},
             {"dram_bandwidth_gbs", "bandwidth.peak_read_gbs", 1, "GB/s"},
+            {"dram_write_bandwidth_gbs", "bandwidth.peak_write_gbs", 1, "GB/s"},
             {"dram_knee_gbs", "loaded.knee_gbs", 1, "GB/s"},
             {"idle_lmrl_cycles", "loaded.idle_lmrl_cycles", 1, "cycles"},
             {"lmrl_threshold_cycles", "loaded.lmrl_threshold_cycles", 1, "cycles"},
@@ -63,7 +65,13 @@ static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
                         rc = sink_machine(sink, facts[i].key, value * facts[i].factor,
                                           facts[i].unit, origin, diag);
         }
-        return rc < 0 ? rc : deliver_peaks(sink, document, origin, diag);
+        if (rc == 0)
+                rc = deliver_peaks(sink, document, "dram_bandwidth_gbs", "read_gbs",
+                                   origin, diag);
+        if (rc == 0)
+                rc = deliver_peaks(sink, document, "dram_write_bandwidth_gbs",
+                                   "write_gbs", origin, diag);
+        return rc;
 }
 
 int calibrated_machine(struct sink *sink, struct diag *diag)

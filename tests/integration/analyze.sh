@@ -110,13 +110,59 @@ expect "its origin" "$(answer own.db "
 # Each limit names the origin of the fact that it follows from.
 synthetic_database origins.db
 sqlite3 origins.db "UPDATE machine SET origin = 'command line'
-        WHERE key = 'dram_bandwidth_gbs'"
+        WHERE key = 'dram_bandwidth_gbs';
+        INSERT INTO machine VALUES ('saturating_cores', 2, 'cores', 'calibration'),
+                ('dram_knee_gbs', 60, 'GB/s', 'calibration')"
 "$MEMLAG" analyze origins.db
 expect "origins" "$(answer origins.db "
         SELECT name, origin FROM threshold
-        WHERE name IN ('contended_bandwidth_gbs', 'high_latency_cycles') ORDER BY name")" \
+        WHERE name IN ('contended_bandwidth_gbs', 'high_latency_cycles', 'knee_gbs',
+                       'saturating_cores') ORDER BY name")" \
 "contended_bandwidth_gbs|command line
-high_latency_cycles|preset made-up"
+high_latency_cycles|preset made-up
+knee_gbs|calibration
+saturating_cores|calibration"
+sqlite3 origins.db "UPDATE machine SET value = 40 WHERE key = 'dram_knee_gbs'"
+"$MEMLAG" analyze origins.db
+expect "the knee as limit" "$(answer origins.db "
+        SELECT value, origin FROM threshold WHERE name = 'contended_bandwidth_gbs'")" \
+"40.0|calibration"
+
+# A threshold of LMRL that the calibration measured counts before the rule: intervals 4 to 7
+# have 400 cycles, and 1.9 times 200 are less, 1.9 times 215 are more.
+measured_database() # measured_database FILE IDLE THRESHOLD
+{
+        synthetic_database "$1"
+        sqlite3 "$1" "UPDATE run SET value = 'measured' WHERE key = 'numbers';
+                INSERT INTO machine VALUES ('idle_lmrl_cycles', $2, 'cycles', 'calibration'),
+                        ('lmrl_threshold_cycles', $3, 'cycles', 'calibration')"
+        "$MEMLAG" analyze "$1"
+        "$MEMLAG" report "$1" | tr '\n' ' ' >report
+}
+contended()
+{
+        answer "$1" "SELECT count(*) FROM interval_view WHERE contended"
+}
+limit()
+{
+        answer "$1" "SELECT name, round(value, 2), origin FROM threshold
+                WHERE name IN ('lmrl_factor', 'lmrl_cycles') ORDER BY name DESC"
+}
+measured_database measured.db 200 380
+expect "above the measured threshold" "$(contended measured.db)" 4
+expect "its origin" "$(limit measured.db)" \
+"lmrl_factor|1.9|calibration
+lmrl_cycles|380.0|calibration"
+grep -q "The limit of LMRL, 1.90 times idle, is measured (calibration)." report ||
+        fail "the report does not say that the limit is measured: $(cat report)"
+measured_database measured.db 215 408.5
+expect "below the measured threshold" "$(contended measured.db)" 0
+measured_database measured.db 200 201
+expect "a threshold in the noise" "$(limit measured.db)" \
+"lmrl_factor|1.25|rule, see method.md, as the calibration's threshold cannot be right
+lmrl_cycles|250.0|preset made-up"
+grep -q "The limit of LMRL, 1.25 times idle, is derived, not measured." report ||
+        fail "the report does not say that the limit is derived: $(cat report)"
 
 # Without counters the samples are judged as far as they tell.
 synthetic_database samples.db
@@ -181,7 +227,6 @@ expect "utilisation of the machine" "$(answer run.db "
 synthetic_database peaks.db
 sqlite3 -bail peaks.db "
         INSERT INTO machine VALUES ('saturating_cores', 6, 'cores', 'c'),
-                ('dram_knee_gbs', 90, 'GB/s', 'k'),
                 ('dram_bandwidth_gbs_1', 40, 'GB/s', 'c'), ('dram_bandwidth_gbs_4', 95, 'GB/s', 'c'),
                 ('dram_bandwidth_gbs_8', 100, 'GB/s', 'c')"
 "$MEMLAG" analyze peaks.db
@@ -190,11 +235,21 @@ expect "utilisation of the cores" "$(answer peaks.db "
         FROM utilisation_view WHERE interval_id IN (4, 8)")" \
 "4.0|6.0|95.0|0.947
 0.0|6.0|40.0|0.0"
-expect "origins of thresholds" "$(answer peaks.db "
-        SELECT name, value, origin FROM threshold WHERE name IN ('knee_gbs', 'saturating_cores')
-        ORDER BY name")" \
-"knee_gbs|90.0|k
-saturating_cores|6.0|c"
+# Of writes too: a quarter of the lines of interval 5 are now written.
+sqlite3 -bail peaks.db "
+        INSERT INTO machine VALUES ('dram_write_bandwidth_gbs', 50, 'GB/s', 'c'),
+                ('dram_write_bandwidth_gbs_1', 10, 'GB/s', 'c'),
+                ('dram_write_bandwidth_gbs_2', 25, 'GB/s', 'c');
+        INSERT INTO reading SELECT start_ns, end_ns, thread_id, 8, value / 4 FROM reading
+        WHERE counter_id = 7 AND start_ns = 5000000;
+        UPDATE reading SET value = value * 0.75 WHERE counter_id = 7 AND start_ns = 5000000"
+"$MEMLAG" analyze peaks.db
+expect "utilisation by writes" "$(answer peaks.db "
+        SELECT peak_write_gbs, round(read_use_ratio, 3), round(write_use_ratio, 3),
+               round(use_ratio, 3)
+        FROM utilisation_view WHERE interval_id IN (5, 8)")" \
+"25.0|0.711|0.9|0.947
+10.0|0.0|0.0|0.0"
 
 # Phases for programs.
 "$MEMLAG" report --by phase --format json stalls.db >phases.json

@@ -22,7 +22,10 @@ static const struct machine_facts machine = {.clock_mhz = 2000,
                                              .l3_latency_cycles = L3,
                                              .dram_latency_cycles = IDLE,
                                              .dram_bandwidth_gbs = 100,
+                                             .dram_write_bandwidth_gbs = NAN,
                                              .dram_knee_gbs = NAN,
+                                             .idle_lmrl_cycles = NAN,
+                                             .lmrl_threshold_cycles = NAN,
                                              .saturating_cores = NAN};
 static const bool all_known[CONCEPT_COUNT] = {true,  true, true, true, true,
                                               false, true, true, true};
@@ -75,6 +78,50 @@ static void the_factor_is_one_and_a_quarter(void **state)
         struct interval above = stream(lines_of(90), 1.26 * IDLE, 0, 0);
         assert_int_equal(judge(&below, all_known), ANSWER_NO);
         assert_int_equal(judge(&above, all_known), ANSWER_YES);
+}
+
+/* A calibration that counted: its threshold, and its idle LMRL in place of the latency.
+ */
+static enum answer judge_measured(double idle, double threshold, double lmrl, double hits)
+{
+        struct machine_facts measured = machine;
+        measured.idle_lmrl_cycles = idle;
+        measured.lmrl_threshold_cycles = threshold;
+        struct thresholds thresholds = thresholds_of_machine(&measured);
+        struct interval interval = stream(lines_of(90), lmrl, hits, 0);
+        struct interval_metrics metrics =
+            interval_metrics(&interval, all_known, machine.clock_mhz);
+        return interval_contended(
+            &metrics, uncontended_lmrl(&interval, all_known, &measured), &thresholds);
+}
+
+static void a_measured_threshold_counts_before_the_rule(void **state)
+{
+        (void)state;
+        enum { BELOW = 265, THRESHOLD = 270, ABOVE = 275, MEASURED_IDLE = 190 };
+        assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, BELOW, 0), ANSWER_NO);
+        assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, ABOVE, 0), ANSWER_YES);
+        /* Whatever the mix of loads is. */
+        assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, BELOW, 7), ANSWER_NO);
+        assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, ABOVE, 7), ANSWER_YES);
+        /* Lower than the rule's 250 too. */
+        assert_int_equal(judge_measured(MEASURED_IDLE, 225, 230, 0), ANSWER_YES);
+        assert_int_equal(judge_measured(MEASURED_IDLE, 225, 220, 0), ANSWER_NO);
+}
+
+/* Within the noise of idle memory (H20), or where it is saturated: not measured right. */
+static void an_absurd_threshold_does_not_count(void **state)
+{
+        (void)state;
+        static const double absurd[][2] = {{190, 191},  {190, 214}, {190, 150},
+                                           {190, 1000}, {190, NAN}, {NAN, 230}};
+        for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
+                double idle = absurd[i][0], threshold = absurd[i][1];
+                assert_int_equal(judge_measured(idle, threshold, 1.24 * IDLE, 0),
+                                 ANSWER_NO);
+                assert_int_equal(judge_measured(idle, threshold, 1.26 * IDLE, 0),
+                                 ANSWER_YES);
+        }
 }
 
 /* Eight loads of each line, as in a sum of doubles: LMRL is an eighth of the line's
@@ -269,6 +316,19 @@ static void bounds_follow_the_rules_in_their_order(void **state)
                          BOUND_UNKNOWN);
 }
 
+/* A memory that takes fewer writes than reads is at its limit when these are reached. */
+static void writes_have_a_peak_of_their_own(void **state)
+{
+        (void)state;
+        struct machine_facts measured = machine;
+        measured.dram_write_bandwidth_gbs = 40;
+        struct thresholds thresholds = thresholds_of_machine(&measured);
+        struct interval_metrics m = {.used_cores = 1, .read_gbs = 36, .write_gbs = 36};
+        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_BANDWIDTH);
+        m.write_gbs = 35.9;
+        assert_int_not_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_BANDWIDTH);
+}
+
 /* M17's classes, on the pointer chases of its section on stalls: a chain of loads that
  * take 200 cycles each, alone and with 24 independent multiplications beside each load,
  * which execute in 24 of its cycles; and on its other classes. */
@@ -334,6 +394,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(one_load_a_line),
             cmocka_unit_test(the_factor_is_one_and_a_quarter),
+            cmocka_unit_test(a_measured_threshold_counts_before_the_rule),
+            cmocka_unit_test(an_absurd_threshold_does_not_count),
             cmocka_unit_test(fill_buffer_hits_do_not_hide_contention),
             cmocka_unit_test(lines_fetched_for_stores_are_not_waited_for),
             cmocka_unit_test(lines_loaded_and_written_are_waited_for),
@@ -344,6 +406,7 @@ int main(void)
             cmocka_unit_test(too_few_cores_below_the_knee_are_not_contended),
             cmocka_unit_test(without_a_needed_counter_the_answer_is_unknown),
             cmocka_unit_test(bounds_follow_the_rules_in_their_order),
+            cmocka_unit_test(writes_have_a_peak_of_their_own),
             cmocka_unit_test(stalls_tell_the_middle),
             cmocka_unit_test(baseline_of_one_event_is_the_same),
             cmocka_unit_test(quiet_intervals_give_the_baseline),

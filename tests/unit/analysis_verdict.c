@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-#include <math.h>
 #include "thresholds.h"
 #include "verdict.h"
+#include <cmocka.h>
+#include <math.h>
 
 static const struct machine_facts machine = {.clock_mhz = 2000,
                                              .l1d_latency_cycles = 4,
@@ -97,7 +97,9 @@ static void other_nodes_and_other_cores_come_first(void **state)
 static void without_thresholds_contention_is_unknown(void **state)
 {
         (void)state;
-        struct machine_facts nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+#define UNKNOWN(key) .key = NAN,
+        struct machine_facts nothing = {MACHINE_FACTS(UNKNOWN)};
+#undef UNKNOWN
         struct thresholds thresholds = thresholds_of_machine(&nothing);
         struct sample_facts sample = {
             .level = LEVEL_DRAM, .latency_cycles = 500, .interval_contended = ANSWER_YES};
