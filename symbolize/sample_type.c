@@ -245,12 +245,13 @@ static uint64_t item_offset(const struct types *types, uint32_t type, uint64_t i
 static bool compatible(const struct types *types, uint32_t type, uint64_t inside,
                        const struct place_value *place)
 {
-        uint64_t there = place_offset(types, place);
+        /* The place may lie before what the pointer is to: the offset is then negative.
+         */
+        uint64_t start = inside - place_offset(types, place);
 
-        if (place->type == TYPE_NONE || inside < there)
+        if (place->type == TYPE_NONE || start > INT64_MAX)
                 return false;
-        return type_holds(types, type, item_offset(types, type, inside - there),
-                          place->type);
+        return type_holds(types, type, item_offset(types, type, start), place->type);
 }
 
 /* What the blocks of a stack hold, from all samples in them. */

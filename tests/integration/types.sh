@@ -52,7 +52,8 @@ separate()
         strip -g "$1"
 }
 
-# measure NAME: records, and holds the answers against what the program says of itself.
+# measure NAME [PERCENT]: records, and holds the answers against what the program says of
+# itself: right must be 95 % of the objects and PERCENT (97) of the fields.
 measure()
 {
         name=$1
@@ -60,7 +61,7 @@ measure()
                 -- "./$name" words >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
         "$MEMLAG" symbolize --debuginfo-path=debug "$name.db"
         PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
-                "$name.db" "$name.truth" --limits || fail "$name: not as it is known to be"
+                "$name.db" "$name.truth" --fields "${2:-97}" || fail "$name: not as it is known to be"
         check_ledger "$name.db"
 }
 
@@ -77,7 +78,7 @@ if command -v clang >/dev/null; then
         echo '#include <vector>' >headers.cc
         if clang++ -stdlib=libc++ -fsyntax-only headers.cc 2>headers; then
                 build cxx_libcxx clang++ program.cc -stdlib=libc++
-                measure cxx_libcxx
+                measure cxx_libcxx 99
         else
                 echo "types.sh: SKIPPED with libc++: it is not installed" >&2
         fi
@@ -92,7 +93,7 @@ separate cxx_units
 measure cxx_units
 build c_split gcc program.c -gsplit-dwarf
 separate c_split
-measure c_split
+measure c_split 85
 build cxx_split_units g++ program.cc -gsplit-dwarf -fdebug-types-section
 readelf -SW cxx_split_units-program.dwo | grep -c '\.debug_info\.dwo' >sections
 [ "$(cat sections)" -gt 1 ] || fail "no units of types in the split file"
