@@ -485,12 +485,22 @@ static int module_of_file(struct sink *sink, const char *path, int64_t *module_i
         return rc;
 }
 
+/* A recording of this machine has its kernel's. That of a 32-bit process is another. */
+static int module_of_vdso(struct sink *sink, const struct event_mapping *event,
+                          int64_t *module_id, struct diag *diag)
+{
+        uint8_t id[BUILD_ID_MAX_BYTES];
+        bool own = !sink->imported && event->start_addr > UINT32_MAX;
+        size_t length = own ? build_id_read_vdso(id) : 0;
+        return writer_module(sink->writer, "[vdso]", id, length, module_id, diag);
+}
+
 static int module_of_mapping(struct sink *sink, const struct event_mapping *event,
                              int64_t *module_id, struct diag *diag)
 {
         *module_id = 0;
         if (event->kind == MAPPING_VDSO)
-                return writer_module(sink->writer, "[vdso]", NULL, 0, module_id, diag);
+                return module_of_vdso(sink, event, module_id, diag);
         if (!event->path || !*event->path)
                 return 0;
         if (event->build_id_bytes || event->path[0] == '[' || sink->imported)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "vdso.h"
+
 const char kernel_module[] = "[kernel.kallsyms]";
 
 static bool is_right(const struct module_identity *identity, const struct elf_file *file)
@@ -16,6 +18,18 @@ static bool is_right(const struct module_identity *identity, const struct elf_fi
         return identity->build_id_bytes == 0 ||
                (identity->build_id_bytes == file->build_id_bytes &&
                 memcmp(identity->build_id, file->build_id, file->build_id_bytes) == 0);
+}
+
+/* The running kernel's, when it is the one that was recorded: without a build-id it may
+ * be any kernel's. */
+static int open_vdso(const struct module_identity *identity, struct elf_file *file)
+{
+        int error = identity->build_id_bytes > 0 ? vdso_open(file) : -ENOENT;
+
+        if (error || is_right(identity, file))
+                return error;
+        elf_file_close(file);
+        return -ENOENT;
 }
 
 /* Takes over PATH, which is NULL when there was no memory for it. */
@@ -83,6 +97,8 @@ int module_file_open(const struct module_identity *identity,
 
         if (kernel && search->vmlinux)
                 error = open_right(identity, strdup(search->vmlinux), file);
+        else if (strcmp(identity->path, vdso_module) == 0)
+                error = open_vdso(identity, file);
         else if (!kernel && search->symfs)
                 error = open_right(identity, join(search->symfs, identity->path), file);
         else if (!kernel)

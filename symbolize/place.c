@@ -15,8 +15,8 @@ static bool same_place(const void *context, const void *key, uint32_t position)
         const struct place_key *there = &sweep->place_keys[position];
 
         return there->vaddr == wanted->vaddr && there->module == wanted->module &&
-               there->process == wanted->process &&
-               there->in_image == wanted->in_image && there->mapped == wanted->mapped;
+               there->process == wanted->process && there->in_image == wanted->in_image &&
+               there->mapped == wanted->mapped;
 }
 
 static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t *index)
@@ -54,10 +54,9 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
 
                 key.mapped = true;
                 key.module = mapping->module;
-                if (mapping->module == RAW_NONE) {
+                key.vdso = mapping->kind == RAW_VDSO;
+                if (mapping->module == RAW_NONE)
                         key.process = mapping->process;
-                        key.vdso = mapping->kind == RAW_VDSO;
-                }
                 if (mapping->in_image) {
                         key.vaddr = addr - mapping->bias;
                         key.in_image = true;

@@ -12,6 +12,7 @@
 #include "perf_map.h"
 #include "result.h"
 #include "sweep.h"
+#include "vdso.h"
 
 struct stage {
         struct raw raw;
@@ -221,8 +222,7 @@ static int name_places(struct stage *stage)
         return error;
 }
 
-/* Code that is in no file: the kernel's in the process, and what a compiler made there
- * while PROCESS, whose list it is, ran. */
+/* Code that is in no file: what a compiler made while PROCESS, whose list it is, ran. */
 static void name_made_code(struct stage *stage, uint32_t process,
                            const struct range_map *made)
 {
@@ -232,9 +232,7 @@ static void name_made_code(struct stage *stage, uint32_t process,
 
                 if (place->process != process || place->module != RAW_NONE)
                         continue;
-                if (place->vdso)
-                        place->code.function = string_pool_put(stage->names, "[vdso]");
-                else if ((range = range_map_find(made, place->code.vaddr)) != NULL)
+                if ((range = range_map_find(made, place->code.vaddr)) != NULL)
                         place->code.function = range->value;
         }
 }
@@ -252,6 +250,17 @@ static int read_perf_map(struct stage *stage, uint32_t process, struct range_map
 
         stage->older_perf_maps += older;
         return error;
+}
+
+/* The kernel's code in a process, where its file is not known or has no name there. */
+static void name_vdso(struct stage *stage)
+{
+        for (size_t i = 0; i < stage->sweep.place_count; i++) {
+                struct code_place *code = &stage->sweep.places[i].code;
+
+                if (stage->sweep.places[i].vdso && !code->function)
+                        code->function = string_pool_put(stage->names, vdso_module);
+        }
 }
 
 static int name_places_without_file(struct stage *stage)
@@ -272,6 +281,7 @@ static int name_places_without_file(struct stage *stage)
                 range_map_free(&made);
         }
         free(asked);
+        name_vdso(stage);
         return error;
 }
 

@@ -218,6 +218,37 @@ done
 record mallocs.db --no-heap -- ./mallocs || fail "$(cat err)"
 expect "without the tracker" "$(in_tracker mallocs.db)" 0
 
+# ---- the kernel's code in the process ------------------------------------------------
+
+cat >clocks.c <<'END'
+#include <time.h>
+int main(void)
+{
+        struct timespec time;
+        long sum = 0;
+        for (long i = 0; i < 3000000; i++)
+                sum += clock_gettime(CLOCK_MONOTONIC, &time);
+        return sum != 0;
+}
+END
+"$CC" -O1 -g -o clocks clocks.c
+record clocks.db -- ./clocks || fail "$(cat err)"
+in_vdso="SELECT count(*) FROM sample_view WHERE module = '[vdso]'"
+if [ "$(ask clocks.db "$in_vdso")" -lt 20 ]; then
+        echo "record_clock: SKIPPED: names in the vdso: reading the clock is a system call here" >&2
+else
+        # The one function of the vdso that the C library's is said to call: vdso(7).
+        expect "samples in the vdso of no such name" "$(ask clocks.db \
+                "$in_vdso AND function IS NOT '__vdso_clock_gettime'")" 0
+        # Of another kernel's, or one that is not known, only that much is known.
+        for id in NULL "x'00112233'"; do
+                sqlite3 clocks.db "UPDATE module SET build_id = $id WHERE path = '[vdso]'"
+                "$MEMLAG" symbolize clocks.db
+                expect "samples in a vdso of build-id $id with a name" "$(ask clocks.db \
+                        "$in_vdso AND function IS NOT '[vdso]'")" 0
+        done
+fi
+
 # ---- never by itself, and what it refuses --------------------------------------------
 
 "$MEMLAG" record --force -o auto.db -- true 2>err || fail "$(cat err)"

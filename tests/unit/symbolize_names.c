@@ -30,6 +30,7 @@ static void cxx_and_rust_names_are_readable(void **state)
         expect_name("_ZN9wikipedia7article6formatEv", "wikipedia::article::format");
         expect_name("_ZZ4mainvE7counter", "main()::counter");
         expect_name("_Znwm", "operator new");
+        expect_name("_ZN3lib5titleB5cxx11E", "lib::title[abi:cxx11]");
         expect_name("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
         expect_name("_ZN3foo3bar17h05af221e174051e9E", "foo::bar");
 }
