@@ -4,14 +4,58 @@
 #include "attribution.h"
 
 #include <errno.h>
-#include <sqlite3.h>
+
+#include "bulk_insert.h"
+
+enum column {
+        COLUMN_SAMPLE,
+        COLUMN_LOCATION,
+        COLUMN_OBJECT,
+        COLUMN_OFFSET,
+        COLUMN_FIELD
+};
+
+static const char *const columns[] = {"sample_id",           "location_id", "object_id",
+                                      "object_offset_bytes", "field_id",    NULL};
+
+static int open_rows(struct bulk_insert *rows, struct db *db, struct diag *diag)
+{
+        return bulk_insert_open(rows, "attribution", columns, db, diag);
+}
+
+static void put_place(struct bulk_insert *rows, const struct raw_sample *sample,
+                      const struct sample_location *location)
+{
+        bulk_insert_int(rows, COLUMN_SAMPLE, sample->sample_id);
+        bulk_insert_int(rows, COLUMN_LOCATION, location->place + INT64_C(1));
+}
+
+/* ---- samples without addresses ---- */
+
+static int write_place(void *context, const struct raw_sample *sample,
+                       const struct sample_location *location)
+{
+        put_place(context, sample, location);
+        return bulk_insert_row(context);
+}
+
+int attribution_write_places(struct sweep *sweep, struct db *db, struct diag *diag)
+{
+        struct bulk_insert rows;
+        int error = open_rows(&rows, db, diag);
+
+        if (!error)
+                error = sweep_run(sweep, write_place, &rows, diag);
+        return bulk_insert_close(&rows, error);
+}
+
+/* ---- samples with addresses ---- */
 
 struct pass {
         struct attribution *attribution;
         const struct object_sources *from;
-        struct db *db;
         struct diag *diag;
-        sqlite3_stmt *insert;
+        struct bulk_insert rows;
 };
 
 static int learn(void *context, const struct raw_sample *sample,
@@ -26,22 +70,15 @@ static int write_row(struct pass *pass, const struct raw_sample *sample,
                      const struct sample_location *location,
                      const struct sample_object *object, uint32_t field)
 {
-        sqlite3_stmt *insert = pass->insert;
-
-        sqlite3_bind_int64(insert, 1, sample->sample_id);
-        sqlite3_bind_int64(insert, 2, location->place + INT64_C(1));
+        put_place(&pass->rows, sample, location);
         if (object->object != RAW_NONE) {
-                sqlite3_bind_int64(insert, 3, object->object + INT64_C(1));
-                sqlite3_bind_int64(insert, 4, (int64_t)object->offset_bytes);
+                bulk_insert_int(&pass->rows, COLUMN_OBJECT, object->object + INT64_C(1));
+                bulk_insert_int(&pass->rows, COLUMN_OFFSET,
+                                (int64_t)object->offset_bytes);
         }
         if (field)
-                sqlite3_bind_int64(insert, 5, field);
-        if (sqlite3_step(insert) != SQLITE_DONE)
-                return diag_set(pass->diag, -EIO, "cannot write the names: %s",
-                                sqlite3_errmsg(db_sqlite(pass->db)));
-        sqlite3_reset(insert);
-        sqlite3_clear_bindings(insert);
-        return 0;
+                bulk_insert_int(&pass->rows, COLUMN_FIELD, field);
+        return bulk_insert_row(&pass->rows);
 }
 
 static int attribute(void *context, const struct raw_sample *sample,
@@ -60,7 +97,7 @@ static int attribute(void *context, const struct raw_sample *sample,
         const struct object *touched =
             object.object == RAW_NONE ? NULL : &to->objects.items[object.object];
 
-        resolution_count(&to->resolution, sample, location, touched, type.reason);
+        resolution_count(&to->resolution, touched, type.reason, 1);
         return write_row(pass, sample, location, &object, field);
 }
 
@@ -76,29 +113,33 @@ static int open_all(struct attribution *attribution, const struct object_sources
         return error ? error : resolution_open(&attribution->resolution, from->sweep);
 }
 
+static int write_rows(struct attribution *attribution, const struct object_sources *from,
+                      struct db *db, struct diag *diag)
+{
+        struct pass pass = {.attribution = attribution, .from = from, .diag = diag};
+        int error = open_rows(&pass.rows, db, diag);
+
+        if (!error && attribution->sample_types.learns)
+                error =
+                    sweep_samples(from->sweep, learn, &attribution->sample_types, diag);
+        if (!error)
+                error = sweep_samples(from->sweep, attribute, &pass, diag);
+        return bulk_insert_close(&pass.rows, error);
+}
+
 int attribution_write(struct attribution *attribution, const struct object_sources *from,
                       struct db *db, struct diag *diag)
 {
-        struct pass pass = {
-            .attribution = attribution, .from = from, .db = db, .diag = diag};
-        int error;
+        int error = 0;
 
         *attribution = (struct attribution){0};
         if (open_all(attribution, from) < 0)
                 return diag_no_memory(diag);
-        if (sqlite3_prepare_v2(db_sqlite(db),
-                               "INSERT INTO attribution (sample_id, location_id,"
-                               " object_id, object_offset_bytes, field_id)"
-                               " VALUES (?, ?, ?, ?, ?)",
-                               -1, &pass.insert, NULL) != SQLITE_OK)
-                return diag_set(diag, -EIO, "cannot write the names: %s",
-                                sqlite3_errmsg(db_sqlite(db)));
-        error = attribution->sample_types.learns
-                    ? sweep_samples(from->sweep, learn, &attribution->sample_types, diag)
-                    : 0;
-        if (!error)
-                error = sweep_samples(from->sweep, attribute, &pass, diag);
-        sqlite3_finalize(pass.insert);
+        if (from->sweep->samples.addressed)
+                error = write_rows(attribution, from, db, diag);
+        else
+                resolution_count(&attribution->resolution, NULL, UNTYPED_NO_ADDRESS,
+                                 from->sweep->sample_count);
         objects_count_blocks(&attribution->objects);
         if (!error && string_pool_failed(from->names))
                 error = diag_no_memory(diag);
@@ -110,5 +151,4 @@ void attribution_free(struct attribution *attribution)
         objects_free(&attribution->objects);
         sample_types_free(&attribution->sample_types);
         type_rows_free(&attribution->type_rows);
-        resolution_free(&attribution->resolution);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each sample is attributed to: a pass over all samples that writes a row for each,
- * and leaves what they have in common. */
+/* What each sample is attributed to: a row for each, and what they have in common. */
 #ifndef MEMLAG_SYMBOLIZE_ATTRIBUTION_H
 #define MEMLAG_SYMBOLIZE_ATTRIBUTION_H
 
@@ -16,9 +15,14 @@ struct attribution {
         struct resolution resolution;
 };
 
-/* Writes the table attribution, which is empty, for the samples of FROM's sweep, inside
- * the caller's transaction. 0 or a negative errno value; in any case ATTRIBUTION is to be
- * freed. */
+/* Both write the table attribution, which is empty, inside the caller's transaction. 0 or
+ * a negative errno value. */
+
+/* Runs SWEEP, whose samples have no data addresses: where they are is all that there is
+ * to write, and needs no names. */
+int attribution_write_places(struct sweep *sweep, struct db *db, struct diag *diag);
+/* For FROM's sweep; of samples without addresses only what they have in common is left to
+ * do. In any case ATTRIBUTION is to be freed. */
 int attribution_write(struct attribution *attribution, const struct object_sources *from,
                       struct db *db, struct diag *diag);
 void attribution_free(struct attribution *attribution);

@@ -3,6 +3,8 @@
 #include "place.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "array.h"
 
@@ -30,10 +32,13 @@ static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t 
             array_reserve(&sweep->places, &sweep->place_capacity, sweep->place_count,
                           sizeof(*sweep->places)) < 0 ||
             array_reserve(&sweep->place_keys, &sweep->place_key_capacity,
-                          sweep->place_count, sizeof(*sweep->place_keys)) < 0)
+                          sweep->place_count, sizeof(*sweep->place_keys)) < 0 ||
+            array_reserve(&sweep->place_samples, &sweep->place_sample_capacity,
+                          sweep->place_count, sizeof(*sweep->place_samples)) < 0)
                 return -ENOMEM;
         *index = (uint32_t)sweep->place_count++;
         sweep->place_keys[*index] = *key;
+        sweep->place_samples[*index] = 0;
         sweep->places[*index] = (struct place){.code = {.vaddr = key->vaddr},
                                                .module = key->module,
                                                .process = key->process,
@@ -65,6 +70,37 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
                 }
         }
         return put_place(sweep, &key, index);
+}
+
+/* Of one group at most as many are remembered as lie in a line of the processor's cache.
+ */
+enum { KNOWN_GROUPS = 1 << 15, KNOWN_IN_GROUP = 4 };
+
+struct known_place {
+        uint64_t ip;
+        uint32_t state; /* 0: none */
+        uint32_t place;
+};
+
+int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t state,
+                uint64_t ip, uint32_t *index)
+{
+        if (!sweep->known && !(sweep->known = calloc(KNOWN_GROUPS * KNOWN_IN_GROUP,
+                                                     sizeof(*sweep->known))))
+                return -ENOMEM;
+        struct known_place *group =
+            &sweep->known[hash_number(state, ip) % KNOWN_GROUPS * KNOWN_IN_GROUP];
+
+        for (int i = 0; i < KNOWN_IN_GROUP; i++)
+                if (group[i].ip == ip && group[i].state == state) {
+                        *index = group[i].place;
+                        return 0;
+                }
+        int error = place_of_code(sweep, timeline, ip, index);
+
+        memmove(group + 1, group, (KNOWN_IN_GROUP - 1) * sizeof(*group));
+        group[0] = (struct known_place){ip, state, *index};
+        return error;
 }
 
 /* ---- targets of data addresses ---- */

@@ -9,6 +9,9 @@
 /* *INDEX becomes that of the place in code at ADDR. */
 int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
                   uint32_t *index);
+/* The same for an address that many samples may have, in what the past called STATE. */
+int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t state,
+                uint64_t ip, uint32_t *index);
 /* What SAMPLE's data address fell into. */
 int place_of_data(struct sweep *sweep, const struct timeline *timeline,
                   const struct raw_sample *sample, struct target *target);

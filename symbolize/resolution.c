@@ -46,34 +46,65 @@ static const char *no_line(const struct raw *raw, const struct place *place)
         return reason ? reason : "no line";
 }
 
-static void count(struct resolution *resolution, enum subject subject, const char *reason)
+static void count(struct resolution *resolution, enum subject subject, const char *reason,
+                  uint64_t samples)
 {
         struct outcome *at = resolution->outcomes[subject];
 
         if (!reason)
                 reason = resolved;
+        if (samples == 0)
+                return;
         while (at->reason && at->reason != reason && strcmp(at->reason, reason) != 0)
                 at++;
         at->reason = reason;
-        at->samples++;
+        at->samples += samples;
+}
+
+static void count_places(struct resolution *resolution)
+{
+        const struct sweep *sweep = resolution->sweep;
+        const struct raw *raw = sweep->raw;
+
+        for (size_t i = 0; i < sweep->place_count; i++) {
+                const struct place *place = &sweep->places[i];
+                uint64_t samples = sweep->place_samples[i];
+
+                count(resolution, SUBJECT_LINE, no_line(raw, place), samples);
+                count(resolution, SUBJECT_FUNCTION, no_function(raw, place), samples);
+                if (place->in_image && !raw->modules[place->module].verified)
+                        resolution->unverified += (int64_t)samples;
+        }
 }
 
 /* The reason of the innermost function that is not known. */
-int resolution_open(struct resolution *resolution, const struct sweep *sweep)
+static int count_stacks(struct resolution *resolution)
 {
+        const struct sweep *sweep = resolution->sweep;
         const struct raw *raw = sweep->raw;
         const char **reasons = calloc(raw->stack_count + 1, sizeof(*reasons));
 
-        *resolution = (struct resolution){.sweep = sweep, .stacks = reasons};
-        for (size_t i = 0; reasons && i < raw->stack_count; i++) {
+        if (!reasons)
+                return -ENOMEM;
+        for (size_t i = 0; i < raw->stack_count; i++) {
                 uint32_t place = sweep->stack_places[i], parent = raw->stacks[i].parent;
 
                 reasons[i] = place == RAW_NONE ? "no mapping"
                                                : no_function(raw, &sweep->places[place]);
                 if (!reasons[i] && parent != RAW_NONE)
                         reasons[i] = reasons[parent];
+                count(resolution, SUBJECT_STACK, reasons[i], sweep->stack_samples[i]);
         }
-        return reasons ? 0 : -ENOMEM;
+        count(resolution, SUBJECT_STACK, "no stack", sweep->stackless_samples);
+        free(reasons);
+        return 0;
+}
+
+int resolution_open(struct resolution *resolution, const struct sweep *sweep)
+{
+        *resolution = (struct resolution){.sweep = sweep};
+        count_places(resolution);
+        return count_stacks(resolution);
 }
 
 static const char *no_object(const struct object *object)
@@ -83,21 +114,11 @@ static const char *no_object(const struct object *object)
         return object->kind == OBJECT_UNKNOWN ? nothing_mapped : NULL;
 }
 
-void resolution_count(struct resolution *resolution, const struct raw_sample *sample,
-                      const struct sample_location *location, const struct object *object,
-                      enum untyped type)
+void resolution_count(struct resolution *resolution, const struct object *object,
+                      enum untyped type, uint64_t samples)
 {
-        const struct raw *raw = resolution->sweep->raw;
-        const struct place *place = &resolution->sweep->places[location->place];
-
-        count(resolution, SUBJECT_LINE, no_line(raw, place));
-        count(resolution, SUBJECT_FUNCTION, no_function(raw, place));
-        count(resolution, SUBJECT_STACK,
-              sample->stack == RAW_NONE ? "no stack" : resolution->stacks[sample->stack]);
-        count(resolution, SUBJECT_OBJECT, no_object(object));
-        count(resolution, SUBJECT_TYPE, untyped_reason(type));
-        if (place->in_image && !raw->modules[place->module].verified)
-                resolution->unverified++;
+        count(resolution, SUBJECT_OBJECT, no_object(object), samples);
+        count(resolution, SUBJECT_TYPE, untyped_reason(type), samples);
 }
 
 static int write_counts(const struct resolution *resolution, struct db *db,
@@ -223,9 +244,4 @@ int resolution_write(const struct resolution *resolution, struct db *db,
         if (!error)
                 error = write_elsewhere(resolution->sweep->raw, db, diag);
         return error ? error : write_untyped(resolution, db, diag);
-}
-
-void resolution_free(struct resolution *resolution)
-{
-        free(resolution->stacks);
 }

@@ -28,21 +28,19 @@ _Static_assert((int)UNTYPED_COUNT < (int)OUTCOME_LIMIT,
 
 struct resolution {
         const struct sweep *sweep;
-        const char **stacks; /* why not all functions of each are known; NULL: they are */
         struct outcome outcomes[SUBJECT_COUNT][OUTCOME_LIMIT];
         int64_t unverified; /* samples in files without a recorded build-id */
 };
 
-/* The places of SWEEP have been named. 0 or -ENOMEM. */
+/* The places of SWEEP have been named: counts for all samples what their places and
+ * stacks tell. 0 or -ENOMEM. */
 int resolution_open(struct resolution *resolution, const struct sweep *sweep);
-/* Counts a sample whose address is in OBJECT (NULL: it has no address). */
-void resolution_count(struct resolution *resolution, const struct raw_sample *sample,
-                      const struct sample_location *location, const struct object *object,
-                      enum untyped type);
+/* Counts SAMPLES whose address is in OBJECT (NULL: they have none). */
+void resolution_count(struct resolution *resolution, const struct object *object,
+                      enum untyped type, uint64_t samples);
 /* Writes the table resolution, which is empty, and the ledger. 0 or a negative errno
  * value. */
 int resolution_write(const struct resolution *resolution, struct db *db,
                      struct diag *diag);
-void resolution_free(struct resolution *resolution);
 
 #endif

@@ -3,110 +3,96 @@
  * recording and the same files give the same rows. */
 #include "result.h"
 
-#include <errno.h>
-#include <sqlite3.h>
-#include <stdio.h>
-
 #include "attribution.h"
+#include "bulk_insert.h"
 
 struct writing {
         const struct object_sources *from;
         const struct attribution *attribution;
         struct db *db;
         struct diag *diag;
-        sqlite3_stmt *statement;
+        struct bulk_insert insert; /* into the table in work */
 };
 
-static int sqlite_error(struct writing *writing)
+static int begin(struct writing *writing, const char *table, const char *const *columns)
 {
-        return diag_set(writing->diag, -EIO, "cannot write the names: %s",
-                        sqlite3_errmsg(db_sqlite(writing->db)));
+        return bulk_insert_open(&writing->insert, table, columns, writing->db,
+                                writing->diag);
 }
 
-static int prepare(struct writing *writing, const char *sql)
+static int end(struct writing *writing, int error)
 {
-        sqlite3_finalize(writing->statement);
-        writing->statement = NULL;
-        return sqlite3_prepare_v2(db_sqlite(writing->db), sql, -1, &writing->statement,
-                                  NULL) == SQLITE_OK
-                   ? 0
-                   : sqlite_error(writing);
+        return bulk_insert_close(&writing->insert, error);
 }
 
-/* Writes the bound row; parameters that the next one leaves out are NULL again. */
-static int insert(struct writing *writing)
+static int end_row(struct writing *writing)
 {
-        if (sqlite3_step(writing->statement) != SQLITE_DONE)
-                return sqlite_error(writing);
-        sqlite3_reset(writing->statement);
-        sqlite3_clear_bindings(writing->statement);
-        return 0;
+        return bulk_insert_row(&writing->insert);
 }
 
-static void bind_int(struct writing *writing, int column, uint64_t value)
+static void put_int(struct writing *writing, int column, uint64_t value)
 {
-        sqlite3_bind_int64(writing->statement, column, (int64_t)value);
+        bulk_insert_int(&writing->insert, column, (int64_t)value);
 }
 
-static void bind_nonzero(struct writing *writing, int column, uint64_t value)
+static void put_nonzero(struct writing *writing, int column, uint64_t value)
 {
         if (value != 0)
-                bind_int(writing, column, value);
+                put_int(writing, column, value);
 }
 
-static void bind_name(struct writing *writing, int column, uint32_t name)
+static void put_name(struct writing *writing, int column, uint32_t name)
 {
-        const char *text = string_pool_text(writing->from->names, name);
-
-        if (text)
-                sqlite3_bind_text(writing->statement, column, text, -1, SQLITE_STATIC);
+        bulk_insert_text(&writing->insert, column,
+                         string_pool_text(writing->from->names, name));
 }
 
-static void bind_module(struct writing *writing, int column, uint32_t module)
+static void put_module(struct writing *writing, int column, uint32_t module)
 {
         if (module != RAW_NONE)
-                sqlite3_bind_int64(writing->statement, column,
-                                   writing->from->sweep->raw->modules[module].module_id);
+                bulk_insert_int(&writing->insert, column,
+                                writing->from->sweep->raw->modules[module].module_id);
 }
 
 static int write_locations(struct writing *writing)
 {
+        static const char *const columns[] = {
+            "location_id", "module_id", "address_offset", "function", "file",
+            "line",        NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = prepare(writing, "INSERT INTO location (location_id, module_id,"
-                                     " address_offset, function, file, line)"
-                                     " VALUES (?, ?, ?, ?, ?, ?)");
+        int error = begin(writing, "location", columns);
 
         for (size_t i = 0; i < sweep->place_count && !error; i++) {
                 const struct place *place = &sweep->places[i];
 
-                bind_int(writing, 1, i + 1);
-                bind_module(writing, 2, place->module);
-                bind_int(writing, 3, place->code.vaddr);
-                bind_name(writing, 4, place->code.function);
-                bind_name(writing, 5, place->code.file);
-                bind_nonzero(writing, 6, place->code.line);
-                error = insert(writing);
+                put_int(writing, 0, i + 1);
+                put_module(writing, 1, place->module);
+                put_int(writing, 2, place->code.vaddr);
+                put_name(writing, 3, place->code.function);
+                put_name(writing, 4, place->code.file);
+                put_nonzero(writing, 5, place->code.line);
+                error = end_row(writing);
         }
-        return error;
+        return end(writing, error);
 }
 
 static int write_frame(struct writing *writing, size_t location, uint32_t depth,
                        const struct code_frame *frame)
 {
-        bind_int(writing, 1, location + 1);
-        bind_int(writing, 2, depth);
-        bind_name(writing, 3, frame->function);
-        bind_name(writing, 4, frame->call_file);
-        bind_nonzero(writing, 5, frame->call_line);
-        return insert(writing);
+        put_int(writing, 0, location + 1);
+        put_int(writing, 1, depth);
+        put_name(writing, 2, frame->function);
+        put_name(writing, 3, frame->call_file);
+        put_nonzero(writing, 4, frame->call_line);
+        return end_row(writing);
 }
 
 static int write_inline_frames(struct writing *writing)
 {
+        static const char *const columns[] = {"location_id", "depth",     "function",
+                                              "call_file",   "call_line", NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error =
-            prepare(writing, "INSERT INTO inline_frame (location_id, depth, function,"
-                             " call_file, call_line) VALUES (?, ?, ?, ?, ?)");
+        int error = begin(writing, "inline_frame", columns);
 
         for (size_t i = 0; i < sweep->place_count && !error; i++) {
                 const struct code_place *code = &sweep->places[i].code;
@@ -116,120 +102,139 @@ static int write_inline_frames(struct writing *writing)
                             writing, i, depth,
                             &writing->from->frames->items[code->first_frame + depth]);
         }
-        return error;
+        return end(writing, error);
 }
 
 static int write_stack_locations(struct writing *writing)
 {
+        static const char *const columns[] = {"stack_id", "location_id", NULL};
         const struct raw *raw = writing->from->sweep->raw;
-        int error = prepare(writing, "INSERT INTO stack_location (stack_id, location_id)"
-                                     " VALUES (?, ?)");
+        int error = begin(writing, "stack_location", columns);
 
         for (size_t i = 0; i < raw->stack_count && !error; i++) {
                 if (writing->from->sweep->stack_places[i] == RAW_NONE)
                         continue;
-                sqlite3_bind_int64(writing->statement, 1, raw->stack_ids[i]);
-                bind_int(writing, 2, writing->from->sweep->stack_places[i] + UINT64_C(1));
-                error = insert(writing);
+                put_int(writing, 0, (uint64_t)raw->stack_ids[i]);
+                put_int(writing, 1, writing->from->sweep->stack_places[i] + UINT64_C(1));
+                error = end_row(writing);
         }
-        return error;
+        return end(writing, error);
 }
 
 static int write_objects(struct writing *writing)
 {
+        static const char *const columns[] = {
+            "object_id",      "kind",        "name",       "module_id",
+            "alloc_function", "alloc_file",  "alloc_line", "size_bytes",
+            "allocations",    "total_bytes", NULL};
         static const char *const kinds[] = {
             [OBJECT_GLOBAL] = "global",  [OBJECT_HEAP] = "heap", [OBJECT_STACK] = "stack",
             [OBJECT_TLS] = "tls",        [OBJECT_MMAP] = "mmap", [OBJECT_CODE] = "code",
             [OBJECT_UNKNOWN] = "unknown"};
         const struct objects *objects = &writing->attribution->objects;
-        int error = prepare(writing, "INSERT INTO data_object (object_id, kind, name,"
-                                     " module_id, alloc_function, alloc_file, alloc_line,"
-                                     " size_bytes, allocations, total_bytes)"
-                                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        int error = begin(writing, "data_object", columns);
 
         for (size_t i = 0; i < objects->count && !error; i++) {
                 const struct object *object = &objects->items[i];
 
-                bind_int(writing, 1, i + 1);
-                sqlite3_bind_text(writing->statement, 2, kinds[object->kind], -1,
-                                  SQLITE_STATIC);
-                bind_name(writing, 3, object->name);
-                bind_module(writing, 4, object->module);
-                bind_name(writing, 5, object->site.function);
-                bind_name(writing, 6, object->site.file);
-                bind_nonzero(writing, 7, object->site.line);
+                put_int(writing, 0, i + 1);
+                bulk_insert_text(&writing->insert, 1, kinds[object->kind]);
+                put_name(writing, 2, object->name);
+                put_module(writing, 3, object->module);
+                put_name(writing, 4, object->site.function);
+                put_name(writing, 5, object->site.file);
+                put_nonzero(writing, 6, object->site.line);
                 if (object->has_size)
-                        bind_int(writing, 8, object->size_bytes);
-                bind_nonzero(writing, 9, object->allocations);
-                bind_nonzero(writing, 10, object->total_bytes);
-                error = insert(writing);
+                        put_int(writing, 7, object->size_bytes);
+                put_nonzero(writing, 8, object->allocations);
+                put_nonzero(writing, 9, object->total_bytes);
+                error = end_row(writing);
         }
-        return error;
+        return end(writing, error);
+}
+
+static int write_object_stack(struct writing *writing, size_t stack,
+                              const struct object_path *path, uint64_t samples)
+{
+        put_int(writing, 0, path->object + UINT64_C(1));
+        put_int(writing, 1, (uint64_t)writing->from->sweep->raw->stack_ids[stack]);
+        put_int(writing, 2, samples);
+        return end_row(writing);
 }
 
 /* One row for a stack of both blocks and regions, when these are one object. */
 static int write_object_stacks(struct writing *writing)
 {
-        const struct raw *raw = writing->from->sweep->raw;
+        static const char *const columns[] = {"object_id", "stack_id", "samples", NULL};
         const struct objects *objects = &writing->attribution->objects;
-        int error =
-            prepare(writing, "INSERT INTO object_stack (object_id, stack_id, samples)"
-                             " VALUES (?, ?, ?)"
-                             " ON CONFLICT DO UPDATE SET"
-                             " samples = samples + excluded.samples");
+        int error = begin(writing, "object_stack", columns);
 
-        for (size_t i = 0; i < 2 * raw->stack_count && !error; i++) {
-                const struct object_path *path =
-                    objects_path(objects, (uint32_t)(i / 2), i % 2);
+        for (uint32_t i = 0; i < writing->from->sweep->raw->stack_count && !error; i++) {
+                const struct object_path *blocks = objects_path(objects, i, false);
+                const struct object_path *regions = objects_path(objects, i, true);
+                bool one =
+                    blocks->used && regions->used && blocks->object == regions->object;
 
-                if (!path->used)
-                        continue;
-                bind_int(writing, 1, path->object + UINT64_C(1));
-                sqlite3_bind_int64(writing->statement, 2, raw->stack_ids[i / 2]);
-                bind_int(writing, 3, path->samples);
-                error = insert(writing);
+                if (blocks->used)
+                        error = write_object_stack(writing, i, blocks,
+                                                   blocks->samples +
+                                                       (one ? regions->samples : 0));
+                if (regions->used && !one && !error)
+                        error = write_object_stack(writing, i, regions, regions->samples);
         }
-        return error;
+        return end(writing, error);
 }
 
 static int write_types(struct writing *writing)
 {
+        static const char *const columns[] = {"type_id", "name", "size_bytes", NULL};
         const struct type_rows *rows = &writing->attribution->type_rows;
         const struct types *types = writing->from->types;
-        int error = prepare(writing, "INSERT INTO data_type (type_id, name, size_bytes)"
-                                     " VALUES (?, ?, ?)");
+        int error = begin(writing, "data_type", columns);
 
         for (size_t i = 0; i < rows->type_count && !error; i++) {
                 const struct type *type = &types->items[rows->types[i].type];
 
-                bind_int(writing, 1, i + 1);
-                bind_name(writing, 2, type->name);
-                bind_int(writing, 3, type->size_bytes);
-                error = insert(writing);
+                put_int(writing, 0, i + 1);
+                put_name(writing, 1, type->name);
+                put_int(writing, 2, type->size_bytes);
+                error = end_row(writing);
         }
-        return error;
+        return end(writing, error);
 }
 
 static int write_fields(struct writing *writing)
 {
+        static const char *const columns[] = {
+            "field_id", "type_id", "name", "type", "offset_bytes", "size_bytes", NULL};
         const struct type_rows *rows = &writing->attribution->type_rows;
         const struct types *types = writing->from->types;
-        int error = prepare(writing, "INSERT INTO type_field (field_id, type_id, name,"
-                                     " type, offset_bytes, size_bytes)"
-                                     " VALUES (?, ?, ?, ?, ?, ?)");
+        int error = begin(writing, "type_field", columns);
 
         for (size_t i = 0; i < rows->field_count && !error; i++) {
                 const struct field *field = &rows->fields[i].field;
 
-                bind_int(writing, 1, i + 1);
-                bind_int(writing, 2, rows->fields[i].type + UINT64_C(1));
-                bind_name(writing, 3, field->name);
-                bind_name(writing, 4, types->items[field->type].name);
-                bind_int(writing, 5, field->offset_bytes);
-                bind_int(writing, 6, field->size_bytes);
-                error = insert(writing);
+                put_int(writing, 0, i + 1);
+                put_int(writing, 1, rows->fields[i].type + UINT64_C(1));
+                put_name(writing, 2, field->name);
+                put_name(writing, 3, types->items[field->type].name);
+                put_int(writing, 4, field->offset_bytes);
+                put_int(writing, 5, field->size_bytes);
+                error = end_row(writing);
         }
-        return error;
+        return end(writing, error);
+}
+
+int result_clear(struct db *db, struct diag *diag)
+{
+        return db_exec(db,
+                       "DELETE FROM attribution; DELETE FROM stack_location;"
+                       "DELETE FROM inline_frame; DELETE FROM location;"
+                       "DELETE FROM object_stack;"
+                       "DELETE FROM data_object; DELETE FROM type_field;"
+                       "DELETE FROM data_type; DELETE FROM resolution;"
+                       "DELETE FROM ledger WHERE stage = 'symbolize'",
+                       diag);
 }
 
 int result_write(const struct object_sources *from, struct db *db, struct diag *diag)
@@ -237,17 +242,8 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
         struct attribution attribution = {0};
         struct writing writing = {
             .from = from, .attribution = &attribution, .db = db, .diag = diag};
-        int error = db_exec(db,
-                            "DELETE FROM attribution; DELETE FROM stack_location;"
-                            "DELETE FROM inline_frame; DELETE FROM location;"
-                            "DELETE FROM object_stack;"
-                            "DELETE FROM data_object; DELETE FROM type_field;"
-                            "DELETE FROM data_type; DELETE FROM resolution;"
-                            "DELETE FROM ledger WHERE stage = 'symbolize'",
-                            diag);
+        int error = attribution_write(&attribution, from, db, diag);
 
-        if (!error)
-                error = attribution_write(&attribution, from, db, diag);
         if (!error)
                 error = write_locations(&writing);
         if (!error)
@@ -262,7 +258,6 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
                 error = write_types(&writing);
         if (!error)
                 error = write_fields(&writing);
-        sqlite3_finalize(writing.statement);
         if (!error)
                 error = resolution_write(&attribution.resolution, db, diag);
         attribution_free(&attribution);

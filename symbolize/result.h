@@ -5,8 +5,10 @@
 
 #include "object.h"
 
-/* Replaces the rows of this stage by what FROM tells, inside the caller's transaction. 0
- * or a negative errno value. */
+/* Takes away the rows of this stage, inside the caller's transaction. 0 or a negative
+ * errno value, as all. */
+int result_clear(struct db *db, struct diag *diag);
+/* Writes those that FROM tells. */
 int result_write(const struct object_sources *from, struct db *db, struct diag *diag);
 
 #endif

@@ -13,20 +13,24 @@ static int sqlite_error(const struct samples *samples, struct diag *diag)
                         sqlite3_errmsg(db_sqlite(samples->db)));
 }
 
-/* Whether ids ascend with time. */
-static int find_order(struct samples *samples, struct diag *diag)
+/* Whether ids ascend with time, and whether there are data addresses. */
+static int find_facts(struct samples *samples, struct diag *diag)
 {
         sqlite3_stmt *rows;
         int64_t before = INT64_MIN;
         int rc = sqlite3_prepare_v2(db_sqlite(samples->db),
-                                    "SELECT time_ns FROM sample ORDER BY sample_id", -1,
-                                    &rows, NULL);
+                                    "SELECT time_ns, addr IS NOT NULL FROM sample"
+                                    " ORDER BY sample_id",
+                                    -1, &rows, NULL);
 
         samples->in_order = true;
-        while (rc == SQLITE_OK && samples->in_order &&
+        while (rc == SQLITE_OK && (samples->in_order || !samples->addressed) &&
                (rc = sqlite3_step(rows)) == SQLITE_ROW) {
-                samples->in_order = sqlite3_column_int64(rows, 0) >= before;
-                before = sqlite3_column_int64(rows, 0);
+                int64_t time_ns = sqlite3_column_int64(rows, 0);
+
+                samples->in_order &= time_ns >= before;
+                samples->addressed |= sqlite3_column_int(rows, 1) != 0;
+                before = time_ns;
                 rc = SQLITE_OK;
         }
         int error =
@@ -56,7 +60,7 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag)
 {
         *samples = (struct samples){.db = db, .raw = raw};
-        int error = find_order(samples, diag);
+        int error = find_facts(samples, diag);
 
         return error ? error : find_frames(samples, diag);
 }

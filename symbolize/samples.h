@@ -24,6 +24,7 @@ struct samples {
         struct db *db;
         const struct raw *raw;
         bool in_order;  /* ids ascend with time, as they do in what perf's events gave */
+        bool addressed; /* some have a data address */
         bool in_frames; /* some tell which frame of the stack they accessed */
         struct sqlite3_stmt *rows;
 };

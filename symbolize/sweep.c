@@ -189,7 +189,13 @@ static int advance(struct sweep *sweep, uint32_t process, int64_t time_ns)
                 if (!error)
                         error = ask_stack(sweep, &past->timeline, date->stack);
         }
-        return error ? error : timeline_advance(&past->timeline, time_ns);
+        if (!error)
+                error = timeline_advance(&past->timeline, time_ns);
+        if (past->state == 0 || past->changes != past->timeline.mapping_changes) {
+                past->state = ++sweep->states;
+                past->changes = past->timeline.mapping_changes;
+        }
+        return error;
 }
 
 static void restart(struct sweep *sweep)
@@ -262,7 +268,7 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
 {
         static const struct timeline nothing;
         const struct timeline *timeline = &nothing;
-        int error = 0;
+        int error;
 
         *location = (struct sample_location){.frame = RAW_NONE};
         if (sample->process != RAW_NONE) {
@@ -271,9 +277,13 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
                 if (!error)
                         error =
                             ask_stacks(sweep, timeline, sample->process, sample->stack);
-        }
-        if (!error)
+                if (!error)
+                        error = place_of_ip(sweep, timeline,
+                                            sweep->pasts[sample->process].state,
+                                            sample->ip, &location->place);
+        } else {
                 error = place_of_code(sweep, timeline, sample->ip, &location->place);
+        }
         if (error || !sample->has_addr)
                 return error;
         sweep->places[location->place].accesses = true;
@@ -296,8 +306,7 @@ int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                         return more;
                 if (locate(sweep, &sample, &location) < 0)
                         return diag_no_memory(diag);
-                if (visit)
-                        error = visit(context, &sample, &location);
+                error = visit(context, &sample, &location);
         }
         return error;
 }
@@ -306,11 +315,14 @@ static int allocate(struct sweep *sweep)
 {
         const struct raw *raw = sweep->raw;
 
+        sweep->stack_samples = calloc(raw->stack_count + 1, sizeof(uint64_t));
+
         sweep->stack_places = malloc((raw->stack_count + 1) * sizeof(uint32_t));
         sweep->calls = calloc(raw->stack_count + 1, sizeof(*sweep->calls));
         sweep->module_data = calloc(raw->module_count + 1, sizeof(*sweep->module_data));
         sweep->pasts = calloc(raw->process_count + 1, sizeof(*sweep->pasts));
-        if (!sweep->stack_places || !sweep->calls || !sweep->module_data || !sweep->pasts)
+        if (!sweep->stack_samples || !sweep->stack_places || !sweep->calls ||
+            !sweep->module_data || !sweep->pasts)
                 return -ENOMEM;
         memset(sweep->stack_places, 0xff, raw->stack_count * sizeof(uint32_t));
         return 0;
@@ -333,18 +345,42 @@ static int prepare(struct sweep *sweep)
         return error ? error : date_stacks(sweep);
 }
 
-int sweep_run(struct sweep *sweep, const struct raw *raw,
-              const struct debug_search *search, struct db *db, struct diag *diag)
+int sweep_open(struct sweep *sweep, const struct raw *raw,
+               const struct debug_search *search, struct db *db, struct diag *diag)
 {
         sweep->raw = raw;
         sweep->search = search;
         int error = samples_open(&sweep->samples, db, raw, diag);
 
-        if (error)
-                return error;
-        if (prepare(sweep) < 0)
-                return diag_no_memory(diag);
-        error = sweep_samples(sweep, NULL, NULL, diag);
+        return !error && prepare(sweep) < 0 ? diag_no_memory(diag) : error;
+}
+
+struct counting {
+        struct sweep *sweep;
+        sample_visit *visit;
+        void *context;
+};
+
+static int count_sample(void *context, const struct raw_sample *sample,
+                        const struct sample_location *location)
+{
+        struct counting *counting = context;
+        struct sweep *sweep = counting->sweep;
+
+        sweep->sample_count++;
+        sweep->place_samples[location->place]++;
+        if (sample->stack == RAW_NONE)
+                sweep->stackless_samples++;
+        else
+                sweep->stack_samples[sample->stack]++;
+        return counting->visit ? counting->visit(counting->context, sample, location) : 0;
+}
+
+int sweep_run(struct sweep *sweep, sample_visit *visit, void *context, struct diag *diag)
+{
+        struct counting counting = {sweep, visit, context};
+        int error = sweep_samples(sweep, count_sample, &counting, diag);
+
         if (!error && ask_other_stacks(sweep) < 0)
                 error = diag_no_memory(diag);
         return error;
@@ -390,11 +426,14 @@ void sweep_free(struct sweep *sweep)
         free(sweep->pasts);
         free(sweep->places);
         free(sweep->place_keys);
+        free(sweep->place_samples);
+        free(sweep->known);
         hash_index_free(&sweep->place_index);
         free(sweep->variables);
         hash_index_free(&sweep->variable_index);
         free(sweep->frames);
         hash_index_free(&sweep->frame_index);
+        free(sweep->stack_samples);
         free(sweep->stack_places);
         free(sweep->calls);
         *sweep = (struct sweep){0};

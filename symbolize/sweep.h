@@ -83,6 +83,8 @@ struct module_data {
 struct process_past {
         struct timeline timeline;
         bool begun;
+        uint32_t state;   /* a number that no other past and no other mappings have */
+        uint32_t changes; /* of the timeline's mappings, when STATE was given */
         size_t next_date; /* of its dated stacks */
 };
 
@@ -108,7 +110,11 @@ struct sweep {
         size_t place_capacity;
         struct place_key *place_keys; /* of places */
         size_t place_key_capacity;
+        uint64_t *place_samples; /* of places, once the samples were gone over */
+        size_t place_sample_capacity;
         struct hash_index place_index;
+        struct known_place *known; /* of place.c */
+        uint32_t states;           /* that were given */
         struct variable *variables;
         size_t variable_count;
         size_t variable_capacity;
@@ -117,6 +123,9 @@ struct sweep {
         size_t frame_count;
         size_t frame_capacity;
         struct hash_index frame_index;
+        uint64_t *stack_samples;    /* of raw's stacks, once the samples were gone over */
+        uint64_t sample_count;      /* all */
+        uint64_t stackless_samples; /* those without a stack */
         uint32_t *stack_places; /* of raw's stacks; RAW_NONE: not asked, or no process */
         bool *calls;            /* of raw's stacks: its ip is a return address */
         struct module_data *module_data; /* of raw's modules */
@@ -128,17 +137,21 @@ struct sweep {
         struct process_past *pasts; /* of raw's processes */
 };
 
-/* Finds the places of all samples of DB and of all stacks of RAW, whose modules are
- * checked; SEARCH tells where debug files are. 0 or a negative errno value; on error
- * SWEEP is still to be freed. */
-int sweep_run(struct sweep *sweep, const struct raw *raw,
-              const struct debug_search *search, struct db *db, struct diag *diag);
-
 /* What is to be done with a sample. 0 or a negative errno value, which ends the pass. */
 typedef int sample_visit(void *context, const struct raw_sample *sample,
                          const struct sample_location *location);
 
-/* Goes over all samples again, in the order of time. 0 or a negative errno value. */
+/* Looks at how the samples of DB lie, and of RAW, whose modules are checked; SEARCH tells
+ * where debug files are. 0 or a negative errno value, as all; on error SWEEP is still to
+ * be freed. */
+int sweep_open(struct sweep *sweep, const struct raw *raw,
+               const struct debug_search *search, struct db *db, struct diag *diag);
+
+/* Finds the places of all samples, in the order of time, and then of all stacks. The
+ * place of a sample does not change any more when VISIT (or NULL) gets to know it. */
+int sweep_run(struct sweep *sweep, sample_visit *visit, void *context, struct diag *diag);
+
+/* Goes over all samples again. */
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attribution.h"
 #include "debuginfod.h"
 #include "kallsyms.h"
 #include "name_source.h"
@@ -285,13 +286,21 @@ static int name_places_without_file(struct stage *stage)
         return error;
 }
 
-static int find_names(struct stage *stage, struct db *db, struct diag *diag)
+static int find_places(struct stage *stage, struct db *db, struct diag *diag)
 {
-        int error = sweep_run(&stage->sweep, &stage->raw, &stage->search, db, diag);
+        int error = sweep_open(&stage->sweep, &stage->raw, &stage->search, db, diag);
 
         if (error)
                 return error;
-        error = name_places(stage);
+        return stage->sweep.samples.addressed
+                   ? sweep_run(&stage->sweep, NULL, NULL, diag)
+                   : attribution_write_places(&stage->sweep, db, diag);
+}
+
+static int find_names(struct stage *stage, struct diag *diag)
+{
+        int error = name_places(stage);
+
         if (!error)
                 error = name_places_without_file(stage);
         return error ? diag_set(diag, error, "out of memory while naming the samples")
@@ -353,7 +362,11 @@ static int make_names(struct stage *stage, struct db *db,
         if (!error)
                 error = read_kallsyms(stage, options->kallsyms, diag);
         if (!error)
-                error = find_names(stage, db, diag);
+                error = result_clear(db, diag);
+        if (!error)
+                error = find_places(stage, db, diag);
+        if (!error)
+                error = find_names(stage, diag);
         if (!error)
                 error = write_names(stage, db, diag);
         if (error)

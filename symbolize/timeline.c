@@ -116,10 +116,12 @@ int timeline_advance(struct timeline *timeline, int64_t time_ns)
                         error = interval_map_put(&timeline->layers[start->layer],
                                                  start->start, start->end, start->index);
                         timeline->started++;
+                        timeline->mapping_changes += start->layer == LAYER_MAPPING;
                 } else if (ends) {
                         error = interval_map_drop(&timeline->layers[end->layer],
                                                   end->start, end->end, end->index);
                         timeline->ended++;
+                        timeline->mapping_changes += end->layer == LAYER_MAPPING;
                 } else {
                         return 0;
                 }

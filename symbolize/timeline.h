@@ -33,6 +33,7 @@ struct timeline {
         size_t capacity;
         size_t started;
         size_t ended;
+        uint32_t mapping_changes; /* how often LAYER_MAPPING has become another */
         struct interval_map layers[LAYER_COUNT];
 };
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* One statement for a full batch, made once, and one for what is left at the end. */
+#include "bulk_insert.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH_ROWS = 128 };
+
+static int sqlite_error(const struct bulk_insert *insert)
+{
+        return diag_set(insert->diag, -EIO, "cannot write the names: %s",
+                        sqlite3_errmsg(db_sqlite(insert->db)));
+}
+
+/* Prepares a statement for ROW_COUNT rows. */
+static int prepare(struct bulk_insert *insert, int row_count, sqlite3_stmt **rows)
+{
+        sqlite3_str *sql = sqlite3_str_new(db_sqlite(insert->db));
+
+        sqlite3_str_appendf(sql, "INSERT INTO %s (", insert->table);
+        for (int i = 0; i < insert->column_count; i++)
+                sqlite3_str_appendf(sql, i > 0 ? ", %s" : "%s", insert->columns[i]);
+        sqlite3_str_appendall(sql, ") VALUES ");
+        for (int row = 0; row < row_count; row++)
+                for (int i = 0; i < insert->column_count; i++)
+                        sqlite3_str_appendall(sql, i > 0     ? ", ?"
+                                                   : row > 0 ? "), (?"
+                                                             : "(?");
+        sqlite3_str_appendall(sql, ")");
+        char *text = sqlite3_str_finish(sql);
+
+        if (!text)
+                return diag_no_memory(insert->diag);
+        int rc = sqlite3_prepare_v2(db_sqlite(insert->db), text, -1, rows, NULL);
+
+        sqlite3_free(text);
+        return rc == SQLITE_OK ? 0 : sqlite_error(insert);
+}
+
+int bulk_insert_open(struct bulk_insert *insert, const char *table,
+                     const char *const *columns, struct db *db, struct diag *diag)
+{
+        *insert = (struct bulk_insert){
+            .db = db, .diag = diag, .table = table, .columns = columns};
+        while (columns[insert->column_count])
+                insert->column_count++;
+        insert->values =
+            calloc((size_t)(BATCH_ROWS * insert->column_count), sizeof(*insert->values));
+        return insert->values ? prepare(insert, BATCH_ROWS, &insert->batch)
+                              : diag_no_memory(diag);
+}
+
+static struct bulk_value *value_at(const struct bulk_insert *insert, int column)
+{
+        return &insert->values[insert->row_count * insert->column_count + column];
+}
+
+void bulk_insert_int(struct bulk_insert *insert, int column, int64_t value)
+{
+        *value_at(insert, column) = (struct bulk_value){.number = value, .set = true};
+}
+
+void bulk_insert_text(struct bulk_insert *insert, int column, const char *text)
+{
+        if (text)
+                *value_at(insert, column) =
+                    (struct bulk_value){.text = text, .set = true};
+}
+
+/* Writes the rows that wait with ROWS, a statement for as many. */
+static int write_rows(struct bulk_insert *insert, sqlite3_stmt *rows)
+{
+        int count = insert->row_count * insert->column_count, rc = SQLITE_OK;
+
+        for (int i = 0; i < count && rc == SQLITE_OK; i++) {
+                const struct bulk_value *value = &insert->values[i];
+
+                rc = !value->set ? sqlite3_bind_null(rows, i + 1)
+                     : value->text
+                         ? sqlite3_bind_text(rows, i + 1, value->text, -1, SQLITE_STATIC)
+                         : sqlite3_bind_int64(rows, i + 1, value->number);
+        }
+        if (rc != SQLITE_OK || sqlite3_step(rows) != SQLITE_DONE)
+                return sqlite_error(insert);
+        sqlite3_reset(rows);
+        memset(insert->values, 0, (size_t)count * sizeof(*insert->values));
+        insert->row_count = 0;
+        return 0;
+}
+
+int bulk_insert_row(struct bulk_insert *insert)
+{
+        insert->row_count++;
+        return insert->row_count < BATCH_ROWS ? 0 : write_rows(insert, insert->batch);
+}
+
+int bulk_insert_close(struct bulk_insert *insert, int error)
+{
+        sqlite3_stmt *rest = NULL;
+
+        if (!error && insert->row_count > 0) {
+                error = prepare(insert, insert->row_count, &rest);
+                if (!error)
+                        error = write_rows(insert, rest);
+        }
+        sqlite3_finalize(rest);
+        sqlite3_finalize(insert->batch);
+        free(insert->values);
+        *insert = (struct bulk_insert){0};
+        return error;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Many rows into one table: each statement takes several of them, which costs SQLite much
+ * less than one statement for each. Knows nothing of what rows mean. */
+#ifndef MEMLAG_SYMBOLIZE_BULK_INSERT_H
+#define MEMLAG_SYMBOLIZE_BULK_INSERT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "db.h"
+
+struct bulk_value {
+        const char *text; /* NULL: the number */
+        int64_t number;
+        bool set;
+};
+
+struct bulk_insert {
+        struct db *db;
+        struct diag *diag;
+        const char *table;
+        const char *const *columns;
+        int column_count;
+        int row_count; /* that wait, without the one in work */
+        struct bulk_value *values;
+        struct sqlite3_stmt *batch;
+};
+
+/* Begins to fill TABLE, whose COLUMNS end with NULL; both must stay. 0 or a negative
+ * errno value; to be closed in any case. */
+int bulk_insert_open(struct bulk_insert *insert, const char *table,
+                     const char *const *columns, struct db *db, struct diag *diag);
+/* Sets column number COLUMN, from 0 on, of the row in work; those not set are NULL. TEXT
+ * must stay until the close; NULL leaves the column as it is. */
+void bulk_insert_int(struct bulk_insert *insert, int column, int64_t value);
+void bulk_insert_text(struct bulk_insert *insert, int column, const char *text);
+/* Ends the row. 0 or a negative errno value. */
+int bulk_insert_row(struct bulk_insert *insert);
+/* After the last row, when there was no ERROR, writes what is left; frees in any case.
+ * ERROR, or 0, or a negative errno value. */
+int bulk_insert_close(struct bulk_insert *insert, int error);
+
+#endif
