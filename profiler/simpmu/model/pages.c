@@ -54,7 +54,7 @@ struct page_block *pages_look_up(struct pages *pages, uint64_t number)
                 (*slot)->huge = is_huge(pages, number);
                 pages->used++;
         }
-        pages->last = *slot;
+        pages->at_hand[number % BLOCKS_AT_HAND] = *slot;
         return *slot;
 }
 

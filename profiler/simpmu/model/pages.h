@@ -13,6 +13,7 @@
 
 #define BLOCK_PAGE_SHIFT 9
 #define BLOCK_PAGES      (1u << BLOCK_PAGE_SHIFT)
+#define BLOCKS_AT_HAND   64u
 
 struct page {
         uint16_t user;  /* the core that used it first, + 1; 0: none yet */
@@ -34,8 +35,8 @@ struct block_range {
 
 struct pages {
         struct page_block **slots;
-        struct page_block *last; /* that was looked up */
-        uint64_t slot_count;     /* a power of two, or 0 */
+        struct page_block *at_hand[BLOCKS_AT_HAND]; /* looked up last, by their number */
+        uint64_t slot_count;                        /* a power of two, or 0 */
         uint64_t used;
         struct block_range *huge; /* blocks that are huge; no two ranges overlap */
         uint64_t huge_count;
@@ -50,10 +51,11 @@ struct page_block *pages_look_up(struct pages *pages, uint64_t number);
 
 static inline struct page_block *pages_block(struct pages *pages, uint64_t page)
 {
-        struct page_block *block = pages->last;
+        uint64_t number = page >> BLOCK_PAGE_SHIFT;
+        struct page_block *block = pages->at_hand[number % BLOCKS_AT_HAND];
 
-        if (block == NULL || block->number != page >> BLOCK_PAGE_SHIFT)
-                block = pages_look_up(pages, page >> BLOCK_PAGE_SHIFT);
+        if (block == NULL || block->number != number)
+                block = pages_look_up(pages, number);
         return block;
 }
 

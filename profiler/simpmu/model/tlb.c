@@ -10,6 +10,15 @@
  * that no page's number has. */
 #define HUGE_PAGE (1ull << 36)
 
+/* No page of rows FIRST, FIRST + STEP and so on passes any more. */
+static void stop_rows(struct tlb *tlb, uint32_t first, uint32_t step)
+{
+        for (uint32_t row = first; row < TLB_ROWS; row += step) {
+                for (uint32_t column = 0; column < TLB_COLUMNS; column++)
+                        tlb->passing[row][column] = NO_PAGE;
+        }
+}
+
 void tlb_init(struct tlb *tlb, const struct simpmu_params *params, sim_allocate allocate)
 {
         cache_init(&tlb->dtlb, (uint64_t)params->dtlb_entries,
@@ -18,8 +27,7 @@ void tlb_init(struct tlb *tlb, const struct simpmu_params *params, sim_allocate 
                    (uint32_t)params->dtlb_huge_ways, false, allocate);
         cache_init(&tlb->stlb, (uint64_t)params->stlb_entries,
                    (uint32_t)params->stlb_ways, false, allocate);
-        for (uint32_t i = 0; i < TLB_PASSING; i++)
-                tlb->passing[i] = NO_PAGE;
+        stop_rows(tlb, 0, 1);
         tlb->walker_count = (uint32_t)params->walkers;
         tlb_settle(tlb);
 }
@@ -76,26 +84,16 @@ uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency)
 
 static void let_pass(struct tlb *tlb, uint64_t page)
 {
-        tlb->passing[page & (TLB_PASSING - 1)] = page;
+        tlb->passing[page & (TLB_ROWS - 1)][tlb_column(page)] = page;
 }
 
-/* No page of the DTLB's set number INDEX passes any more. */
+/* Nor does any of the DTLB's set number INDEX. */
 static void stop_set(struct tlb *tlb, uint32_t index)
 {
-        bool hashed = tlb->dtlb.hashed; /* any page may be of the set */
-        uint32_t first = hashed ? 0 : index & (TLB_PASSING - 1);
-        uint32_t step = hashed ? 1 : tlb->dtlb.set_count;
-
-        for (uint32_t i = first; i < TLB_PASSING; i += step)
-                tlb->passing[i] = NO_PAGE;
-}
-
-/* Nor does any part of a huge page. What passes of small ones has to be looked up again,
- * which changes nothing. */
-static void stop_all(struct tlb *tlb)
-{
-        for (uint32_t i = 0; i < TLB_PASSING; i++)
-                tlb->passing[i] = NO_PAGE;
+        if (tlb->dtlb.hashed) /* any page may be of the set */
+                stop_rows(tlb, 0, 1);
+        else
+                stop_rows(tlb, index & (TLB_ROWS - 1), tlb->dtlb.set_count);
 }
 
 static bool in_stlb(struct tlb *tlb, uint64_t page)
@@ -115,8 +113,9 @@ static enum tlb_outcome look_up_small(struct tlb *tlb, uint64_t page)
         if (bit == 0) {
                 bit = cache_victim_bit(&tlb->dtlb, place.set);
                 uint64_t victim = cache_replace(&tlb->dtlb, &place, bit).line;
-                if (tlb->passing[victim & (TLB_PASSING - 1)] == victim)
-                        tlb->passing[victim & (TLB_PASSING - 1)] = NO_PAGE;
+                if (tlb_passes(tlb, victim))
+                        tlb->passing[victim & (TLB_ROWS - 1)][tlb_column(victim)] =
+                            NO_PAGE;
                 outcome = in_stlb(tlb, page) ? TLB_STLB_HIT : TLB_WALK;
         }
         cache_use(&tlb->dtlb, place.set, bit);
@@ -135,12 +134,14 @@ static enum tlb_outcome look_up_huge(struct tlb *tlb, uint64_t page)
         if (bit == 0) {
                 bit = cache_victim_bit(&tlb->huge, place.set);
                 if (cache_replace(&tlb->huge, &place, bit).evicted)
-                        stop_all(tlb);
+                        stop_rows(tlb, 0, 1);
                 outcome = in_stlb(tlb, huge | HUGE_PAGE) ? TLB_STLB_HIT : TLB_HUGE_WALK;
         }
         cache_use(&tlb->huge, place.set, bit);
+        /* Nor does any part of a huge page. What passes of small ones has to be looked up
+         * again, which changes nothing. */
         if (place.set->recent == bit)
-                stop_all(tlb);
+                stop_rows(tlb, 0, 1);
         return outcome;
 }
 

@@ -11,7 +11,11 @@
 #include "../protocol.h"
 #include "cache.h"
 
-#define TLB_PASSING     64u
+/* Pages that pass by: a line of the host's cache for each row, which follows from the
+ * page's low bits as its set does. Arrays that are used side by side lie in the same rows
+ * often, and in other columns. */
+#define TLB_ROWS        64u
+#define TLB_COLUMNS     8u
 #define WALKERS_MAXIMUM 16u
 
 /* The last walks of a walker that follow each other without a break. They may be yet to
@@ -28,7 +32,7 @@ struct tlb {
         struct cache stlb;
         /* Pages (of 4 KiB, or such parts of larger ones) that are in the DTLB and recent
          * there: one more hit changes nothing. */
-        uint64_t passing[TLB_PASSING];
+        uint64_t passing[TLB_ROWS][TLB_COLUMNS];
         struct page_walker walkers[WALKERS_MAXIMUM];
         uint32_t walker_count;
 };
@@ -50,9 +54,17 @@ uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency);
 /* Another thread comes to the core, with a clock of its own: no walk is under way. */
 void tlb_settle(struct tlb *tlb);
 
+/* The column of PAGE in its row: from the bits above those that select the row. */
+static inline uint32_t tlb_column(uint64_t page)
+{
+        const uint32_t multiplier = 0x9e3779b1u; /* 2^32 / golden ratio */
+
+        return (uint32_t)(page / TLB_ROWS) * multiplier / (UINT32_MAX / TLB_COLUMNS + 1);
+}
+
 static inline bool tlb_passes(const struct tlb *tlb, uint64_t page)
 {
-        return tlb->passing[page & (TLB_PASSING - 1)] == page;
+        return tlb->passing[page & (TLB_ROWS - 1)][tlb_column(page)] == page;
 }
 
 #endif
