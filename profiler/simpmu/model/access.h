@@ -27,6 +27,20 @@ struct found {
         bool tlb_miss;
 };
 
+/* Copied member by member, an access whose address is given away can stay in registers
+ * until then. */
+HOT_PATH struct access copy_of_access(const struct access *access)
+{
+        return (struct access){access->site, access->kind, access->address, access->now,
+                               access->start};
+}
+
+HOT_PATH struct found copy_of_found(const struct found *found)
+{
+        return (struct found){found->arrival, found->ready, found->level,
+                              found->tlb_miss};
+}
+
 /* ---- values stored before they are known ---- */
 
 HOT_PATH struct stored *stored_at(struct sim_thread *thread, uint64_t address)
@@ -99,27 +113,29 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct access *acces
  * where a timer finds the program. */
 static __attribute__((noinline)) void sample_stall(struct machine *machine,
                                                    struct sim_thread *thread,
-                                                   const struct access *access,
-                                                   const struct found *found)
+                                                   struct access access,
+                                                   struct found found)
 {
-        uint64_t instruction = access->now - thread->stall;
-        uint64_t with_it = found->ready - instruction;
+        uint64_t instruction = access.now - thread->stall;
+        uint64_t with_it = found.ready - instruction;
         /* What its address comes from retires before it. */
-        uint64_t retired = later(thread->retired, access->start - instruction);
+        uint64_t retired = later(thread->retired, access.start - instruction);
 
         if (with_it <= retired)
                 return;
         thread->retired = with_it;
         uint64_t samples = sampler_passes(&thread->sampler, with_it - retired);
         if (samples > 0)
-                take_sample_of(machine, access, found, samples * thread->sampler.period);
+                take_sample_of(machine, &access, &found,
+                               samples * thread->sampler.period);
 }
 
 HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
                      const struct access *access, const struct found *found)
 {
         if (__builtin_expect(machine->samples_stalls, 0))
-                sample_stall(machine, thread, access, found);
+                sample_stall(machine, thread, copy_of_access(access),
+                             copy_of_found(found));
         else if (found->arrival - access->start >= machine->sample_latency &&
                  sampler_counts(&thread->sampler))
                 take_sample_of(machine, access, found, 0);
@@ -254,20 +270,6 @@ static inline void take_ownership(struct machine *machine, struct sim_thread *th
                 found->arrival = later(found->arrival, access->start + wait);
                 found->ready = found->arrival;
         }
-}
-
-/* Copied member by member, an access whose address is given away can stay in registers
- * until then. */
-HOT_PATH struct access copy_of_access(const struct access *access)
-{
-        return (struct access){access->site, access->kind, access->address, access->now,
-                               access->start};
-}
-
-HOT_PATH struct found copy_of_found(const struct found *found)
-{
-        return (struct found){found->arrival, found->ready, found->level,
-                              found->tlb_miss};
 }
 
 /* LINE is in L1 or on its way there. */

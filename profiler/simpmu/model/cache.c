@@ -48,6 +48,17 @@ void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
         empty_sets(cache);
 }
 
+struct cache_place cache_place_hashed(const struct cache *cache, uint64_t line)
+{
+        uint32_t tag = (uint32_t)(((unsigned __int128)line * cache->reciprocal) >> 64);
+        uint32_t index = (uint32_t)(line - (uint64_t)tag * cache->set_count) +
+                         cache_rotation(cache, tag);
+
+        if (index >= cache->set_count)
+                index -= cache->set_count;
+        return (struct cache_place){cache_set_at(cache, index), index, tag};
+}
+
 struct cache_victim cache_insert(struct cache *cache, uint64_t line, bool dirty)
 {
         struct cache_place place = cache_place_of(cache, line);

@@ -89,24 +89,21 @@ static inline uint32_t cache_rotation(const struct cache *cache, uint32_t quotie
         return (uint32_t)(((uint64_t)(quotient * multiplier) * cache->set_count) >> 32);
 }
 
+static inline struct cache_set *cache_set_at(const struct cache *cache, uint32_t index)
+{
+        return (struct cache_set *)(cache->sets + (uint64_t)index * cache->set_bytes);
+}
+
+/* The same as cache_place_of for a hashed CACHE. */
+struct cache_place cache_place_hashed(const struct cache *cache, uint64_t line);
+
 static inline struct cache_place cache_place_of(const struct cache *cache, uint64_t line)
 {
-        struct cache_place place;
-
-        if (cache->hashed) {
-                place.tag =
-                    (uint32_t)(((unsigned __int128)line * cache->reciprocal) >> 64);
-                place.index = (uint32_t)(line - (uint64_t)place.tag * cache->set_count) +
-                              cache_rotation(cache, place.tag);
-                if (place.index >= cache->set_count)
-                        place.index -= cache->set_count;
-        } else {
-                place.tag = (uint32_t)(line >> cache->index_bits);
-                place.index = (uint32_t)line & ((1u << cache->index_bits) - 1);
-        }
-        place.set =
-            (struct cache_set *)(cache->sets + (uint64_t)place.index * cache->set_bytes);
-        return place;
+        if (cache->hashed)
+                return cache_place_hashed(cache, line);
+        uint32_t index = (uint32_t)line & (cache->set_count - 1);
+        return (struct cache_place){cache_set_at(cache, index), index,
+                                    (uint32_t)(line >> cache->index_bits)};
 }
 
 /* The line whose tag is TAG in the set number INDEX. */
