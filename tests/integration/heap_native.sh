@@ -52,6 +52,11 @@ said_is_in_events operators 4
 same 44 ./host "$PWD/plugin.so"
 said_is_in_events host 60
 
+# Threads, signals, fork and dlopen at once: whoever waits for ever is killed (status 124).
+"$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
+same 0 timeout 120 ./stress "$PWD/plugin.so"
+[ "$(grep -c ' process$' events)" -ge 41 ] || fail "stress: not every child was told of"
+
 # Each block of each thread, in an order in which none begins before the one that was at
 # its address has ended.
 cat >threads.c <<'END'

@@ -118,6 +118,11 @@ END
 [ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
                        AND level = 'DRAM' AND object_kind = 'stack'")" = 0 ]
 
+# Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
+"$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
+timeout 200 "$MEMLAG" record --source sim -o stress.db -- ./stress "$PWD/plugin.so" >out 2>err ||
+        { cat out err >&2; exit 1; }
+
 # What the kernel refuses is refused, and the program goes on.
 cat >refused.c <<'END'
 #include <stdlib.h>

@@ -112,6 +112,51 @@ assert int(fields[0]["samples"]) > 0 and fields[3]["samples"] == "0", fields
 END
 "$MEMLAG" report --by type c_gcc.db | grep -q 'struct node  *where.weight' || fail "no table"
 
+# Every load of a loop is a sample: each field has as many as the loop has steps, with their
+# own latency, on the cache line that its offset is on.
+cat >wide.c <<'END'
+#include <stdlib.h>
+enum { NODES = 4096, STEPS = 20000 };
+struct wide { struct wide *next; char gap[64]; long second; long unread; };
+static __attribute__((noinline)) long walk(const struct wide *node)
+{
+        long sum = 0;
+        for (int i = 0; i < STEPS; i++) {
+                sum += node->second;
+                node = node->next;
+        }
+        return sum;
+}
+int main(void)
+{
+        struct wide *nodes = calloc(NODES, sizeof(*nodes));
+        for (int i = 0; i < NODES; i++)
+                nodes[i].next = &nodes[(i + 1001) % NODES];
+        return walk(nodes) != 0;
+}
+END
+gcc -O1 -g -o wide wide.c
+"$MEMLAG" record -o wide.db --source sim --ldlat 1 --period 1 -- ./wide >wide.out 2>&1 ||
+        fail "wide: $(cat wide.out)"
+"$MEMLAG" report --by type --format csv wide.db >wide.csv
+python3 - <<'END'
+import csv
+import sqlite3
+fields = {row["field"]: row for row in csv.DictReader(open("wide.csv", encoding="utf-8"))
+          if row["type"] == "struct wide"}
+assert [(name, row["offset_bytes"], row["cache_line"], row["samples"])
+        for name, row in fields.items()] == [
+    ("next", "0", "0", "20000"), ("gap[]", "8", "0", "0"), ("second", "72", "1", "20000"),
+    ("unread", "80", "1", "0")], fields
+db = sqlite3.connect("wide.db")
+base = db.execute("SELECT addr FROM allocation WHERE function = 'calloc'").fetchone()[0]
+for name, offset in (("next", 0), ("second", 72)):
+    mean, = db.execute("SELECT avg(latency_cycles) FROM sample JOIN attribution USING (sample_id)"
+                       " JOIN location USING (location_id) WHERE location.function = 'walk'"
+                       " AND (addr - ?) % 88 = ?", (base, offset)).fetchone()
+    assert abs(float(fields[name]["mean_latency_cycles"]) - mean) < 0.01, (name, mean, fields)
+END
+
 # Names of wrappers that only hand memory on.
 echo 'make_*' >wrappers
 "$MEMLAG" symbolize --allocators=wrappers --allocator=read_heap c_gcc.db
