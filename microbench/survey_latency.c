@@ -256,28 +256,31 @@ json_t *survey_memory(struct survey *survey, struct diag *diag)
 
 /* ---- the core ---- */
 
-/* COUNT times a hundred instructions that hardly depend on each other. No two NOPs side
- * by side, which some cores take as one. */
+/* COUNT times a hundred instructions that hardly depend on each other, for all kinds of
+ * execution units, so that none of these is short before issue is. No NOPs, which some
+ * cores take several of as one. */
 static void run_independent(uint64_t count)
 {
+        const uint64_t word = 0;
         __asm__ volatile("1:\n\t"
                          ".rept 10\n\t"
                          "add $1, %%rax\n\t"
-                         "nop\n\t"
+                         "paddq %%xmm0, %%xmm1\n\t"
                          "add $1, %%rcx\n\t"
-                         "nop\n\t"
+                         "mov %[word], %%r9\n\t"
                          "add $1, %%rdx\n\t"
-                         "nop\n\t"
+                         "paddq %%xmm0, %%xmm2\n\t"
+                         "mov %[word], %%r10\n\t"
                          "add $1, %%r8\n\t"
-                         "nop\n\t"
-                         "add $1, %%r9\n\t"
-                         "nop\n\t"
+                         "paddq %%xmm0, %%xmm3\n\t"
+                         "mov %[word], %%r11\n\t"
                          ".endr\n\t"
                          "dec %[n]\n\t"
                          "jnz 1b"
                          : [n] "+r"(count)
-                         :
-                         : "rax", "rcx", "rdx", "r8", "r9", "cc");
+                         : [word] "m"(word)
+                         : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "xmm1", "xmm2",
+                           "xmm3", "cc");
 }
 
 static double instructions_per_cycle(const struct survey *survey)
