@@ -346,6 +346,29 @@ static void a_latency_that_others_hide_counts_nothing(void **state)
         }
 }
 
+/* They retire as they issue: nothing waits, and a timer finds each for its slot. */
+static void loads_that_nothing_waits_for_count_their_slots(void **state)
+{
+        const uint64_t loads = 8000, apart = 3;
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+
+        (void)state;
+        rig->machine.on_sample = sum_stalls;
+        rig->machine.samples_stalls = true;
+        touch_at(rig, 1, ACCESS_LOAD, MIB, 1);
+        touch_at(rig, 1, ACCESS_LOAD, MIB, 1000); /* the line has come, and all retired */
+        stall_of_chase = stall_of_others = 0;
+        for (uint64_t i = 0; i < loads; i++) {
+                /* The engine lets none pass when it samples by time. */
+                filter_drop(&rig->hot, MIB >> LINE_SHIFT);
+                touch_at(rig, 1, ACCESS_LOAD, MIB, apart);
+        }
+        /* The first of them waits for L1. */
+        assert_in_range(stall_of_others, loads,
+                        loads + params.l1d_latency_cycles * params.issue_width);
+}
+
 static void a_load_across_a_line_border_counts_once(void **state)
 {
         struct simpmu_params params = default_params();
@@ -953,6 +976,8 @@ int main(void)
             cmocka_unit_test_teardown(time_is_sampled_at_the_load_that_is_waited_for,
                                       free_blocks),
             cmocka_unit_test_teardown(a_latency_that_others_hide_counts_nothing,
+                                      free_blocks),
+            cmocka_unit_test_teardown(loads_that_nothing_waits_for_count_their_slots,
                                       free_blocks),
             cmocka_unit_test_teardown(a_load_across_a_line_border_counts_once,
                                       free_blocks),

@@ -108,9 +108,10 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct access *acces
         machine->on_sample(&sample);
 }
 
-/* Instructions retire in the order of the program, as many a cycle as issue. A load that
- * is complete later than all before it holds those behind it up for the rest of the time:
- * where a timer finds the program. */
+/* Instructions retire in the order of the program, as many a cycle as issue, and each a
+ * cycle after it issues at the earliest. A load that is complete later than all before it
+ * holds those behind it up for the rest of the time; that, and the slot in which it
+ * retires itself, is when a timer finds the program there. */
 static __attribute__((noinline)) void sample_stall(struct machine *machine,
                                                    struct sim_thread *thread,
                                                    struct access access,
@@ -118,13 +119,15 @@ static __attribute__((noinline)) void sample_stall(struct machine *machine,
 {
         uint64_t instruction = access.now - thread->stall;
         uint64_t with_it = found.ready - instruction;
-        /* What its address comes from retires before it. */
-        uint64_t retired = later(thread->retired, access.start - instruction);
+        /* What its address comes from retires before it, and so does what issued before.
+         */
+        uint64_t before =
+            later(access.start - instruction, thread->stall + machine->slots_per_cycle);
+        uint64_t retired = later(thread->retired, before);
+        uint64_t stall = with_it > retired ? with_it - retired : 0;
 
-        if (with_it <= retired)
-                return;
-        thread->retired = with_it;
-        uint64_t samples = sampler_passes(&thread->sampler, with_it - retired);
+        thread->retired = retired + stall;
+        uint64_t samples = sampler_passes(&thread->sampler, stall + 1);
         if (samples > 0)
                 take_sample_of(machine, &access, &found,
                                samples * thread->sampler.period);
