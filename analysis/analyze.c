@@ -75,7 +75,8 @@ static int store_intervals(struct analysis *a, struct diag *diag)
             "INSERT INTO interval (interval_id, start_ns, end_ns, lmrl_cycles,"
             " l1_miss_latency_cycles, fb_full_ratio, active_cores, read_gbs, write_gbs,"
             " stall_ratio, memory_stall_ratio, bandwidth_stall_ratio, l2_stall_ratio,"
-            " beyond_l2_stall_ratio) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " beyond_l2_stall_ratio, l3_stall_ratio, dram_stall_ratio)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             &insert, diag);
         const struct interval_series *series = &a->counters.series;
         for (size_t i = 0; code == 0 && i < series->count; i++) {
@@ -94,6 +95,8 @@ static int store_intervals(struct analysis *a, struct diag *diag)
                 statement_bind_real(insert, 12, metrics->bandwidth_stall_ratio);
                 statement_bind_real(insert, 13, metrics->l2_stall_ratio);
                 statement_bind_real(insert, 14, metrics->beyond_l2_stall_ratio);
+                statement_bind_real(insert, 15, metrics->l3_stall_ratio);
+                statement_bind_real(insert, 16, metrics->dram_stall_ratio);
                 code = statement_run(a->db, insert, diag);
         }
         sqlite3_finalize(insert);

@@ -30,6 +30,9 @@ static const struct {
     {"cycle_activity.stalls_total", CONCEPT_STALLS},
     {"cycle_activity.stalls_l2_pending", CONCEPT_STALLS_L2}, /* Haswell */
     {"cycle_activity.stalls_l2_miss", CONCEPT_STALLS_L2},
+    {"memory_activity.stalls_l2_miss", CONCEPT_STALLS_L2}, /* Golden Cove and later */
+    {"cycle_activity.stalls_l3_miss", CONCEPT_STALLS_L3},  /* Skylake */
+    {"memory_activity.stalls_l3_miss", CONCEPT_STALLS_L3},
     {"ls_not_halted_cyc", CONCEPT_CYCLES}, /* Zen */
     {"ex_ret_instr", CONCEPT_INSTRUCTIONS},
     {"dram.read_bytes", CONCEPT_DRAM_READ},

@@ -19,6 +19,7 @@ enum concept {
         CONCEPT_STORE_BUFFER, /* cycles stalled because the store buffer was full */
         CONCEPT_STALLS,       /* cycles without execution */
         CONCEPT_STALLS_L2,    /* of these, beside a load that missed L2 */
+        CONCEPT_STALLS_L3,    /* of these, beside a load that missed the last cache */
         CONCEPT_COUNT,
         CONCEPT_NONE = CONCEPT_COUNT
 };

@@ -153,9 +153,11 @@ static double bandwidth_stalls(const double gained[CONCEPT_COUNT])
                     fmax(or_zero(gained[CONCEPT_STORE_BUFFER]), full));
 }
 
-static double l2_stalls(const double gained[CONCEPT_COUNT])
+/* Of the stalls beside a load that missed one cache, those in which the NEXT had it. */
+static double stalls_between(const double gained[CONCEPT_COUNT], enum concept missed,
+                             enum concept next)
 {
-        double stalls = gained[CONCEPT_STALLS_L1D] - gained[CONCEPT_STALLS_L2];
+        double stalls = gained[missed] - gained[next];
         return isnan(stalls) ? NAN : fmax(0, stalls);
 }
 
@@ -188,7 +190,11 @@ struct interval_metrics interval_metrics(const struct interval *interval,
             .memory_stall_ratio = ratio(memory_stalls(gained), cycles),
             .bandwidth_stall_ratio = ratio(bandwidth_stalls(gained), cycles),
             .stall_ratio = ratio(gained[CONCEPT_STALLS], cycles),
-            .l2_stall_ratio = ratio(l2_stalls(gained), cycles),
+            .l2_stall_ratio = ratio(
+                stalls_between(gained, CONCEPT_STALLS_L1D, CONCEPT_STALLS_L2), cycles),
             .beyond_l2_stall_ratio = ratio(gained[CONCEPT_STALLS_L2], cycles),
+            .l3_stall_ratio = ratio(
+                stalls_between(gained, CONCEPT_STALLS_L2, CONCEPT_STALLS_L3), cycles),
+            .dram_stall_ratio = ratio(gained[CONCEPT_STALLS_L3], cycles),
         };
 }

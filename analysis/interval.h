@@ -83,10 +83,13 @@ struct interval_metrics {
         double bandwidth_stall_ratio;
         /* Cycles without execution: CYCLES_NO_EXECUTE; of those beside a waiting load,
          * the ones in which L2 had what it waited for, STALLS_L1D_PENDING less
-         * STALLS_L2_PENDING, and the latter. */
+         * STALLS_L2_PENDING, and the latter; of these, the ones in which the last cache
+         * had it, STALLS_L2_PENDING less STALLS_L3_MISS, and the latter. */
         double stall_ratio;
         double l2_stall_ratio;
         double beyond_l2_stall_ratio;
+        double l3_stall_ratio;
+        double dram_stall_ratio;
 };
 
 /* CLOCK_MHZ may be NAN. */

@@ -251,7 +251,7 @@ ORDER BY min(start_ns);
 -- productive ones.
 CREATE VIEW stall_view (
         interval_id, start_ns, end_ns, productive_ratio, latency_ratio, bandwidth_ratio,
-        other_stall_ratio, l2_ratio, beyond_l2_ratio) AS
+        other_stall_ratio, l2_ratio, beyond_l2_ratio, l3_ratio, dram_ratio) AS
 SELECT
         interval_id, start_ns, end_ns,
         1 - max(stall_ratio, memory_stall_ratio),
@@ -259,7 +259,9 @@ SELECT
         bandwidth_stall_ratio,
         max(stall_ratio - memory_stall_ratio, 0),
         l2_stall_ratio,
-        beyond_l2_stall_ratio
+        beyond_l2_stall_ratio,
+        l3_stall_ratio,
+        dram_stall_ratio
 FROM interval
 ORDER BY interval_id;
 

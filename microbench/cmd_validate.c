@@ -13,6 +13,7 @@
 #include "calibration.h"
 #include "command.h"
 #include "microbench.h"
+#include "sim_prefetch.h"
 #include "sim_preset.h"
 #include "validate.h"
 #include "validation.h"
@@ -150,7 +151,7 @@ static void keep_others(json_t *events, const json_t *old)
         }
 }
 
-static json_t *document_of(json_t *events, const char *preset)
+static json_t *document_of(json_t *events, const struct simulated_counters *counters)
 {
         char made[sizeof("2000-01-01T00:00:00Z")];
         struct tm utc;
@@ -160,20 +161,22 @@ static json_t *document_of(json_t *events, const char *preset)
         json_t *old;
         machine_identity(&identity);
         strftime(made, sizeof(made), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-        if (validation_load(preset, &old, &ignored) == 0) {
+        if (validation_load(counters, &old, &ignored) == 0) {
                 keep_others(events, old);
                 json_decref(old);
         }
-        return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:o}", "format",
+        return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s*, s:o, s:o}", "format",
                          VALIDATION_FORMAT, "made", made, "memlag_version",
-                         MEMLAG_VERSION, "source", preset ? "sim" : "pebs", "cpu",
-                         preset ? preset : identity.cpu, "best", validate_best(events),
-                         "events", events);
+                         MEMLAG_VERSION, "source", counters ? "sim" : "pebs", "cpu",
+                         counters ? counters->preset : identity.cpu, "prefetch",
+                         counters ? counters->prefetch : NULL, "best",
+                         validate_best(events), "events", events);
 }
 
-static int keep(const json_t *document, const char *preset, struct diag *diag)
+static int keep(const json_t *document, const struct simulated_counters *counters,
+                struct diag *diag)
 {
-        char *path = validation_path(preset, diag);
+        char *path = validation_path(counters, diag);
         char *text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
         int rc = !path  ? -ENOENT
                  : text ? calibration_write(path, text, diag)
@@ -185,8 +188,8 @@ static int keep(const json_t *document, const char *preset, struct diag *diag)
         return rc;
 }
 
-static int validate(const struct validate_options *options, const char *preset,
-                    struct diag *diag)
+static int validate(const struct validate_options *options,
+                    const struct simulated_counters *counters, struct diag *diag)
 {
         struct runner *runner;
         int rc = options->simulated ? runner_open_sim(&options->sim, &runner, diag)
@@ -200,9 +203,9 @@ static int validate(const struct validate_options *options, const char *preset,
                 rc = events ? 0 : -EIO;
         }
         runner->ops->close(runner);
-        json_t *document = events ? document_of(events, preset) : NULL;
+        json_t *document = events ? document_of(events, counters) : NULL;
         if (rc == 0)
-                rc = document ? keep(document, preset, diag)
+                rc = document ? keep(document, counters, diag)
                               : diag_set(diag, -ENOMEM, "out of memory");
         json_decref(document);
         return rc;
@@ -232,9 +235,10 @@ static void show(const json_t *document, const struct validate_options *options)
         size_t index;
         const char *concept;
         json_t *event, *choice;
-        printf("Counters of %s%s; validated %s\n\n", text_of(document, "cpu"),
-               strcmp(text_of(document, "source"), "sim") == 0 ? " (simulated)" : "",
-               text_of(document, "made"));
+        printf("Counters of %s", text_of(document, "cpu"));
+        if (json_object_get(document, "prefetch"))
+                printf(" (simulated, prefetch %s)", text_of(document, "prefetch"));
+        printf("; validated %s\n\n", text_of(document, "made"));
         printf("%-42s %-14s %9s %9s %9s %9s  %s\n", "event", "concept", "ratio",
                "prefetch", "spread", "correl.", "verdict");
         json_array_foreach(json_object_get(document, "events"), index, event)
@@ -250,16 +254,17 @@ static void show(const json_t *document, const struct validate_options *options)
                 printf("  %s\n", text_of(event, "verdict"));
         }
         printf("\nBest for\n");
-        json_object_foreach((json_t *)best, concept, choice) printf(
-            "  %-14s %s\n", concept,
-            json_is_string(choice) ? json_string_value(choice) : "none can be used");
+        json_object_foreach((json_t *)best, concept, choice)
+            printf("  %-14s %s\n", concept,
+                   json_is_string(choice) ? json_string_value(choice)
+                                          : "none is known to be right");
 }
 
-static int print(const struct validate_options *options, const char *preset,
-                 struct diag *diag)
+static int print(const struct validate_options *options,
+                 const struct simulated_counters *counters, struct diag *diag)
 {
         json_t *document;
-        int rc = validation_load(preset, &document, diag);
+        int rc = validation_load(counters, &document, diag);
         if (rc < 0)
                 return rc;
         if (options->json) {
@@ -274,6 +279,18 @@ static int print(const struct validate_options *options, const char *preset,
                                               strerror(errno));
 }
 
+static int name_counters(const struct sim_runner_options *sim, struct sim_preset *preset,
+                         struct simulated_counters *counters, struct diag *diag)
+{
+        uint32_t on = 0;
+        int rc = sim_prefetch_parse(sim->prefetch, &on, diag);
+        if (rc == 0)
+                rc = sim_preset_build(sim->cpu, NULL, preset, diag);
+        counters->preset = preset->name;
+        sim_prefetch_label(on, counters->prefetch, sizeof(counters->prefetch));
+        return rc;
+}
+
 int cmd_validate(int argc, char **argv)
 {
         static const struct argp argp = {
@@ -286,6 +303,7 @@ int cmd_validate(int argc, char **argv)
         static char full_name[] = "memlag validate";
         struct validate_options options = {.events = NULL};
         struct sim_preset preset;
+        struct simulated_counters simulated, *counters = NULL;
         struct diag diag;
         int rc = 0;
         argv[0] = full_name;
@@ -294,13 +312,14 @@ int cmd_validate(int argc, char **argv)
         options.sim.set = options.settings;
         if (!options.sim.prefetch)
                 options.sim.prefetch = "on";
-        if (options.simulated)
-                rc = sim_preset_build(options.sim.cpu, NULL, &preset, &diag);
-        const char *preset_name = options.simulated ? preset.name : NULL;
+        if (options.simulated) {
+                rc = name_counters(&options.sim, &preset, &simulated, &diag);
+                counters = &simulated;
+        }
         if (rc == 0 && !options.show)
-                rc = validate(&options, preset_name, &diag);
+                rc = validate(&options, counters, &diag);
         if (rc == 0)
-                rc = print(&options, preset_name, &diag);
+                rc = print(&options, counters, &diag);
         if (rc < 0)
                 diag_print(name, &diag);
         return rc == 0 ? EXIT_OK : rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;

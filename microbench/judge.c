@@ -123,7 +123,8 @@ static bool is_dead(const struct observation *observations, size_t count)
 static bool is_of_lines(enum concept concept)
 {
         return concept == CONCEPT_L1_MISS || concept == CONCEPT_FB_HIT ||
-               concept == CONCEPT_L1_MISS_ANY || concept == CONCEPT_DRAM_READ;
+               concept == CONCEPT_L1_MISS_ANY || concept == CONCEPT_DRAM_READ ||
+               concept == CONCEPT_DEMAND_READ || concept == CONCEPT_DEMAND_RFO;
 }
 
 static enum event_verdict verdict_of(enum concept concept,
@@ -135,7 +136,7 @@ static enum event_verdict verdict_of(enum concept concept,
         for (size_t i = 0; i < count; i++)
                 something |= observations[i].expected.low > 0;
         if (!something)
-                return EVENT_UNKNOWN;
+                return faults.high_of_nothing ? EVENT_SOMETHING_ELSE : EVENT_UNKNOWN;
         if (is_dead(observations, count))
                 return EVENT_DEAD;
         if (spread > NOISE_LIMIT)

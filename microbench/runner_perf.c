@@ -357,12 +357,16 @@ static void set_sizes(struct trial_sizes *sizes)
         *sizes = (struct trial_sizes){
             .l1_bytes = reported_cache_bytes(1),
             .l2_bytes = reported_cache_bytes(2),
+            .l3_bytes = reported_cache_bytes(3),
             .memory_bytes = memory_trial_bytes(),
         };
         if (!sizes->l1_bytes)
                 sizes->l1_bytes = 32 << 10;
         if (sizes->l2_bytes < 4 * sizes->l1_bytes)
                 sizes->l2_bytes = 4 * sizes->l1_bytes;
+        if (sizes->l3_bytes < 4 * sizes->l2_bytes ||
+            sizes->l3_bytes > sizes->memory_bytes / 4)
+                sizes->l3_bytes = 0;
 }
 
 /* On the first CPU that this process may use; on a hybrid CPU, of its fast cores. */

@@ -18,9 +18,17 @@
 #include "runner.h"
 
 /* Small caches make short trials, and change nothing of what an event means. */
-enum { L1_BYTES = 32 << 10, L2_BYTES = 128 << 10, L3_BYTES = 256 << 10 };
-static const char *const SMALL_CACHES[] = {"l2.size_bytes=131072", "l2.ways=16",
-                                           "l3.size_bytes=262144", "l3.ways=16", NULL};
+enum { L1_BYTES = 16 << 10, L2_BYTES = 64 << 10, L3_BYTES = 256 << 10 };
+static const char *const SMALL_CACHES[] = {"l1d.size_bytes=16384",
+                                           "l1d.ways=8",
+                                           "l2.size_bytes=65536",
+                                           "l2.ways=16",
+                                           "l3.size_bytes=262144",
+                                           "l3.ways=16",
+                                           NULL};
+/* Chases use every second line of their data, which still is several times what the
+ * caches have. */
+enum { TIMES_LAST_CACHE = 8 };
 
 /* Runs with trial_passes, twice as many, and so on: each but the first makes a round. */
 enum { RUNS = 3, ARGUMENTS_MAX = 256 };
@@ -308,7 +316,8 @@ int runner_open_sim(const struct sim_runner_options *options, struct runner **ru
         if (!sim)
                 return diag_no_memory(diag);
         sim->runner.ops = &ops;
-        sim->runner.sizes = (struct trial_sizes){L1_BYTES, L2_BYTES, 4 * L3_BYTES};
+        sim->runner.sizes = (struct trial_sizes){L1_BYTES, L2_BYTES, L3_BYTES,
+                                                 TIMES_LAST_CACHE * L3_BYTES};
         sim->options = *options;
         struct trial trial = trial_of(TRIAL_L1, &sim->runner.sizes);
         int rc = prepare(sim, diag);

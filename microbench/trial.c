@@ -43,6 +43,7 @@ struct trial trial_of(enum trial_id id, const struct trial_sizes *sizes)
         } all[TRIAL_COUNT] = {
             [TRIAL_L1] = {"chase in L1", &kernel_chase, false},
             [TRIAL_L2] = {"chase in L2", &kernel_chase, false},
+            [TRIAL_L3] = {"chase in L3", &kernel_chase, false},
             [TRIAL_MEMORY] = {"chase", &kernel_chase, false},
             [TRIAL_INDEPENDENT] = {"chase, 24 independent", &kernel_chase, false},
             [TRIAL_DEPENDENT] = {"chase, 24 dependent", &kernel_chase, false},
@@ -61,13 +62,14 @@ struct trial trial_of(enum trial_id id, const struct trial_sizes *sizes)
         struct kernel_parameters *parameters = &trial.parameters;
         parameters->size_bytes = id == TRIAL_L1   ? sizes->l1_bytes / 2
                                  : id == TRIAL_L2 ? sizes->l2_bytes / 2
+                                 : id == TRIAL_L3 ? sizes->l3_bytes / 2
                                                   : sizes->memory_bytes;
         parameters->threads = 1;
         parameters->passes = 1;
         parameters->node = -1;
         parameters->sequential = id == TRIAL_SEQUENTIAL;
-        if (id == TRIAL_MEMORY || id == TRIAL_INDEPENDENT || id == TRIAL_DEPENDENT ||
-            id == TRIAL_PAIRS)
+        if (id == TRIAL_L3 || id == TRIAL_MEMORY || id == TRIAL_INDEPENDENT ||
+            id == TRIAL_DEPENDENT || id == TRIAL_PAIRS)
                 parameters->stride_bytes = PAIR_BYTES;
         if (id == TRIAL_INDEPENDENT)
                 parameters->independent_multiplications = MULTIPLICATIONS;
@@ -100,6 +102,7 @@ static struct expectation instructions(const struct trial *trial)
         switch (trial->id) {
         case TRIAL_L1:
         case TRIAL_L2:
+        case TRIAL_L3:
         case TRIAL_MEMORY:
         case TRIAL_SEQUENTIAL:
                 return exactly(3 * steps, steps);
@@ -134,12 +137,28 @@ static struct expectation l1_misses(const struct trial *trial, bool first, bool 
         return (struct expectation){0, most, most};
 }
 
+static bool is_in_cache(const struct trial *trial)
+{
+        return trial->id == TRIAL_L1 || trial->id == TRIAL_L2 || trial->id == TRIAL_L3;
+}
+
 static struct expectation lines_read(const struct trial *trial)
 {
         double lines = (double)trial->counts.lines_read;
-        if (trial->id == TRIAL_L1 || trial->id == TRIAL_L2)
+        return exactly(is_in_cache(trial) ? 0 : lines, lines);
+}
+
+/* Lines that are written without being loaded are read for the stores. What is counted
+ * beyond L2 and what beyond L3 is the same where it is not the L3 that has the data. */
+static struct expectation lines_demanded(const struct trial *trial, bool by_stores)
+{
+        double lines = (double)trial->counts.lines_read;
+        double stored = (double)trial->counts.lines_written;
+        if (trial->id == TRIAL_L3 && !by_stores)
+                return UNKNOWN;
+        if (is_in_cache(trial))
                 return exactly(0, lines);
-        return exactly(lines, lines);
+        return exactly(by_stores ? stored : lines - stored, lines);
 }
 
 static struct expectation lines_written(const struct trial *trial)
@@ -167,6 +186,12 @@ static struct expectation pending(const struct trial *trial, double cycles, doub
         if (trial->id == TRIAL_DEPENDENT)
                 return per_step(trial, 0.85 * plain, plain);
         return UNKNOWN;
+}
+
+/* How often streams fill the queue is not known. */
+static struct expectation queue_full(const struct trial *trial, double cycles)
+{
+        return is_chase(trial) && !trial->prefetchable ? exactly(0, cycles) : UNKNOWN;
 }
 
 static struct expectation fill_buffers_full(const struct trial *trial, double cycles)
@@ -199,14 +224,15 @@ static struct expectation stalls(const struct trial *trial, double cycles)
         return UNKNOWN;
 }
 
-static struct expectation memory_stalls(const struct trial *trial, double cycles,
-                                        double plain)
+/* LAST: the last cache, as TRIAL_L1 to TRIAL_L3, that has the data without such stalls.
+ */
+static struct expectation memory_stalls(const struct trial *trial, enum trial_id last,
+                                        double cycles, double plain)
 {
         double step = cycles / (double)trial->counts.accesses;
-        if (trial->id == TRIAL_L1)
-                return exactly(0, cycles);
-        if (trial->id == TRIAL_L2)
-                return per_step(trial, 0.2 * step, step);
+        if (is_in_cache(trial))
+                return trial->id <= last ? exactly(0, cycles)
+                                         : per_step(trial, 0.2 * step, step);
         if (trial->id == TRIAL_MEMORY)
                 return per_step(trial, step - 2 * BUSY_CYCLES_MAX, step);
         if (trial->id == TRIAL_INDEPENDENT)
@@ -245,14 +271,24 @@ struct expectation trial_expects(const struct trial *trial, enum concept concept
                 return lines_read(trial);
         case CONCEPT_DRAM_WRITE:
                 return lines_written(trial);
+        case CONCEPT_DEMAND_READ:
+                return lines_demanded(trial, false);
+        case CONCEPT_DEMAND_RFO:
+                return lines_demanded(trial, true);
         case CONCEPT_PENDING:
                 return pending(trial, cycles, plain_cycles);
         case CONCEPT_FB_FULL:
                 return fill_buffers_full(trial, cycles);
+        case CONCEPT_SQ_FULL:
+                return queue_full(trial, cycles);
         case CONCEPT_STALLS:
                 return stalls(trial, cycles);
         case CONCEPT_MEMORY_STALLS:
-                return memory_stalls(trial, cycles, plain_cycles);
+                return memory_stalls(trial, TRIAL_L1, cycles, plain_cycles);
+        case CONCEPT_L2_MISS_STALLS:
+                return memory_stalls(trial, TRIAL_L2, cycles, plain_cycles);
+        case CONCEPT_L3_MISS_STALLS:
+                return memory_stalls(trial, TRIAL_L3, cycles, plain_cycles);
         case CONCEPT_STORE_STALLS:
                 return store_stalls(trial, cycles);
         default:

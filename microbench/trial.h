@@ -21,11 +21,16 @@
         X(L1_MISS_ANY, "l1-miss-any", "retired loads that missed L1D, both kinds")       \
         X(DRAM_READ, "dram-read", "lines read from DRAM, for whatever reason")           \
         X(DRAM_WRITE, "dram-write", "lines written to DRAM")                             \
+        X(DEMAND_READ, "demand-read", "of the lines from DRAM, those that loads need")   \
+        X(DEMAND_RFO, "demand-rfo", "of the lines from DRAM, those that stores need")    \
         X(PENDING, "pending", "L1D misses outstanding, summed over cycles")              \
         X(FB_FULL, "fb-full", "cycles in which a request waited for a fill buffer")      \
+        X(SQ_FULL, "sq-full", "cycles in which the queue beyond L2 was full")            \
         X(STALLS, "stalls", "cycles without execution")                                  \
         X(MEMORY_STALLS, "memory-stalls",                                                \
           "of these, those with an L1D miss outstanding")                                \
+        X(L2_MISS_STALLS, "l2-miss-stalls", "of these, those with an L2 miss too")       \
+        X(L3_MISS_STALLS, "l3-miss-stalls", "of these, those with an L3 miss too")       \
         X(STORE_STALLS, "store-stalls", "cycles in which the store buffer was full")
 
 enum concept {
@@ -41,6 +46,7 @@ const char *concept_meaning(enum concept concept);
 enum trial_id {
         TRIAL_L1,          /* a chase in half of L1 */
         TRIAL_L2,          /* in half of L2, more than L1 */
+        TRIAL_L3,          /* in half of L3, more than L2 */
         TRIAL_MEMORY,      /* through more than all caches, like all that follow */
         TRIAL_INDEPENDENT, /* with 24 multiplications beside each load (M17) */
         TRIAL_DEPENDENT,   /* with 24 of them in the chain */
@@ -56,6 +62,7 @@ enum trial_id {
 /* Where the data of a trial lies. */
 struct trial_sizes {
         uint64_t l1_bytes, l2_bytes; /* the caches */
+        uint64_t l3_bytes;           /* 0: no chase fits between L2 and memory */
         uint64_t memory_bytes;       /* what no cache holds a part of */
 };
 

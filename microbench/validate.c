@@ -38,7 +38,7 @@ static int run_trials(struct campaign *campaign, struct runner *runner, bool pro
         for (size_t t = 0; rc == 0 && t < TRIAL_COUNT; t++) {
                 struct trial *trial = &campaign->trials[t];
                 *trial = trial_of((enum trial_id)t, &runner->sizes);
-                if (!is_of_interest(runner, trial))
+                if (trial->parameters.size_bytes == 0 || !is_of_interest(runner, trial))
                         continue;
                 campaign->gained[t] = calloc(runner->count, sizeof(struct gained));
                 if (!campaign->gained[t])
@@ -122,10 +122,14 @@ static json_t *event_json(const struct campaign *campaign, size_t candidate,
         if (!fits && judgement.verdict == EVENT_DEAD)
                 judgement.verdict = EVENT_UNKNOWN;
         bool usable = fits && judge_usable(concept, judgement.verdict);
+        bool of_prefetch = judgement.verdict == EVENT_COUNTS_PREFETCH ||
+                           judgement.verdict == EVENT_MISSES_PREFETCH;
         return json_pack(
-            "{s:s, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "event", event->name,
-            "concept", fits ? json_string(concept_name(concept)) : json_null(), "verdict",
-            event_verdict_name(judgement.verdict), "usable", usable, "recorded",
+            "{s:s, s:o, s:s, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "event",
+            event->name, "concept",
+            fits ? json_string(concept_name(concept)) : json_null(), "verdict",
+            event_verdict_name(judgement.verdict), "usable", usable,
+            "usable_without_prefetch", usable || (fits && of_prefetch), "recorded",
             event->recorded, "ratio", number(judgement.ratio), "prefetched_ratio",
             number(judgement.prefetched_ratio), "spread", number(judgement.spread),
             "correlation", number(judgement.correlation), "trials",
@@ -164,7 +168,7 @@ static json_t *judge_all(const struct campaign *campaign)
                 if (!candidate->wanted)
                         continue;
                 if (concept == CONCEPT_COUNT)
-                        concept = best_concept(campaign, i, &fits);
+                concept = best_concept(campaign, i, &fits);
                 json_array_append_new(events, event_json(campaign, i, concept, fits));
         }
         return events;

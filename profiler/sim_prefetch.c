@@ -3,6 +3,7 @@
 #include "sim_prefetch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "simpmu/protocol.h"
@@ -23,13 +24,18 @@ static int find(const char *name, size_t length)
         return -1;
 }
 
+uint32_t sim_prefetch_all(void)
+{
+        return (1u << SIMPMU_PREFETCHER_COUNT) - 1;
+}
+
 int sim_prefetch_parse(const char *text, uint32_t *on, struct diag *diag)
 {
         *on = 0;
         if (strcmp(text, "off") == 0)
                 return 0;
         if (strcmp(text, "on") == 0) {
-                *on = (1u << SIMPMU_PREFETCHER_COUNT) - 1;
+                *on = sim_prefetch_all();
                 return 0;
         }
         for (const char *name = text;; name++) {
@@ -55,4 +61,17 @@ void sim_prefetch_names(uint32_t on, const char *names[SIM_PREFETCH_NAMES])
                 if (on & 1u << i)
                         names[count++] = all_names[i];
         names[count] = NULL;
+}
+
+void sim_prefetch_label(uint32_t on, char *label, size_t size)
+{
+        const char *names[SIM_PREFETCH_NAMES];
+        size_t length = 0;
+        sim_prefetch_names(on, names);
+        snprintf(label, size, "%s", on ? "on" : "off");
+        if (on == sim_prefetch_all())
+                return;
+        for (int i = 0; names[i] && length < size; i++)
+                length += (size_t)snprintf(label + length, size - length, "%s%s",
+                                           i ? "+" : "", names[i]);
 }

@@ -3,6 +3,7 @@
 #ifndef MEMLAG_SIM_PREFETCH_H
 #define MEMLAG_SIM_PREFETCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "diag.h"
@@ -15,5 +16,12 @@ int sim_prefetch_parse(const char *text, uint32_t *on, struct diag *diag);
  * SIM_PREFETCH_NAMES; their strings are constant. */
 #define SIM_PREFETCH_NAMES 8
 void sim_prefetch_names(uint32_t on, const char *names[SIM_PREFETCH_NAMES]);
+
+/* All of them. */
+uint32_t sim_prefetch_all(void);
+
+/* "on", "off", or their names with a '+' between, into LABEL of SIZE bytes: the same for
+ * the same set, and fit for a file's name. */
+void sim_prefetch_label(uint32_t on, char *label, size_t size);
 
 #endif

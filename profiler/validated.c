@@ -6,14 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim_prefetch.h"
 #include "sim_preset.h"
 #include "validation.h"
 
 /* Why the event is not to be recorded; NULL: it is, or nobody would. */
-static const char *objection(const json_t *event)
+static const char *objection(const struct validated *validated, const json_t *event)
 {
         return json_is_true(json_object_get(event, "recorded"))
-                   ? validation_objection(event)
+                   ? validation_objection(event, validated->without_prefetch)
                    : NULL;
 }
 
@@ -30,25 +31,43 @@ static int collect(struct validated *validated, struct diag *diag)
         validated->names = calloc(json_array_size(events) + 1, sizeof(*validated->names));
         if (!validated->names)
                 return diag_no_memory(diag);
-        json_array_foreach(events, index, event) if (objection(event) && name_of(event))
+        json_array_foreach(events, index,
+                           event) if (objection(validated, event) && name_of(event))
             validated->names[count++] = name_of(event);
         return 0;
+}
+
+/* What is wrong only with prefetchers does not concern a run without them, so that it can
+ * go by either validation. */
+static int load_simulated(const struct source_options *options,
+                          struct validated *validated, struct diag *diag)
+{
+        struct simulated_counters counters;
+        struct sim_preset preset;
+        int rc = sim_preset_build(options->sim_cpu, NULL, &preset, diag);
+        if (rc < 0)
+                return rc;
+        counters.preset = preset.name;
+        sim_prefetch_label(options->sim_prefetch, counters.prefetch,
+                           sizeof(counters.prefetch));
+        rc = validation_load(&counters, &validated->document, diag);
+        if (rc != -ENOENT || options->sim_prefetch)
+                return rc;
+        sim_prefetch_label(sim_prefetch_all(), counters.prefetch,
+                           sizeof(counters.prefetch));
+        validated->without_prefetch = true;
+        return validation_load(&counters, &validated->document, diag);
 }
 
 int validated_read(const struct source_ops *ops, const struct source_options *options,
                    struct validated *validated, struct diag *diag)
 {
-        struct sim_preset preset;
-        bool simulated = ops == &source_sim;
-        int rc = 0;
-        *validated = (struct validated){NULL, NULL};
-        if (!simulated && ops != &source_pebs)
-                return 0;
-        if (simulated)
-                rc = sim_preset_build(options->sim_cpu, NULL, &preset, diag);
-        if (rc == 0)
-                rc = validation_load(simulated ? preset.name : NULL, &validated->document,
-                                     diag);
+        int rc = -ENOENT;
+        *validated = (struct validated){.document = NULL};
+        if (ops == &source_sim)
+                rc = load_simulated(options, validated, diag);
+        else if (ops == &source_pebs)
+                rc = validation_load(NULL, &validated->document, diag);
         if (rc == -ENOENT)
                 return 0;
         return rc == 0 ? collect(validated, diag) : rc;
@@ -69,7 +88,7 @@ int validated_tell(const struct validated *validated, struct sink *sink,
         json_array_foreach(events, index, event)
         {
                 char kind[160];
-                const char *reason = objection(event);
+                const char *reason = objection(validated, event);
                 if (!reason || !name_of(event))
                         continue;
                 snprintf(kind, sizeof(kind), "not recorded: %.80s, by validation: %s",

@@ -10,8 +10,9 @@
 #include "source.h"
 
 struct validated {
-        json_t *document;   /* NULL: nothing has been validated */
-        const char **names; /* of the counters, NULL-terminated; NULL: none */
+        json_t *document;      /* NULL: nothing has been validated */
+        const char **names;    /* of the counters, NULL-terminated; NULL: none */
+        bool without_prefetch; /* the run has none, the validation had */
 };
 
 /* Reads the validation of the counters that OPS records; nothing where there is none.

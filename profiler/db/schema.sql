@@ -296,7 +296,9 @@ CREATE TABLE interval (
         memory_stall_ratio     REAL,
         bandwidth_stall_ratio  REAL,
         l2_stall_ratio         REAL,
-        beyond_l2_stall_ratio  REAL
+        beyond_l2_stall_ratio  REAL,
+        l3_stall_ratio         REAL,
+        dram_stall_ratio       REAL
 ) STRICT;
 
 -- One row a source line (or function, where lines are unknown).

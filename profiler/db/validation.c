@@ -9,13 +9,14 @@
 
 #include "calibration.h"
 
-char *validation_path(const char *preset, struct diag *diag)
+char *validation_path(const struct simulated_counters *counters, struct diag *diag)
 {
         struct machine_identity identity;
-        char suffix[128] = ".counters.json";
+        char suffix[192] = ".counters.json";
         machine_identity(&identity);
-        if (preset)
-                snprintf(suffix, sizeof(suffix), ".counters-sim-%.80s.json", preset);
+        if (counters)
+                snprintf(suffix, sizeof(suffix), ".counters-sim-%.80s-prefetch-%s.json",
+                         counters->preset, counters->prefetch);
         /* A preset may be a file. */
         for (char *at = strchr(suffix, '/'); at; at = strchr(at, '/'))
                 *at = '_';
@@ -47,9 +48,10 @@ static int load(const char *path, json_t **document, struct diag *diag)
                         path, format, VALIDATION_FORMAT);
 }
 
-int validation_load(const char *preset, json_t **document, struct diag *diag)
+int validation_load(const struct simulated_counters *counters, json_t **document,
+                    struct diag *diag)
 {
-        char *path = validation_path(preset, diag);
+        char *path = validation_path(counters, diag);
         if (!path)
                 return -ENOENT;
         int rc = load(path, document, diag);
@@ -57,11 +59,11 @@ int validation_load(const char *preset, json_t **document, struct diag *diag)
         return rc;
 }
 
-const char *validation_objection(const json_t *event)
+const char *validation_objection(const json_t *event, bool without_prefetch)
 {
+        const char *usable = without_prefetch ? "usable_without_prefetch" : "usable";
         const char *verdict = json_string_value(json_object_get(event, "verdict"));
-        return verdict && json_is_false(json_object_get(event, "usable")) ? verdict
-                                                                          : NULL;
+        return verdict && json_is_false(json_object_get(event, usable)) ? verdict : NULL;
 }
 
 bool validation_lists(const char *const *names, const char *event)

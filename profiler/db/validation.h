@@ -12,18 +12,25 @@
 
 enum { VALIDATION_FORMAT = 1 };
 
-/* The path of the validation of this machine's own counters (PRESET NULL), or of those
- * that a preset of the simulated PMU has; the caller frees it. NULL with a message when
- * there is no home. */
-char *validation_path(const char *preset, struct diag *diag);
+/* Whose counters: a preset's of the simulated PMU, with some prefetchers (their label, as
+ * in sim_prefetch.h). What is right without prefetchers may be wrong with them. */
+struct simulated_counters {
+        const char *preset;
+        char prefetch[64];
+};
+
+/* The path of the validation of COUNTERS, NULL: this machine's own; the caller frees it.
+ * NULL with a message when there is no home. */
+char *validation_path(const struct simulated_counters *counters, struct diag *diag);
 
 /* 0 with *DOCUMENT, which the caller json_decrefs; -ENOENT when there is none, -EBADMSG
  * when the file is damaged or from a newer memlag. */
-int validation_load(const char *preset, json_t **document, struct diag *diag);
+int validation_load(const struct simulated_counters *counters, json_t **document,
+                    struct diag *diag);
 
 /* What makes EVENT, an object of the list "events", no measure of anything, such as
- * "dead"; NULL when it can be used. */
-const char *validation_objection(const json_t *event);
+ * "dead"; NULL when it can be used. WITHOUT_PREFETCH: where nothing is prefetched. */
+const char *validation_objection(const json_t *event, bool without_prefetch);
 
 /* Whether NAMES (NULL-terminated, or NULL) has EVENT. */
 bool validation_lists(const char *const *names, const char *event);

@@ -286,6 +286,7 @@ struct simpmu_sample {
         X(NO_EXECUTE, "cycle_activity.cycles_no_execute", "cycles")                      \
         X(STALLS_L1D, "cycle_activity.stalls_l1d_pending", "cycles")                     \
         X(STALLS_L2, "cycle_activity.stalls_l2_pending", "cycles")                       \
+        X(STALLS_L3, "cycle_activity.stalls_l3_miss", "cycles")                          \
         X(STALLS_LDM, "cycle_activity.stalls_ldm_pending", "cycles")                     \
         X(SB_FULL, "resource_stalls.sb", "cycles")                                       \
         X(SQ_FULL, "offcore_requests_buffer.sq_full", "cycles")                          \

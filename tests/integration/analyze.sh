@@ -193,11 +193,12 @@ expect "intervals of the others" "$(answer hostile.db "SELECT count(*) FROM inte
 # full in 60 % of the cycles; 3: stalls without memory; 8: neither.
 synthetic_database stalls.db
 sqlite3 -bail stalls.db "
-        INSERT INTO counter VALUES (20, 'cycle_activity.cycles_no_execute', 'cycles'),
+        INSERT INTO counter (counter_id, name, unit) VALUES (20, 'cycle_activity.cycles_no_execute', 'cycles'),
                 (21, 'cycle_activity.stalls_l1d_pending', 'cycles'),
-                (22, 'cycle_activity.stalls_l2_pending', 'cycles');
+                (22, 'cycle_activity.stalls_l2_pending', 'cycles'),
+                (23, 'cycle_activity.stalls_l3_miss', 'cycles');
         WITH gain (id, counter_id, part) AS (VALUES
-                (0, 20, 1), (0, 21, 1), (0, 22, 1),
+                (0, 20, 1), (0, 21, 1), (0, 22, 1), (0, 23, 0.9),
                 (1, 20, 29 / 53.0), (1, 21, 29 / 53.0), (1, 22, 0.0),
                 (2, 20, 0.9), (2, 21, 0.8), (2, 22, 0.8), (2, 6, 0.6), (3, 20, 0.5))
         INSERT INTO reading
@@ -208,13 +209,13 @@ sqlite3 -bail stalls.db "
 expect "stalls" "$(answer stalls.db "
         SELECT interval_id, round(productive_ratio, 3), round(latency_ratio, 3),
                round(bandwidth_ratio, 3), round(other_stall_ratio, 3), round(l2_ratio, 3),
-               round(beyond_l2_ratio, 3)
+               round(beyond_l2_ratio, 3), round(l3_ratio, 3), round(dram_ratio, 3)
         FROM stall_view WHERE interval_id IN (0, 1, 2, 3, 8)")" \
-"0|0.0|1.0|0.0|0.0|0.0|1.0
-1|0.453|0.547|0.0|0.0|0.547|0.0
-2|0.1|0.2|0.6|0.1|0.0|0.8
-3|0.5|0.0|0.0|0.5|0.0|0.0
-8|1.0|0.0|0.0|0.0|0.0|0.0"
+"0|0.0|1.0|0.0|0.0|0.0|1.0|0.1|0.9
+1|0.453|0.547|0.0|0.0|0.547|0.0|0.0|0.0
+2|0.1|0.2|0.6|0.1|0.0|0.8|0.8|0.0
+3|0.5|0.0|0.0|0.5|0.0|0.0|0.0|0.0
+8|1.0|0.0|0.0|0.0|0.0|0.0|0.0|0.0"
 expect "stalls that were not counted" "$(answer run.db "
         SELECT count(*) FROM stall_view WHERE productive_ratio IS NOT NULL")" 0
 

@@ -39,7 +39,7 @@ INSERT INTO module VALUES (1, '/bin/made-up', NULL);
 INSERT INTO mapping VALUES
         (1, 1, 'file', 0x400000, 0x10000, 0, 1, 'r-xp', NULL, 0, NULL);
 
-INSERT INTO counter VALUES
+INSERT INTO counter (counter_id, name, unit) VALUES
         (1, 'cpu_clk_unhalted.thread', 'cycles'), (2, 'inst_retired.any', 'events'),
         (3, 'l1d_pend_miss.pending', 'cycles'), (4, 'mem_load_retired.l1_miss', 'events'),
         (5, 'mem_load_retired.fb_hit', 'events'), (6, 'l1d_pend_miss.fb_full', 'cycles'),

@@ -31,24 +31,25 @@ TMPDIR=$PWD/no-such-directory refused 1 "in $PWD/no-such-directory: No such file
 
 # ---- faults that are there by construction ---------------------------------------------
 OFFCORE=offcore_response.demand_data_rd.l3_miss
+LDM=cycle_activity.stalls_ldm_pending
 # The trials are where TMPDIR says, however long that is, and nothing stays there.
 TMPDIR=$PWD/a-directory-whose-name-is-longer-than-thirty-two-characters
 export TMPDIR
 mkdir "$TMPDIR"
-"$MEMLAG" validate --source sim --format json "$OFFCORE" dram.read_bytes mem_load_retired.fb_hit \
-        >result.json
+"$MEMLAG" validate --source sim --format json "$OFFCORE" "$LDM" dram.read_bytes \
+        mem_load_retired.fb_hit >result.json
 "$MEMLAG" validate --source sim --show --format json >shown.json
 cmp result.json shown.json
 rmdir "$TMPDIR" || fail "trials are left"
 unset TMPDIR
-python3 - result.json "$OFFCORE" <<'END'
+python3 - result.json "$OFFCORE" "$LDM" <<'END'
 import json
 import sys
 
 document = json.load(open(sys.argv[1]))
-offcore = sys.argv[2]
+offcore, ldm = sys.argv[2:]
 events = {event["event"]: event for event in document["events"]}
-assert events.keys() == {offcore, "dram.read_bytes", "mem_load_retired.fb_hit"}, events.keys()
+assert events.keys() == {offcore, ldm, "dram.read_bytes", "mem_load_retired.fb_hit"}, events.keys()
 
 # A demand event leaves out the lines that a prefetcher was first to ask for.
 assert events[offcore]["verdict"] == "misses prefetch", events[offcore]
@@ -61,7 +62,12 @@ assert events["dram.read_bytes"]["verdict"] == "counts prefetch too", events["dr
 assert abs(events["dram.read_bytes"]["ratio"] - 2) < 0.05, events["dram.read_bytes"]
 assert abs(events["dram.read_bytes"]["prefetched_ratio"] - 1) < 0.02
 assert events["mem_load_retired.fb_hit"]["verdict"] == "exact", events["mem_load_retired.fb_hit"]
-assert document["best"] == {"fb-hit": "mem_load_retired.fb_hit", "dram-read": "dram.read_bytes"}
+# Waits between dependent multiplications are none for memory (M17).
+assert events[ldm]["verdict"] == "counts something else", events[ldm]
+dependent, = (t for t in events[ldm]["trials"] if t["kernel"] == "chase, 24 dependent")
+assert dependent["counted"] > 1.05 * dependent["most"], dependent
+assert document["best"] == {"fb-hit": "mem_load_retired.fb_hit", "dram-read": "dram.read_bytes",
+                            "demand-read": None, "memory-stalls": None}
 END
 
 # ---- record goes by it -------------------------------------------------------------------
@@ -72,31 +78,58 @@ counters() # counters OPTION...: what is recorded
 for (name,) in sqlite3.connect("run.db").execute("SELECT name FROM counter"): print(name)'
 }
 
-counters >recorded
-grep -q "^dram.read_bytes$" recorded || fail "dram.read_bytes is not recorded"
-! grep -q "^$OFFCORE$" recorded || fail "$OFFCORE is recorded"
-grep -q "not recorded: $OFFCORE, by validation: misses prefetch" err || fail "not said: $(cat err)"
-counters --all-counters >recorded
-grep -q "^$OFFCORE$" recorded || fail "--all-counters does not record $OFFCORE"
-counters --sim-cpu haswell-ep >recorded
-grep -q "^$OFFCORE$" recorded || fail "another CPU's validation counts"
+recorded() # recorded EVENT
+{
+        grep -q "^$1$" recorded || fail "$1 is not recorded"
+}
+not_recorded() # not_recorded EVENT VERDICT: and it is said why
+{
+        ! grep -q "^$1$" recorded || fail "$1 is recorded"
+        grep -q "not recorded: $1, by validation: $2" err || fail "not said: $(cat err)"
+}
 
-# What was not tried again keeps its result.
-"$MEMLAG" validate --source sim --sim-prefetch off --format json l1d_pend_miss.pending >again.json
-python3 - again.json "$OFFCORE" <<'END'
+counters --sim-prefetch on >recorded
+recorded dram.read_bytes
+not_recorded "$OFFCORE" "misses prefetch"
+not_recorded "$LDM" "counts something else"
+# Where nothing is prefetched, nothing misses it.
+counters >recorded
+recorded "$OFFCORE"
+not_recorded "$LDM" "counts something else"
+counters --sim-prefetch on --all-counters >recorded
+recorded "$OFFCORE"
+counters --sim-prefetch on --sim-cpu haswell-ep >recorded
+recorded "$OFFCORE" # another CPU's validation does not count
+counters --sim-prefetch l2-streamer >recorded
+recorded "$OFFCORE" # nor that of other prefetchers
+
+# What was not tried again keeps its result, but not for other prefetchers.
+"$MEMLAG" validate --source sim --format json l1d_pend_miss.pending >again.json
+"$MEMLAG" validate --source sim --sim-prefetch off --format json "$OFFCORE" >off.json
+python3 - again.json off.json "$OFFCORE" <<'END'
 import json
 import sys
 
-document = json.load(open(sys.argv[1]))
-events = {event["event"]: event["verdict"] for event in document["events"]}
-assert events["l1d_pend_miss.pending"] == "exact", events
-assert events[sys.argv[2]] == "misses prefetch", events
+again, off = ({event["event"]: event["verdict"] for event in json.load(open(name))["events"]}
+              for name in sys.argv[1:3])
+assert again["l1d_pend_miss.pending"] == "exact", again
+assert again[sys.argv[3]] == "misses prefetch", again
+assert off == {sys.argv[3]: "exact"}, off
 END
+counters >recorded
+recorded "$LDM"
+
+# ---- a counter that stands still -----------------------------------------------------------
+# A reorder buffer of 16 instructions has no room for the loads that would fill 32 buffers.
+XDG_DATA_HOME=$PWD/small "$MEMLAG" validate --source sim --sim-set core.rob_entries=16 \
+        --sim-set core.lfb_entries=32 l1d_pend_miss.fb_full >dead
+grep -q "^l1d_pend_miss.fb_full .* dead$" dead || fail "$(cat dead)"
+grep -q "fb-full *none is known to be right" dead || fail "$(cat dead)"
 
 # ---- a damaged file ------------------------------------------------------------------------
-echo '{"format": 1,' >"$(ls "$XDG_DATA_HOME"/memlag/*.counters-sim-skylake-sp.json)"
+echo '{"format": 1,' >"$(ls "$XDG_DATA_HOME"/memlag/*.counters-sim-skylake-sp-prefetch-on.json)"
 refused 1 "make it anew with 'memlag validate'" --source sim --show
 status=0
-"$MEMLAG" record --source sim --force -o run.db -- true 2>err || status=$?
+"$MEMLAG" record --source sim --sim-prefetch on --force -o run.db -- true 2>err || status=$?
 [ $status -eq 1 ] || fail "recorded beside a damaged validation: $status"
 grep -q "make it anew with 'memlag validate'" err || fail "$(cat err)"

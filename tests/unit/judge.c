@@ -104,7 +104,7 @@ enum { LATENCY = 250, MULTIPLICATIONS = 24 };
 
 static struct judgement judge_stalls(double plain, double independent, double dependent)
 {
-        static const struct trial_sizes sizes = {32 << 10, 1 << 20, 64 << 20};
+        static const struct trial_sizes sizes = {32 << 10, 1 << 20, 4 << 20, 64 << 20};
         const double counted[] = {plain, independent, dependent};
         const double cycles[] = {LATENCY, LATENCY, LATENCY + 3 * MULTIPLICATIONS};
         static const enum trial_id ids[] = {TRIAL_MEMORY, TRIAL_INDEPENDENT,
@@ -136,10 +136,56 @@ static void stalls_with_a_miss_pending_are_told_from_others(void **state)
 /* ---- what kernels do, counted by hand -------------------------------------------------
  */
 
+/* Chases in the caches tell stalls for one of them from stalls for what lies behind. */
+static void each_cache_has_its_stalls(void **state)
+{
+        (void)state;
+        static const struct trial_sizes sizes = {32 << 10, 1 << 20, 8 << 20, 64 << 20};
+        static const enum trial_id trials[] = {TRIAL_L1, TRIAL_L2, TRIAL_L3,
+                                               TRIAL_MEMORY};
+        static const enum concept concepts[] = {
+            CONCEPT_MEMORY_STALLS, CONCEPT_L2_MISS_STALLS, CONCEPT_L3_MISS_STALLS};
+        for (size_t c = 0; c < 3; c++)
+                for (size_t t = 0; t < 4; t++) {
+                        struct trial trial = trial_of(trials[t], &sizes);
+                        double cycles = 200 * (double)trial.counts.accesses;
+                        struct expectation expected =
+                            trial_expects(&trial, concepts[c], cycles, 200);
+                        assert_int_equal(expected.high > 0, t > c);
+                }
+}
+
+/* Stores that own lines are no loads' demand, and without them nothing is owned. */
+static void demand_is_of_loads_or_of_stores(void **state)
+{
+        (void)state;
+        static const struct trial_sizes sizes = {32 << 10, 128 << 10, 0, 3 << 20};
+        struct trial store = trial_of(TRIAL_STORE, &sizes);
+        struct trial triad = trial_of(TRIAL_TRIAD, &sizes);
+        struct trial load = trial_of(TRIAL_LOAD, &sizes);
+        assert_true(trial_expects(&store, CONCEPT_DEMAND_READ, 1, 1).high == 0);
+        assert_true(trial_expects(&store, CONCEPT_DEMAND_RFO, 1, 1).low == 49152);
+        assert_true(trial_expects(&triad, CONCEPT_DEMAND_READ, 1, 1).low == 32768);
+        assert_true(trial_expects(&triad, CONCEPT_DEMAND_RFO, 1, 1).low == 16384);
+        assert_true(trial_expects(&load, CONCEPT_DEMAND_READ, 1, 1).low == 49152);
+        assert_true(trial_expects(&load, CONCEPT_DEMAND_RFO, 1, 1).high == 0);
+}
+
+/* Nobody knows how often the queue beyond L2 is full, but in a chase it is not. */
+static void the_queue_is_never_known_to_be_right(void **state)
+{
+        (void)state;
+        struct observation chase = lines(0, 10, false);
+        assert_int_equal(verdict(CONCEPT_SQ_FULL, &chase, 1), EVENT_UNKNOWN);
+        assert_true(judge_usable(CONCEPT_SQ_FULL, EVENT_UNKNOWN));
+        chase.counted = LINES;
+        assert_int_equal(verdict(CONCEPT_SQ_FULL, &chase, 1), EVENT_SOMETHING_ELSE);
+}
+
 static void kernels_do_what_can_be_counted(void **state)
 {
         (void)state;
-        static const struct trial_sizes sizes = {32 << 10, 128 << 10, 1 << 20};
+        static const struct trial_sizes sizes = {32 << 10, 128 << 10, 0, 1 << 20};
         struct trial pairs = trial_of(TRIAL_PAIRS, &sizes); /* every 128 bytes */
         assert_true(trial_expects(&pairs, CONCEPT_L1_MISS, 1, 1).low == 8192);
         assert_true(trial_expects(&pairs, CONCEPT_FB_HIT, 1, 1).high == 8192);
@@ -165,6 +211,9 @@ int main(void)
             cmocka_unit_test(what_counts_where_nothing_is_counts_something_else),
             cmocka_unit_test(a_counter_that_does_not_repeat_is_noisy),
             cmocka_unit_test(stalls_with_a_miss_pending_are_told_from_others),
+            cmocka_unit_test(each_cache_has_its_stalls),
+            cmocka_unit_test(demand_is_of_loads_or_of_stores),
+            cmocka_unit_test(the_queue_is_never_known_to_be_right),
             cmocka_unit_test(kernels_do_what_can_be_counted),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

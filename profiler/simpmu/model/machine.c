@@ -210,6 +210,7 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
         value[SIMPMU_NO_EXECUTE] = activity->no_execute / cycle;
         value[SIMPMU_STALLS_L1D] = activity->stalls[ACTIVITY_L1D] / cycle;
         value[SIMPMU_STALLS_L2] = activity->stalls[ACTIVITY_L2] / cycle;
+        value[SIMPMU_STALLS_L3] = activity->stalls[ACTIVITY_L3] / cycle;
         value[SIMPMU_STALLS_LDM] = activity->stalls[ACTIVITY_LDM] / cycle;
         value[SIMPMU_SB_FULL] = counters->sb_full_slots / cycle;
         value[SIMPMU_SQ_FULL] = counters->sq_full_slots / cycle;

@@ -228,15 +228,19 @@ static uint64_t queue_wait(struct sim_thread *thread, uint64_t begin)
         return asked;
 }
 
-/* A line that was not in L2 is under way to L1 from BEGIN to END: counts what asks for
- * it, unless that is a prefetch, which neither WRITES nor is FOR_LOAD. */
-static void count_demand(struct sim_thread *thread, uint64_t begin, uint64_t end,
-                         bool writes, bool for_load)
+/* A line that was not in L2 is under way to L1 from BEGIN as MISS says: counts what asks
+ * for it, unless that is a prefetch, which neither writes nor is for a load. */
+static void count_demand(struct sim_thread *thread, const struct miss_request *request,
+                         uint64_t begin, const struct miss *miss)
 {
-        if (for_load) {
+        if (request->for_load) {
                 thread->counters.demand_read_lines++;
-                activity_cover(&thread->activity, ACTIVITY_L2, begin, end);
-        } else if (writes) {
+                thread->counters.demand_dram_lines += miss->level == SIMPMU_LEVEL_DRAM;
+                activity_cover(&thread->activity, ACTIVITY_L2, begin, miss->completion);
+                if (miss->level >= SIMPMU_LEVEL_DRAM)
+                        activity_cover(&thread->activity, ACTIVITY_L3, begin,
+                                       miss->completion);
+        } else if (request->writes) {
                 thread->counters.demand_rfo_lines++;
         }
 }
@@ -281,11 +285,8 @@ struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thre
         miss.completion = asked + latency;
         if (queued)
                 line_queue_hold(&thread->core->queue, miss.completion);
-        if (!in_l2) {
-                count_demand(thread, begin, miss.completion, writes, request->for_load);
-                thread->counters.demand_dram_lines +=
-                    request->for_load && miss.level == SIMPMU_LEVEL_DRAM;
-        }
+        if (!in_l2)
+                count_demand(thread, request, begin, &miss);
         return miss;
 }
 
