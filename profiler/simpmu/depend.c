@@ -303,6 +303,100 @@ struct depend depend_expression(const struct depend_state *state, const IRExpr *
         }
 }
 
+/* A mask of the general registers from RAX on. */
+static ULong general(UInt first, UInt last)
+{
+        return ((2ULL << last) - (1ULL << first)) << ID_GENERAL;
+}
+
+static ULong vectors_from(UInt first)
+{
+        return ((1ULL << VECTOR_REGISTERS) - (1ULL << first)) << ID_VECTOR;
+}
+
+ULong depend_unread_after(IRJumpKind jump)
+{
+        /* RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15. */
+        const UInt rax = 0, rcx = 1, rsi = 6, r10 = 10, r11 = 11;
+        const UInt results = 2, arguments = 8; /* vector registers */
+
+        if (jump == Ijk_Ret)
+                return general(rcx, rcx) | general(rsi, r11) | vectors_from(results);
+        if (jump == Ijk_Call)
+                return general(rax, rax) | general(r10, r11) | vectors_from(arguments);
+        return 0;
+}
+
+struct depend depend_among(struct depend value, ULong on)
+{
+        struct depend result = {.on = value.on & on};
+        UInt i = 0;
+
+        if (result.on == value.on || result.on == 0 || value.delay == 0) {
+                result.delay = result.on == 0 ? 0 : value.delay;
+                return result;
+        }
+        result.delay = delays_new(bits_of(result.on));
+        for (ULong rest = result.on; rest != 0; rest &= rest - 1)
+                delays[result.delay + i++] =
+                    depend_delay_from(value, (UInt)__builtin_ctzll(rest));
+        return result;
+}
+
+struct depend depend_without_short_delays(struct depend value, UInt slots)
+{
+        struct depend result = {.on = value.on};
+        UInt count = bits_of(value.on);
+        UInt longest = 0;
+
+        if (value.delay == 0)
+                return value;
+        for (UInt i = 0; i < count; i++)
+                longest =
+                    delays[value.delay + i] > longest ? delays[value.delay + i] : longest;
+        if (longest <= slots)
+                return result;
+        result.delay = delays_new(count);
+        for (UInt i = 0; i < count; i++) {
+                UInt delay = delays[value.delay + i];
+                delays[result.delay + i] = delay > slots ? delay : 0;
+        }
+        return result;
+}
+
+static Bool same(struct depend a, struct depend b)
+{
+        return a.on == b.on && a.delay == b.delay && a.operation == b.operation;
+}
+
+/* VEX goes on to use temporaries for the values that it has written to registers. */
+static void restart_temporaries(struct depend_state *state, UInt id, struct depend now)
+{
+        const struct depend before = state->of_register[id];
+
+        for (UInt t = 0; t < state->temporary_count; t++) {
+                if (same(state->of_temporary[t], before))
+                        state->of_temporary[t] = now;
+        }
+}
+
+void depend_restart(struct depend_state *state, ULong kept)
+{
+        for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
+                const struct depend before = state->of_register[id];
+                const struct depend itself = {.on = 1ULL << id};
+                if ((state->written >> id & 1) == 0) {
+                        state->of_register[id] = depend_among(before, kept | itself.on);
+                        continue;
+                }
+                struct depend now = depend_either(
+                    itself, depend_among(depend_settled(state, before), kept));
+                restart_temporaries(state, id, now);
+                state->of_register[id] = now;
+        }
+        state->written = 0;
+}
+
 Bool depend_changed(const struct depend_state *state, UInt id)
 {
         return (state->written >> id & 1) != 0 &&

@@ -12,6 +12,7 @@
 #include "model/hot.h"
 
 #define REGISTERS_END FIRST_SLOT /* registers have ids from FIRST_REGISTER to here */
+#define SLOTS_MASK    ((2ULL << LAST_SLOT) - (1ULL << FIRST_SLOT)) /* loads' bits */
 
 /* DELAY is where the slots from each value in ON stand, in the order of their numbers; 0:
  * from all of them none. From ISSUE_TIME they count from the issue of the block's first
@@ -30,7 +31,7 @@ struct depend_state {
         UInt temporary_count;
         UInt index;       /* of the current instruction */
         UInt cycle_slots; /* that a simple instruction takes */
-        ULong written;    /* registers written in the block so far */
+        ULong written;    /* registers written since the block began or was restarted */
 };
 
 /* Every register depends on itself, or none on anything unless FOLLOW; of_temporary has
@@ -73,6 +74,20 @@ void depend_put_indexed(struct depend_state *state, struct depend value);
 
 /* The unit of slow arithmetic is taken for SLOTS by the current instruction. */
 void depend_use_multiplier(struct depend_state *state, UInt slots);
+
+/* Registers (a mask) that the x86-64 ABI lets nobody read after JUMP without writing them
+ * before. */
+ULong depend_unread_after(IRJumpKind jump);
+
+/* What VALUE, which is settled, depends on among those that ON is a mask of. */
+struct depend depend_among(struct depend value, ULong on);
+
+/* VALUE without the delays that are no longer than SLOTS. */
+struct depend depend_without_short_delays(struct depend value, UInt slots);
+
+/* From here on each register depends on itself as it is now, and as before on those among
+ * the loads so far that KEPT is a mask of. */
+void depend_restart(struct depend_state *state, ULong kept);
 
 /* A register whose value at this point depends on something else than itself. */
 Bool depend_changed(const struct depend_state *state, UInt id);

@@ -181,7 +181,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                 if (exit && !registers_done) {
                         registers_done = registers_stay(&pass, i + 1);
                         ready_add_exit(
-                            &pass, registers_done ? NULL : in->stmts[i]->Ist.Exit.guard);
+                            &pass, registers_done ? NULL : in->stmts[i]->Ist.Exit.guard,
+                            0);
                 }
                 prepare(&pass, in->stmts[i]);
                 addStmtToIRSB(pass.out, in->stmts[i]);
@@ -190,8 +191,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         }
         if (in->jumpkind == Ijk_NoDecode)
                 add_unhandled(&pass);
-        if (!registers_done)
-                ready_add_exit(&pass, NULL);
+        ready_add_exit(&pass, NULL, depend_unread_after(in->jumpkind));
         access_drop_unused_slots(&pass);
         return pass.out;
 }

@@ -15,12 +15,6 @@
 struct access_site;
 struct block_sites;
 
-/* The first load of a slot, and the statement that says that its value is there. */
-struct slot_use {
-        struct access_site *site;
-        Int statement;
-};
-
 /* The pass over one block. */
 struct pass {
         IRSB *out;
@@ -29,16 +23,19 @@ struct pass {
         Addr start;
         struct block_sites *sites;
         struct depend_state depend;
-        struct slot_use load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
+        struct access_site *load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
         struct access_site *last_load; /* of the current instruction, or NULL */
         ULong used;                    /* values that something waits for */
+        ULong told;                    /* slots that an exit has looked at for good */
         Addr ip;
-        Bool follow;    /* which values wait for which */
-        Bool excluded;  /* the current instruction is the heap tracker's */
-        Bool unit_used; /* by the current instruction */
-        UInt index;     /* counted instructions before the current one */
-        UInt counted;   /* those that the code emitted so far adds */
-        UInt loads;     /* that have a slot of their own */
+        Bool follow;          /* which values wait for which */
+        Bool excluded;        /* the current instruction is the heap tracker's */
+        Bool unit_used;       /* by the current instruction */
+        UInt index;           /* counted instructions before the current one */
+        UInt counted;         /* those that the code emitted so far adds */
+        IRExpr *instructions; /* counted, in the generated code */
+        UInt counted_at_exit; /* these at the last exit that wrote ready times */
+        UInt loads;           /* that have a slot of their own */
 };
 
 /* ---- instrument_ir.c: each adds statements to the new block ---- */
@@ -71,9 +68,9 @@ void *site_new(struct pass *pass, SizeT bytes);
 /* What the current instruction waits for when it uses a value; its memory lives as long
  * as the translation. */
 struct waits ready_waits(struct pass *pass, struct depend depends);
-/* Control may leave here: registers get their ready times, all at once. GUARD is NULL
- * when nothing of the block comes after. */
-void ready_add_exit(struct pass *pass, IRExpr *guard);
+/* Control may leave here, under GUARD when more of the block comes after, else NULL:
+ * registers get their ready times, all at once, but for those in UNREAD, a mask. */
+void ready_add_exit(struct pass *pass, IRExpr *guard, ULong unread);
 
 /* ---- instrument_access.c ---- */
 

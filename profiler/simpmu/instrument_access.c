@@ -57,27 +57,25 @@ IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site
         return ir_binary(pass, Ity_I64, Iop_Sub64, address, entry);
 }
 
-/* The generated code's time from which on SITE's stored value counts as still to come. */
-static IRExpr *late_from(struct pass *pass, const struct access_site *site)
+/* In the generated code negative when a value that SITE stores counts as still to come.
+ */
+static IRExpr *time_left(struct pass *pass, const struct access_site *site)
 {
-        IRExpr *now =
-            ir_binary(pass, Ity_I64, Iop_Add64, ir_read_hot(pass, &tool_hot.instructions),
-                      ir_read_hot(pass, &tool_hot.stall));
+        const ULong from = (ULong)(Long)site->position + tool_machine.forward_slack;
+        IRExpr *late_from =
+            ir_binary(pass, Ity_I64, Iop_Add64,
+                      ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
+                                ir_read_hot(pass, &tool_hot.stall)),
+                      ir_constant(from));
+        IRExpr *left = NULL;
 
-        return ir_binary(
-            pass, Ity_I64, Iop_Add64, now,
-            ir_constant((ULong)(Long)site->position + tool_machine.forward_slack));
-}
-
-/* In the generated code all ones when the value that has NUMBER comes after TIME. */
-static IRExpr *comes_after(struct pass *pass, UInt number, IRExpr *time)
-{
-        const UInt sign_bit = 63;
-        IRExpr *left = ir_binary(pass, Ity_I64, Iop_Sub64, time,
-                                 ir_read_hot(pass, &tool_hot.ready[number]));
-
-        return ir_binary(pass, Ity_I64, Iop_Sar64, left,
-                         IRExpr_Const(IRConst_U8(sign_bit)));
+        for (ULong rest = site->data_depends; rest != 0; rest &= rest - 1) {
+                IRExpr *one =
+                    ir_binary(pass, Ity_I64, Iop_Sub64, late_from,
+                              ir_read_hot(pass, &tool_hot.ready[ir_first_of(rest)]));
+                left = left == NULL ? one : ir_binary(pass, Ity_I64, Iop_Or64, left, one);
+        }
+        return left;
 }
 
 /* True in the generated code when the model has to see the access: the filter does not
@@ -86,17 +84,18 @@ static IRExpr *comes_after(struct pass *pass, UInt number, IRExpr *time)
 static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
                              IRExpr *address)
 {
+        const UInt sign_bit = 63;
         const UInt room = LINE_BYTES - site->size_bytes; /* where the filter applies */
         IRExpr *distance;
-        IRExpr *late;
 
         if (!access_filter_applies(site))
                 return IRExpr_Const(IRConst_U1(True));
-        late = site->data_depends == 0 ? NULL : late_from(pass, site);
         distance = access_filter_distance(pass, site, address);
-        for (ULong rest = site->data_depends; rest != 0; rest &= rest - 1)
-                distance = ir_binary(pass, Ity_I64, Iop_Or64, distance,
-                                     comes_after(pass, ir_first_of(rest), late));
+        if (site->data_depends != 0)
+                distance =
+                    ir_binary(pass, Ity_I64, Iop_Or64, distance,
+                              ir_binary(pass, Ity_I64, Iop_Sar64, time_left(pass, site),
+                                        IRExpr_Const(IRConst_U8(sign_bit))));
         return ir_binary(pass, Ity_I1, Iop_CmpLT64U, ir_constant(room), distance);
 }
 
@@ -126,12 +125,11 @@ static void take_slot(struct pass *pass, struct access_site *site)
         UInt slot = FIRST_SLOT + pass->loads;
 
         site->slot = (UChar)slot;
-        if (slot == LAST_SLOT && pass->load_of_slot[pass->loads].site != NULL)
+        if (slot == LAST_SLOT) {
+                pass->used |= 1ULL << slot;
                 return;
-        pass->load_of_slot[pass->loads] = (struct slot_use){site, pass->out->stmts_used};
-        ir_write_hot(pass, &tool_hot.ready[slot], ir_constant(0));
-        if (slot < LAST_SLOT)
-                pass->loads++;
+        }
+        pass->load_of_slot[pass->loads++] = site;
 }
 
 static IRDirty *call_of_access(const struct access_site *site, IRExpr *address)
@@ -285,12 +283,8 @@ void access_add_helper_call(struct pass *pass, const IRDirty *call)
 /* Loads whose value nobody waits for need not tell when it comes. */
 void access_drop_unused_slots(const struct pass *pass)
 {
-        for (UInt i = 0; i <= pass->loads; i++) {
-                const struct slot_use *use = &pass->load_of_slot[i];
-                if (use->site == NULL || (pass->used >> (FIRST_SLOT + i) & 1) != 0)
-                        continue;
-                pass->out->stmts[use->statement] = IRStmt_NoOp();
-                if (FIRST_SLOT + i < LAST_SLOT)
-                        use->site->slot = UNUSED_VALUE;
+        for (UInt i = 0; i < pass->loads; i++) {
+                if ((pass->used >> (FIRST_SLOT + i) & 1) == 0)
+                        pass->load_of_slot[i]->slot = UNUSED_VALUE;
         }
 }

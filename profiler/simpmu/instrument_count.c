@@ -103,5 +103,6 @@ void count_stretch(struct pass *pass, Int from)
                                       ir_read_hot(pass, &tool_hot.instruction_limit),
                                       sum));
         }
+        pass->instructions = sum;
         pass->counted += instructions;
 }

@@ -3,26 +3,61 @@
  * block to block, slow arithmetic included, and the exits at which they are written. */
 #include "instrument.h"
 
+/* A register whose value comes from a load that may be late. */
+struct late_register {
+        UChar slot;
+        UChar id;
+        UInt delay; /* slots from the load's value to the register's */
+};
+
+/* All of them at an exit, for which registers' ready times have been written as if no
+ * load were late. */
+struct late_registers {
+        UInt count;
+        struct late_register each[];
+};
+
+static VG_REGPARM(1) void call_late(const struct late_registers *registers)
+{
+        const uint64_t late = tool_hot.late;
+
+        for (UInt i = 0; i < registers->count; i++) {
+                const struct late_register *to = &registers->each[i];
+                if ((late >> to->slot & 1) != 0)
+                        tool_hot.ready[to->id] = later(
+                            tool_hot.ready[to->id], tool_hot.ready[to->slot] + to->delay);
+        }
+        for (ULong rest = late; rest != 0; rest &= rest - 1)
+                tool_hot.ready[ir_first_of(rest)] = 0;
+        tool_hot.late = 0;
+}
+
 /* In the generated code: when the block's first instruction issued. */
 static IRExpr *issue_time(struct pass *pass)
 {
-        IRExpr *now =
-            ir_binary(pass, Ity_I64, Iop_Add64, ir_read_hot(pass, &tool_hot.instructions),
-                      ir_read_hot(pass, &tool_hot.stall));
+        IRExpr *now = ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
+                                ir_read_hot(pass, &tool_hot.stall));
 
         return ir_binary(pass, Ity_I64, Iop_Sub64, now, ir_constant(pass->counted));
 }
 
-static IRExpr *ready_through(struct pass *pass, struct depend depends, UInt number,
-                             IRExpr *issued)
+/* Ready times, each read once, as they were before an exit wrote any. */
+struct times {
+        IRExpr *of[VALUES];
+};
+
+static IRExpr *ready_through(struct pass *pass, struct times *times,
+                             struct depend depends, UInt number)
 {
         UInt delay = depend_delay_from(depends, number);
-        IRExpr *ready =
-            number == ISSUE_TIME ? issued : ir_read_hot(pass, &tool_hot.ready[number]);
 
-        return delay == 0
-                   ? ready
-                   : ir_binary(pass, Ity_I64, Iop_Add64, ready, ir_constant(delay));
+        if (times->of[number] == NULL)
+                times->of[number] = number == ISSUE_TIME
+                                        ? issue_time(pass)
+                                        : ir_read_hot(pass, &tool_hot.ready[number]);
+        return delay == 0 ? times->of[number]
+                          : ir_binary(pass, Ity_I64, Iop_Add64, times->of[number],
+                                      ir_constant(delay));
 }
 
 static IRExpr *later_of(struct pass *pass, IRExpr *a, IRExpr *b)
@@ -33,15 +68,14 @@ static IRExpr *later_of(struct pass *pass, IRExpr *a, IRExpr *b)
 }
 
 /* The generated code's latest ready time of what goes into a value. */
-static IRExpr *latest_ready(struct pass *pass, struct depend depends, IRExpr *issued)
+static IRExpr *latest_ready(struct pass *pass, struct times *times, struct depend depends)
 {
         IRExpr *latest = NULL;
 
         for (ULong rest = depends.on; rest != 0; rest &= rest - 1) {
-                IRExpr *ready = ready_through(pass, depends, ir_first_of(rest), issued);
+                IRExpr *ready = ready_through(pass, times, depends, ir_first_of(rest));
                 latest = latest == NULL ? ready : later_of(pass, latest, ready);
         }
-        pass->used |= depends.on;
         return latest == NULL ? ir_constant(0) : latest;
 }
 
@@ -72,13 +106,9 @@ struct waits ready_waits(struct pass *pass, struct depend depends)
         return waits;
 }
 
-static void write_ready(struct pass *pass, UInt id, IRExpr *ready, IRExpr *guard)
+static void write_ready(struct pass *pass, UInt id, IRExpr *ready)
 {
-        IRExpr *place = ir_constant((Addr)&tool_hot.ready[id]);
-
-        addStmtToIRSB(pass->out, guard == NULL
-                                     ? IRStmt_Store(Iend_LE, place, ready)
-                                     : IRStmt_StoreG(Iend_LE, place, ready, guard));
+        ir_write_hot(pass, &tool_hot.ready[id], ready);
 }
 
 static Bool same(struct depend a, struct depend b)
@@ -87,8 +117,7 @@ static Bool same(struct depend a, struct depend b)
 }
 
 /* What comes a hit of L1 or less after the COUNTED instructions of the block have issued
- * needs no ready time because of when they did. Too generous: a short chain of simple
- * instructions that begins anew there runs at the speed of issue. */
+ * needs no ready time because of when they did. */
 static struct depend without_past_issue(const struct pass *pass, struct depend depends)
 {
         const ULong issue = 1ULL << ISSUE_TIME;
@@ -101,32 +130,117 @@ static struct depend without_past_issue(const struct pass *pass, struct depend d
         return depends;
 }
 
-void ready_add_exit(struct pass *pass, IRExpr *guard)
+/* What a register waits for, when no load is late. */
+static struct depend without_loads(const struct pass *pass, struct depend depends)
 {
-        IRExpr *ready[REGISTERS_END];
-        const struct depend *depends = pass->depend.of_register;
-        IRExpr *issued = NULL;
+        const UInt stretch = pass->counted - pass->counted_at_exit;
 
-        if (!pass->follow)
-                return;
+        depends = without_past_issue(pass, depend_settled(&pass->depend, depends));
+        return depend_without_short_delays(depend_among(depends, ~SLOTS_MASK), stretch);
+}
+
+static Bool is_itself(struct depend depends, UInt id)
+{
+        return depends.on == 1ULL << id && depends.delay == 0;
+}
+
+static void write_registers(struct pass *pass, ULong unread)
+{
+        struct depend depends[REGISTERS_END];
+        IRExpr *ready[REGISTERS_END] = {NULL};
+        struct times times = {{NULL}};
+
         for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
-                ready[id] = NULL;
-                if (!depend_changed(&pass->depend, id))
+                if ((unread >> id & 1) != 0 || !depend_changed(&pass->depend, id))
+                        continue;
+                depends[id] = without_loads(pass, pass->depend.of_register[id]);
+                if (is_itself(depends[id], id))
                         continue;
                 for (UInt other = FIRST_REGISTER; other < id; other++) {
                         if (ready[other] != NULL && same(depends[other], depends[id]))
                                 ready[id] = ready[other];
                 }
-                if (ready[id] == NULL) {
-                        struct depend value = without_past_issue(
-                            pass, depend_settled(&pass->depend, depends[id]));
-                        if (issued == NULL && (value.on >> ISSUE_TIME & 1) != 0)
-                                issued = issue_time(pass);
-                        ready[id] = latest_ready(pass, value, issued);
-                }
+                if (ready[id] == NULL)
+                        ready[id] = latest_ready(pass, &times, depends[id]);
         }
         for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
                 if (ready[id] != NULL)
-                        write_ready(pass, id, ready[id], guard);
+                        write_ready(pass, id, ready[id]);
         }
+}
+
+/* Slots whose loads REGISTER's value waits for. */
+static ULong loads_of(const struct pass *pass, UInt id, ULong unread)
+{
+        return (unread >> id & 1) != 0 ? 0 : pass->depend.of_register[id].on & SLOTS_MASK;
+}
+
+static UInt count_late(const struct pass *pass, ULong unread)
+{
+        UInt count = 0;
+
+        for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
+                for (ULong rest = loads_of(pass, id, unread); rest != 0; rest &= rest - 1)
+                        count++;
+        }
+        return count;
+}
+
+static void list_late(struct pass *pass, ULong unread, struct late_registers *list)
+{
+        for (UInt id = FIRST_REGISTER; id < REGISTERS_END; id++) {
+                const struct depend depends =
+                    depend_settled(&pass->depend, pass->depend.of_register[id]);
+                for (ULong rest = loads_of(pass, id, unread); rest != 0;
+                     rest &= rest - 1) {
+                        UInt slot = ir_first_of(rest);
+                        pass->used |= 1ULL << slot;
+                        list->each[list->count++] = (struct late_register){
+                            .slot = (UChar)slot,
+                            .id = (UChar)id,
+                            .delay = depend_delay_from(depends, slot),
+                        };
+                }
+        }
+}
+
+/* What corrects the ready times when a load has been late, behind the test for that. */
+static void add_late_loads(struct pass *pass, ULong unread, IRExpr *guard)
+{
+        const UInt count = count_late(pass, unread);
+        struct late_registers *list =
+            site_new(pass, sizeof(*list) + count * sizeof(list->each[0]));
+        IRDirty *call =
+            unsafeIRDirty_0_N(1, "simpmu_late", VG_(fnptr_to_fnentry)(&call_late),
+                              mkIRExprVec_1(ir_constant((Addr)list)));
+
+        list->count = 0;
+        list_late(pass, unread, list);
+        ir_add_call(pass, call,
+                    ir_both(pass,
+                            ir_binary(pass, Ity_I1, Iop_CmpNE64,
+                                      ir_read_hot(pass, &tool_hot.late), ir_constant(0)),
+                            guard));
+}
+
+/* Whether a load may have been late of which this exit is the last to hear. Whether one
+ * before a side exit will be waited for is not yet known. */
+static Bool loads_may_be_late(const struct pass *pass, ULong unread, Bool side_exit)
+{
+        return side_exit ? pass->loads > 0
+                         : count_late(pass, unread) > 0 ||
+                               (pass->used & SLOTS_MASK & ~pass->told) != 0;
+}
+
+void ready_add_exit(struct pass *pass, IRExpr *guard, ULong unread)
+{
+        if (!pass->follow)
+                return;
+        write_registers(pass, unread);
+        if (loads_may_be_late(pass, unread, guard != NULL))
+                add_late_loads(pass, unread, guard);
+        if (guard == NULL)
+                pass->told |= pass->used & SLOTS_MASK;
+        depend_restart(&pass->depend, guard == NULL ? 0 : SLOTS_MASK);
+        pass->counted_at_exit = pass->counted;
 }

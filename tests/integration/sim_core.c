@@ -76,6 +76,25 @@ static void divide_in_a_chain(long steps)
                 __asm__ volatile("divsd %1, %0" : "+x"(quotient) : "x"(one));
 }
 
+/* A pointer to itself, in L1. */
+static void chase_in_l1(long steps)
+{
+        void *volatile cell = (void *)&cell;
+
+        (void)walk(cell, steps);
+}
+
+/* Four results that each wait for the one before, and as many that wait for none. */
+static void add_simple(long steps, int chained)
+{
+        for (long i = 0; i < steps; i++) {
+                if (chained)
+                        __asm__ volatile(FOUR("lea 1(%%rsi,%%rsi), %%rsi\n") : : : "rsi");
+                else
+                        __asm__ volatile(FOUR("lea 1(%%rdi,%%rdi), %%rsi\n") : : : "rsi");
+        }
+}
+
 static void count_locked(long steps)
 {
         uint64_t count = 0;
@@ -118,6 +137,12 @@ int main(int argc, char **argv)
                 add_in_a_chain(steps);
         else if (strcmp(kernel, "divide") == 0)
                 divide_in_a_chain(steps);
+        else if (strcmp(kernel, "chase-l1") == 0)
+                chase_in_l1(steps);
+        else if (strcmp(kernel, "simple-chain") == 0)
+                add_simple(steps, 1);
+        else if (strcmp(kernel, "simple-independent") == 0)
+                add_simple(steps, 0);
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
         else if (strcmp(kernel, "gather") == 0)

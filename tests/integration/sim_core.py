@@ -10,6 +10,8 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
     "l3.latency_cycles": 60,
     "page_walk.latency_cycles": 0,
     "stlb.latency_cycles": 0,
+    "l1d.latency_cycles": 5,
+    "core.issue_width": 4,
     "core.lock_cycles": 18,
     "arithmetic.multiply_cycles": 3,
     "float.add_cycles": 4,
@@ -66,6 +68,12 @@ expect("24 dependent: misled stalls", dependent[STALLS_LDM], l3 + chain - 24, 0.
 # Chains of arithmetic alone.
 expect("additions", per_step("add")[CYCLES], PRESET["float.add_cycles"], 0.03)
 expect("divisions", per_step("divide")[CYCLES], PRESET["float.divide_cycles"], 0.03)
+
+# Chains of L1 hits and of simple instructions; four that are independent, and three that
+# count the loop, issue four in a cycle.
+expect("chase in L1", per_step("chase-l1")[CYCLES], PRESET["l1d.latency_cycles"], 0.03)
+expect("4 simple instructions in a chain", per_step("simple-chain")[CYCLES], 4, 0.03)
+expect("4 independent ones", per_step("simple-independent")[CYCLES], 7 / 4, 0.15)
 
 # A locked instruction waits for the one before.
 expect("locked increments", per_step("lock")[CYCLES], PRESET["core.lock_cycles"], 0.06)

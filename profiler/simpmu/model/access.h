@@ -66,7 +66,6 @@ HOT_PATH void store_value(const struct machine *machine, struct sim_hot *hot,
 {
         struct stored *word = stored_at(thread, access->address);
         uint64_t ready = hot_latest_ready(hot, access->site->data_depends);
-
         if (__builtin_expect(way->arrival > access->now, 0))
                 *word = (struct stored){access->address >> 3, ready, way->arrival};
         if (ready > access->now + machine->forward_slack) {
@@ -87,8 +86,10 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
 {
         uint64_t *value = &hot->ready[access->site->slot];
 
-        if (late)
+        if (late && access->site->slot != UNUSED_VALUE) {
                 *value = later(*value, ready); /* loads that share the last slot */
+                hot->late |= 1ull << access->site->slot;
+        }
         window_hold(thread, &thread->loads, access->now - thread->stall, ready);
         activity_cover(&thread->activity, ACTIVITY_LDM, access->now, ready);
 }

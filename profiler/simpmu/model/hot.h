@@ -51,6 +51,9 @@ struct sim_hot {
         uint64_t stall; /* the running thread's, when its windows were last looked at */
         uint64_t now;   /* the running thread's clock when it last called the model */
         uint64_t ready[VALUES]; /* the clock at which each value comes; 0: is there */
+        /* Loads of the block being run that come later than a hit of L1: bits of their
+         * slots, whose ready times are 0 otherwise. */
+        uint64_t late;
         /* Beyond this many instructions the block check calls the tool. */
         uint64_t instruction_limit;
 };

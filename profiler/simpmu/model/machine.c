@@ -186,6 +186,7 @@ static void forget_requests(struct core *core)
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
 {
         hot->now = 0;
+        hot->late = 0;
         stall_to_hot(hot, thread);
         filter_clear(hot);
         if (thread->core->runs == thread)

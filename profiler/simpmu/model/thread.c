@@ -6,8 +6,8 @@
  * many instructions issue while the others fill it up is taken from ordinary code. */
 #define INSTRUCTIONS_PER_STORE 8u
 
-/* The more, the more exactly a slow chain holds the thread up. */
-#define LOOKS_PER_WINDOW 4u
+/* The more, the more exactly a slow chain holds the thread up, where there is one. */
+#define LOOKS_PER_WINDOW 2u
 
 /* A stretch of activity is long against a miss, and short against a phase of a program.
  */
@@ -93,15 +93,22 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
 
 void thread_look_at_registers(struct sim_hot *hot, struct sim_thread *thread)
 {
+        const uint64_t capacity = thread->loads.capacity;
         uint64_t latest = 0;
 
-        for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++)
-                latest = later(latest, hot->ready[id]);
         thread_retire(hot, thread, hot->instructions);
+        uint64_t now = hot->instructions + thread->stall;
+#pragma GCC unroll 8
+        for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++) {
+                latest = later(latest, hot->ready[id]);
+                hot->ready[id] = later(hot->ready[id], now);
+        }
         window_hold(thread, &thread->loads, hot->instructions, latest);
         if (latest > hot->instructions)
                 thread->retired = later(thread->retired, latest - hot->instructions);
-        thread->look_at = hot->instructions + thread->loads.capacity / LOOKS_PER_WINDOW;
+        thread->look_at = hot->instructions + (latest > now + capacity / LOOKS_PER_WINDOW
+                                                   ? capacity / LOOKS_PER_WINDOW
+                                                   : capacity);
         stall_to_hot(hot, thread);
 }
 

@@ -75,8 +75,8 @@ struct sim_thread {
         uint64_t look_at;    /* the instruction at which the ready times of registers are
                                 looked    at; NEVER_DUE when nothing follows values */
 
-        uint64_t stores_done; /* when the last store has left the buffer */
-        uint64_t retired;     /* as stall, but of retirement; only where that is sampled */
+        uint64_t stores_done;  /* when the last store has left the buffer */
+        uint64_t retired; /* as stall, but of retirement; only where that is sampled */
         struct sim_counters counters;
         struct activity activity;
         struct sampler sampler;
