@@ -59,16 +59,23 @@ struct cache_place cache_place_hashed(const struct cache *cache, uint64_t line)
         return (struct cache_place){cache_set_at(cache, index), index, tag};
 }
 
-struct cache_victim cache_insert(struct cache *cache, uint64_t line, bool dirty)
+struct cache_victim cache_insert_at(const struct cache *cache,
+                                    const struct cache_place *place, bool dirty)
 {
-        struct cache_place place = cache_place_of(cache, line);
-        uint32_t bit = cache_victim_bit(cache, place.set);
-        struct cache_victim victim = cache_replace(cache, &place, bit);
+        uint32_t bit = cache_victim_bit(cache, place->set);
+        struct cache_victim victim = cache_replace(cache, place, bit);
 
         if (dirty)
-                place.set->dirty |= bit;
-        cache_use(cache, place.set, bit);
+                place->set->dirty |= bit;
+        cache_use(cache, place->set, bit);
         return victim;
+}
+
+struct cache_victim cache_insert(const struct cache *cache, uint64_t line, bool dirty)
+{
+        struct cache_place place = cache_place_of(cache, line);
+
+        return cache_insert_at(cache, &place, dirty);
 }
 
 enum cache_state cache_look(const struct cache *cache, uint64_t line)

@@ -59,8 +59,10 @@ struct cache_victim {
 void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
                 sim_allocate allocate);
 
-/* Puts LINE, which must not be there, into its set. */
-struct cache_victim cache_insert(struct cache *cache, uint64_t line, bool dirty);
+/* Puts the line of PLACE, which must not be there, into its set. */
+struct cache_victim cache_insert_at(const struct cache *cache,
+                                    const struct cache_place *place, bool dirty);
+struct cache_victim cache_insert(const struct cache *cache, uint64_t line, bool dirty);
 
 enum cache_state { CACHE_ABSENT, CACHE_CLEAN, CACHE_DIRTY };
 
@@ -185,26 +187,40 @@ cache_replace(const struct cache *cache, const struct cache_place *place, uint32
         return victim;
 }
 
-/* Looks LINE up and notes that it was used. */
-static inline bool cache_touch(const struct cache *cache, uint64_t line)
+/* Looks the line of PLACE up and notes that it was used. */
+static inline bool cache_touch_at(const struct cache *cache,
+                                  const struct cache_place *place)
 {
-        struct cache_place place = cache_place_of(cache, line);
-        uint32_t bit = cache_find(cache, &place);
+        uint32_t bit = cache_find(cache, place);
 
         if (bit == 0)
                 return false;
-        cache_use(cache, place.set, bit);
+        cache_use(cache, place->set, bit);
         return true;
 }
 
-/* Marks LINE dirty where it is; false when it is not there. */
+static inline bool cache_touch(const struct cache *cache, uint64_t line)
+{
+        struct cache_place place = cache_place_of(cache, line);
+
+        return cache_touch_at(cache, &place);
+}
+
+/* Marks the line of PLACE dirty where it is; false when it is not there. */
+static inline bool cache_mark_dirty_at(const struct cache *cache,
+                                       const struct cache_place *place)
+{
+        uint32_t bit = cache_find(cache, place);
+
+        place->set->dirty |= bit;
+        return bit != 0;
+}
+
 static inline bool cache_mark_dirty(const struct cache *cache, uint64_t line)
 {
         struct cache_place place = cache_place_of(cache, line);
-        uint32_t bit = cache_find(cache, &place);
 
-        place.set->dirty |= bit;
-        return bit != 0;
+        return cache_mark_dirty_at(cache, &place);
 }
 
 #endif

@@ -33,11 +33,12 @@ static bool leave_cores(struct machine *machine, const struct node *node, uint64
         return dirty;
 }
 
-/* Puts a line that is not there into NODE's L3, with what that pushes out. */
+/* Puts a line that is not there at its PLACE in NODE's L3, with what that pushes out. */
 static void insert_l3(struct machine *machine, struct sim_thread *thread,
-                      struct node *node, uint64_t line, bool dirty, uint64_t now)
+                      struct node *node, const struct cache_place *place, bool dirty,
+                      uint64_t now)
 {
-        struct cache_victim victim = cache_insert(&node->l3, line, dirty);
+        struct cache_victim victim = cache_insert_at(&node->l3, place, dirty);
 
         if (victim.evicted && machine->inclusion == INCLUSION_ALL)
                 victim.dirty |= leave_cores(machine, node, victim.line);
@@ -48,8 +49,20 @@ static void insert_l3(struct machine *machine, struct sim_thread *thread,
 void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
                            struct node *node, uint64_t line, uint64_t now)
 {
-        if (!cache_mark_dirty(&node->l3, line))
-                insert_l3(machine, thread, node, line, true, now);
+        struct cache_place place = cache_place_of(&node->l3, line);
+
+        if (!cache_mark_dirty_at(&node->l3, &place))
+                insert_l3(machine, thread, node, &place, true, now);
+}
+
+/* The clean LINE leaves a core of NODE, whose L3 takes it. */
+static void keep_in_l3(struct machine *machine, struct sim_thread *thread,
+                       struct node *node, uint64_t line, uint64_t now)
+{
+        struct cache_place place = cache_place_of(&node->l3, line);
+
+        if (!cache_touch_at(&node->l3, &place))
+                insert_l3(machine, thread, node, &place, false, now);
 }
 
 static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
@@ -60,9 +73,8 @@ static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64
 
         if (victim.dirty)
                 miss_write_back_to_l3(machine, thread, node, victim.line, now);
-        else if (victim.evicted && machine->inclusion == INCLUSION_VICTIM &&
-                 !cache_touch(&node->l3, victim.line))
-                insert_l3(machine, thread, node, victim.line, false, now);
+        else if (victim.evicted && machine->inclusion == INCLUSION_VICTIM)
+                keep_in_l3(machine, thread, node, victim.line, now);
 }
 
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
@@ -95,23 +107,25 @@ bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thre
         return 4 * thread->fill_count < 3 * machine->fill_buffers;
 }
 
-/* All are in use at the thread's clock: the one to take is that which is freed last
- * before START, else the one that is freed first. */
-static uint64_t *buffer_to_wait_for(struct sim_thread *thread, uint64_t start)
+static uint64_t *first_to_be_free(struct sim_thread *thread)
 {
-        const uint64_t free_in_time = 1ull << 63;
-        const uint64_t latest_time = 1ull << 62;
-        uint64_t best_score = 0;
-        uint64_t *best = NULL;
+        uint64_t *first = thread->fill_done;
+
+        for (uint64_t i = 1; i < thread->fill_count; i++)
+                first = thread->fill_done[i] < *first ? &thread->fill_done[i] : first;
+        return first;
+}
+
+/* FIRST is free before START: the buffer that is so, too, and was in use last. */
+static uint64_t *last_in_use(struct sim_thread *thread, uint64_t *first, uint64_t start)
+{
+        uint64_t *last = first;
 
         for (uint64_t i = 0; i < thread->fill_count; i++) {
                 uint64_t done = thread->fill_done[i];
-                uint64_t score = done <= start ? done | free_in_time : latest_time - done;
-                bool better = score > best_score;
-                best_score = better ? score : best_score;
-                best = better ? &thread->fill_done[i] : best;
+                last = done <= start && done > *last ? &thread->fill_done[i] : last;
         }
-        return best;
+        return last;
 }
 
 /* Cycles in which a request waited because all buffers were taken count once,
@@ -129,11 +143,13 @@ static void count_full(struct sim_thread *thread, uint64_t start, uint64_t begin
 uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now)
 {
         uint64_t begin = start;
-        uint64_t full = thread->fill_count;
+        uint64_t *first = first_to_be_free(thread);
 
-        forget_free_buffers(thread, now);
-        if (thread->fill_count == full) {
-                uint64_t *taken = buffer_to_wait_for(thread, start);
+        if (*first <= now) {
+                forget_free_buffers(thread, now);
+        } else {
+                uint64_t *taken =
+                    *first <= start ? last_in_use(thread, first, start) : first;
                 begin = later(start, *taken);
                 *taken = thread->fill_done[--thread->fill_count];
         }
@@ -196,8 +212,9 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
                         uint64_t begin, enum simpmu_level *level)
 {
         struct node *node = thread->core->node;
+        struct cache_place place = cache_place_of(&node->l3, line);
 
-        if (cache_touch(&node->l3, line)) {
+        if (cache_touch_at(&node->l3, &place)) {
                 bool dirty = take_from_l3(machine, node, line);
                 insert_l2(machine, thread, line, dirty, begin);
                 *level = SIMPMU_LEVEL_L3;
@@ -209,7 +226,7 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
                 return machine->hitm_latency;
         }
         if (machine->inclusion != INCLUSION_VICTIM)
-                insert_l3(machine, thread, node, line, false, begin);
+                insert_l3(machine, thread, node, &place, false, begin);
         return read_memory(machine, thread, line, begin, level);
 }
 
