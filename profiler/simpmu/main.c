@@ -108,6 +108,7 @@ static void after_options(void)
         tool_machine.samples_stalls = control->period_ns != 0;
         tool_machine.prefetch = control->prefetch;
         instrument_set_detail(control->caches_only != 0);
+        tool_machine.one_load_waits = control->caches_only != 0;
         start_ns = ring_time_before_exec();
         threads_start(start_ns);
         ring_begin_image(start_ns);

@@ -287,6 +287,32 @@ static void further_words_of_a_line_hit_its_fill_buffer(void **state)
         assert_int_equal(samples_taken, LINE_BYTES / WORD_BYTES);
 }
 
+/* With caches only the first load of a line waits, and the time in the buffer counts. */
+static void further_words_hit_where_one_load_waits(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t before[SIMPMU_COUNTER_COUNT], value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        rig->machine.one_load_waits = true;
+        touch(rig, ACCESS_LOAD, MIB, 1);
+        counters(rig, 0, before);
+        for (uint64_t word = 1; word < LINE_BYTES / WORD_BYTES; word++)
+                touch(rig, ACCESS_LOAD, MIB + word * WORD_BYTES, 1);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_L1_MISS], 1);
+        assert_int_equal(value[SIMPMU_FB_HIT], 0);
+        assert_int_equal(value[SIMPMU_PENDING], before[SIMPMU_PENDING]);
+        /* A line that a store has asked for is waited for once. */
+        touch(rig, ACCESS_STORE, 2 * MIB, 1);
+        for (uint64_t word = 1; word < LINE_BYTES / WORD_BYTES; word++)
+                touch(rig, ACCESS_LOAD, 2 * MIB + word * WORD_BYTES, 1);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_FB_HIT], 1);
+        assert_true(value[SIMPMU_PENDING] > before[SIMPMU_PENDING]);
+}
+
 /* Both lines are read, and the load is one to the counters and to the sampler. */
 static uint64_t stall_of_chase, stall_of_others;
 
@@ -972,6 +998,8 @@ int main(void)
             cmocka_unit_test_teardown(the_queue_beyond_l2_bounds_the_overlap,
                                       free_blocks),
             cmocka_unit_test_teardown(reorder_window_bounds_the_overlap, free_blocks),
+            cmocka_unit_test_teardown(further_words_hit_where_one_load_waits,
+                                      free_blocks),
             cmocka_unit_test_teardown(further_words_of_a_line_hit_its_fill_buffer,
                                       free_blocks),
             cmocka_unit_test_teardown(time_is_sampled_at_the_load_that_is_waited_for,

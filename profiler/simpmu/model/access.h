@@ -303,7 +303,7 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
         if (access->kind != ACCESS_STORE) {
                 if (way->settled > access->now)
                         wait_for_line(thread, access, place->set, bit, way, found);
-                else
+                if (way->settled <= access->now || machine->one_load_waits)
                         filter_entry_of(hot, line)->load = line << LINE_SHIFT;
         }
         if (access->kind != ACCESS_LOAD)
@@ -333,6 +333,8 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                                      access->kind != ACCESS_STORE);
         place->set->contested |= miss.contested ? bit : 0;
         *way = (struct l1d_way){miss.completion, miss.completion};
+        if (machine->one_load_waits && access->kind != ACCESS_STORE && !miss.contested)
+                filter_entry_of(hot, line)->load = line << LINE_SHIFT;
         found->level = miss.level;
         found->arrival = miss.completion;
         found->ready = miss.completion;
