@@ -28,21 +28,30 @@ static int bind_to_node(const struct buffer *buffer, int node, struct diag *diag
         return 0;
 }
 
+/* Whole huge pages, and room to begin at one. */
+uint64_t buffer_footprint(uint64_t bytes, enum buffer_pages pages)
+{
+        if (pages != PAGES_HUGE)
+                return bytes;
+        return ((bytes + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1)) + HUGE_PAGE_BYTES;
+}
+
 int buffer_map(uint64_t bytes, enum buffer_pages pages, int node, struct buffer *buffer,
                struct diag *diag)
 {
-        uint64_t mapped = bytes + HUGE_PAGE_BYTES;
+        uint64_t mapped = buffer_footprint(bytes, pages);
         void *addr = MAP_FAILED;
         errno = ENOMEM;
-        if (mapped > bytes)
+        if (mapped >= bytes)
                 addr = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (addr == MAP_FAILED)
                 return diag_set(diag, -errno,
                                 "cannot map %llu bytes of memory: %s; use a smaller size",
                                 (unsigned long long)bytes, strerror(errno));
-        uintptr_t aligned =
-            ((uintptr_t)addr + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+        uintptr_t aligned = (uintptr_t)addr;
+        if (pages == PAGES_HUGE)
+                aligned = (aligned + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
         *buffer = (struct buffer){.addr = (void *)aligned,
                                   .bytes = bytes,
                                   .mapped_addr = addr,

@@ -11,7 +11,7 @@
 enum buffer_pages { PAGES_SMALL, PAGES_HUGE };
 
 struct buffer {
-        void *addr; /* aligned to a huge page; NULL: none */
+        void *addr; /* aligned to a page of its kind; NULL: none */
         uint64_t bytes;
         uint64_t mapped_bytes; /* what buffer_unmap gives back */
         void *mapped_addr;
@@ -22,6 +22,9 @@ struct buffer {
 int buffer_map(uint64_t bytes, enum buffer_pages pages, int node, struct buffer *buffer,
                struct diag *diag);
 void buffer_unmap(struct buffer *buffer);
+
+/* The address space that BYTES take, and with huge pages the memory, at most. */
+uint64_t buffer_footprint(uint64_t bytes, enum buffer_pages pages);
 
 /* How many of the buffer's touched bytes lie on huge pages, or -1 when the kernel does
  * not tell. */

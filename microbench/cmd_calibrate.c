@@ -92,19 +92,25 @@ static json_t *machine_json(const struct machine_identity *identity)
 
 typedef json_t *survey_part(struct survey *survey, struct diag *diag);
 
-/* Puts each part's findings into DOCUMENT. */
-static int measure_parts(struct survey *survey, json_t *document, struct diag *diag)
+/* Puts each part's findings into DOCUMENT. When SECONDS are over, what is left is
+ * measured in a hurry. */
+static int measure_parts(struct survey *survey, json_t *document, double seconds,
+                         struct diag *diag)
 {
+        /* A part may use the time until then, and what those before it have left. */
         static const struct {
                 const char *key;
                 survey_part *measure;
+                double end; /* of all the time */
         } parts[] = {
-            {"clocks", survey_clocks}, {"caches", survey_caches},
-            {"tlb", survey_tlb},       {"memory", survey_memory},
-            {"core", survey_core},     {"bandwidth", survey_bandwidth},
-            {"loaded", survey_loaded},
+            {"clocks", survey_clocks, 0.05}, {"caches", survey_caches, 0.4},
+            {"tlb", survey_tlb, 0.55},       {"memory", survey_memory, 0.6},
+            {"core", survey_core, 0.65},     {"bandwidth", survey_bandwidth, 0.8},
+            {"loaded", survey_loaded, 1},
         };
+        double begin = clock_seconds();
         for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+                survey->end_seconds = begin + parts[i].end * seconds;
                 json_t *found = parts[i].measure(survey, diag);
                 if (!found)
                         return -EIO;
@@ -161,11 +167,57 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
                                "is busy, slow or large",
                                (unsigned long long)survey->hurried,
                                survey->quick ? QUICK_SECONDS : FULL_SECONDS);
-        json_object_set_new(document, "noise",
-                            json_pack("{s:f, s:I, s:I, s:f}", "worst_error",
-                                      survey->worst_error, "rounds",
-                                      (json_int_t)survey->rounds, "disturbed_rounds",
-                                      (json_int_t)survey->disturbed, "seconds", seconds));
+        json_object_set_new(
+            document, "noise",
+            json_pack("{s:f, s:I, s:I, s:I, s:I, s:f}", "worst_error",
+                      survey->worst_error, "rounds", (json_int_t)survey->rounds,
+                      "disturbed_rounds", (json_int_t)survey->disturbed, "estimates",
+                      (json_int_t)survey->estimates, "disturbed_estimates",
+                      (json_int_t)survey->unclean, "seconds", seconds));
+}
+
+/* How much memory the survey may use; -ENOMEM when that is too little. */
+static int check_memory(struct survey *survey, struct diag *diag)
+{
+        survey->memory_bytes = conditions_memory_bytes(survey->cpus.count);
+        survey->data_bytes = survey_data_bytes(survey->memory_bytes);
+        if (survey->memory_bytes >= SURVEY_MEMORY_MIN)
+                return 0;
+        return diag_set(diag, -ENOMEM,
+                        "%llu MiB of memory may be used here and at least %llu are "
+                        "needed: end other programs, or raise the limit of the cgroup or "
+                        "of 'ulimit -v'",
+                        (unsigned long long)survey->memory_bytes >> 20,
+                        (unsigned long long)SURVEY_MEMORY_MIN >> 20);
+}
+
+/* What was found to limit the result while measuring. */
+static void add_found_conditions(const struct survey *survey,
+                                 const struct interference *interference,
+                                 const json_t *document)
+{
+        json_t *conditions = json_object_get(document, "conditions");
+        uint64_t wanted = survey_data_bytes(UINT64_MAX);
+        size_t index;
+        json_t *node;
+        if (survey->data_bytes < wanted)
+                conditions_add(conditions, "little-memory",
+                               "%llu MiB of memory could be used, so memory was measured "
+                               "with %llu MiB of data instead of %llu: some of its loads "
+                               "hit the last cache",
+                               (unsigned long long)survey->memory_bytes >> 20,
+                               (unsigned long long)survey->data_bytes >> 20,
+                               (unsigned long long)wanted >> 20);
+        json_array_foreach(json_object_get(document, "memory"), index, node)
+        {
+                if (json_is_true(json_object_get(node, "huge_pages")))
+                        continue;
+                conditions_add(conditions, "no-huge-pages",
+                               "the data was on pages of 4 KiB: latency of caches beyond "
+                               "the TLB's reach and of memory has TLB misses in it");
+                break;
+        }
+        conditions_add_interference(conditions, interference);
 }
 
 static int measure_machine(const struct calibrate_options *options,
@@ -173,9 +225,7 @@ static int measure_machine(const struct calibrate_options *options,
                            struct diag *diag)
 {
         struct survey survey = {
-            .memory_bytes = conditions_memory_bytes(),
             .round_seconds = options->quick ? 0.0005 : 0.001,
-            .rounds_min = options->quick ? 9 : 15,
             .rounds_max = options->quick ? 40 : 150,
             .error_aim = options->quick ? 0.02 : 0.01,
             .estimate_seconds = options->quick ? 0.1 : 0.8,
@@ -186,11 +236,16 @@ static int measure_machine(const struct calibrate_options *options,
         struct tm utc;
         time_t now = time(NULL);
         double begin = clock_seconds();
-        survey.end_seconds = begin + (options->quick ? QUICK_SECONDS : FULL_SECONDS);
-        survey.data_bytes = survey_data_bytes(survey.memory_bytes);
+        struct interference interference;
+        interference_begin(&interference);
         int rc = cpu_list_read(&survey.cpus, diag);
         if (rc < 0)
                 return rc;
+        rc = check_memory(&survey, diag);
+        if (rc < 0) {
+                cpu_list_free(&survey.cpus);
+                return rc;
+        }
         strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
         json_object_set_new(document, "format", json_integer(CALIBRATION_FORMAT));
         json_object_set_new(document, "made", json_string(start));
@@ -208,10 +263,13 @@ static int measure_machine(const struct calibrate_options *options,
                                reason.text);
         survey.events = events;
         if (rc == 0)
-                rc = measure_parts(&survey, document, diag);
+                rc = measure_parts(&survey, document,
+                                   options->quick ? QUICK_SECONDS : FULL_SECONDS, diag);
         if (rc == 0)
                 rc = measure_without_prefetching(&survey, identity->vendor, document,
                                                  diag);
+        if (rc == 0)
+                add_found_conditions(&survey, &interference, document);
         set_noise(&survey, document, clock_seconds() - begin);
         if (survey.progress)
                 fputs("\r\033[K", stderr);
@@ -299,7 +357,7 @@ static void show_bandwidth(const json_t *document)
         if (saturating > 0)
                 printf("Saturated with %.0f thread%s.\n", saturating,
                        saturating == 1 ? "" : "s");
-        else
+        else if (json_array_size(json_object_get(bandwidth, "threads")) > 1)
                 printf("Not saturated: each more thread still adds bandwidth.\n");
 }
 

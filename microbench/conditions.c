@@ -2,50 +2,21 @@
 /* What limits a calibration. */
 #include "conditions.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-/* The first line of a file, without its end; false when it cannot be read. */
-static bool read_line(const char *path, char *line, size_t size)
-{
-        FILE *file = fopen(path, "re");
-        bool read = file && fgets(line, (int)size, file);
-        if (file)
-                fclose(file);
-        if (read)
-                line[strcspn(line, "\n")] = '\0';
-        return read;
-}
+#include "cgroup.h"
 
-/* The line of this process's cgroup, or of the nearest one above, that has FILE
- * (cgroup v2). */
-static bool read_cgroup(const char *file, char *line, size_t size)
-{
-        char group[4096], path[8192];
-        FILE *groups = fopen("/proc/self/cgroup", "re");
-        bool found = false;
-        while (groups && !found && fgets(group, sizeof(group), groups))
-                found = strncmp(group, "0::/", 4) == 0;
-        if (groups)
-                fclose(groups);
-        if (!found)
-                return false;
-        group[strcspn(group, "\n")] = '\0';
-        for (char *end = group; end; end = strrchr(group + 3, '/')) {
-                if (end > group)
-                        *end = '\0'; /* the group above */
-                snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group + 3, file);
-                if (read_line(path, line, size) && strncmp(line, "max", 3) != 0)
-                        return true;
-        }
-        return false;
-}
+/* More than this is told. */
+static const double SHARE_OF_OTHERS = 0.05, SHARE_STOLEN = 0.01;
 
-uint64_t conditions_memory_bytes(void)
+/* ---- memory ---- */
+
+static uint64_t available_bytes(void)
 {
         char line[256];
         unsigned long long kib = 0;
@@ -55,18 +26,39 @@ uint64_t conditions_memory_bytes(void)
                         break;
         if (file)
                 fclose(file);
-        uint64_t available = (uint64_t)kib << 10;
-        if (read_cgroup("memory.max", line, sizeof(line))) {
-                uint64_t limit = strtoull(line, NULL, 10);
-                uint64_t used = read_cgroup("memory.current", line, sizeof(line))
-                                    ? strtoull(line, NULL, 10)
-                                    : 0;
-                uint64_t left = limit > used ? limit - used : 0;
-                if (left < available)
-                        available = left;
-        }
-        return available;
+        return (uint64_t)kib << 10;
 }
+
+/* What is left of the address space, without the stacks of THREADS. */
+static uint64_t address_space_bytes(size_t threads)
+{
+        struct rlimit space, stack;
+        unsigned long long pages = 0;
+        if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY)
+                return UINT64_MAX;
+        FILE *file = fopen("/proc/self/statm", "re");
+        if (file) {
+                if (fscanf(file, "%llu", &pages) != 1)
+                        pages = 0;
+                fclose(file);
+        }
+        uint64_t used = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+        if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY)
+                used += threads * stack.rlim_cur;
+        return space.rlim_cur > used ? space.rlim_cur - used : 0;
+}
+
+uint64_t conditions_memory_bytes(size_t threads)
+{
+        const uint64_t limits[] = {available_bytes(), cgroup_memory_bytes(""),
+                                   address_space_bytes(threads)};
+        uint64_t least = limits[0];
+        for (size_t i = 1; i < sizeof(limits) / sizeof(limits[0]); i++)
+                least = limits[i] < least ? limits[i] : least;
+        return least;
+}
+
+/* ---- the list ---- */
 
 void conditions_add(json_t *list, const char *condition, const char *format, ...)
 {
@@ -81,38 +73,14 @@ void conditions_add(json_t *list, const char *condition, const char *format, ...
 
 static void find_cpu_limit(json_t *list)
 {
-        char line[256];
-        double quota, period;
-        if (read_cgroup("cpu.max", line, sizeof(line)) &&
-            sscanf(line, "%lf %lf", &quota, &period) == 2 && period > 0)
-                conditions_add(list, "cgroup-cpu-limit",
-                               "this process's cgroup may use %.2f CPUs: threads are "
-                               "stopped in between, so bandwidth of more threads than "
-                               "that is too low",
-                               quota / period);
-}
-
-static void find_huge_pages(json_t *list)
-{
-        char line[256];
-        if (!read_line("/sys/kernel/mm/transparent_hugepage/enabled", line,
-                       sizeof(line)) ||
-            strstr(line, "[never]"))
-                conditions_add(list, "no-huge-pages",
-                               "latency of large sizes has TLB misses in it");
-}
-
-static void find_load(json_t *list, size_t cpus)
-{
-        char line[256];
-        double average;
-        if (read_line("/proc/loadavg", line, sizeof(line)) &&
-            sscanf(line, "%lf", &average) == 1 && average > 0.5 * (double)cpus)
+        double cpus = cgroup_cpus("");
+        if (!isnan(cpus))
                 conditions_add(
-                    list, "machine-under-load",
-                    "the load average is %.2f on %zu CPUs: other programs take "
-                    "cache, bandwidth and time from the measurement",
-                    average, cpus);
+                    list, "cgroup-cpu-limit",
+                    "this process's cgroup may use %.2f CPUs, and is stopped "
+                    "when that is used up: latency is that of the time between, "
+                    "bandwidth of more threads than that is too low",
+                    cpus);
 }
 
 json_t *conditions_find(size_t cpus)
@@ -123,7 +91,23 @@ json_t *conditions_find(size_t cpus)
                                "nothing can load the memory beside the chase: no latency "
                                "under load, no saturation");
         find_cpu_limit(list);
-        find_huge_pages(list);
-        find_load(list, cpus);
         return list;
+}
+
+void conditions_add_interference(json_t *list, const struct interference *interference)
+{
+        double others, stolen;
+        interference_shares(interference, &others, &stolen);
+        if (others > SHARE_OF_OTHERS)
+                conditions_add(
+                    list, "machine-under-load",
+                    "other programs had %.1f %% of the CPUs' time meanwhile: "
+                    "they take cache, bandwidth and time from what is measured",
+                    100 * others);
+        if (stolen > SHARE_STOLEN)
+                conditions_add(list, "stolen-time",
+                               "the hypervisor kept %.1f %% of the CPUs' time from this "
+                               "virtual machine: its neighbours take cache and bandwidth "
+                               "from what is measured",
+                               100 * stolen);
 }

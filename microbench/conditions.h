@@ -8,12 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of memory that this process may take now: what is available, or its cgroup's
- * limit where that is less. */
-uint64_t conditions_memory_bytes(void);
+#include "interference.h"
+
+/* Bytes of memory that this process may take now with so many threads: what is available,
+ * or less, by its cgroups or by its limit of address space (ulimit -v). */
+uint64_t conditions_memory_bytes(size_t threads);
 
 /* A list of {"condition", "meaning"}; CPUS is the number that this process may use. */
 json_t *conditions_find(size_t cpus);
+
+/* Adds how much others had of the machine since INTERFERENCE began, if that was more than
+ * a little. */
+void conditions_add_interference(json_t *list, const struct interference *interference);
 
 /* Adds one to it. */
 void conditions_add(json_t *list, const char *condition, const char *format, ...)

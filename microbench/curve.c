@@ -14,22 +14,24 @@ static const double STEP = 1.4;
 static const double NEAR = 1.1;
 static const size_t POINTS_MIN = 3;
 
-/* The lowest latency from INDEX on. */
-static double floor_ns(const struct latency_point *points, size_t count, size_t index)
+/* The point of the lowest latency from INDEX on. */
+static const struct latency_point *floor_of(const struct latency_point *points,
+                                            size_t count, size_t index)
 {
-        double lowest = points[index].ns;
+        const struct latency_point *lowest = &points[index];
         for (size_t i = index + 1; i < count; i++)
-                lowest = fmin(lowest, points[i].ns);
+                if (points[i].ns < lowest->ns)
+                        lowest = &points[i];
         return lowest;
 }
 
 /* The end of the flat stretch that begins at FIRST. */
 static size_t flat_until(const struct latency_point *points, size_t count, size_t first)
 {
-        double last = floor_ns(points, count, first);
+        double last = floor_of(points, count, first)->ns;
         size_t i = first + 1;
         for (; i < count; i++) {
-                double ns = floor_ns(points, count, i);
+                double ns = floor_of(points, count, i)->ns;
                 if (ns > last * RISE)
                         break;
                 last = ns;
@@ -54,12 +56,13 @@ size_t curve_plateaus(const struct latency_point *points, size_t count,
         for (size_t i = 0; i < count && found < maximum;) {
                 size_t end = flat_until(points, count, i);
                 /* Its beginning still has hits in the level before. */
-                double ns = floor_ns(points, count, i + (end - i) * 3 / 4);
-                bool long_enough = supported(points, i, end, ns) || end == count;
-                bool slower = found == 0 || ns > plateaus[found - 1].ns * STEP;
+                const struct latency_point *level =
+                    floor_of(points, count, i + (end - i) * 3 / 4);
+                bool long_enough = supported(points, i, end, level->ns) || end == count;
+                bool slower = found == 0 || level->ns > plateaus[found - 1].ns * STEP;
                 if (long_enough && slower)
-                        plateaus[found++] =
-                            (struct plateau){points[end - 1].size_bytes, ns};
+                        plateaus[found++] = (struct plateau){points[end - 1].size_bytes,
+                                                             level->ns, level->error};
                 else if (long_enough)
                         plateaus[found - 1].capacity_bytes = points[end - 1].size_bytes;
                 i = end;
@@ -107,15 +110,19 @@ double curve_lmrl_at(const struct load_point *points, size_t count, double gbs)
         return NAN;
 }
 
-unsigned curve_saturating_threads(const double *gbs, size_t count)
+unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count)
 {
         double greatest = 0;
         for (size_t i = 0; i < count; i++)
-                greatest = fmax(greatest, gbs[i]);
-        if (count < 2 || gbs[count - 1] - gbs[count - 2] > gbs[0] / 2)
+                greatest = fmax(greatest, points[i].gbs);
+        if (count < 2)
                 return 0;
-        for (size_t i = 0; i < count; i++)
-                if (gbs[i] >= 0.95 * greatest)
-                        return (unsigned)i + 1;
-        return 0;
+        const struct threads_gbs *last = &points[count - 1], *before = last - 1;
+        if (last->gbs - before->gbs >
+            points[0].gbs / 2 * (last->threads - before->threads))
+                return 0;
+        size_t i = 0;
+        while (points[i].gbs < 0.95 * greatest)
+                i++;
+        return points[i].threads;
 }

@@ -10,12 +10,13 @@
 struct latency_point {
         uint64_t size_bytes;
         double ns;
+        double error;
 };
 
 /* A range of sizes with about the same latency: a level of the memory. */
 struct plateau {
         uint64_t capacity_bytes; /* the largest size that has it */
-        double ns;
+        double ns, error;        /* of the point that stands for it */
 };
 
 /* The plateaus of the COUNT points, sizes ascending, from the fastest to the slowest, at
@@ -40,9 +41,13 @@ double curve_knee_gbs(struct load_point *points, size_t count, double idle_ns,
  * GBS is outside. */
 double curve_lmrl_at(const struct load_point *points, size_t count, double gbs);
 
-/* One bandwidth for each number of threads, 1 and up. The fewest that reach 95 % of the
- * greatest; 0 when adding the last one still gave more than half of what one thread has,
- * so that nothing is saturated. */
-unsigned curve_saturating_threads(const double *gbs, size_t count);
+/* The bandwidth of some numbers of threads, from 1 up. The fewest that reach 95 % of the
+ * greatest; 0 when each of those added last still gave more than half of what one thread
+ * has, so that nothing is saturated. */
+struct threads_gbs {
+        unsigned threads;
+        double gbs;
+};
+unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count);
 
 #endif

@@ -4,9 +4,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double QUANTILE = 0.25;
 static const double TAIL = 0.025; /* on each side of 95 % */
+
+enum { ENOUGH = 5 };
 
 static int compare(const void *a, const void *b)
 {
@@ -54,4 +57,30 @@ struct estimate estimate_of(double *values, size_t count)
 double estimate_error(const struct estimate *estimate)
 {
         return (estimate->high - estimate->low) / 2 / estimate->value;
+}
+
+/* ---- series ---- */
+
+void series_add(struct series *series, double value, enum disturbance disturbance)
+{
+        size_t *count = &series->counts[disturbance];
+        if (*count < SERIES_MAX)
+                series->values[disturbance][(*count)++] = value;
+}
+
+bool series_is_clean(const struct series *series)
+{
+        return series->counts[UNDISTURBED] >= ENOUGH;
+}
+
+struct estimate series_estimate(const struct series *series)
+{
+        double values[DISTURBANCES * SERIES_MAX];
+        size_t count = 0;
+        for (size_t i = 0; i < DISTURBANCES && count < ENOUGH; i++) {
+                memcpy(values + count, series->values[i],
+                       series->counts[i] * sizeof(*values));
+                count += series->counts[i];
+        }
+        return estimate_of(values, count);
 }

@@ -5,6 +5,7 @@
 #ifndef MEMLAG_ESTIMATE_H
 #define MEMLAG_ESTIMATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct estimate {
@@ -20,5 +21,27 @@ void estimate_sort(double *values, size_t count); /* the least first */
 
 /* Half the confidence interval over the value: 0.02 is 2 %. */
 double estimate_error(const struct estimate *estimate);
+
+/* What is known to have disturbed a timing: nothing, others at work on the machine, or
+ * others on the very CPU. */
+enum disturbance { UNDISTURBED, SHARED, INTERRUPTED, DISTURBANCES };
+
+enum { SERIES_MAX = 256 };
+
+/* Timings of one thing. The more disturbed ones count only when there are too few of the
+ * others. */
+struct series {
+        double values[DISTURBANCES][SERIES_MAX];
+        size_t counts[DISTURBANCES];
+};
+
+/* Adds VALUE; what is beyond the room is left out. */
+void series_add(struct series *series, double value, enum disturbance disturbance);
+
+/* Whether there are undisturbed timings enough. */
+bool series_is_clean(const struct series *series);
+
+/* Of the timings that count; SERIES is not empty. */
+struct estimate series_estimate(const struct series *series);
 
 #endif

@@ -35,6 +35,9 @@ enum branch_pattern { BRANCH_NEVER, BRANCH_ALWAYS, BRANCH_ALTERNATING, BRANCH_RA
 struct kernel_parameters {
         uint64_t size_bytes; /* of the data of all threads together */
         uint64_t passes;     /* over the data, by each thread over its own part */
+        uint32_t windows;    /* rounds each go over one of so many equal parts of the data,
+                                one after the other, of a kernel that goes straight
+                                through it; 0: over all of it */
         uint32_t threads;
         uint32_t delay_nops;
         uint32_t stride_bytes;

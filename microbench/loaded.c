@@ -7,11 +7,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "interference.h"
+
+/* Long enough for all of a cache. */
+static const double WARM_SECONDS = 0.03;
 
 /* ---- the chase ---- */
 
@@ -29,12 +33,9 @@ int chase_open(uint64_t size_bytes, uint32_t stride_bytes, enum buffer_pages pag
                 return rc;
         chase->share.parameters = &chase->parameters;
         rc = kernel_chase.prepare(&chase->share, diag);
-        if (rc < 0) {
+        if (rc < 0)
                 buffer_unmap(&chase->share.buffer);
-                return rc;
-        }
-        kernel_chase.run(&chase->share, 1);
-        return 0;
+        return rc;
 }
 
 void chase_close(struct chase *chase)
@@ -42,24 +43,26 @@ void chase_close(struct chase *chase)
         buffer_unmap(&chase->share.buffer);
 }
 
-static long switches(void)
+void chase_warm(struct chase *chase)
 {
-        struct rusage usage;
-        getrusage(RUSAGE_THREAD, &usage);
-        return usage.ru_nivcsw;
+        enum { STEPS = 4096 };
+        uint64_t left = chase->parameters.size_bytes / chase->parameters.stride_bytes;
+        double end = clock_seconds() + WARM_SECONDS;
+        while (left > 0 && clock_seconds() < end) {
+                uint64_t steps = left < STEPS ? left : STEPS;
+                chase_steps(&chase->share, steps);
+                left -= steps;
+        }
 }
 
 struct chase_time chase_time(struct chase *chase, uint64_t steps)
 {
-        long before = switches();
+        long before = interference_switches();
         double seconds = clock_seconds();
-        uint64_t tsc = clock_tsc();
         chase_steps(&chase->share, steps);
-        uint64_t ticks = clock_tsc() - tsc;
         seconds = clock_seconds() - seconds;
         return (struct chase_time){.ns = seconds * 1e9 / (double)steps,
-                                   .tsc_ticks = (double)ticks / (double)steps,
-                                   .disturbed = switches() != before};
+                                   .disturbed = interference_switches() != before};
 }
 
 /* ---- the load ---- */
@@ -193,6 +196,24 @@ void load_threads(const struct load *load, pid_t *threads)
 {
         for (uint32_t i = 0; i < load->started; i++)
                 threads[i] = load->loaders[i].tid;
+}
+
+uint32_t load_thread_count(const struct load *load)
+{
+        return load ? load->started : 0;
+}
+
+double load_cpu_seconds(const struct load *load)
+{
+        double sum = 0;
+        for (uint32_t i = 0; load && i < load->started; i++) {
+                clockid_t clock;
+                struct timespec used = {0};
+                if (pthread_getcpuclockid(load->loaders[i].thread, &clock) == 0)
+                        clock_gettime(clock, &used);
+                sum += (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+        }
+        return sum;
 }
 
 double load_stop(struct load *load)

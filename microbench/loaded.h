@@ -19,15 +19,17 @@ struct chase {
         struct kernel_share share;
 };
 
-/* A random chase through SIZE_BYTES, by STRIDE_BYTES; warmed by one pass. */
+/* A random chase through SIZE_BYTES, by STRIDE_BYTES. */
 int chase_open(uint64_t size_bytes, uint32_t stride_bytes, enum buffer_pages pages,
                int node, struct chase *chase, struct diag *diag);
 void chase_close(struct chase *chase);
 
+/* Has its data in the caches, as far as they hold it. */
+void chase_warm(struct chase *chase);
+
 struct chase_time {
-        double ns;        /* per step */
-        double tsc_ticks; /* per step */
-        bool disturbed;   /* the thread was taken from its CPU meanwhile */
+        double ns;      /* per step */
+        bool disturbed; /* the thread was taken from its CPU meanwhile */
 };
 
 struct chase_time chase_time(struct chase *chase, uint64_t steps);
@@ -44,6 +46,10 @@ int load_start(const struct kernel *kernel, const struct kernel_parameters *para
 
 /* The numbers of its threads, as many as were asked for. */
 void load_threads(const struct load *load, pid_t *threads);
+
+/* How many there are, of NULL none, and the CPU time that they have had. */
+uint32_t load_thread_count(const struct load *load);
+double load_cpu_seconds(const struct load *load);
 
 /* Ends and frees it; returns the bytes that the kernel means to move, in GB/s, from its
  * first pass to its last. */

@@ -6,10 +6,12 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
+#include "interference.h"
 
 /* ---- CPUs ---- */
 
@@ -76,8 +78,12 @@ struct team {
         struct member *members; /* parameters->threads */
         struct measurement *rounds;
         size_t round_count;
-        pthread_barrier_t barrier; /* of all members */
-        pthread_mutex_t mutex;     /* of what follows */
+        const struct cpu_list *cpus;
+        struct kernel_parameters window; /* the parameters of a round */
+        atomic_uint_fast64_t arrived; /* at the beginning of a timed run, of all times */
+        bool shared;                  /* something else was at work during the rounds */
+        pthread_barrier_t barrier;    /* of all members */
+        pthread_mutex_t mutex;        /* of what follows */
         pthread_cond_t changed;
         enum team_state state;
         int rc; /* the first failure, with its DIAG */
@@ -88,6 +94,7 @@ struct team {
 struct span {
         double begin, end; /* by clock_seconds */
         uint64_t tsc_ticks;
+        bool switched; /* it was taken from its CPU */
 };
 
 struct member {
@@ -96,6 +103,7 @@ struct member {
         int cpu; /* -1: any */
         pthread_t thread;
         struct span span; /* the latest one */
+        uint64_t runs;    /* timed ones */
         int64_t huge_bytes;
 };
 
@@ -145,13 +153,34 @@ static void add_spans(const struct team *team, struct measurement *round)
 {
         const struct span *first = &team->members[0].span;
         double begin = first->begin, end = first->end;
-        for (uint32_t i = 1; i < team->parameters->threads; i++) {
+        for (uint32_t i = 0; i < team->parameters->threads; i++) {
                 begin = fmin(begin, team->members[i].span.begin);
                 end = fmax(end, team->members[i].span.end);
+                if (team->members[i].span.switched)
+                        round->disturbance = INTERRUPTED;
         }
         round->seconds += end - begin;
         round->tsc_ticks +=
             (double)first->tsc_ticks * (end - begin) / (first->end - first->begin);
+}
+
+/* Waits for all members; before the short rounds of windows also in a loop, because some
+ * wake up later than others. Elsewhere that would be counted with the kernel. */
+static void begin_together(struct member *member)
+{
+        enum { SPINS = 1 << 16 };
+        struct team *team = member->team;
+        pthread_barrier_wait(&team->barrier);
+        if (team->parameters->windows <= 1)
+                return;
+        uint64_t all = ++member->runs * team->parameters->threads;
+        atomic_fetch_add(&team->arrived, 1);
+        for (uint32_t i = 0; atomic_load(&team->arrived) < all; i++) {
+                if (i < SPINS)
+                        _mm_pause();
+                else
+                        sched_yield(); /* more threads than CPUs, or a busy machine */
+        }
 }
 
 /* All members begin at the same time; when all have ended, one adds up. The spans stay
@@ -160,12 +189,14 @@ static void run_timed(struct member *member, uint64_t passes, struct measurement
 {
         struct team *team = member->team;
         struct span *span = &member->span;
-        pthread_barrier_wait(&team->barrier);
+        begin_together(member);
+        long switches = interference_switches();
         span->begin = clock_seconds();
         uint64_t tsc = clock_tsc();
         team->kernel->run(&member->share, passes);
         span->tsc_ticks = clock_tsc() - tsc;
         span->end = clock_seconds();
+        span->switched = interference_switches() != switches;
         if (pthread_barrier_wait(&team->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
                 add_spans(team, round);
 }
@@ -184,13 +215,39 @@ static void run_round(struct member *member, struct measurement *round)
         }
 }
 
+/* The rounds, each on its window of the data. */
+static void run_rounds(struct member *member)
+{
+        struct team *team = member->team;
+        struct kernel_share *share = &member->share;
+        uint32_t windows = team->parameters->windows;
+        char *data = share->buffer.addr;
+        share->parameters = &team->window;
+        for (size_t i = 0; i < team->round_count; i++) {
+                if (windows > 1)
+                        share->buffer.addr =
+                            data + i % windows * kernel_part_bytes(&team->window);
+                run_round(member, &team->rounds[i]);
+        }
+        share->buffer.addr = data;
+        share->parameters = team->parameters;
+}
+
 static void run_all(struct member *member)
 {
         struct team *team = member->team;
+        size_t members = team->parameters->threads, cpus = team->cpus->count;
+        size_t ours = members < cpus ? members : cpus;
+        struct machine_time before, after;
         if (!team->kernel->flush)
                 team->kernel->run(&member->share, 1);
-        for (size_t i = 0; i < team->round_count; i++)
-                run_round(member, &team->rounds[i]);
+        machine_time_read(team->cpus->cpus, ours, &before);
+        double begin = clock_seconds();
+        run_rounds(member);
+        double seconds = clock_seconds() - begin;
+        machine_time_read(team->cpus->cpus, ours, &after);
+        if (member->share.thread == 0)
+                team->shared = machine_was_shared(&before, &after, seconds);
 }
 
 static void *member_main(void *argument)
@@ -247,18 +304,30 @@ static int64_t huge_bytes_of(const struct team *team)
         return sum;
 }
 
+/* Of one thread's data: whole pages, and one to spare for what a kernel rounds down. */
+static uint64_t window_bytes(const struct kernel_parameters *parameters)
+{
+        enum { PAGE_BYTES = 4096 };
+        uint64_t pages = kernel_part_bytes(parameters) / PAGE_BYTES;
+        return pages == 0 ? 0 : (pages - 1) / parameters->windows * PAGE_BYTES;
+}
+
 static int check(const struct kernel *kernel, const struct kernel_parameters *parameters,
                  struct diag *diag)
 {
         if (parameters->threads == 0 || parameters->passes == 0)
                 return diag_set(diag, -EINVAL, "at least one thread and one pass");
+        if (parameters->windows > 1 && window_bytes(parameters) == 0)
+                return diag_set(diag, -EINVAL, "%llu bytes are too few for %u windows",
+                                (unsigned long long)parameters->size_bytes,
+                                parameters->windows);
         return kernel->check ? kernel->check(parameters, diag) : 0;
 }
 
-static int measure_members(struct team *team, const struct cpu_list *cpus)
+static int measure_members(struct team *team)
 {
         uint32_t threads = team->parameters->threads;
-        bool pinned = threads <= cpus->count;
+        bool pinned = threads <= team->cpus->count;
         void *common = NULL;
         if (team->kernel->common_bytes) {
                 common = aligned_alloc(KERNEL_LINE_BYTES, team->kernel->common_bytes);
@@ -269,7 +338,7 @@ static int measure_members(struct team *team, const struct cpu_list *cpus)
         for (uint32_t i = 0; i < threads; i++)
                 team->members[i] = (struct member){
                     .team = team,
-                    .cpu = pinned ? cpus->cpus[i] : -1,
+                    .cpu = pinned ? team->cpus->cpus[i] : -1,
                     .share = {.parameters = team->parameters,
                               .thread = i,
                               .common = common},
@@ -279,8 +348,11 @@ static int measure_members(struct team *team, const struct cpu_list *cpus)
         run_members(team, team->members, threads);
         free(common);
         int64_t huge_bytes = team->rc == 0 ? huge_bytes_of(team) : -1;
-        for (size_t i = 0; i < team->round_count; i++)
+        for (size_t i = 0; i < team->round_count; i++) {
                 team->rounds[i].huge_bytes = huge_bytes;
+                if (team->shared && team->rounds[i].disturbance == UNDISTURBED)
+                        team->rounds[i].disturbance = SHARED;
+        }
         return team->rc;
 }
 
@@ -297,8 +369,12 @@ int measure(const struct kernel *kernel, const struct kernel_parameters *paramet
             .members = calloc(parameters->threads, sizeof(*team.members)),
             .rounds = rounds,
             .round_count = count,
+            .cpus = cpus,
+            .window = *parameters,
             .diag = diag,
         };
+        if (parameters->windows > 1)
+                team.window.size_bytes = window_bytes(parameters) * parameters->threads;
         if (!team.members ||
             pthread_barrier_init(&team.barrier, NULL, parameters->threads) != 0) {
                 free(team.members);
@@ -307,7 +383,7 @@ int measure(const struct kernel *kernel, const struct kernel_parameters *paramet
         }
         pthread_mutex_init(&team.mutex, NULL);
         pthread_cond_init(&team.changed, NULL);
-        rc = measure_members(&team, cpus);
+        rc = measure_members(&team);
         pthread_cond_destroy(&team.changed);
         pthread_mutex_destroy(&team.mutex);
         pthread_barrier_destroy(&team.barrier);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "diag.h"
+#include "estimate.h"
 #include "kernel.h"
 
 /* The CPUs that this process may use, in ascending order. */
@@ -23,9 +24,10 @@ void cpu_list_free(struct cpu_list *list);
 int cpu_pin(int cpu, struct diag *diag);
 
 struct measurement {
-        double seconds;     /* of all passes, from the first thread's begin to the last
-                               one's end, by CLOCK_MONOTONIC_RAW */
-        double tsc_ticks;   /* the same in ticks of the time stamp counter */
+        double seconds;   /* of all passes, from the first thread's begin to the last
+                             one's end, by CLOCK_MONOTONIC_RAW */
+        double tsc_ticks; /* the same in ticks of the time stamp counter */
+        enum disturbance disturbance; /* of any of the threads */
         bool pinned;        /* false: more threads than CPUs, so they were not */
         int64_t huge_bytes; /* of the data, on huge pages; -1: unknown */
 };

@@ -341,7 +341,7 @@ static uint64_t memory_trial_bytes(void)
         enum { TIMES_LAST_CACHE = 20 };
         const uint64_t unknown_cache = UINT64_C(32) << 20;
         uint64_t last = reported_cache_bytes(3);
-        uint64_t most = conditions_memory_bytes() / 4;
+        uint64_t most = conditions_memory_bytes(1) / 4;
         uint64_t bytes = TIMES_LAST_CACHE * (last ? last : unknown_cache);
         if (bytes <= most)
                 return bytes;

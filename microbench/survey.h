@@ -18,7 +18,6 @@ struct survey {
         uint64_t memory_bytes; /* that may be used */
         uint64_t data_bytes;   /* a size at which no cache matters, if memory allows */
         double round_seconds;  /* of one timing */
-        size_t rounds_min;
         size_t rounds_max;
         double error_aim;        /* rounds end when estimate_error is below */
         double estimate_seconds; /* or after this time, however noisy the machine */
@@ -29,14 +28,20 @@ struct survey {
 
         double core_ghz;
         double idle_ns;     /* of memory */
-        double worst_error; /* of all estimates */
-        uint64_t disturbed; /* rounds that the kernel interrupted */
-        uint64_t rounds;    /* all of them */
-        uint64_t hurried;   /* estimates with fewer rounds than wanted, or left out: see
-                               end_seconds */
+        double worst_error; /* of all figures of the result */
+        uint64_t rounds;    /* of all estimates */
+        uint64_t disturbed; /* of these, during which something else was at work */
+        uint64_t estimates;
+        uint64_t unclean; /* estimates that had too few undisturbed rounds */
+        uint64_t hurried; /* estimates with fewer rounds than wanted, or left out: see
+                             end_seconds */
 };
 
-/* The data size for a machine where MEMORY_BYTES may be used. */
+/* The least memory that can be measured with. */
+#define SURVEY_MEMORY_MIN (UINT64_C(64) << 20)
+
+/* The data size for a machine where MEMORY_BYTES may be used; UINT64_MAX: all that the
+ * caches ask for. */
 uint64_t survey_data_bytes(uint64_t memory_bytes);
 
 /* The clocks: {"tsc_ghz", "core_ghz", "error"}; sets core_ghz. */
@@ -65,11 +70,33 @@ json_t *survey_loaded(struct survey *survey, struct diag *diag);
 /* ---- for the parts ------------------------------------------------------------------
  */
 
-/* Times rounds of the chase until the estimate is good enough. */
-struct estimate survey_chase(struct survey *survey, struct chase *chase);
+/* Times some rounds of the chase beside LOAD (NULL: alone), for about a tick of the
+ * kernel's clock, and adds them to SERIES. The chase is on the first CPU. */
+void survey_visit(struct survey *survey, struct chase *chase, const struct load *load,
+                  struct series *series);
 
-/* Whether the time is up. What is measured then is counted as hurried. */
-bool survey_hurries(struct survey *survey);
+/* What SERIES says, which must not be empty. */
+struct estimate survey_estimate(struct survey *survey, const struct series *series);
+
+/* Tells the error of a figure of the result. Sizes between two levels of the caches are
+ * none: their latency is that of the one or the other, as it happens. */
+void survey_noise(struct survey *survey, double error);
+
+/* Visits COUNT chases in turns, VISITS_MIN times each or more, until each estimate is
+ * good enough: what disturbs the machine for a while is then in some rounds of each, and
+ * not in all of one. */
+int survey_chases(struct survey *survey, struct chase *chases, size_t count,
+                  size_t visits_min, struct estimate *estimates, struct diag *diag);
+
+/* Adds the time of each of COUNT rounds of KERNEL, in ns for each of its UNITS (accesses
+ * of a thread, bytes, ...), to SERIES. */
+int survey_rounds(struct survey *survey, const struct kernel *kernel,
+                  const struct kernel_parameters *parameters, size_t count, double units,
+                  struct series *series, struct diag *diag);
+
+/* Whether the time is up. What is measured then has few rounds, and is to be counted as
+ * hurried. */
+bool survey_is_late(const struct survey *survey);
 
 /* Says on a terminal what is being done. */
 void survey_progress(const struct survey *survey, const char *format, ...)

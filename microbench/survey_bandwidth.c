@@ -8,7 +8,19 @@
 #include "curve.h"
 #include "survey.h"
 
-enum { ROUNDS = 9, LEVELS = 3, ROUNDS_HURRIED = 3 };
+enum {
+        TURNS = 5,
+        TURNS_QUICK = 2,
+        ROUNDS = 24,
+        ROUNDS_HURRIED = 12,
+        DELAYS = 9,
+        LOADED_VISITS = 5,
+        LEVELS_MAX = 3
+};
+
+/* What a round of bandwidth goes over: a few milliseconds, in which a busy machine may
+ * leave it undisturbed. Its neighbours have left the caches when its turn comes again. */
+#define WINDOW_BYTES (UINT64_C(32) << 20)
 
 /* H19 and this project's rule for contention: a quarter more than idle. */
 static const double KNEE_FACTOR = 1.25;
@@ -18,71 +30,69 @@ static uint32_t widest_bits(void)
         return __builtin_cpu_supports("avx") ? 256 : 128;
 }
 
-/* GB/s of KERNEL on THREADS; noise only ever takes from it. */
-static int gbs_of(struct survey *survey, const struct kernel *kernel, uint32_t threads,
-                  uint64_t size_bytes, uint64_t passes, double *gbs, double *error,
-                  struct diag *diag)
+/* What is measured of each number of threads, and but for triad of each cache. */
+enum { OF_LOADS, OF_STORES, OF_TRIAD, KERNELS };
+
+static const struct kernel *const bandwidth_kernels[KERNELS] = {
+    [OF_LOADS] = &kernel_load, [OF_STORES] = &kernel_store, [OF_TRIAD] = &kernel_triad};
+
+/* THREADS in data of SIZE_BYTES in all: memory, or a cache. */
+struct bandwidth_point {
+        uint32_t threads;
+        unsigned level; /* of the caches; 0: memory */
+        uint64_t size_bytes;
+        uint64_t passes; /* of a round */
+        uint32_t windows;
+        size_t kernels;
+        struct series series[KERNELS]; /* ns a byte */
+        double gbs[KERNELS];
+        double error[KERNELS];
+};
+
+/* Some rounds of KERNEL. */
+static int add_rounds(struct survey *survey, const struct bandwidth_point *point,
+                      const struct kernel *kernel, size_t rounds, struct series *series,
+                      struct diag *diag)
 {
         struct kernel_parameters parameters = kernel->defaults;
-        struct measurement rounds[ROUNDS];
         struct kernel_counts counts;
-        double values[ROUNDS];
-        size_t count = survey_hurries(survey) ? ROUNDS_HURRIED : ROUNDS;
-        parameters.size_bytes = size_bytes;
-        parameters.threads = threads;
-        parameters.passes = passes;
+        parameters.size_bytes = point->size_bytes;
+        parameters.threads = point->threads;
+        parameters.passes = point->passes;
+        parameters.windows = point->windows;
         parameters.node = -1;
         parameters.width_bits = widest_bits();
-        int rc = measure(kernel, &parameters, &survey->cpus, rounds, count, diag);
-        if (rc < 0)
-                return rc;
         kernel->count(&parameters, &counts);
-        for (size_t i = 0; i < count; i++)
-                values[i] =
-                    rounds[i].seconds / (double)counts.bytes / (double)passes * 1e9;
-        struct estimate estimate = estimate_of(values, count);
-        *gbs = 1 / estimate.value;
-        *error = estimate_error(&estimate);
-        return 0;
+        double bytes = (double)counts.bytes * (double)point->passes /
+                       (point->windows > 1 ? point->windows : 1);
+        return survey_rounds(survey, kernel, &parameters, rounds, bytes, series, diag);
 }
 
-/* The same of memory. */
-static int kernel_gbs(struct survey *survey, const struct kernel *kernel,
-                      uint32_t threads, double *gbs, double *error, struct diag *diag)
+/* All kernels, numbers of threads and caches in turns, several times. */
+static int measure_bandwidths(struct survey *survey, struct bandwidth_point *points,
+                              size_t count, struct diag *diag)
 {
-        uint64_t size_bytes = survey->data_bytes * threads;
-        if (size_bytes > survey->memory_bytes / 2)
-                size_bytes = survey->memory_bytes / 2;
-        return gbs_of(survey, kernel, threads, size_bytes, 1, gbs, error, diag);
-}
-
-/* What one thread reads from each cache whose size the system reports: data that is half
- * of it, but no more than twice the one before, as the last may be shared with others. */
-static json_t *levels_gbs(struct survey *survey, struct diag *diag)
-{
-        json_t *list = json_array();
-        uint64_t before = 0;
-        for (unsigned level = 1; list && level <= LEVELS; level++) {
-                uint64_t bytes = reported_cache_bytes(level);
-                uint64_t size = bytes / 2;
-                double gbs, error;
-                if (bytes == 0)
-                        break;
-                if (before > 0 && size > 2 * before)
-                        size = 2 * before;
-                before = bytes;
-                survey_progress(survey, "bandwidth of level %u", level);
-                if (gbs_of(survey, &kernel_load, 1, size, survey->data_bytes / size + 1,
-                           &gbs, &error, diag) < 0) {
-                        json_decref(list);
-                        return NULL;
+        size_t turns = survey->quick ? TURNS_QUICK : TURNS;
+        for (size_t turn = 0; turn < turns; turn++) {
+                for (size_t i = 0; i < count * KERNELS; i++) {
+                        struct bandwidth_point *point = &points[i / KERNELS];
+                        size_t kernel = i % KERNELS;
+                        bool late = survey_is_late(survey);
+                        if (kernel >= point->kernels)
+                                continue;
+                        survey->hurried += late;
+                        if (late && turn > 0)
+                                continue;
+                        survey_progress(survey, "bandwidth of %u threads",
+                                        point->threads);
+                        int rc = add_rounds(survey, point, bandwidth_kernels[kernel],
+                                            late ? ROUNDS_HURRIED : ROUNDS,
+                                            &point->series[kernel], diag);
+                        if (rc < 0)
+                                return rc;
                 }
-                json_array_append_new(list, json_pack("{s:i, s:I, s:f, s:f}", "level",
-                                                      (int)level, "size_bytes",
-                                                      (json_int_t)size, "read_gbs", gbs,
-                                                      "error", error));
         }
-        return list;
+        return 0;
 }
 
 /* All numbers on small machines, fewer and fewer on large ones. */
@@ -92,44 +102,122 @@ static uint32_t next_threads(uint32_t threads, uint32_t cpus)
         return threads < cpus && next > cpus ? cpus : next;
 }
 
-json_t *survey_bandwidth(struct survey *survey, struct diag *diag)
+static void set_threads(const struct survey *survey, uint32_t threads,
+                        struct bandwidth_point *point)
+{
+        uint64_t size_bytes = survey->data_bytes * threads;
+        if (size_bytes > survey->memory_bytes / 2)
+                size_bytes = survey->memory_bytes / 2;
+        *point = (struct bandwidth_point){
+            .threads = threads,
+            .size_bytes = size_bytes,
+            .passes = 1,
+            .windows = (uint32_t)(size_bytes / threads / WINDOW_BYTES),
+            .kernels = KERNELS,
+        };
+}
+
+/* One thread in each cache whose size the system reports: data that is half of it, but no
+ * more than twice the one before, as the last may be shared with others. */
+static size_t set_levels(struct bandwidth_point *points)
+{
+        uint64_t before = 0;
+        size_t count = 0;
+        for (unsigned level = 1; level <= LEVELS_MAX; level++) {
+                uint64_t bytes = reported_cache_bytes(level), size = bytes / 2;
+                if (bytes == 0)
+                        break;
+                if (before > 0 && size > 2 * before)
+                        size = 2 * before;
+                before = bytes;
+                points[count++] = (struct bandwidth_point){
+                    .threads = 1,
+                    .level = level,
+                    .size_bytes = size,
+                    .passes = WINDOW_BYTES / size + 1,
+                    .kernels = OF_STORES + 1,
+                };
+        }
+        return count;
+}
+
+/* The points for this machine; the caller frees them. */
+static struct bandwidth_point *make_points(const struct survey *survey, size_t *count)
 {
         uint32_t cpus = (uint32_t)survey->cpus.count;
-        double *reads = calloc(cpus, sizeof(*reads));
-        json_t *list = json_array();
-        double peak_read = 0, peak_write = 0, peak_triad = 0;
-        size_t count = 0;
-        int rc = reads && list ? 0 : diag_no_memory(diag);
-        for (uint32_t n = 1; rc == 0 && n <= cpus; n = next_threads(n, cpus)) {
-                double read, write, triad, error, ignored;
-                survey_progress(survey, "bandwidth of %u threads", n);
-                rc = kernel_gbs(survey, &kernel_load, n, &read, &error, diag);
-                if (rc == 0)
-                        rc = kernel_gbs(survey, &kernel_store, n, &write, &ignored, diag);
-                if (rc == 0)
-                        rc = kernel_gbs(survey, &kernel_triad, n, &triad, &ignored, diag);
-                if (rc < 0)
-                        break;
-                reads[count++] = read;
-                peak_read = fmax(peak_read, read);
-                peak_write = fmax(peak_write, write);
-                peak_triad = fmax(peak_triad, triad);
-                json_array_append_new(list, json_pack("{s:i, s:f, s:f, s:f, s:f}",
-                                                      "threads", (int)n, "read_gbs", read,
-                                                      "write_gbs", write, "triad_gbs",
-                                                      triad, "error", error));
+        struct bandwidth_point *points = calloc(cpus + LEVELS_MAX, sizeof(*points));
+        *count = 0;
+        for (uint32_t n = 1; points && n <= cpus; n = next_threads(n, cpus))
+                set_threads(survey, n, &points[(*count)++]);
+        if (points)
+                *count += set_levels(&points[*count]);
+        return points;
+}
+
+static json_t *threads_json(const struct bandwidth_point *point)
+{
+        return json_pack("{s:i, s:f, s:f, s:f, s:f}", "threads", (int)point->threads,
+                         "read_gbs", point->gbs[OF_LOADS], "write_gbs",
+                         point->gbs[OF_STORES], "triad_gbs", point->gbs[OF_TRIAD],
+                         "error", point->error[OF_LOADS]);
+}
+
+static json_t *level_json(const struct bandwidth_point *point)
+{
+        return json_pack("{s:i, s:I, s:f, s:f, s:f}", "level", (int)point->level,
+                         "size_bytes", (json_int_t)point->size_bytes, "read_gbs",
+                         point->gbs[OF_LOADS], "write_gbs", point->gbs[OF_STORES],
+                         "error", point->error[OF_LOADS]);
+}
+
+static void estimate_point(struct survey *survey, struct bandwidth_point *point)
+{
+        for (size_t k = 0; k < point->kernels; k++) {
+                struct estimate estimate = survey_estimate(survey, &point->series[k]);
+                point->gbs[k] = 1 / estimate.value;
+                point->error[k] = estimate_error(&estimate);
+                survey_noise(survey, point->error[k]);
         }
-        json_t *levels = rc == 0 ? levels_gbs(survey, diag) : NULL;
+}
+
+static json_t *bandwidth_json(struct survey *survey, struct bandwidth_point *points,
+                              size_t count, struct threads_gbs *reads)
+{
+        json_t *threads = json_array(), *levels = json_array();
+        double peaks[KERNELS] = {0};
+        size_t numbers = 0;
+        for (size_t i = 0; i < count; i++) {
+                struct bandwidth_point *point = &points[i];
+                estimate_point(survey, point);
+                if (point->level > 0) {
+                        json_array_append_new(levels, level_json(point));
+                        continue;
+                }
+                for (size_t k = 0; k < KERNELS; k++)
+                        peaks[k] = fmax(peaks[k], point->gbs[k]);
+                reads[numbers++] =
+                    (struct threads_gbs){point->threads, point->gbs[OF_LOADS]};
+                json_array_append_new(threads, threads_json(point));
+        }
+        return json_pack("{s:o, s:o, s:f, s:f, s:f, s:i}", "threads", threads, "levels",
+                         levels, "peak_read_gbs", peaks[OF_LOADS], "peak_write_gbs",
+                         peaks[OF_STORES], "peak_triad_gbs", peaks[OF_TRIAD],
+                         "saturating_threads",
+                         (int)curve_saturating_threads(reads, numbers));
+}
+
+json_t *survey_bandwidth(struct survey *survey, struct diag *diag)
+{
+        size_t count;
+        struct bandwidth_point *points = make_points(survey, &count);
+        struct threads_gbs *reads = calloc(count + 1, sizeof(*reads));
         json_t *bandwidth = NULL;
-        if (levels)
-                bandwidth = json_pack("{s:O, s:O, s:f, s:f, s:f, s:i}", "threads", list,
-                                      "levels", levels, "peak_read_gbs", peak_read,
-                                      "peak_write_gbs", peak_write, "peak_triad_gbs",
-                                      peak_triad, "saturating_threads",
-                                      (int)curve_saturating_threads(reads, count));
-        json_decref(levels);
-        json_decref(list);
+        int rc = points && reads ? measure_bandwidths(survey, points, count, diag)
+                                 : diag_no_memory(diag);
+        if (rc == 0)
+                bandwidth = bandwidth_json(survey, points, count, reads);
         free(reads);
+        free(points);
         return bandwidth;
 }
 
@@ -142,125 +230,129 @@ static void add_measured(json_t *object, const char *key, double value)
                 json_object_set_new(object, key, json_real(value));
 }
 
-/* The chase's estimate, and the counts of its thread and of LOAD's, which may be NULL. */
-struct counted {
-        struct estimate estimate;
-        struct point_counts chase, load;
+/* One delay of the load: what was measured in several turns. */
+struct loaded_point {
+        uint32_t delay_nops;
+        struct series series; /* of the chase, ns */
+        double gbs[TURNS];    /* of the load */
+        size_t turns;
+        struct point_counts chase, load; /* of the last turn */
 };
 
 static int count_threads(const struct survey *survey, const struct load *load,
-                         uint32_t threads, struct point_counters **counters,
-                         struct diag *diag)
+                         struct point_counters **counters, struct diag *diag)
 {
-        pid_t *numbers = calloc(threads, sizeof(*numbers));
+        uint32_t threads = load ? load_thread_count(load) : 1;
+        pid_t *numbers = calloc(threads, sizeof(*numbers)); /* 0: the one that calls */
         if (!numbers)
                 return diag_no_memory(diag);
         if (load)
                 load_threads(load, numbers);
-        else
-                numbers[0] = 0; /* the one that calls this */
         *counters = point_counters_start(survey->events, numbers, threads, diag);
         free(numbers);
         return *counters ? 0 : -EIO;
 }
 
-static int chase_counted(struct survey *survey, struct chase *chase,
-                         const struct load *load, uint32_t threads,
-                         struct counted *counted, struct diag *diag)
+/* Visits of the chase beside LOAD (NULL: alone), and what the PMU counts in both. */
+static int visit_counted(struct survey *survey, struct chase *chase,
+                         const struct load *load, size_t visits,
+                         struct loaded_point *point, struct diag *diag)
 {
         struct point_counters *beside = NULL, *own = NULL;
         int rc = 0;
-        counted->chase = counted->load = (struct point_counts){NAN, NAN};
         if (survey->events && load)
-                rc = count_threads(survey, load, threads, &beside, diag);
+                rc = count_threads(survey, load, &beside, diag);
         if (rc == 0 && survey->events)
-                rc = count_threads(survey, NULL, 1, &own, diag);
-        if (rc == 0)
-                counted->estimate = survey_chase(survey, chase);
+                rc = count_threads(survey, NULL, &own, diag);
+        for (size_t i = 0; rc == 0 && i < visits; i++)
+                survey_visit(survey, chase, load, &point->series);
         if (own)
-                counted->chase = point_counters_stop(own);
+                point->chase = point_counters_stop(own);
         if (beside)
-                counted->load = point_counters_stop(beside);
+                point->load = point_counters_stop(beside);
         return rc;
 }
 
-static json_t *point_json(uint32_t threads, uint32_t delay_nops,
-                          const struct load_point *point, const struct counted *counted)
-{
-        json_t *json =
-            json_pack("{s:i, s:i, s:f, s:f, s:f}", "threads", (int)threads, "delay_nops",
-                      (int)delay_nops, "gbs", point->gbs, "latency_ns", point->ns,
-                      "error", estimate_error(&counted->estimate));
-        add_measured(json, "lmrl_cycles", counted->chase.lmrl_cycles);
-        add_measured(json, "load_lmrl_cycles", counted->load.lmrl_cycles);
-        add_measured(json, "load_fb_full_share", counted->load.fb_full_share);
-        return json;
-}
-
-static int loaded_point(struct survey *survey, struct chase *chase, uint32_t threads,
-                        uint32_t delay_nops, struct load_point *point, json_t *curve,
-                        struct diag *diag)
+static int loaded_turn(struct survey *survey, struct chase *chase, size_t visits,
+                       struct loaded_point *point, struct diag *diag)
 {
         struct kernel_parameters parameters = kernel_memread.defaults;
-        struct counted counted;
         struct load *load;
-        parameters.threads = threads;
-        parameters.delay_nops = delay_nops;
+        parameters.threads = (uint32_t)survey->cpus.count - 1;
+        parameters.delay_nops = point->delay_nops;
         parameters.node = -1;
         parameters.passes = 1;
         parameters.size_bytes = survey->data_bytes;
+        survey_progress(survey, "latency beside %u threads with delay %u",
+                        parameters.threads, point->delay_nops);
         int rc =
             load_start(&kernel_memread, &parameters, survey->cpus.cpus + 1, &load, diag);
         if (rc < 0)
                 return rc;
-        rc = chase_counted(survey, chase, load, threads, &counted, diag);
-        double load_gbs = load_stop(load);
-        if (rc < 0)
-                return rc;
-        *point = (struct load_point){
-            .gbs = load_gbs + KERNEL_LINE_BYTES / counted.estimate.value,
-            .ns = counted.estimate.value,
-            .lmrl_cycles = counted.chase.lmrl_cycles,
-        };
-        json_array_append_new(curve, point_json(threads, delay_nops, point, &counted));
-        return 0;
+        rc = visit_counted(survey, chase, load, visits, point, diag);
+        point->gbs[point->turns++] = load_stop(load);
+        return rc;
 }
 
-static int measure_loads(struct survey *survey, struct chase *chase, json_t *curve,
-                         struct load_point *points, size_t *count, struct diag *diag)
+/* All delays in turns, several times. */
+static int measure_loads(struct survey *survey, struct chase *chase,
+                         struct loaded_point *points, size_t count, struct diag *diag)
 {
-        static const uint32_t delays[] = {6400, 1600, 800, 400, 200, 100, 50, 25, 0};
-        uint32_t others = (uint32_t)survey->cpus.count - 1;
-        for (size_t i = 0; others > 0 && i < sizeof(delays) / sizeof(delays[0]); i++) {
-                if (survey->quick && i % 2)
-                        continue;
-                if (i % 4 && survey_hurries(survey))
-                        continue;
-                survey_progress(survey, "latency beside %u threads with delay %u", others,
-                                delays[i]);
-                int rc = loaded_point(survey, chase, others, delays[i], &points[*count],
-                                      curve, diag);
-                if (rc < 0)
-                        return rc;
-                (*count)++;
+        size_t turns = survey->quick ? TURNS_QUICK : TURNS;
+        for (size_t turn = 0; turn < turns; turn++) {
+                for (size_t i = 0; i < count; i++) {
+                        bool late = survey_is_late(survey);
+                        survey->hurried += late;
+                        if (late && (turn > 0 || i % 4))
+                                continue;
+                        int rc =
+                            loaded_turn(survey, chase, LOADED_VISITS, &points[i], diag);
+                        if (rc < 0)
+                                return rc;
+                }
         }
         return 0;
 }
 
-/* The chase alone, where it can be counted, and beside each load. */
-static int measure_idle_and_loads(struct survey *survey, struct chase *chase,
-                                  struct counted *idle, json_t *curve,
-                                  struct load_point *points, size_t *count,
-                                  struct diag *diag)
+static json_t *point_json(const struct survey *survey, const struct loaded_point *loaded,
+                          const struct load_point *point, double error)
 {
-        int rc = 0;
-        if (survey->events)
-                rc = chase_counted(survey, chase, NULL, 0, idle, diag);
-        return rc < 0 ? rc : measure_loads(survey, chase, curve, points, count, diag);
+        json_t *json =
+            json_pack("{s:i, s:i, s:f, s:f, s:f}", "threads", (int)survey->cpus.count - 1,
+                      "delay_nops", (int)loaded->delay_nops, "gbs", point->gbs,
+                      "latency_ns", point->ns, "error", error);
+        add_measured(json, "lmrl_cycles", loaded->chase.lmrl_cycles);
+        add_measured(json, "load_lmrl_cycles", loaded->load.lmrl_cycles);
+        add_measured(json, "load_fb_full_share", loaded->load.fb_full_share);
+        return json;
+}
+
+/* Of the points that were measured; their load is that of the middle turn. */
+static size_t read_points(struct survey *survey, struct loaded_point *loaded,
+                          size_t count, struct load_point *points, json_t *curve)
+{
+        size_t measured = 0;
+        for (size_t i = 0; i < count; i++) {
+                if (loaded[i].turns == 0)
+                        continue;
+                struct estimate estimate = survey_estimate(survey, &loaded[i].series);
+                struct load_point *point = &points[measured++];
+                survey_noise(survey, estimate_error(&estimate));
+                estimate_sort(loaded[i].gbs, loaded[i].turns);
+                *point = (struct load_point){
+                    .gbs = loaded[i].gbs[loaded[i].turns / 2] +
+                           KERNEL_LINE_BYTES / estimate.value,
+                    .ns = estimate.value,
+                    .lmrl_cycles = loaded[i].chase.lmrl_cycles,
+                };
+                json_array_append_new(curve, point_json(survey, &loaded[i], point,
+                                                        estimate_error(&estimate)));
+        }
+        return measured;
 }
 
 static json_t *loaded_json(const struct survey *survey, json_t *curve,
-                           const struct counted *idle, struct load_point *points,
+                           const struct loaded_point *idle, struct load_point *points,
                            size_t count)
 {
         double knee = curve_knee_gbs(points, count, survey->idle_ns, KNEE_FACTOR);
@@ -274,26 +366,53 @@ static json_t *loaded_json(const struct survey *survey, json_t *curve,
         return loaded;
 }
 
+/* The delays of this survey, from a light load to a heavy one; none when no other CPU can
+ * load the memory. */
+static size_t choose_delays(const struct survey *survey, struct loaded_point *points)
+{
+        static const uint32_t delays[DELAYS] = {6400, 1600, 800, 400, 200,
+                                                100,  50,   25,  0};
+        size_t count = 0;
+        for (size_t i = 0; survey->cpus.count > 1 && i < DELAYS; i++)
+                if (!survey->quick || i % 2 == 0)
+                        points[count++] = (struct loaded_point){
+                            .delay_nops = delays[i],
+                            .chase = {NAN, NAN},
+                            .load = {NAN, NAN},
+                        };
+        return count;
+}
+
 json_t *survey_loaded(struct survey *survey, struct diag *diag)
 {
-        struct load_point points[16];
+        struct loaded_point *loaded = calloc(DELAYS + 1, sizeof(*loaded));
+        struct load_point points[DELAYS];
         struct chase chase;
-        struct counted idle = {.chase = {NAN, NAN}};
-        size_t count = 0;
-        int rc = 0;
-        json_t *loaded = NULL, *curve = json_array();
+        int rc = loaded ? 0 : diag_no_memory(diag);
+        if (rc < 0)
+                return NULL;
+        struct loaded_point *idle = &loaded[DELAYS];
+        size_t count = choose_delays(survey, loaded);
+        json_t *result = NULL, *curve = json_array();
+        idle->chase = (struct point_counts){NAN, NAN};
         /* One CPU has no other to load it, and without a PMU nothing to count either. */
-        if (survey->cpus.count > 1 || survey->events) {
+        if (count > 0 || survey->events) {
                 rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
                                 &chase, diag);
                 if (rc == 0) {
-                        rc = measure_idle_and_loads(survey, &chase, &idle, curve, points,
-                                                    &count, diag);
+                        if (survey->events)
+                                rc = visit_counted(survey, &chase, NULL, LOADED_VISITS,
+                                                   idle, diag);
+                        if (rc == 0)
+                                rc = measure_loads(survey, &chase, loaded, count, diag);
                         chase_close(&chase);
                 }
         }
-        if (rc == 0)
-                loaded = loaded_json(survey, curve, &idle, points, count);
+        if (rc == 0) {
+                count = read_points(survey, loaded, count, points, curve);
+                result = loaded_json(survey, curve, idle, points, count);
+        }
         json_decref(curve);
-        return loaded;
+        free(loaded);
+        return result;
 }

@@ -10,7 +10,14 @@
 #include "curve.h"
 #include "survey.h"
 
-enum { POINTS_PER_OCTAVE = 4, SMALL_PAGE_BYTES = 4096, PLATEAUS_MAX = 8 };
+enum {
+        POINTS_PER_OCTAVE = 4,
+        SMALL_PAGE_BYTES = 4096,
+        PLATEAUS_MAX = 8,
+        GROUP_MAX = 64, /* chases that take turns */
+        VISITS = 3,     /* of each, at least; more of what is measured alone */
+        VISITS_ALONE = 10
+};
 
 static json_t *no_memory(struct diag *diag)
 {
@@ -74,46 +81,80 @@ static uint64_t size_of_point(size_t index)
         return (uint64_t)(size / 512 + 0.5) * 512;
 }
 
-/* Fills POINTS, with room for all sizes, and the JSON list CURVE. */
+static void close_chases(struct chase *chases, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                chase_close(&chases[i]);
+}
+
+/* COUNT sizes from the one of point FIRST on. */
+static int measure_group(struct survey *survey, size_t first, size_t count,
+                         struct latency_point *points, json_t *curve, struct diag *diag)
+{
+        struct chase chases[GROUP_MAX];
+        struct estimate estimates[GROUP_MAX];
+        size_t opened = 0;
+        int rc = 0;
+        survey_progress(survey, "latency of %llu KiB",
+                        (unsigned long long)(size_of_point(first) >> 10));
+        while (rc == 0 && opened < count) {
+                rc = chase_open(size_of_point(first + opened), KERNEL_LINE_BYTES,
+                                PAGES_HUGE, -1, &chases[opened], diag);
+                opened += rc == 0;
+        }
+        if (rc == 0)
+                rc = survey_chases(survey, chases, count, VISITS, estimates, diag);
+        close_chases(chases, opened);
+        for (size_t i = 0; rc == 0 && i < count; i++) {
+                uint64_t size = size_of_point(first + i);
+                points[i] = (struct latency_point){size, estimates[i].value,
+                                                   estimate_error(&estimates[i])};
+                if (json_array_append_new(
+                        curve, point_json("size_bytes", size, &estimates[i])) != 0)
+                        rc = diag_no_memory(diag);
+        }
+        return rc;
+}
+
+/* Fills POINTS, with room for all sizes, and the JSON list CURVE. As many sizes are
+ * measured in turns as take no more room than twice the largest. */
 static int measure_sizes(struct survey *survey, struct latency_point *points,
                          size_t count, json_t *curve, struct diag *diag)
 {
-        for (size_t i = 0; i < count; i++) {
-                struct chase chase;
-                uint64_t size = size_of_point(i);
-                survey_progress(survey, "latency of %llu KiB",
-                                (unsigned long long)(size >> 10));
-                int rc =
-                    chase_open(size, KERNEL_LINE_BYTES, PAGES_HUGE, -1, &chase, diag);
+        for (size_t first = 0, end; first < count; first = end) {
+                uint64_t bytes = 0;
+                for (end = first; end < count && end - first < GROUP_MAX; end++) {
+                        bytes += buffer_footprint(size_of_point(end), PAGES_HUGE);
+                        if (end > first && bytes > 2 * survey->data_bytes)
+                                break;
+                }
+                int rc = measure_group(survey, first, end - first, &points[first], curve,
+                                       diag);
                 if (rc < 0)
                         return rc;
-                struct estimate estimate = survey_chase(survey, &chase);
-                chase_close(&chase);
-                points[i] = (struct latency_point){size, estimate.value};
-                if (json_array_append_new(curve,
-                                          point_json("size_bytes", size, &estimate)) != 0)
-                        return diag_no_memory(diag);
         }
         return 0;
 }
 
 /* The levels are the plateaus without the last, which is memory. */
-static json_t *levels_json(const struct survey *survey,
-                           const struct latency_point *points, size_t count)
+static json_t *levels_json(struct survey *survey, const struct latency_point *points,
+                           size_t count)
 {
         struct plateau plateaus[PLATEAUS_MAX];
         size_t found = curve_plateaus(points, count, plateaus, PLATEAUS_MAX);
         json_t *levels = json_array();
         for (size_t i = 0; levels && i + 1 < found; i++) {
                 unsigned level = (unsigned)i + 1;
+                survey_noise(survey, plateaus[i].error);
                 json_array_append_new(
                     levels,
-                    json_pack("{s:i, s:I, s:I, s:i, s:f, s:f}", "level", level,
+                    json_pack("{s:i, s:I, s:I, s:i, s:f, s:f, s:f}", "level", level,
                               "size_bytes", (json_int_t)plateaus[i].capacity_bytes,
                               "reported_bytes", (json_int_t)reported_cache_bytes(level),
                               "reported_ways", (int)reported_cache_ways(level),
                               "latency_ns", plateaus[i].ns, "latency_cycles",
-                              plateaus[i].ns * survey->core_ghz));
+                              plateaus[i].ns * survey->core_ghz, "error",
+                              plateaus[i].error));
         }
         return levels;
 }
@@ -141,25 +182,66 @@ json_t *survey_caches(struct survey *survey, struct diag *diag)
 
 /* ---- TLB ---- */
 
-/* What the step to another page adds to the latency of as many lines side by side. */
-static int measure_pages(struct survey *survey, uint64_t pages, struct estimate *estimate,
-                         struct diag *diag)
+enum { TLB_FIRST = 16, TLB_OCTAVES = 9, TLB_POINTS = 2 * TLB_OCTAVES + 1 };
+
+/* Opens the chases of PAGES: one steps from page to page, the other one through as many
+ * lines side by side. */
+static int open_pages(uint64_t pages, struct chase *chases, struct diag *diag)
 {
-        struct chase apart, together;
         int rc = chase_open(pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES),
-                            SMALL_PAGE_BYTES + KERNEL_LINE_BYTES, PAGES_SMALL, -1, &apart,
-                            diag);
+                            SMALL_PAGE_BYTES + KERNEL_LINE_BYTES, PAGES_SMALL, -1,
+                            &chases[0], diag);
         if (rc < 0)
                 return rc;
         rc = chase_open(pages * KERNEL_LINE_BYTES, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
-                        &together, diag);
-        if (rc == 0) {
-                *estimate = survey_chase(survey, &apart);
-                double lines_ns = survey_chase(survey, &together).value;
-                chase_close(&together);
-                estimate->value -= lines_ns;
+                        &chases[1], diag);
+        if (rc < 0)
+                chase_close(&chases[0]);
+        return rc;
+}
+
+static uint64_t pages_of_point(size_t index)
+{
+        return (uint64_t)(TLB_FIRST * exp2((double)index / 2) + 0.5);
+}
+
+/* How many points there is memory for. */
+static size_t tlb_points(const struct survey *survey)
+{
+        uint64_t bytes = 0;
+        size_t count = 0;
+        for (; count < TLB_POINTS; count++) {
+                uint64_t pages = pages_of_point(count);
+                bytes += buffer_footprint(pages * KERNEL_LINE_BYTES, PAGES_HUGE) +
+                         pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES);
+                if (bytes > survey->memory_bytes / 2)
+                        break;
         }
-        chase_close(&apart);
+        return count;
+}
+
+/* What the step to another page adds to the latency, for each number of pages. */
+static int measure_pages(struct survey *survey, struct latency_point *points,
+                         size_t count, json_t *curve, struct diag *diag)
+{
+        struct chase chases[2 * TLB_POINTS];
+        struct estimate estimates[2 * TLB_POINTS];
+        size_t opened = 0;
+        int rc = 0;
+        survey_progress(survey, "TLB");
+        for (; rc == 0 && opened < count; opened += rc == 0)
+                rc = open_pages(pages_of_point(opened), &chases[2 * opened], diag);
+        if (rc == 0)
+                rc = survey_chases(survey, chases, 2 * count, VISITS, estimates, diag);
+        close_chases(chases, 2 * opened);
+        for (size_t i = 0; rc == 0 && i < count; i++) {
+                double added_ns = estimates[2 * i].value - estimates[2 * i + 1].value;
+                points[i] = (struct latency_point){.size_bytes = pages_of_point(i),
+                                                   .ns = added_ns};
+                json_array_append_new(curve, json_pack("{s:I, s:f}", "pages",
+                                                       (json_int_t)pages_of_point(i),
+                                                       "added_ns", points[i].ns));
+        }
         return rc;
 }
 
@@ -185,28 +267,19 @@ static json_int_t reach(const struct latency_point *points, size_t count, double
 
 json_t *survey_tlb(struct survey *survey, struct diag *diag)
 {
-        enum { FIRST = 16, OCTAVES = 9, COUNT = 2 * OCTAVES + 1 };
-        struct latency_point points[COUNT];
+        struct latency_point points[TLB_POINTS];
+        size_t count = tlb_points(survey);
         json_t *curve = json_array();
-        for (size_t i = 0; i < COUNT; i++) {
-                struct estimate estimate = {0};
-                uint64_t pages = (uint64_t)(FIRST * exp2((double)i / 2) + 0.5);
-                survey_progress(survey, "TLB with %llu pages", (unsigned long long)pages);
-                if (measure_pages(survey, pages, &estimate, diag) < 0) {
-                        json_decref(curve);
-                        return NULL;
-                }
-                points[i] = (struct latency_point){pages, estimate.value};
-                json_array_append_new(curve,
-                                      json_pack("{s:I, s:f}", "pages", (json_int_t)pages,
-                                                "added_ns", estimate.value));
+        if (measure_pages(survey, points, count, curve, diag) < 0) {
+                json_decref(curve);
+                return NULL;
         }
         /* A hit in the first level is free; one in the second costs a few cycles, less
          * than half of what a walk does. */
-        double walk_ns = points[COUNT - 1].ns, cycle_ns = 1 / survey->core_ghz;
-        json_int_t first = reach(points, COUNT, cycle_ns);
-        json_int_t second = reach(points, COUNT, fmax(walk_ns / 2, 4 * cycle_ns));
-        double hit_ns = second_ns(points, COUNT, first, second);
+        double walk_ns = points[count - 1].ns, cycle_ns = 1 / survey->core_ghz;
+        json_int_t first = reach(points, count, cycle_ns);
+        json_int_t second = reach(points, count, fmax(walk_ns / 2, 4 * cycle_ns));
+        double hit_ns = second_ns(points, count, first, second);
         json_t *tlb = json_pack("{s:o, s:I, s:I, s:f, s:f, s:f}", "curve", curve,
                                 "first_pages", first, "second_pages", second,
                                 "second_cycles", hit_ns * survey->core_ghz, "walk_ns",
@@ -229,20 +302,27 @@ static int nodes_of_machine(void)
 json_t *survey_memory(struct survey *survey, struct diag *diag)
 {
         int nodes = nodes_of_machine();
+        int64_t huge = 0;
         json_t *list = json_array();
         survey->idle_ns = NAN;
         for (int node = 0; node < nodes; node++) {
                 struct chase chase;
+                struct estimate estimate;
                 survey_progress(survey, "latency of memory on node %d", node);
-                if (chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE,
-                               nodes > 1 ? node : -1, &chase, diag) < 0) {
+                int rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE,
+                                    nodes > 1 ? node : -1, &chase, diag);
+                if (rc == 0) {
+                        rc = survey_chases(survey, &chase, 1, VISITS_ALONE, &estimate,
+                                           diag);
+                        huge = buffer_huge_bytes(&chase.share.buffer);
+                        chase_close(&chase);
+                }
+                if (rc < 0) {
                         json_decref(list);
                         return NULL;
                 }
-                struct estimate estimate = survey_chase(survey, &chase);
-                int64_t huge = buffer_huge_bytes(&chase.share.buffer);
-                chase_close(&chase);
                 survey->idle_ns = fmin(survey->idle_ns, estimate.value);
+                survey_noise(survey, estimate_error(&estimate));
                 json_array_append_new(
                     list, json_pack("{s:i, s:f, s:f, s:f, s:f, s:b}", "node", node,
                                     "latency_ns", estimate.value, "latency_cycles",
@@ -299,20 +379,18 @@ json_t *survey_core(struct survey *survey, struct diag *diag)
 {
         enum { ROUNDS = 9 };
         struct kernel_parameters parameters = kernel_gather.defaults;
-        struct measurement rounds[ROUNDS];
         struct kernel_counts counts;
-        double ns[ROUNDS];
+        struct series series = {0};
         parameters.size_bytes = survey->data_bytes;
         parameters.threads = 1;
         parameters.passes = 1;
         parameters.node = -1;
         survey_progress(survey, "the core");
-        if (measure(&kernel_gather, &parameters, &survey->cpus, rounds, ROUNDS, diag) < 0)
-                return NULL;
         kernel_gather.count(&parameters, &counts);
-        for (size_t i = 0; i < ROUNDS; i++)
-                ns[i] = rounds[i].seconds * 1e9 / (double)counts.accesses;
-        double gather_ns = estimate_of(ns, ROUNDS).value;
+        if (survey_rounds(survey, &kernel_gather, &parameters, ROUNDS,
+                          (double)counts.accesses, &series, diag) < 0)
+                return NULL;
+        double gather_ns = survey_estimate(survey, &series).value;
         double misses = fmin(32, fmax(1, round(survey->idle_ns / gather_ns)));
         double width = fmin(16, fmax(1, round(instructions_per_cycle(survey))));
         json_t *core = json_pack("{s:f, s:f, s:f}", "issue_width", width,

@@ -16,7 +16,7 @@ MEMLAG, HOST_PRESET = sys.argv[1:3]
 KIB, MIB = 1 << 10, 1 << 20
 LATENCY, BANDWIDTH = 0.10, 0.15
 LINE_BYTES = 64
-SMALL_CACHES = [(32 * KIB, 8), (256 * KIB, 8), (MIB, 16)]
+SMALL_CACHES = [(32 * KIB, 8), (256 * KIB, 8), (2 * MIB, 16)]
 PAGES = (64, 1536, 7, 30)
 
 
@@ -72,12 +72,12 @@ def figures(calibration):
     levels = [level["read_gbs"] for level in calibration["bandwidth"]["levels"]]
     memory_ns = calibration["memory"][0]["latency_ns"]
     l1, l2, l3 = (level["size_bytes"] for level in calibration["caches"]["levels"])
-    in_l1, in_l2, in_l3 = l1 // 2, l2 // 2, l3 // 4 * 3
+    in_l1, in_l2, in_l3 = l1 // 2, l2 // 2, l3 // 8 * 7
     in_memory = 24 * MIB
     return [
         ("latency of L1", "chase", in_l1, 100, latencies[0], False),
         ("latency of L2", "chase", in_l2, 20, latencies[1], False),
-        # A block at a time, within the reach of the TLB.
+        # So much that few of the loads find their line in L2.
         ("latency of L3", "chase", in_l3, 6, latencies[2], False),
         ("latency of memory", "chase", in_memory, 1, memory_ns, False),
         ("loads from L2", "load", in_l2, 40, levels[1], True),

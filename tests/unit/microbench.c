@@ -60,6 +60,36 @@ static void one_round_is_its_own_estimate(void **state)
         assert_true(estimate.value == 3 && estimate.low == 3 && estimate.high == 3);
 }
 
+/* Three quarters of the rounds are beside a busy neighbour, and take a third more, or
+ * were interrupted: what is left counts. Without that, those beside the neighbour do. */
+static void disturbed_rounds_count_only_without_others(void **state)
+{
+        (void)state;
+        struct series series = {0};
+        for (size_t i = 0; i < 40; i++) {
+                series_add(&series, 13, SHARED);
+                series_add(&series, 40, INTERRUPTED);
+        }
+        assert_false(series_is_clean(&series));
+        struct estimate estimate = series_estimate(&series);
+        assert_true(estimate.value == 13 && estimate.high == 13);
+        for (size_t i = 0; i < 10; i++)
+                series_add(&series, 10, UNDISTURBED);
+        assert_true(series_is_clean(&series));
+        estimate = series_estimate(&series);
+        assert_true(estimate.value == 10 && estimate.rounds == 10);
+}
+
+static void interrupted_rounds_are_better_than_none(void **state)
+{
+        (void)state;
+        struct series series = {0};
+        for (size_t i = 0; i < 2 * SERIES_MAX; i++) /* more than there is room for */
+                series_add(&series, 40, INTERRUPTED);
+        assert_true(series_estimate(&series).value == 40);
+        assert_int_equal(series_estimate(&series).rounds, SERIES_MAX);
+}
+
 /* ---- curves ---- */
 
 /* Quarter octaves from 4 KiB; a random chase hits a cache with capacity / size. */
@@ -73,7 +103,8 @@ static size_t make_curve(struct latency_point *points, const double *capacities,
                         double hits = fmin(1, capacities[l] / size);
                         ns = hits * latencies[l] + (1 - hits) * ns;
                 }
-                points[count++] = (struct latency_point){(uint64_t)(size + 0.5), ns};
+                points[count++] =
+                    (struct latency_point){(uint64_t)(size + 0.5), ns, 0.01};
         }
         return count;
 }
@@ -135,8 +166,10 @@ static void knee_lies_where_latency_grew_by_a_quarter(void **state)
 static void saturation_needs_a_flat_end(void **state)
 {
         (void)state;
-        const double saturates[] = {10, 20, 29, 30, 30}, grows[] = {10, 20, 30, 39};
-        assert_int_equal(curve_saturating_threads(saturates, 5), 3);
+        const struct threads_gbs saturates[] = {
+            {1, 10}, {2, 20}, {4, 29}, {6, 30}, {9, 30}};
+        const struct threads_gbs grows[] = {{1, 10}, {2, 20}, {4, 39}, {8, 70}};
+        assert_int_equal(curve_saturating_threads(saturates, 5), 4);
         assert_int_equal(curve_saturating_threads(grows, 4), 0);
         assert_int_equal(curve_saturating_threads(grows, 1), 0);
 }
@@ -371,6 +404,8 @@ int main(void)
             cmocka_unit_test(lower_quartile_ignores_noise),
             cmocka_unit_test(interval_holds_the_quartile_95_times_of_100),
             cmocka_unit_test(one_round_is_its_own_estimate),
+            cmocka_unit_test(disturbed_rounds_count_only_without_others),
+            cmocka_unit_test(interrupted_rounds_are_better_than_none),
             cmocka_unit_test(three_caches_are_found),
             cmocka_unit_test(noise_makes_no_levels),
             cmocka_unit_test(knee_lies_where_latency_grew_by_a_quarter),

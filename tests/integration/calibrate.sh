@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag calibrate: the result can be read back, shown, drawn and simulated, and bad
+# conditions are said, each with what it means for the result.
+set -eu
+
+fail()
+{
+        echo "$*" >&2
+        exit 1
+}
+
+"$MEMLAG" calibrate --show >out 2>err && fail "a calibration before the first"
+grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
+"$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "a host before the first calibration"
+grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
+
+"$MEMLAG" calibrate --quick --picture curves.svg >quick.txt
+"$MEMLAG" calibrate --show >show.txt
+cmp quick.txt show.txt
+"$MEMLAG" calibrate --export json >calibration.json
+"$MEMLAG" calibrate --show --picture missing/curves.svg >out 2>err && fail "drawn into a missing directory"
+grep -q "cannot write missing/curves.svg" err || fail "$(cat err)"
+[ ! -e missing ] || fail "a directory was made for the picture"
+python3 - calibration.json curves.svg <<'EOF'
+import json
+import sys
+import xml.dom.minidom
+
+document = json.load(open(sys.argv[1]))
+curve = document["caches"]["curve"]
+assert len(curve) > 40
+levels = document["caches"]["levels"]
+assert len(levels) >= 2, levels
+latencies = [level["latency_ns"] for level in levels]
+latencies.append(document["memory"][0]["latency_ns"])
+assert latencies == sorted(latencies), latencies
+# A first-level cache is as large as the system says, and takes 3 to 6 cycles on every
+# x86-64 of the last fifteen years.
+first = levels[0]
+if first["reported_bytes"]:
+    assert 0.5 <= first["size_bytes"] / first["reported_bytes"] <= 1.5, first
+assert 2.5 < first["latency_cycles"] < 7, first
+assert latencies[-1] > 10 * latencies[0]
+assert len(xml.dom.minidom.parse(sys.argv[2]).getElementsByTagName("circle")) > 40
+EOF
+
+# The simulated host has the measured latency of memory.
+"$MEMLAG" record --source sim --sim-cpu host -o host.db -- "$MEMLAG" bench chase --size 64M --passes 1 \
+        2>err || fail "$(cat err)"
+python3 - calibration.json host.db <<'EOF'
+import json
+import sqlite3
+import sys
+
+document = json.load(open(sys.argv[1]))
+expected = document["memory"][0]["latency_ns"] * document["clocks"]["core_ghz"]
+database = sqlite3.connect(sys.argv[2])
+(latency,) = database.execute(
+    "SELECT avg(latency_cycles) FROM sample_view WHERE function LIKE 'chase%' "
+    "AND level = 'DRAM' AND tlb = 'hit'"
+).fetchone()
+assert latency and 0.9 < latency / expected < 1.1, (latency, expected)
+EOF
+
+# ---- bad conditions ---------------------------------------------------------------------
+# noted NAME FILE: the condition is among FILE's notes.
+noted()
+{
+        grep -q "^note: $1: " "$2" || fail "$1 is not said: $(cat "$2")"
+}
+
+# Without huge pages, in this process and what it starts, and on one CPU.
+/usr/bin/python3 - "$MEMLAG" >one.txt 2>err <<'EOF' || fail "$(cat err)"
+import ctypes
+import os
+import sys
+
+PR_SET_THP_DISABLE = 41
+assert ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+os.execv(sys.argv[1], ["memlag", "calibrate", "--quick"])
+EOF
+noted one-cpu one.txt
+noted no-huge-pages one.txt
+
+# Little address space, beside a program that never waits: the note's share of the time of
+# all CPUs holds at least what that program had.
+/usr/bin/python3 -c 'while True: pass' &
+busy=$!
+ticks()
+{
+        cut -d' ' -f14 "/proc/$busy/stat"
+}
+before=$(ticks)
+status=0
+(ulimit -v 500000 && "$MEMLAG" calibrate --quick) >busy.txt 2>err || status=$?
+after=$(ticks)
+kill $busy
+[ $status -eq 0 ] || fail "calibrate with little memory: $(cat err)"
+noted little-memory busy.txt
+noted machine-under-load busy.txt
+"$MEMLAG" calibrate --export json >busy.json
+/usr/bin/python3 - busy.json $((after - before)) <<'EOF'
+import json
+import os
+import re
+import sys
+
+document = json.load(open(sys.argv[1]))
+seconds = int(sys.argv[2]) / os.sysconf("SC_CLK_TCK")
+meaning = {c["condition"]: c["meaning"] for c in document["conditions"]}["machine-under-load"]
+share = float(re.search(r"([0-9.]+) %", meaning).group(1)) / 100
+told = share * document["noise"]["seconds"] * os.sysconf("SC_NPROCESSORS_ONLN")
+# Start and end of the program are not quite those of the measurement.
+assert told >= 0.8 * seconds - 0.5, (told, seconds, meaning)
+EOF
+
+# Too little is refused in a line.
+status=0
+(ulimit -v 60000 && "$MEMLAG" calibrate --quick) >out 2>err || status=$?
+[ $status -eq 1 ] || fail "calibrate without memory: status $status"
+[ "$(wc -l <err)" -eq 1 ] || fail "calibrate without memory: $(cat err)"
+grep -q "ulimit -v" err || fail "no remedy: $(cat err)"
+
+# In a cgroup that may use three tenths of a CPU there is no time for all.
+limited_group()
+{
+        group=/sys/fs/cgroup/cpu/memlag-test-$$
+        mkdir $group 2>/dev/null && echo 100000 >$group/cpu.cfs_period_us &&
+                echo 30000 >$group/cpu.cfs_quota_us && return
+        group=/sys/fs/cgroup/memlag-test-$$
+        mkdir $group 2>/dev/null && [ -e $group/cpu.max ] && echo "30000 100000" >$group/cpu.max &&
+                return
+        [ ! -d $group ] || rmdir $group
+        return 1
+}
+if limited_group; then
+        status=0
+        sh -c 'echo $$ >"$1"/cgroup.procs && exec "$2" calibrate --quick' sh "$group" "$MEMLAG" \
+                >limited.txt 2>err || status=$?
+        rmdir "$group"
+        [ $status -eq 0 ] || fail "calibrate in a cgroup: $(cat err)"
+        noted cgroup-cpu-limit limited.txt
+        grep -q "may use 0.30 CPUs" limited.txt || fail "by how much: $(cat limited.txt)"
+        noted out-of-time limited.txt
+else
+        echo "SKIPPED: calibration in a cgroup with a limit of CPU time was NOT tested: no cgroup may be made here" >&2
+fi
+
+# ---- a file that is not one -----------------------------------------------------------------
+file=$(ls "$XDG_DATA_HOME"/memlag/*.json)
+echo '{"format": 1,' >"$file"
+"$MEMLAG" calibrate --show >out 2>err && fail "a damaged calibration was shown"
+[ "$(wc -l <err)" -eq 1 ] || fail "a damaged calibration: $(cat err)"
+echo '{"format": 99}' >"$file"
+"$MEMLAG" calibrate --show >out 2>err && fail "a calibration of the future was shown"
+grep -q "format 99" err || fail "a calibration of the future: $(cat err)"
+
+touch blocked
+XDG_DATA_HOME=$PWD/blocked "$MEMLAG" calibrate --quick >out 2>err && fail "kept in a file"
+[ "$(wc -l <err)" -eq 1 ] || fail "no directory: $(cat err)"

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* What limits a calibration, on machines that are not here: files such as their kernels
+ * show them, made by each test. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cgroup.h"
+#include "interference.h"
+
+static char root[64];
+
+static int make_root(void **state)
+{
+        (void)state;
+        strcpy(root, "conditions_test_XXXXXX");
+        return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+        (void)state;
+        char command[128];
+        snprintf(command, sizeof(command), "rm -r '%s'", root);
+        return system(command);
+}
+
+/* Makes the file with its directories. */
+static void put(const char *path, const char *text)
+{
+        char whole[512];
+        snprintf(whole, sizeof(whole), "%s%s", root, path);
+        for (char *at = strchr(whole + strlen(root) + 1, '/'); at;
+             at = strchr(at + 1, '/')) {
+                *at = '\0';
+                assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
+                *at = '/';
+        }
+        FILE *file = fopen(whole, "w");
+        assert_non_null(file);
+        fputs(text, file);
+        fclose(file);
+}
+
+#define MOUNT_V1(controllers)                                                            \
+        "32 31 0:29 / /sys/fs/cgroup/" controllers                                       \
+        " rw,relatime - cgroup cgroup rw," controllers "\n"
+#define MOUNT_V2 "41 31 0:38 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
+
+static void version_2_limits_are_the_least_of_all_levels(void **state)
+{
+        (void)state;
+        put("/proc/self/cgroup", "0::/user.slice/build.service\n");
+        put("/proc/self/mountinfo", MOUNT_V2);
+        put("/sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n");
+        put("/sys/fs/cgroup/user.slice/build.service/cpu.max", "max 100000\n");
+        put("/sys/fs/cgroup/user.slice/memory.max", "1000000\n");
+        put("/sys/fs/cgroup/user.slice/memory.current", "900000\n");
+        put("/sys/fs/cgroup/user.slice/build.service/memory.max", "600000\n");
+        put("/sys/fs/cgroup/user.slice/build.service/memory.current", "400000\n");
+        assert_true(cgroup_cpus(root) == 1.5);
+        assert_int_equal(cgroup_memory_bytes(root), 100000);
+}
+
+static void version_1_has_a_hierarchy_for_each_controller(void **state)
+{
+        (void)state;
+        put("/proc/self/cgroup", "11:memory:/jobs/seven\n4:cpu,cpuacct:/slow\n"
+                                 "1:name=systemd:/elsewhere\n0::/elsewhere\n");
+        put("/proc/self/mountinfo", MOUNT_V1("cpu,cpuacct") MOUNT_V1("memory") MOUNT_V2);
+        put("/sys/fs/cgroup/cpu,cpuacct/slow/cpu.cfs_quota_us", "50000\n");
+        put("/sys/fs/cgroup/cpu,cpuacct/slow/cpu.cfs_period_us", "200000\n");
+        put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+        put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+        put("/sys/fs/cgroup/memory/jobs/seven/memory.limit_in_bytes",
+            "9223372036854771712\n");
+        put("/sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", "5000\n");
+        put("/sys/fs/cgroup/memory/jobs/memory.usage_in_bytes", "6000\n");
+        assert_true(cgroup_cpus(root) == 0.25);
+        assert_int_equal(cgroup_memory_bytes(root), 0);
+}
+
+/* The container's group is what is mounted, under whatever path the host has it. */
+static void a_container_sees_its_own_group(void **state)
+{
+        (void)state;
+        put("/proc/self/cgroup", "4:cpu:/docker/1a2b/inner\n");
+        put("/proc/self/mountinfo", "32 31 0:29 /docker/1a2b /sys/fs/cgroup/cpu ro - "
+                                    "cgroup cgroup rw,cpu\n");
+        put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000\n");
+        put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+        assert_true(cgroup_cpus(root) == 3);
+        assert_true(cgroup_memory_bytes(root) == UINT64_MAX);
+}
+
+static void without_groups_there_is_no_limit(void **state)
+{
+        (void)state;
+        assert_true(isnan(cgroup_cpus(root)));
+        assert_true(cgroup_memory_bytes(root) == UINT64_MAX);
+        put("/proc/self/cgroup", "0::/\n");
+        put("/proc/self/mountinfo", MOUNT_V2);
+        put("/sys/fs/cgroup/memory.max", "max\n");
+        assert_true(isnan(cgroup_cpus(root)));
+        assert_true(cgroup_memory_bytes(root) == UINT64_MAX);
+}
+
+/* ---- who uses the machine ---- */
+
+static struct machine_time time_of(const char *stat, const int *ours, size_t count)
+{
+        struct machine_time time;
+        FILE *file = fmemopen((void *)(uintptr_t)stat, strlen(stat), "r");
+        assert_non_null(file);
+        machine_time_parse(file, ours, count, &time);
+        fclose(file);
+        return time;
+}
+
+/* user, nice, system, idle, iowait, irq, softirq, steal; guest time is in user. */
+static void time_is_told_by_cpu(void **state)
+{
+        (void)state;
+        const char stat[] = "cpu  99 99 99 99 99 99 99 99 0 0\n"
+                            "cpu0 1 2 4 1000 1000 8 16 32 1 0\n"
+                            "cpu1 100 0 0 500 0 0 0 64 0 0\n"
+                            "cpu12 1000 0 0 0 0 0 0 0 0 0\n"
+                            "intr 1 2 3\n";
+        const int ours[] = {0, 12};
+        struct machine_time time = time_of(stat, ours, 2);
+        assert_int_equal(time.cpus, 3);
+        assert_int_equal(time.used, 31 + 100 + 1000);
+        assert_int_equal(time.used_off, 100);
+        assert_int_equal(time.stolen, 96);
+        /* Before Linux 2.6.11 there was no stolen time. */
+        assert_int_equal(time_of("cpu0 1 2 3 4 5 6 7\n", ours, 1).used, 19);
+}
+
+static void others_at_work_are_seen(void **state)
+{
+        (void)state;
+        struct machine_time before = {.used = 500, .used_off = 100, .cpus = 2};
+        struct machine_time after = before;
+        after.used += 100; /* ours */
+        assert_false(machine_was_shared(&before, &after, 1));
+        after.used_off += 9; /* ticks of the 200 that two CPUs have */
+        assert_false(machine_was_shared(&before, &after, 1));
+        after.used_off += 2;
+        assert_true(machine_was_shared(&before, &after, 1));
+        after = before;
+        after.stolen++;
+        assert_true(machine_was_shared(&before, &after, 1));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup_teardown(version_2_limits_are_the_least_of_all_levels,
+                                            make_root, remove_root),
+            cmocka_unit_test_setup_teardown(version_1_has_a_hierarchy_for_each_controller,
+                                            make_root, remove_root),
+            cmocka_unit_test_setup_teardown(a_container_sees_its_own_group, make_root,
+                                            remove_root),
+            cmocka_unit_test_setup_teardown(without_groups_there_is_no_limit, make_root,
+                                            remove_root),
+            cmocka_unit_test(time_is_told_by_cpu),
+            cmocka_unit_test(others_at_work_are_seen),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
