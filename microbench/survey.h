@@ -61,7 +61,7 @@ json_t *survey_memory(struct survey *survey, struct diag *diag);
 json_t *survey_core(struct survey *survey, struct diag *diag);
 
 /* Reads and writes over the number of threads, peaks, and what saturates; what one thread
- * reads from each cache: {"levels": [{"level", "size_bytes", "read_gbs", "error"}]}. */
+ * reads and writes in each cache: {"levels": [{"level", "size_bytes", "read_gbs", ...}]}. */
 json_t *survey_bandwidth(struct survey *survey, struct diag *diag);
 
 /* Latency beside a load of growing bandwidth, and its knee. */
