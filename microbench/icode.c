@@ -40,7 +40,9 @@ static void write_line(unsigned char *line)
 static int prepare(struct kernel_share *share, struct diag *diag)
 {
         uint64_t bytes = bytes_of(share->parameters);
-        int rc = buffer_map(bytes, PAGES_SMALL, -1, &share->buffer, diag);
+        /* One line more, as Valgrind reads on behind the last instruction. */
+        int rc = buffer_map(bytes + KERNEL_LINE_BYTES, PAGES_SMALL, -1, &share->buffer,
+                            diag);
         if (rc < 0)
                 return rc;
         unsigned char *code = share->buffer.addr;
