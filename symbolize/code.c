@@ -42,8 +42,13 @@ struct finder {
         size_t asked_count;
         Dwarf_Die unit;
         const char *directory;
-        Dwarf_Files *files;
-        size_t file_count;
+        struct line_table lines;
+        uint32_t *files;      /* names of the table's files, once asked for; 0: not yet */
+        bool has_split_files; /* entries mean these, not those of the table */
+        Dwarf_Files *split_files;
+        size_t split_file_count;
+        struct line_answer *answers; /* of the places of the unit, by address */
+        size_t answer_capacity;
         struct node *nodes;
         size_t node_count;
         size_t node_capacity;
@@ -179,24 +184,39 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         }
 }
 
+/* The table of lines, and of the files that entries mean. */
+static int open_lines(struct finder *finder, Dwarf_Die *entries)
+{
+        finder->split_file_count = 0;
+        line_table_free(&finder->lines);
+        free(finder->files);
+        finder->files = NULL;
+        if (!finder->unit.addr)
+                return 0;
+        int error = die_line_table(finder->dwarf, &finder->unit, &finder->lines);
+
+        finder->has_split_files =
+            entries->cu != finder->unit.cu && die_has_files(finder->dwarf, entries);
+        if (finder->has_split_files && dwarf_getsrcfiles(entries, &finder->split_files,
+                                                         &finder->split_file_count) != 0)
+                finder->split_file_count = 0;
+        return error == -ENOMEM ? error : 0;
+}
+
 static int open_unit(struct finder *finder, size_t unit)
 {
         uint64_t language;
         Dwarf_Die entries;
 
         finder->node_count = 0;
-        finder->files = NULL;
-        finder->file_count = 0;
         range_map_free(&finder->functions);
-        if (!die_open_unit(finder->dwarf, unit, &finder->unit, &entries)) {
+        if (!die_open_unit(finder->dwarf, unit, &finder->unit, &entries))
                 finder->unit.addr = NULL;
+        if (open_lines(finder, &entries) < 0)
+                return -ENOMEM;
+        if (!finder->unit.addr)
                 return 0;
-        }
         finder->directory = die_string(finder->dwarf, &finder->unit, DW_AT_comp_dir);
-        if (dwarf_getsrcfiles(die_has_files(finder->dwarf, &entries) ? &entries
-                                                                     : &finder->unit,
-                              &finder->files, &finder->file_count) != 0)
-                finder->file_count = 0;
         /* The assembler makes an entry of any one of a function's names. */
         if (die_number(finder->dwarf, &entries, DW_AT_language, &language) &&
             language == DW_LANG_Mips_Assembler)
@@ -217,10 +237,29 @@ static uint32_t put_path(struct finder *finder, const char *path)
         return id;
 }
 
+/* The name of the file of that number in the table of lines. */
+static uint32_t put_line_file(struct finder *finder, uint64_t number)
+{
+        if (number >= finder->lines.file_count || !finder->lines.files[number].name)
+                return 0;
+        if (!finder->files[number]) {
+                const struct line_file *file = &finder->lines.files[number];
+                char *path = path_join(file->directory, file->name);
+
+                finder->files[number] = put_path(finder, path);
+                free(path);
+        }
+        return finder->files[number];
+}
+
+/* That which entries mean by it. */
 static uint32_t put_file_number(struct finder *finder, uint64_t number)
 {
-        return number < finder->file_count
-                   ? put_path(finder, dwarf_filesrc(finder->files, number, NULL, NULL))
+        if (!finder->has_split_files)
+                return put_line_file(finder, number);
+        return number < finder->split_file_count
+                   ? put_path(finder,
+                              dwarf_filesrc(finder->split_files, number, NULL, NULL))
                    : 0;
 }
 
@@ -316,16 +355,30 @@ static int find_function(struct finder *finder, struct code_place *place)
         return 0;
 }
 
-static void find_line(struct finder *finder, struct code_place *place)
+/* The lines of all places of the unit. 0 or -ENOMEM. */
+static int find_lines(struct finder *finder)
 {
-        Dwarf_Line *row =
-            finder->unit.addr ? dwarf_getsrc_die(&finder->unit, place->vaddr) : NULL;
-        int line;
+        if (array_reserve(&finder->answers, &finder->answer_capacity, finder->asked_count,
+                          sizeof(*finder->answers)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < finder->asked_count; i++)
+                finder->answers[i] = (struct line_answer){
+                    .vaddr = finder->places[finder->asked[i].place]->vaddr};
+        if (line_table_find(&finder->lines, finder->answers, finder->asked_count,
+                            &finder->dwarf->budget) < 0)
+                return -ENOMEM;
+        finder->files = calloc(finder->lines.file_count + 1, sizeof(*finder->files));
+        if (!finder->files)
+                return -ENOMEM;
+        for (size_t i = 0; i < finder->asked_count; i++) {
+                const struct line_answer *answer = &finder->answers[i];
+                struct code_place *place = finder->places[finder->asked[i].place];
 
-        if (!row || dwarf_lineno(row, &line) != 0 || line <= 0)
-                return;
-        place->file = put_path(finder, dwarf_linesrc(row, NULL, NULL));
-        place->line = place->file ? (uint32_t)line : 0;
+                if (answer->found && answer->line > 0)
+                        place->file = put_line_file(finder, answer->file);
+                place->line = place->file ? answer->line : 0;
+        }
+        return 0;
 }
 
 static int compare_places(const void *left, const void *right)
@@ -356,10 +409,10 @@ static int find_in_unit(struct finder *finder, const struct asked *asked, size_t
         finder->asked = asked;
         finder->asked_count = of_unit;
         error = open_unit(finder, asked[0].unit);
-        for (size_t i = 0; i < of_unit && !error; i++) {
-                find_line(finder, finder->places[asked[i].place]);
+        if (!error)
+                error = find_lines(finder);
+        for (size_t i = 0; i < of_unit && !error; i++)
                 error = find_function(finder, finder->places[asked[i].place]);
-        }
         return error;
 }
 
@@ -407,6 +460,9 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
                         places[i]->function = symbol_name(&finder, places[i]->vaddr);
         range_map_free(&finder.units);
         range_map_free(&finder.functions);
+        line_table_free(&finder.lines);
+        free(finder.files);
+        free(finder.answers);
         free(finder.nodes);
         return error ? error : string_pool_failed(names);
 }

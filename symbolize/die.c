@@ -26,7 +26,8 @@ static int read_units(struct dwarf_file *file)
                     (struct dwarf_unit){.die_offset = offset + header_bytes};
                 offset = next;
         }
-        file->budget = UINT64_C(16) * offset + 65536;
+        file->budget = UINT64_C(16) * offset + 65536 +
+                       UINT64_C(4) * (uint64_t)(file->lines.end - file->lines.start);
         return 0;
 }
 
@@ -90,6 +91,7 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
         }
         if (dwarf->alt)
                 dwarf_setalt(dwarf->dwarf, dwarf->alt);
+        dwarf->lines = section_bytes(dwarf->image.elf, ".debug_line");
         error = read_units(dwarf);
         if (!error && dwarf->unit_count == 0)
                 error = -ENOENT;
@@ -333,6 +335,33 @@ bool die_swapped(const Dwarf_Die *die)
         const char *identity = elf_getident(elf_of(die), NULL);
 
         return identity && identity[EI_DATA] == ELFDATA2MSB;
+}
+
+static const uint8_t *bytes_at(const char *at)
+{
+        return (const uint8_t *)at;
+}
+
+int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *table)
+{
+        const struct line_sections sections = {
+            .lines = bytes_at(file->lines.start),
+            .lines_end = bytes_at(file->lines.end),
+            .texts = bytes_at(file->strings[0].start),
+            .texts_end = bytes_at(file->strings[0].end),
+            .line_texts = bytes_at(file->strings[1].start),
+            .line_texts_end = bytes_at(file->strings[1].end),
+            .swapped = die_swapped(die)};
+        uint64_t offset;
+
+        *table = (struct line_table){0};
+        if (!die_number(file, die, DW_AT_stmt_list, &offset))
+                return -ENOENT;
+        int error = line_table_read(table, &sections, offset, &file->budget);
+
+        if (error)
+                line_table_free(table);
+        return error == -EINVAL ? -ENOENT : error;
 }
 
 int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,

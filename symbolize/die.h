@@ -12,6 +12,7 @@
 
 #include "abbreviation.h"
 #include "debug_image.h"
+#include "line_table.h"
 #include "split_unit.h"
 
 struct dwarf_unit {
@@ -48,6 +49,7 @@ struct dwarf_file {
         Dwarf *dwarf;
         Dwarf *alt;                    /* what dwz moved away; NULL: none, or not found */
         struct dwarf_bytes strings[8]; /* the sections of both with strings */
+        struct dwarf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
         size_t unit_count;
         /* Work that is left: well-formed information needs a small multiple of its
@@ -96,6 +98,10 @@ bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
 /* The same, of DIE or of what it is an instance of. */
 bool die_inherited_reference(const struct dwarf_file *file, const Dwarf_Die *die,
                              unsigned name, Dwarf_Die *target);
+
+/* Reads the header of the lines of the unit at DIE. 0; -ENOENT when it has none, or it is
+ * damaged; -ENOMEM. On error TABLE is empty. */
+int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *table);
 
 /* Takes WORK (entries, or bytes read) from the budget; false when it is spent. */
 bool die_spend(struct dwarf_file *file, uint64_t work);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "byte_cursor.h"
 
 enum { DEPTH_LIMIT = 512 };
 
@@ -23,28 +24,6 @@ struct walk {
         size_t capacity;
 };
 
-struct cursor {
-        const uint8_t *at;
-        const uint8_t *end;
-        bool swapped;
-        bool failed;
-};
-
-static uint64_t take(struct cursor *cursor, unsigned bytes)
-{
-        uint64_t value = 0;
-
-        if (cursor->failed || (size_t)(cursor->end - cursor->at) < bytes) {
-                cursor->failed = true;
-                return 0;
-        }
-        for (unsigned i = 0; i < bytes; i++)
-                value |= (uint64_t)cursor->at[i]
-                         << 8 * (cursor->swapped ? bytes - 1 - i : i);
-        cursor->at += bytes;
-        return value;
-}
-
 /* Reads the header of ROOT's unit (DWARF 5, section 7.5.1) and finds its table. 0,
  * -ENOENT or -ENOMEM. */
 static int begin(struct walk *walk, struct dwarf_file *file, const Dwarf_Die *root)
@@ -52,8 +31,8 @@ static int begin(struct walk *walk, struct dwarf_file *file, const Dwarf_Die *ro
         struct dwarf_bytes section = die_section(file, root);
         Dwarf_Die die = *root;
         uint64_t offset = section.start ? dwarf_cuoffset(&die) : 0;
-        struct cursor cursor = {.end = (const uint8_t *)section.end,
-                                .swapped = die_swapped(root)};
+        struct byte_cursor cursor = {.end = (const uint8_t *)section.end,
+                                     .swapped = die_swapped(root)};
 
         if (!section.start ||
             offset > (uint64_t)((const char *)root->addr - section.start))
@@ -63,23 +42,23 @@ static int begin(struct walk *walk, struct dwarf_file *file, const Dwarf_Die *ro
         walk->at = root->addr;
         walk->layout = (struct unit_layout){.offset_bytes = 4, .swapped = cursor.swapped};
         cursor.at = walk->unit_start;
-        uint64_t length = take(&cursor, 4);
+        uint64_t length = cursor_number(&cursor, 4);
 
         if (length == UINT32_MAX) {
                 walk->layout.offset_bytes = 8;
-                length = take(&cursor, 8);
+                length = cursor_number(&cursor, 8);
         }
         walk->end =
             length < (uint64_t)(cursor.end - cursor.at) ? cursor.at + length : cursor.end;
-        walk->layout.version = (uint8_t)take(&cursor, 2);
+        walk->layout.version = (uint8_t)cursor_number(&cursor, 2);
         if (walk->layout.version >= 5) {
-                take(&cursor, 1); /* the unit's type */
-                walk->layout.address_bytes = (uint8_t)take(&cursor, 1);
+                cursor_number(&cursor, 1); /* the unit's type */
+                walk->layout.address_bytes = (uint8_t)cursor_number(&cursor, 1);
         }
-        uint64_t table = take(&cursor, walk->layout.offset_bytes);
+        uint64_t table = cursor_number(&cursor, walk->layout.offset_bytes);
 
         if (walk->layout.version < 5)
-                walk->layout.address_bytes = (uint8_t)take(&cursor, 1);
+                walk->layout.address_bytes = (uint8_t)cursor_number(&cursor, 1);
         if (cursor.failed || cursor.at > walk->at || walk->at >= walk->end ||
             (walk->layout.address_bytes != 4 && walk->layout.address_bytes != 8))
                 return -ENOENT;

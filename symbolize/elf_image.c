@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Large images ask the kernel for large pages: touching them for the first time would
- * take as long as filling them. */
+/* Sections lie behind each other in the order in which they were added; their headers and
+ * names come last. */
 #include "elf_image.h"
 
 #include <errno.h>
@@ -8,18 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-enum { LARGE_BYTES = 4 << 20, PAGE_BYTES = 4096 };
-
-static void want_large_pages(char *bytes, size_t size)
-{
-        uintptr_t start =
-            ((uintptr_t)bytes + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
-
-        if (size >= LARGE_BYTES) /* only advice: what fails is slower */
-                madvise((void *)start, size - PAGE_BYTES, MADV_HUGEPAGE);
-}
 
 static int grow(struct elf_image *image, size_t wanted)
 {
@@ -39,7 +27,6 @@ int elf_image_begin(struct elf_image *image, size_t expected_bytes)
         *image = (struct elf_image){0};
         if (grow(image, expected_bytes + sizeof(room)) < 0)
                 return -ENOMEM;
-        want_large_pages(image->bytes, image->capacity);
         image->section_count = image->names_size = 1; /* the empty ones */
         return elf_image_append(image, &room, sizeof(room));
 }

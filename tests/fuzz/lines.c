@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz target: tables of lines. The input is a byte with the length of the texts, the
+ * texts, and .debug_line. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "line_table.h"
+#include "target.h"
+
+enum { ASKED = 64 };
+
+static void look(const struct line_table *table, const struct line_answer *answer)
+{
+        volatile size_t length = 0;
+
+        if (answer->row > answer->vaddr)
+                abort();
+        if (answer->file >= table->file_count || !table->files[answer->file].name)
+                return;
+        length += strlen(table->files[answer->file].name);
+        if (table->files[answer->file].directory)
+                length += strlen(table->files[answer->file].directory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        size_t text_bytes = size > 0 ? data[0] : 0;
+        struct line_table table;
+        uint64_t budget = 100000;
+
+        if (size == 0 || text_bytes > size - 1)
+                return 0;
+        const uint8_t *lines = data + 1 + text_bytes;
+
+        for (int swapped = 0; swapped < 2; swapped++) {
+                const struct line_sections sections = {.lines = lines,
+                                                       .lines_end = data + size,
+                                                       .texts = data + 1,
+                                                       .texts_end = lines,
+                                                       .line_texts = data + 1,
+                                                       .line_texts_end = lines,
+                                                       .swapped = swapped};
+                struct line_answer answers[ASKED];
+
+                for (size_t i = 0; i < ASKED; i++)
+                        answers[i] = (struct line_answer){.vaddr = i * i / 4};
+                answers[ASKED - 1].vaddr = UINT64_MAX;
+                if (line_table_read(&table, &sections, 0, &budget) == 0 &&
+                    line_table_find(&table, answers, ASKED, &budget) == 0)
+                        for (size_t i = 0; i < ASKED; i++)
+                                if (answers[i].found)
+                                        look(&table, &answers[i]);
+                line_table_free(&table);
+        }
+        return 0;
+}

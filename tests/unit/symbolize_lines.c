@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines at addresses: as libdw finds them in this program itself, parts of which are
+ * built with DWARF 2, 3, 4 and 5; and as the standard says of tables made here by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "die.h"
+#include "path.h"
+
+/* ---- beside libdw ---- */
+
+static int ascending(const void *left, const void *right)
+{
+        const struct line_answer *a = left, *b = right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+/* Where each row begins, and the addresses next to it. */
+static struct line_answer *ask_rows(Dwarf_Die *unit, size_t *count)
+{
+        Dwarf_Lines *lines;
+        size_t rows;
+
+        *count = 0;
+        if (dwarf_getsrclines(unit, &lines, &rows) != 0)
+                return NULL;
+        struct line_answer *answers = calloc(3 * rows + 1, sizeof(*answers));
+
+        assert_non_null(answers);
+        for (size_t i = 0; i < rows; i++) {
+                Dwarf_Addr vaddr;
+
+                assert_int_equal(dwarf_lineaddr(dwarf_onesrcline(lines, i), &vaddr), 0);
+                for (uint64_t near = vaddr - 1; near != vaddr + 2; near++)
+                        answers[(*count)++].vaddr = near;
+        }
+        qsort(answers, *count, sizeof(*answers), ascending);
+        return answers;
+}
+
+static void assert_same_file(const struct line_table *table, uint32_t file,
+                             const char *theirs, const char *directory)
+{
+        assert_true(file < table->file_count);
+        assert_non_null(table->files[file].name);
+        char *ours = path_join(table->files[file].directory, table->files[file].name);
+        char *our_path = path_join(directory, ours), *path = path_join(directory, theirs);
+
+        assert_string_equal(our_path, path);
+        free(ours);
+        free(our_path);
+        free(path);
+}
+
+/* Returns how many of the rows asked for have a line. */
+static size_t compare_unit(struct dwarf_file *dwarf, size_t number, bool *versions)
+{
+        struct line_table table;
+        Dwarf_Die unit, entries;
+        size_t count, found = 0;
+
+        assert_true(die_open_unit(dwarf, number, &unit, &entries));
+        struct line_answer *answers = ask_rows(&unit, &count);
+
+        if (!answers)
+                return 0;
+        assert_int_equal(die_line_table(dwarf, &unit, &table), 0);
+        versions[table.version] = true;
+        assert_int_equal(line_table_find(&table, answers, count, &dwarf->budget), 0);
+        for (size_t i = 0; i < count; i++) {
+                Dwarf_Line *row = dwarf_getsrc_die(&unit, answers[i].vaddr);
+                int line;
+
+                assert_int_equal(answers[i].found, row != NULL);
+                if (!row)
+                        continue;
+                assert_int_equal(dwarf_lineno(row, &line), 0);
+                assert_int_equal(answers[i].line, line);
+                assert_same_file(&table, answers[i].file, dwarf_linesrc(row, NULL, NULL),
+                                 die_string(dwarf, &unit, DW_AT_comp_dir));
+                found++;
+        }
+        line_table_free(&table);
+        free(answers);
+        return found;
+}
+
+static void finds_the_rows_that_libdw_finds(void **state)
+{
+        bool versions[6] = {false};
+        struct dwarf_file dwarf;
+        struct elf_file file;
+        size_t found = 0;
+
+        (void)state;
+        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
+        if (dwarf_file_open(&dwarf, &file, NULL, true) != 0) {
+                print_message("SKIPPED: this test was built without -g\n");
+                elf_file_close(&file);
+                skip();
+        }
+        for (size_t i = 0; i < dwarf.unit_count; i++)
+                found += compare_unit(&dwarf, i, versions);
+        assert_true(found > 3000);
+        for (int version = 3; version <= 5; version++)
+                assert_true(versions[version]);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
+/* ---- by hand ---- */
+
+struct bytes {
+        uint8_t items[1024];
+        size_t count;
+        bool big_endian;
+};
+
+static void put(struct bytes *to, uint64_t value, unsigned bytes)
+{
+        for (unsigned i = 0; i < bytes; i++)
+                to->items[to->count++] =
+                    (uint8_t)(value >> 8 * (to->big_endian ? bytes - 1 - i : i));
+}
+
+static void put_text(struct bytes *to, const char *text)
+{
+        memcpy(to->items + to->count, text, strlen(text) + 1);
+        to->count += strlen(text) + 1;
+}
+
+static void set_address(struct bytes *to, uint64_t vaddr)
+{
+        put(to, 0, 1);
+        put(to, 9, 1);
+        put(to, 2, 1);
+        put(to, vaddr, 8);
+}
+
+static void end_sequence(struct bytes *to)
+{
+        put(to, 0, 1);
+        put(to, 1, 1);
+        put(to, 1, 1);
+}
+
+/* Goes on by so many bytes and lines (both small), and adds a row. */
+static void add_row(struct bytes *to, unsigned bytes, unsigned lines)
+{
+        put(to, 2, 1);
+        put(to, bytes, 1);
+        put(to, 3, 1);
+        put(to, lines, 1);
+        put(to, 1, 1);
+}
+
+/* A table with the directory "d" and the file "d/a.c", number 1, up to its program. */
+static void begin_table(struct bytes *to, unsigned version, unsigned operations)
+{
+        static const uint8_t arguments[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
+
+        put(to, 0, 4); /* the length, later */
+        put(to, version, 2);
+        put(to, 0, 4); /* the header's, later */
+        put(to, 1, 1);
+        if (version >= 4)
+                put(to, operations, 1);
+        put(to, 1, 1);
+        put(to, (uint8_t)-5, 1);
+        put(to, 14, 1);
+        put(to, 13, 1);
+        memcpy(to->items + to->count, arguments, sizeof(arguments));
+        to->count += sizeof(arguments);
+        put_text(to, "d");
+        put(to, 0, 1);
+        put_text(to, "a.c");
+        put(to, 1, 1);
+        put(to, 0, 2);
+        put(to, 0, 1);
+        struct bytes length = {.big_endian = to->big_endian};
+
+        put(&length, to->count - 10, 4);
+        memcpy(to->items + 6, length.items, 4);
+}
+
+static void end_table(struct bytes *to)
+{
+        struct bytes length = {.big_endian = to->big_endian};
+
+        put(&length, to->count - 4, 4);
+        memcpy(to->items, length.items, 4);
+}
+
+static int find(const struct bytes *bytes, bool swapped, struct line_answer *answers,
+                size_t count, struct line_table *table)
+{
+        const struct line_sections sections = {.lines = bytes->items,
+                                               .lines_end = bytes->items + bytes->count,
+                                               .swapped = swapped};
+        uint64_t budget = 100000;
+        int error = line_table_read(table, &sections, 0, &budget);
+
+        return error ? error : line_table_find(table, answers, count, &budget);
+}
+
+static void reads_tables_of_both_orders_of_bytes(void **state)
+{
+        (void)state;
+        for (int big = 0; big < 2; big++) {
+                struct bytes bytes = {.big_endian = big};
+                struct line_answer answers[] = {{.vaddr = 0xfff},  {.vaddr = 0x1000},
+                                                {.vaddr = 0x1003}, {.vaddr = 0x1004},
+                                                {.vaddr = 0x1007}, {.vaddr = 0x1008}};
+                const uint32_t lines[] = {0, 11, 11, 12, 12, 0};
+                struct line_table table;
+
+                begin_table(&bytes, 2, 1);
+                set_address(&bytes, 0x1000);
+                add_row(&bytes, 0, 10);
+                put(&bytes, 13 + (1 + 5) + 4 * 14, 1); /* special: 4 bytes, 1 line */
+                put(&bytes, 2, 1);
+                put(&bytes, 4, 1);
+                end_sequence(&bytes);
+                end_table(&bytes);
+                assert_int_equal(find(&bytes, big, answers, 6, &table), 0);
+                for (int i = 0; i < 6; i++) {
+                        assert_int_equal(answers[i].found, lines[i] != 0);
+                        assert_int_equal(answers[i].found ? answers[i].line : 0,
+                                         lines[i]);
+                }
+                assert_string_equal(table.files[answers[1].file].directory, "d");
+                assert_string_equal(table.files[answers[1].file].name, "a.c");
+                line_table_free(&table);
+        }
+}
+
+/* DWARF 5, 6.2.5.1: an instruction of four operations is one step for all of them. */
+static void counts_operations_of_long_instructions(void **state)
+{
+        struct bytes bytes = {0};
+        struct line_answer answers[] = {{.vaddr = 0x100}, {.vaddr = 0x101}};
+        struct line_table table;
+
+        (void)state;
+        begin_table(&bytes, 4, 4);
+        set_address(&bytes, 0x100);
+        add_row(&bytes, 0, 1);
+        add_row(&bytes, 3, 1); /* the same instruction */
+        add_row(&bytes, 1, 1); /* the next one */
+        put(&bytes, 2, 1);
+        put(&bytes, 8, 1);
+        end_sequence(&bytes);
+        end_table(&bytes);
+        assert_int_equal(find(&bytes, false, answers, 2, &table), 0);
+        assert_true(answers[0].found && answers[0].line == 3);
+        assert_true(answers[1].found && answers[1].line == 4);
+        line_table_free(&table);
+}
+
+static void takes_the_row_that_begins_last(void **state)
+{
+        struct bytes bytes = {0};
+        struct line_answer answers[] = {
+            {.vaddr = 0x11}, {.vaddr = 0x15}, {.vaddr = 0x19}};
+        struct line_table table;
+
+        (void)state;
+        begin_table(&bytes, 3, 1);
+        set_address(&bytes, 0x10); /* 0x10 to 0x20 */
+        add_row(&bytes, 0, 1);
+        put(&bytes, 2, 1);
+        put(&bytes, 0x10, 1);
+        end_sequence(&bytes);
+        set_address(&bytes, 0x14); /* over it, up to 0x18 */
+        add_row(&bytes, 0, 41);
+        put(&bytes, 2, 1);
+        put(&bytes, 4, 1);
+        end_sequence(&bytes);
+        end_table(&bytes);
+        assert_int_equal(find(&bytes, false, answers, 3, &table), 0);
+        assert_true(answers[0].found && answers[0].line == 2);
+        assert_true(answers[1].found && answers[1].line == 42);
+        assert_false(answers[2].found);
+        line_table_free(&table);
+}
+
+static void takes_files_that_the_program_defines(void **state)
+{
+        struct bytes bytes = {0};
+        struct line_answer answer = {.vaddr = 0x10};
+        struct line_table table;
+
+        (void)state;
+        begin_table(&bytes, 4, 1);
+        put(&bytes, 0, 1);
+        put(&bytes, 8, 1);
+        put(&bytes, 3, 1);
+        put_text(&bytes, "b.c");
+        put(&bytes, 1, 1);
+        put(&bytes, 0, 2);
+        put(&bytes, 4, 1); /* file 2 */
+        put(&bytes, 2, 1);
+        set_address(&bytes, 0x10);
+        add_row(&bytes, 0, 1);
+        put(&bytes, 2, 1);
+        put(&bytes, 1, 1);
+        end_sequence(&bytes);
+        end_table(&bytes);
+        assert_int_equal(find(&bytes, false, &answer, 1, &table), 0);
+        assert_true(answer.found);
+        assert_string_equal(table.files[answer.file].name, "b.c");
+        line_table_free(&table);
+}
+
+/* Whatever is cut off: no fault, and no line that was not there. */
+static void bears_cut_tables(void **state)
+{
+        struct bytes whole = {0};
+
+        (void)state;
+        begin_table(&whole, 4, 1);
+        set_address(&whole, 0x1000);
+        add_row(&whole, 0, 10);
+        add_row(&whole, 4, 1);
+        end_sequence(&whole);
+        end_table(&whole);
+        for (size_t cut = 0; cut < whole.count; cut++) {
+                struct line_answer answer = {.vaddr = 0x1001};
+                struct line_table table;
+                uint8_t *copy = malloc(cut + 1);
+                const struct line_sections sections = {.lines = copy,
+                                                       .lines_end = copy + cut};
+                uint64_t budget = 100000;
+
+                assert_non_null(copy);
+                memcpy(copy, whole.items, cut);
+                if (line_table_read(&table, &sections, 0, &budget) == 0)
+                        assert_int_equal(line_table_find(&table, &answer, 1, &budget), 0);
+                assert_true(!answer.found || answer.line == 11);
+                line_table_free(&table);
+                free(copy);
+        }
+}
+
+/* Sequences without end over all that is asked cost no more than the budget. */
+static void stops_when_the_budget_is_spent(void **state)
+{
+        enum { ASKED = 1000 };
+        static struct line_answer answers[ASKED];
+        struct bytes bytes = {0};
+        struct line_table table;
+        uint64_t budget = 2000;
+
+        (void)state;
+        begin_table(&bytes, 4, 1);
+        for (int i = 0; i < 40; i++) {
+                set_address(&bytes, 0);
+                put(&bytes, 1, 1);
+                put(&bytes, 9, 1);
+                put(&bytes, 0xffff, 2);
+                end_sequence(&bytes);
+        }
+        end_table(&bytes);
+        for (int i = 0; i < ASKED; i++)
+                answers[i].vaddr = (uint64_t)i;
+        const struct line_sections sections = {.lines = bytes.items,
+                                               .lines_end = bytes.items + bytes.count};
+
+        assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
+        assert_int_equal(line_table_find(&table, answers, ASKED, &budget), 0);
+        assert_int_equal(budget, 0);
+        line_table_free(&table);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(finds_the_rows_that_libdw_finds),
+            cmocka_unit_test(reads_tables_of_both_orders_of_bytes),
+            cmocka_unit_test(counts_operations_of_long_instructions),
+            cmocka_unit_test(takes_the_row_that_begins_last),
+            cmocka_unit_test(takes_files_that_the_program_defines),
+            cmocka_unit_test(bears_cut_tables),
+            cmocka_unit_test(stops_when_the_budget_is_spent),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
