@@ -208,10 +208,13 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "page_walk.latency_cycles = %.0f\n",
                 fmax(0, round(calibration_number(calibration, "tlb.walk_cycles"))));
         fprintf(
-            out,
-            "page_walk.huge_latency_cycles = %.0f # assumed\n"
-            "page_walk.walkers = 2 # assumed\n",
+            out, "page_walk.huge_latency_cycles = %.0f # assumed\n",
             fmax(0, round(0.75 * calibration_number(calibration, "tlb.walk_cycles"))));
+        double walkers = calibration_number(calibration, "tlb.walkers");
+        if (walkers >= 1)
+                fprintf(out, "page_walk.walkers = %.0f\n", walkers);
+        else
+                fputs("page_walk.walkers = 2 # assumed\n", out);
         fprintf(out, "dram.latency_ns = %.1f\n",
                 calibration_number(calibration, "memory.0.latency_ns"));
         print_streams(out, calibration);

@@ -245,6 +245,43 @@ static int measure_pages(struct survey *survey, struct latency_point *points,
         return rc;
 }
 
+/* The lines of the CHASE, each on a page of its own, in an order that no prefetcher
+ * follows, and none waiting for another. */
+static void load_apart(const struct chase *chase, uint64_t pages)
+{
+        const uint64_t prime = 2654435761;
+        const char *base = chase->share.buffer.addr;
+        for (uint64_t i = 0; i < pages; i++)
+                (void)*(const volatile uint64_t *)(base + i * prime % pages *
+                                                              (SMALL_PAGE_BYTES +
+                                                               KERNEL_LINE_BYTES));
+}
+
+/* How many walks of WALK_NS overlap: what loads take of which each needs one and none
+ * waits for another. */
+static int measure_walkers(struct survey *survey, uint64_t pages, double walk_ns,
+                           double *walkers, struct diag *diag)
+{
+        enum { ROUNDS = 64, WALKERS_MAX = 16 };
+        double ns[ROUNDS];
+        struct chase chase;
+        survey_progress(survey, "page walks");
+        int rc = chase_open(pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES),
+                            SMALL_PAGE_BYTES + KERNEL_LINE_BYTES, PAGES_SMALL, -1, &chase,
+                            diag);
+        if (rc < 0)
+                return rc;
+        for (size_t i = 0; i < ROUNDS; i++) {
+                double seconds = clock_seconds();
+                load_apart(&chase, pages);
+                ns[i] = (clock_seconds() - seconds) * 1e9 / (double)pages;
+        }
+        chase_close(&chase);
+        *walkers =
+            fmin(WALKERS_MAX, fmax(1, round(walk_ns / estimate_of(ns, ROUNDS).value)));
+        return 0;
+}
+
 /* The cost of the second level: half way, in octaves, between both reaches. */
 static double second_ns(const struct latency_point *points, size_t count,
                         json_int_t first, json_int_t second)
@@ -280,10 +317,16 @@ json_t *survey_tlb(struct survey *survey, struct diag *diag)
         json_int_t first = reach(points, count, cycle_ns);
         json_int_t second = reach(points, count, fmax(walk_ns / 2, 4 * cycle_ns));
         double hit_ns = second_ns(points, count, first, second);
-        json_t *tlb = json_pack("{s:o, s:I, s:I, s:f, s:f, s:f}", "curve", curve,
-                                "first_pages", first, "second_pages", second,
-                                "second_cycles", hit_ns * survey->core_ghz, "walk_ns",
-                                walk_ns, "walk_cycles", walk_ns * survey->core_ghz);
+        double walkers;
+        if (measure_walkers(survey, (uint64_t)points[count - 1].size_bytes, walk_ns,
+                            &walkers, diag) < 0) {
+                json_decref(curve);
+                return NULL;
+        }
+        json_t *tlb = json_pack(
+            "{s:o, s:I, s:I, s:f, s:f, s:f, s:f}", "curve", curve, "first_pages", first,
+            "second_pages", second, "second_cycles", hit_ns * survey->core_ghz, "walk_ns",
+            walk_ns, "walk_cycles", walk_ns * survey->core_ghz, "walkers", walkers);
         return tlb ? tlb : no_memory(diag);
 }
 
