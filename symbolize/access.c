@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "data.h"
 #include "globals.h"
 
 static int compare_accesses(const void *left, const void *right)
@@ -25,11 +26,12 @@ static uint32_t global_type(void *context, uint64_t vaddr, uint64_t *offset_byte
 }
 
 static int find_in_function(struct type_reader *reader, const struct elf_file *file,
-                            struct globals *globals, struct access **accesses,
-                            size_t count)
+                            const struct thread_slots *slots, struct globals *globals,
+                            struct access **accesses, size_t count)
 {
         Dwarf_Die function = accesses[0]->code->function_die;
-        const struct flow_input input = {reader, file, &function, global_type, globals};
+        const struct flow_input input = {reader,    file,        slots,
+                                         &function, global_type, globals};
         struct flow_answer *answers = calloc(count, sizeof(*answers));
 
         if (!answers)
@@ -51,12 +53,81 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
         return error;
 }
 
+/* ---- thread-local variables ---- */
+
+static bool in_thread(const struct access *access)
+{
+        return access->asked && access->question == FLOW_OPERAND &&
+               access->flow.outcome == FLOW_FOUND && place_in_thread(&access->flow.place);
+}
+
+/* Whether an index from the start of a variable of TYPE counts its items, which are
+ * *ITEM_BYTES. */
+static bool counts_items(const struct types *types, uint32_t type, uint64_t stride_bytes,
+                         uint64_t *item_bytes)
+{
+        const struct type *array = &types->items[type];
+
+        if (array->kind != TYPE_ARRAY)
+                return false;
+        *item_bytes = types->items[array->element].size_bytes;
+        return *item_bytes > 0 && type_repeats(types, type, 0, stride_bytes);
+}
+
+/* The variable that FLOW's place is in. What is added to an index (a[i - 1]) may lead
+ * into the one before: what it is added to must be where an array begins. */
+static void take_variable(const struct types *types, const struct data_place *data,
+                          struct flow_answer *flow)
+{
+        uint64_t offset = data->vaddr - data->start, item_bytes;
+
+        if (!data->variable || data->type == TYPE_NONE || offset >= data->size_bytes)
+                return;
+        if (flow->place.indexed) {
+                if (offset > 0 || !counts_items(types, data->type,
+                                                flow->place.stride_bytes, &item_bytes))
+                        return;
+                int64_t rest = flow->variable_offset % (int64_t)item_bytes;
+
+                offset = (uint64_t)(rest < 0 ? rest + (int64_t)item_bytes : rest);
+        }
+        flow->variable = (struct frame_variable){
+            .offset = (int64_t)data->start, .type = data->type, .name = data->name};
+        flow->variable_offset = (int64_t)offset;
+}
+
+static int name_thread_variables(struct type_reader *reader, const struct elf_file *file,
+                                 const struct symbol_table *symbols,
+                                 struct access **accesses, size_t count)
+{
+        struct data_place *data = calloc(count + 1, sizeof(*data));
+        struct data_place **list = calloc(count + 1, sizeof(*list));
+        size_t listed = 0;
+        int error = data && list ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < count && !error; i++) {
+                if (!in_thread(accesses[i]))
+                        continue;
+                data[i].vaddr = (uint64_t)accesses[i]->flow.place.offset;
+                list[listed++] = &data[i];
+        }
+        if (!error && listed > 0)
+                error = data_find(reader, file, symbols, list, listed, reader->names);
+        for (size_t i = 0; i < count && !error && listed > 0; i++)
+                if (in_thread(accesses[i]))
+                        take_variable(reader->types, &data[i], &accesses[i]->flow);
+        free(data);
+        free(list);
+        return error;
+}
+
 int access_find(struct type_reader *reader, const struct elf_file *file,
                 const struct symbol_table *symbols, struct access **accesses,
                 size_t count)
 {
         struct globals globals = {.reader = reader, .symbols = symbols};
-        int error = 0;
+        struct thread_slots slots = {0};
+        int error = count > 0 ? thread_slots_read(&slots, file) : 0;
 
         if (count > 1)
                 qsort(accesses, count, sizeof(*accesses), compare_accesses);
@@ -67,9 +138,12 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                      end < count && accesses[end]->code->function_die.addr == function;)
                         end++;
                 if (function)
-                        error = find_in_function(reader, file, &globals, accesses + i,
-                                                 end - i);
+                        error = find_in_function(reader, file, &slots, &globals,
+                                                 accesses + i, end - i);
         }
+        if (!error && count > 0)
+                error = name_thread_variables(reader, file, symbols, accesses, count);
+        thread_slots_free(&slots);
         globals_free(&globals);
         return error;
 }

@@ -10,6 +10,24 @@
 #include "flow_result.h"
 #include "flow_walk.h"
 
+/* Of a thread-local place with an index: what the base register points to, and how far
+ * from there the operand is but for the index. */
+static void part_index(const struct flow_context *flow, struct flow_state *state,
+                       const struct flow_step *step, struct flow_answer *answer)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value base =
+            memory->base < REGISTER_COUNT
+                ? flow_state_held(flow, state, memory->base, step->vaddr)
+                : place_unknown;
+
+        if (!answer->place.indexed || !place_in_thread(&base))
+                return;
+        answer->variable_offset =
+            (int64_t)((uint64_t)answer->place.offset - (uint64_t)base.offset);
+        answer->place.offset = base.offset;
+}
+
 static void answer_operand(const struct flow_context *flow, struct flow_state *state,
                            const struct flow_step *step, struct flow_answer *answer)
 {
@@ -28,6 +46,8 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
         answer->place = flow_state_operand(flow, state, step);
         answer->outcome =
             place_is_number(&answer->place) ? FLOW_UNKNOWN_BASE : FLOW_FOUND;
+        if (place_in_thread(&answer->place))
+                part_index(flow, state, step, answer);
         if (!place_in_frame(&answer->place))
                 return;
         const struct frame_variable *variable = flow_state_variable(

@@ -7,6 +7,7 @@
 
 #include "elf_file.h"
 #include "place_value.h"
+#include "thread_slots.h"
 #include "variables.h"
 
 enum flow_outcome {
@@ -37,9 +38,11 @@ struct flow_answer {
         struct type_access access;
         bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
-        /* The variable of the frame that the place is in; type TYPE_NONE: none. */
+        /* The variable of the frame, or the thread-local one (whose OFFSET is its
+         * address), that the place is in; type TYPE_NONE: none. */
         struct frame_variable variable;
-        int64_t variable_offset; /* of the place in it */
+        int64_t variable_offset; /* of the place in it; of a thread-local place with an
+                                  * index, what is added to PLACE */
 };
 
 /* The type of the variable at an address of the file, and its offset in the variable;
@@ -49,6 +52,7 @@ typedef uint32_t flow_global(void *context, uint64_t vaddr, uint64_t *offset_byt
 struct flow_input {
         struct type_reader *reader;
         const struct elf_file *file;
+        const struct thread_slots *slots; /* of FILE */
         Dwarf_Die *function;
         flow_global *global;
         void *global_context;

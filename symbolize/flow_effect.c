@@ -26,8 +26,10 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         uint64_t after = step->vaddr + step->instruction.length_bytes;
         uint32_t type = variables_call_type(flow->variables, after);
         struct place_value result =
-            place_pointer(type_pointee(flow->input->reader, type), 0);
+            flow_state_slot(flow, &state->registers[REGISTER_RDI], true);
 
+        if (result.kind == PLACE_UNKNOWN)
+                result = place_pointer(type_pointee(flow->input->reader, type), 0);
         forget(state, call_clobbered);
         set(state, REGISTER_RAX, &result);
 }
@@ -118,6 +120,12 @@ static struct place_value result_of(const struct flow_context *flow,
                 return address_of(flow, state, step);
         case OPERATION_ADD:
                 return sum_of(flow, state, step);
+        case OPERATION_ADD_LOAD:
+                other = flow_state_operand(flow, state, step);
+                other = flow_state_load(flow, state, &other, step->vaddr);
+                place =
+                    flow_state_held(flow, state, instruction->destination, step->vaddr);
+                return place_add(flow->input->reader->types, &place, &other, 1);
         case OPERATION_ADD_CONSTANT:
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);

@@ -53,20 +53,80 @@ struct place_value flow_state_held(const struct flow_context *flow,
         return named;
 }
 
+static struct place_value thread_local_at(uint64_t offset)
+{
+        return (struct place_value){.kind = PLACE_ADDRESS,
+                                    .type = TYPE_NONE,
+                                    .offset = (int64_t)(offset | ELF_THREAD_LOCAL)};
+}
+
+struct place_value flow_state_slot(const struct flow_context *flow,
+                                   const struct place_value *place, bool pair)
+{
+        const struct thread_slot *slot =
+            place->kind == PLACE_ADDRESS && !place->indexed
+                ? thread_slots_find(flow->input->slots, (uint64_t)place->offset, pair)
+                : NULL;
+
+        return slot ? thread_local_at(slot->offset) : place_unknown;
+}
+
+/* A program's own variables lie right below the thread pointer. */
+static struct place_value own_variable(const struct flow_context *flow,
+                                       const struct place_value *place)
+{
+        uint64_t bytes = flow->input->file->thread_bytes;
+        uint64_t offset = bytes + (uint64_t)place->offset;
+
+        return place->kind == PLACE_THREAD && offset < bytes ? thread_local_at(offset)
+                                                             : *place;
+}
+
+/* BASE and the index of STEP's operand. */
+static struct place_value add_index(const struct flow_context *flow,
+                                    struct flow_state *state,
+                                    const struct flow_step *step,
+                                    const struct place_value *base)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value index = place_unknown, sum = *base;
+
+        if (memory->index < REGISTER_COUNT)
+                index = flow_state_held(flow, state, memory->index, step->vaddr);
+        if (memory->index != REGISTER_NONE)
+                sum = place_add(flow->input->reader->types, base, &index,
+                                memory->scale ? memory->scale : 1);
+        return sum;
+}
+
+/* Where an operand relative to the thread pointer is; a register may hold the offset of a
+ * variable. */
+static struct place_value thread_operand(const struct flow_context *flow,
+                                         struct flow_state *state,
+                                         const struct flow_step *step)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value place = {.kind = PLACE_THREAD, .type = TYPE_NONE};
+
+        if (memory->base < REGISTER_COUNT)
+                place = flow_state_held(flow, state, memory->base, step->vaddr);
+        if (memory->base != REGISTER_NONE && !place_in_thread(&place))
+                return place_unknown;
+        place = place_add_constant(&place, memory->displacement);
+        place = own_variable(flow, &place);
+        return add_index(flow, state, step, &place);
+}
+
 struct place_value flow_state_operand(const struct flow_context *flow,
                                       struct flow_state *state,
                                       const struct flow_step *step)
 {
         const struct memory_operand *memory = &step->instruction.memory;
-        struct place_value base = place_unknown, index;
+        struct place_value base = place_unknown;
         bool absolute = false;
 
         if (memory->thread_local)
-                return memory->base == REGISTER_NONE && memory->index == REGISTER_NONE
-                           ? (struct place_value){.kind = PLACE_THREAD,
-                                                  .type = TYPE_NONE,
-                                                  .offset = memory->displacement}
-                           : place_unknown;
+                return thread_operand(flow, state, step);
         if (memory->base < REGISTER_COUNT) {
                 base = flow_state_held(flow, state, memory->base, step->vaddr);
         } else if (memory->base == REGISTER_NONE) {
@@ -80,14 +140,9 @@ struct place_value flow_state_operand(const struct flow_context *flow,
                                                        memory->index != REGISTER_NONE,
                                             .type = TYPE_NONE,
                                             .offset = memory->displacement};
-        if (memory->index != REGISTER_NONE) {
-                index = memory->index < REGISTER_COUNT
-                            ? flow_state_held(flow, state, memory->index, step->vaddr)
-                            : place_unknown;
-                base = place_add(flow->input->reader->types, &base, &index,
-                                 memory->scale ? memory->scale : 1);
-        }
-        return place_add_constant(&base, memory->displacement);
+        base = add_index(flow, state, step, &base);
+        base = place_add_constant(&base, memory->displacement);
+        return own_variable(flow, &base);
 }
 
 const struct frame_variable *flow_state_variable(const struct flow_context *flow,
@@ -195,6 +250,10 @@ struct place_value flow_state_load(const struct flow_context *flow,
                                 : place_unknown;
         }
         case PLACE_ADDRESS: {
+                struct place_value meant = flow_state_slot(flow, place, false);
+
+                if (meant.kind != PLACE_UNKNOWN)
+                        return meant;
                 uint32_t type =
                     flow->input->global
                         ? flow->input->global(flow->input->global_context,
@@ -203,6 +262,9 @@ struct place_value flow_state_load(const struct flow_context *flow,
 
                 return type == TYPE_NONE ? place_unknown : pointed_to(flow, type, offset);
         }
+        case PLACE_THREAD: /* its first word is its own address (the same, section 3.4.6)
+                            */
+                return place->offset == 0 ? *place : place_unknown;
         default:
                 return place_unknown;
         }

@@ -49,9 +49,12 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
                 global.name = die_name(globals->reader->dwarf, die);
                 return global.name ? add(globals, &global) : 0;
         }
-        if (!location_fixed(&attribute, &location) || location.kind != LOCATION_ADDRESS)
+        if (!location_fixed(&attribute, &location) ||
+            (location.kind != LOCATION_ADDRESS && location.kind != LOCATION_THREAD))
                 return 0;
         global.vaddr = (uint64_t)location.offset;
+        if (location.kind == LOCATION_THREAD)
+                global.vaddr |= ELF_THREAD_LOCAL;
         return add(globals, &global);
 }
 

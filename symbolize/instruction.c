@@ -167,6 +167,8 @@ static void set_sum(struct instruction *result, const ZydisDecodedOperand *to,
         } else if (!subtract && whole_register(from) < REGISTER_COUNT) {
                 result->operation = OPERATION_ADD;
                 result->source = whole_register(from);
+        } else if (!subtract && from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+                result->operation = OPERATION_ADD_LOAD;
         }
 }
 

@@ -11,6 +11,7 @@
 /* Registers have their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36). */
 enum {
         REGISTER_RAX = 0,
+        REGISTER_RDI = 5,
         REGISTER_RBP = 6,
         REGISTER_RSP = 7,
         REGISTER_COUNT = 16,
@@ -28,6 +29,7 @@ enum operation {
         OPERATION_STORE,    /* 8 bytes of memory = source */
         OPERATION_ADDRESS,  /* destination = the operand's address (lea) */
         OPERATION_ADD,      /* destination += source */
+        OPERATION_ADD_LOAD, /* destination += 8 bytes of memory */
         OPERATION_ADD_CONSTANT,
         OPERATION_SHIFT_LEFT, /* by the immediate */
         OPERATION_MULTIPLY,   /* destination = source * immediate */

@@ -213,6 +213,20 @@ static struct object variable_object(const struct variable *variable)
             .size_bytes = variable->data.size_bytes};
 }
 
+static struct object thread_object(const struct objects *objects, uint32_t place,
+                                   const struct flow_answer *answer)
+{
+        const struct types *types = objects->from.types;
+
+        return (struct object){.kind = OBJECT_TLS,
+                               .name = answer->variable.name,
+                               .module = objects->from.sweep->places[place].module,
+                               .start = (uint64_t)answer->variable.offset,
+                               .has_size = true,
+                               .size_bytes =
+                                   types->items[answer->variable.type].size_bytes};
+}
+
 static struct object mapping_object(struct objects *objects, uint32_t index)
 {
         const struct raw_mapping *mapping = &objects->from.sweep->raw->mappings[index];
@@ -250,9 +264,15 @@ int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
 {
         const struct sweep *sweep = objects->from.sweep;
         const struct target *target = &location->target;
+        const struct flow_answer *named = sweep_thread_answer(sweep, location);
         struct object object = {.kind = OBJECT_UNKNOWN, .module = RAW_NONE};
 
         *result = (struct sample_object){RAW_NONE, target->offset_bytes};
+        if (target->kind != TARGET_NONE && named) {
+                object = thread_object(objects, location->place, named);
+                result->offset_bytes = (uint64_t)named->variable_offset;
+                return put_object(objects, &object, &result->object);
+        }
         switch (target->kind) {
         case TARGET_NONE:
                 return 0;

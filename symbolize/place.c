@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "path.h"
 
 /* ---- places in code ---- */
 
@@ -222,6 +223,64 @@ static int find_thread_memory(struct sweep *sweep, const struct raw_sample *samp
         return put_variable(sweep, offset | ELF_THREAD_LOCAL, module, target);
 }
 
+/* The file that the dynamic linker allocated STACK's blocks for, when its code used its
+ * thread-local memory for the first time in a thread: nothing else allocates in the
+ * dynamic linker when a library calls it. RAW_NONE: it is another stack. */
+static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
+{
+        static const char linker[] = "ld-linux";
+        const struct raw *raw = sweep->raw;
+        bool in_linker = false;
+
+        for (; stack != RAW_NONE; stack = raw->stacks[stack].parent) {
+                uint32_t place = sweep->stack_places[stack];
+                uint32_t module =
+                    place == RAW_NONE ? RAW_NONE : sweep->places[place].module;
+
+                if (module == RAW_NONE || raw->modules[module].state != MODULE_READY)
+                        return RAW_NONE;
+                if (strncmp(path_base(raw->modules[module].path), linker,
+                            strlen(linker)) != 0)
+                        return in_linker ? module : RAW_NONE;
+                in_linker = true;
+        }
+        return RAW_NONE;
+}
+
+/* The file whose thread-local memory BLOCK is; RAW_NONE: none's. */
+static uint32_t thread_module(struct sweep *sweep, const struct raw_allocation *block)
+{
+        enum {
+                ALIGNMENT = 16
+        }; /* of malloc(); else the block begins before the memory */
+        if (block->stack == RAW_NONE)
+                return RAW_NONE;
+        struct thread_module *known = &sweep->thread_modules[block->stack];
+
+        if (!known->asked)
+                *known =
+                    (struct thread_module){true, find_thread_module(sweep, block->stack)};
+        return known->module != RAW_NONE &&
+                       sweep->raw->modules[known->module].file.thread_bytes -
+                               block->size_bytes <
+                           ALIGNMENT
+                   ? known->module
+                   : RAW_NONE;
+}
+
+static int put_block(struct sweep *sweep, uint32_t index, uint64_t addr,
+                     struct target *target)
+{
+        const struct raw_allocation *block = &sweep->raw->allocations[index];
+        uint64_t offset = addr - block->addr;
+        uint32_t module = thread_module(sweep, block);
+
+        *target = (struct target){TARGET_BLOCK, index, offset};
+        return module == RAW_NONE
+                   ? 0
+                   : put_variable(sweep, offset | ELF_THREAD_LOCAL, module, target);
+}
+
 int place_of_data(struct sweep *sweep, const struct timeline *timeline,
                   const struct raw_sample *sample, struct target *target)
 {
@@ -240,11 +299,8 @@ int place_of_data(struct sweep *sweep, const struct timeline *timeline,
                 return 0;
         }
         if ((index = timeline_find(timeline, LAYER_BLOCK, addr)) != INTERVAL_NONE ||
-            (index = timeline_find(timeline, LAYER_REGION, addr)) != INTERVAL_NONE) {
-                *target = (struct target){TARGET_BLOCK, index,
-                                          addr - raw->allocations[index].addr};
-                return 0;
-        }
+            (index = timeline_find(timeline, LAYER_REGION, addr)) != INTERVAL_NONE)
+                return put_block(sweep, index, addr, target);
         if ((index = timeline_find(timeline, LAYER_MAPPING, addr)) == INTERVAL_NONE)
                 return 0;
         const struct raw_mapping *mapping = &raw->mappings[index];

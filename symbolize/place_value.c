@@ -2,6 +2,8 @@
 /* Sums and meetings of what may be where. What two ways do not agree on is not known. */
 #include "place_value.h"
 
+#include "elf_file.h"
+
 const struct place_value place_unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
 
 struct place_value place_pointer(uint32_t type, int64_t offset)
@@ -15,6 +17,12 @@ struct place_value place_pointer(uint32_t type, int64_t offset)
 bool place_in_frame(const struct place_value *value)
 {
         return value->kind == PLACE_FRAME || value->kind == PLACE_ALIGNED;
+}
+
+bool place_in_thread(const struct place_value *value)
+{
+        return value->kind == PLACE_ADDRESS &&
+               ((uint64_t)value->offset & ELF_THREAD_LOCAL);
 }
 
 static uint64_t distance(int64_t a, int64_t b)
@@ -158,9 +166,19 @@ static struct place_value add_index(const struct types *types,
         return result;
 }
 
+static bool is_thread_pointer(const struct place_value *value)
+{
+        return value->kind == PLACE_THREAD && value->offset == 0;
+}
+
 struct place_value place_add(const struct types *types, const struct place_value *a,
                              const struct place_value *b, uint64_t scale)
 {
+        /* What is known of an offset from the thread pointer is where that leads. */
+        if (is_thread_pointer(a) && place_in_thread(b) && scale == 1)
+                return *b;
+        if (is_thread_pointer(b) && place_in_thread(a) && scale == 1)
+                return *a;
         if (!place_is_number(b)) {
                 const struct place_value *swapped = a;
 

@@ -14,8 +14,10 @@ enum place_kind {
         PLACE_POINTER, /* OFFSET bytes into a TYPE */
         PLACE_FRAME,   /* OFFSET bytes from the function's CFA */
         PLACE_ALIGNED, /* from where the stack pointer was rounded down to */
-        PLACE_ADDRESS, /* the file's virtual address OFFSET */
-        PLACE_THREAD,  /* OFFSET bytes from the thread pointer */
+        /* The file's virtual address OFFSET; with ELF_THREAD_LOCAL, in its thread-local
+         * memory. */
+        PLACE_ADDRESS,
+        PLACE_THREAD, /* OFFSET bytes from the thread pointer, and no variable's */
         /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES. */
         PLACE_NUMBER,
         PLACE_RESULT, /* what the call that is asked about returned, plus OFFSET */
@@ -43,6 +45,7 @@ struct place_value place_pointer(uint32_t type, int64_t offset);
 struct place_value place_number(uint64_t mod, int64_t rest);
 
 bool place_in_frame(const struct place_value *value);
+bool place_in_thread(const struct place_value *value);
 /* Whether it is no address: a number, or unknown. */
 bool place_is_number(const struct place_value *value);
 bool place_same(const struct place_value *a, const struct place_value *b);

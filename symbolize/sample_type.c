@@ -326,6 +326,8 @@ struct sample_type sample_types_find(struct sample_types *finder,
 
         if (!sample->has_addr)
                 return open_for(UNTYPED_NO_ADDRESS);
+        if (sweep_thread_answer(finder->sweep, location))
+                return by_instruction(finder, location);
         if (location->target.kind == TARGET_BLOCK)
                 return by_block(finder, location);
         if (!object_type(finder, location, &type, &offset))

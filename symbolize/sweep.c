@@ -319,10 +319,12 @@ static int allocate(struct sweep *sweep)
 
         sweep->stack_places = malloc((raw->stack_count + 1) * sizeof(uint32_t));
         sweep->calls = calloc(raw->stack_count + 1, sizeof(*sweep->calls));
+        sweep->thread_modules =
+            calloc(raw->stack_count + 1, sizeof(*sweep->thread_modules));
         sweep->module_data = calloc(raw->module_count + 1, sizeof(*sweep->module_data));
         sweep->pasts = calloc(raw->process_count + 1, sizeof(*sweep->pasts));
         if (!sweep->stack_samples || !sweep->stack_places || !sweep->calls ||
-            !sweep->module_data || !sweep->pasts)
+            !sweep->thread_modules || !sweep->module_data || !sweep->pasts)
                 return -ENOMEM;
         memset(sweep->stack_places, 0xff, raw->stack_count * sizeof(uint32_t));
         return 0;
@@ -401,7 +403,21 @@ const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
         }
         return access->asked && access->flow.outcome == FLOW_FOUND &&
                        access->flow.variable.type != TYPE_NONE &&
-                       !access->flow.place.indexed
+                       !access->flow.place.indexed &&
+                       !place_in_thread(&access->flow.place)
+                   ? &access->flow
+                   : NULL;
+}
+
+const struct flow_answer *sweep_thread_answer(const struct sweep *sweep,
+                                              const struct sample_location *location)
+{
+        const struct access *access = &sweep->places[location->place].access;
+
+        return location->target.kind != TARGET_VARIABLE && access->asked &&
+                       access->flow.outcome == FLOW_FOUND &&
+                       access->flow.variable.type != TYPE_NONE &&
+                       place_in_thread(&access->flow.place)
                    ? &access->flow
                    : NULL;
 }
@@ -436,5 +452,6 @@ void sweep_free(struct sweep *sweep)
         free(sweep->stack_samples);
         free(sweep->stack_places);
         free(sweep->calls);
+        free(sweep->thread_modules);
         *sweep = (struct sweep){0};
 }

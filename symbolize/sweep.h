@@ -79,6 +79,12 @@ struct module_data {
         struct range_map parts;
 };
 
+/* Whether a stack's blocks are the thread-local memory of a file. */
+struct thread_module {
+        bool asked;
+        uint32_t module; /* RAW_NONE: they are not */
+};
+
 /* A process while a pass goes through time. */
 struct process_past {
         struct timeline timeline;
@@ -128,7 +134,8 @@ struct sweep {
         uint64_t stackless_samples; /* those without a stack */
         uint32_t *stack_places; /* of raw's stacks; RAW_NONE: not asked, or no process */
         bool *calls;            /* of raw's stacks: its ip is a return address */
-        struct module_data *module_data; /* of raw's modules */
+        struct thread_module *thread_modules; /* of raw's stacks */
+        struct module_data *module_data;      /* of raw's modules */
         struct by_process mappings;
         struct by_process allocations;
         struct stack_date *dates; /* by process and time */
@@ -161,6 +168,10 @@ int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
 const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                                              const struct sample_location *location,
                                              uint32_t *place);
+/* The thread-local variable that a sample's instruction names, where the address alone
+ * does not tell; NULL: none. */
+const struct flow_answer *sweep_thread_answer(const struct sweep *sweep,
+                                              const struct sample_location *location);
 void sweep_free(struct sweep *sweep);
 
 #endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* By the relocations of the file. */
+#include "thread_slots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset, bool pair)
+{
+        if (offset >= ELF_THREAD_LOCAL)
+                return 0;
+        if (array_reserve(&slots->items, &slots->capacity, slots->count,
+                          sizeof(*slots->items)) < 0)
+                return -ENOMEM;
+        slots->items[slots->count++] = (struct thread_slot){vaddr, offset, pair};
+        return 0;
+}
+
+/* Whether RELOCATION is of a variable of this file, and where that is. */
+static bool own_variable(Elf_Data *symbols, const GElf_Rela *relocation, uint64_t *offset)
+{
+        GElf_Sym symbol;
+        uint64_t number = GELF_R_SYM(relocation->r_info);
+
+        *offset = (uint64_t)relocation->r_addend;
+        if (number == 0) /* the addend alone says it */
+                return true;
+        if (!symbols || number > INT32_MAX ||
+            !gelf_getsym(symbols, (int)number, &symbol) || symbol.st_shndx == SHN_UNDEF)
+                return false;
+        *offset += symbol.st_value;
+        return true;
+}
+
+/* The word at VADDR as it is in the file; 0 where there is none. */
+static uint64_t word_at(const struct elf_file *file, uint64_t vaddr)
+{
+        const struct elf_segment *segment = elf_file_segment(file, vaddr);
+        uint64_t word = 0;
+
+        if (!segment || vaddr - segment->vaddr + sizeof(word) > segment->file_bytes)
+                return 0;
+        Elf_Data *data = elf_getdata_rawchunk(
+            file->elf, (int64_t)(segment->offset_bytes + vaddr - segment->vaddr),
+            sizeof(word), ELF_T_BYTE);
+
+        if (data && data->d_buf)
+                memcpy(&word, data->d_buf, sizeof(word));
+        return word;
+}
+
+/* A pair is the library's number and the offset, which the linker has filled in where it
+ * knew it; else there is a relocation for it too. */
+static int take(struct thread_slots *slots, const struct elf_file *file,
+                Elf_Data *symbols, const GElf_Rela *relocation)
+{
+        uint64_t offset;
+
+        if (!own_variable(symbols, relocation, &offset))
+                return 0;
+        switch (GELF_R_TYPE(relocation->r_info)) {
+        case R_X86_64_DTPMOD64:
+                if (GELF_R_SYM(relocation->r_info) == 0)
+                        offset = word_at(file, relocation->r_offset + 8);
+                return add(slots, relocation->r_offset, offset, true);
+        case R_X86_64_TPOFF64:
+                return add(slots, relocation->r_offset, offset, false);
+        default:
+                return 0;
+        }
+}
+
+static int compare(const void *left, const void *right)
+{
+        const struct thread_slot *a = left, *b = right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+int thread_slots_read(struct thread_slots *slots, const struct elf_file *file)
+{
+        int error = 0;
+
+        for (Elf_Scn *scn = NULL;
+             file->thread_bytes > 0 && (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+                GElf_Shdr shdr;
+                GElf_Rela relocation;
+
+                if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELA ||
+                    !(shdr.sh_flags & SHF_ALLOC))
+                        continue;
+                Elf_Scn *linked = elf_getscn(file->elf, shdr.sh_link);
+                Elf_Data *symbols = linked ? elf_getdata(linked, NULL) : NULL;
+                Elf_Data *data = elf_getdata(scn, NULL);
+
+                for (int i = 0; data && !error && gelf_getrela(data, i, &relocation); i++)
+                        error = take(slots, file, symbols, &relocation);
+        }
+        if (slots->count > 1)
+                qsort(slots->items, slots->count, sizeof(*slots->items), compare);
+        return error;
+}
+
+void thread_slots_free(struct thread_slots *slots)
+{
+        free(slots->items);
+        *slots = (struct thread_slots){0};
+}
+
+const struct thread_slot *thread_slots_find(const struct thread_slots *slots,
+                                            uint64_t vaddr, bool pair)
+{
+        const struct thread_slot key = {.vaddr = vaddr};
+        const struct thread_slot *found =
+            slots->count ? bsearch(&key, slots->items, slots->count, sizeof(key), compare)
+                         : NULL;
+
+        return found && found->pair == pair ? found : NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Where code of a library reads which of the library's thread-local variables it means:
+ * words in its data that the dynamic linker fills in (ELF handling for thread-local
+ * storage, section 4). */
+#ifndef MEMLAG_SYMBOLIZE_THREAD_SLOTS_H
+#define MEMLAG_SYMBOLIZE_THREAD_SLOTS_H
+
+#include "elf_file.h"
+
+struct thread_slot {
+        uint64_t vaddr;
+        uint64_t offset; /* of the variable in the file's thread-local memory */
+        bool pair; /* what __tls_get_addr is called with; else from the thread pointer */
+};
+
+struct thread_slots {
+        struct thread_slot *items; /* by vaddr */
+        size_t count;
+        size_t capacity;
+};
+
+/* Those of FILE's own variables. 0 or -ENOMEM; freed in any case. */
+int thread_slots_read(struct thread_slots *slots, const struct elf_file *file);
+void thread_slots_free(struct thread_slots *slots);
+
+/* The slot at VADDR of that kind, or NULL. */
+const struct thread_slot *thread_slots_find(const struct thread_slots *slots,
+                                            uint64_t vaddr, bool pair);
+
+#endif

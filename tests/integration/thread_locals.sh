@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Thread-local variables of shared libraries, linked and loaded late, in the first thread
+# and in others, by both ways of the ABI to reach them: each function of the library reads
+# one variable, of which its name tells.
+set -eu
+
+fail()
+{
+        echo "thread_locals.sh: $*" >&2
+        exit 1
+}
+
+cat >library.c <<'END'
+struct pair { long key; int value; int other; };
+__thread long counter = 3;
+static __thread struct pair last = {1, 2, 3};
+static __thread struct pair ring[32];
+static __thread const struct pair *chosen;
+__thread long sums[40];
+#define READS __attribute__((noinline)) long
+READS read_counter(void)
+{
+        long sum = 0;
+        for (int i = 0; i < 50; i++)
+                sum += *(volatile long *)&counter;
+        return sum;
+}
+READS read_last(void)
+{
+        long sum = 0;
+        for (int i = 0; i < 50; i++)
+                sum += ((volatile struct pair *)&last)->value;
+        return sum;
+}
+READS read_ring(void)
+{
+        long sum = 0;
+        for (int i = 0; i < 32; i++)
+                sum += ((volatile struct pair *)ring)[i].other;
+        return sum;
+}
+READS read_sums(void)
+{
+        long sum = 0;
+        for (int i = 0; i < 40; i++)
+                sum += ((volatile long *)sums)[i];
+        return sum;
+}
+long work(void)
+{
+        long sum = 0;
+        chosen = &ring[3];
+        for (int i = 0; i < 40; i++)
+                sum += read_counter() + read_last() + read_ring() + read_sums() + chosen->key;
+        return sum;
+}
+END
+cat >loader.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+static long (*work)(void);
+static void *run(void *none)
+{
+        work();
+        return none;
+}
+int main(int argc, char **argv)
+{
+        pthread_t thread;
+        void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+        work = library ? dlsym(library, "work") : NULL;
+        if (!work)
+                return puts(dlerror());
+        run(NULL);
+        pthread_create(&thread, NULL, run, NULL);
+        return pthread_join(thread, NULL);
+}
+END
+sed 's/static long (\*work)(void);/long work(void);/; s/^        void \*library.*//
+     s/^        work = library.*//; s/^        if (!work)//; s/^                return puts.*//' \
+        loader.c >linked.c
+
+# ask SQL: of the samples in the library's functions that are not on the stack, and not where
+# the code reads where the variable is.
+ask()
+{
+        sqlite3 -readonly t.db "WITH said AS (
+                SELECT substr(l.function, 6) AS variable, o.kind, o.name,
+                        coalesce(d.name || '.' || f.name, '') AS field
+                FROM attribution JOIN location AS l USING (location_id)
+                JOIN data_object AS o USING (object_id) LEFT JOIN type_field AS f USING (field_id)
+                LEFT JOIN data_type AS d USING (type_id)
+                WHERE l.function LIKE 'read!_%' ESCAPE '!' AND o.kind <> 'stack'
+                AND o.name NOT LIKE '[.got%' AND o.name <> '[thread control block]') $1"
+}
+
+# check COMPILER PERCENT COMMAND...: so many of the objects and fields, and none wrong.
+check()
+{
+        name="$1, $3 $4" percent=$2
+        shift 2
+        "$MEMLAG" record --force -o t.db --source sim --ldlat 1 --period 7 -- "$@" >out 2>&1 ||
+                fail "$name: $(cat out)"
+        all=$(ask 'SELECT count(*) FROM said')
+        [ "$all" -gt 1000 ] || fail "$name: $all samples"
+        wrong=$(ask "SELECT * FROM said WHERE name NOT LIKE '[%' AND (kind, name) <>
+                ('tls', variable) OR field NOT IN ('', 'struct pair.' ||
+                iif(variable = 'last', 'value', 'other')) LIMIT 3")
+        [ -z "$wrong" ] || fail "$name: wrong: $wrong"
+        right=$(ask "SELECT count(*) FROM said WHERE name = variable
+                AND (field <> '' OR variable NOT IN ('last', 'ring'))")
+        [ $((100 * right)) -ge $((percent * all)) ] || fail "$name: $right of $all"
+        echo "$name: $right of $all"
+}
+
+for compiler in gcc clang; do
+        command -v "$compiler" >/dev/null || {
+                echo "thread_locals.sh: SKIPPED with $compiler: it is not installed" >&2
+                continue
+        }
+        for model in global-dynamic initial-exec; do
+                "$compiler" -g -O2 -fPIC -shared -ftls-model=$model -o library.so library.c
+                "$compiler" -g -O2 -pthread -o loader loader.c
+                "$compiler" -g -O2 -pthread -o linked linked.c ./library.so
+                check "$compiler $model" 95 ./loader ./library.so
+                check "$compiler $model" 95 ./linked ''
+        done
+done
