@@ -9,7 +9,7 @@
 #include "array.h"
 #include "die_split.h"
 
-enum { CHAIN_LIMIT = 16 };
+enum { CHAIN_LIMIT = 16, INFO_STRINGS = 2 };
 
 static int read_units(struct dwarf_file *file)
 {
@@ -46,7 +46,7 @@ static void find_strings(Elf *elf, struct dwarf_bytes *strings)
 {
         strings[0] = section_bytes(elf, ".debug_str");
         strings[1] = section_bytes(elf, ".debug_line_str");
-        strings[2] = section_bytes(elf, ".debug_info");
+        strings[INFO_STRINGS] = section_bytes(elf, ".debug_info");
         strings[3] = section_bytes(elf, ".debug_types");
 }
 
@@ -74,6 +74,43 @@ static int open_unpacked(const struct elf_file *file, bool with_locations,
         return *dwarf ? 0 : -ENOENT;
 }
 
+/* Whether units, each beginning with the entry of one, fill all of the section. */
+static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section)
+{
+        Dwarf_Off offset = 0, next;
+        size_t header_bytes;
+        Dwarf_Die die;
+
+        while (dwarf_next_unit(dwarf, offset, &next, &header_bytes, NULL, NULL, NULL,
+                               NULL, NULL, NULL) == 0 &&
+               next > offset) {
+                int tag = dwarf_offdie(dwarf, offset + header_bytes, &die)
+                              ? dwarf_tag(&die)
+                              : DW_TAG_invalid;
+
+                if (tag != DW_TAG_partial_unit && tag != DW_TAG_compile_unit)
+                        return false;
+                offset = next;
+        }
+        return offset == (Dwarf_Off)(section->end - section->start);
+}
+
+/* Opens what dwz moved to ALT. When that cannot be read it is as if it were not there,
+ * which who opened DWARF sees. */
+static int open_alt(struct dwarf_file *dwarf, const struct elf_file *alt,
+                    bool with_locations)
+{
+        int error = open_unpacked(alt, with_locations, &dwarf->alt_image, &dwarf->alt,
+                                  dwarf->strings + 4);
+
+        if (error || all_units(dwarf->alt, &dwarf->strings[4 + INFO_STRINGS]))
+                return error;
+        memset(dwarf->strings + 4, 0, 4 * sizeof(dwarf->strings[0]));
+        dwarf_end(dwarf->alt);
+        dwarf->alt = NULL;
+        return -EINVAL;
+}
+
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt, bool with_locations)
 {
@@ -83,8 +120,7 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
         error = open_unpacked(file, with_locations, &dwarf->image, &dwarf->dwarf,
                               dwarf->strings);
         if (!error && alt)
-                error = open_unpacked(alt, with_locations, &dwarf->alt_image, &dwarf->alt,
-                                      dwarf->strings + 4);
+                error = open_alt(dwarf, alt, with_locations);
         if (error == -ENOMEM || error == -EFBIG || !dwarf->dwarf) {
                 dwarf_file_close(dwarf);
                 return error;

@@ -193,7 +193,7 @@ for change in true "rm $dwo"; do
                 fail "named again after: $change"
 done
 
-# What dwz moved to another file: gone, packed in no known way, there.
+# What dwz moved to another file: gone, packed in no known way, nonsense, there.
 "$CC" -g -O0 -pie -fPIE -gz=zlib -Wl,--build-id -o whole program.c
 python3 - <<'END'
 import re, struct, subprocess
@@ -205,11 +205,20 @@ offset = int(re.search(r"\.debug_info +PROGBITS +0+ ([0-9a-f]+) [0-9a-f]+ 00 +C 
 contents = bytearray(open("whole", "rb").read())
 contents[offset : offset + 4] = struct.pack("<I", 99)  # ch_type
 open("damaged", "wb").write(contents)
+subprocess.run(["objcopy", "--decompress-debug-sections", "whole", "nonsense"], check=True)
+text = subprocess.run(["readelf", "-SW", "nonsense"], capture_output=True, text=True).stdout
+contents = bytearray(open("nonsense", "rb").read())
+for name, filler in (("info", 0xA5), ("abbrev", 0)):
+    offset, size = re.search(rf"\.debug_{name} +PROGBITS +0+ ([0-9a-f]+) ([0-9a-f]+)", text).groups()
+    offset, size = int(offset, 16), int(size, 16)
+    changed = bytearray(contents)
+    changed[offset : offset + size] = bytes([filler]) * size
+    open(f"nonsense-{name}", "wb").write(changed)
 END
 "$CC" -g -O0 -pie -fPIE -o linked program.c
 objcopy --add-section .gnu_debugaltlink=link linked
 missing_dwz="SELECT total(value) FROM ledger WHERE kind = 'dwz files not found or damaged'"
-for state in gone damaged whole; do
+for state in gone damaged nonsense-info nonsense-abbrev whole; do
         rm -f common.debug linked.db
         [ "$state" = gone ] || cp "$state" common.debug
         make_db linked.db linked

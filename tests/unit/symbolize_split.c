@@ -80,11 +80,37 @@ static void missing_units_are_counted(void **state)
         elf_file_close(&file);
 }
 
+/* As if the machine's memory were full of the units that were read before: the rest has
+ * no entries, and that is told apart from files that are gone. */
+static void units_without_room_are_left_out_and_counted(void **state)
+{
+        struct elf_file file;
+        struct dwarf_file dwarf;
+
+        (void)state;
+        assert_int_equal(elf_file_open(&file, SPLIT_100), 0);
+        assert_int_equal(dwarf_file_open(&dwarf, &file, NULL, true), 0);
+        for (size_t i = 0; i < dwarf.unit_count; i++) {
+                Dwarf_Die unit, entries, child;
+
+                if (i == 40)
+                        dwarf.split_bytes = UINT64_MAX / 2;
+                assert_true(die_open_unit(&dwarf, i, &unit, &entries));
+                assert_int_equal(dwarf_child(&entries, &child) == 0, i < 40);
+        }
+        assert_int_equal(dwarf.split_count, 40);
+        assert_int_equal(dwarf.splits_too_many, dwarf.unit_count - 40);
+        assert_int_equal(dwarf.splits_missing, 0);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(memory_grows_with_the_units),
             cmocka_unit_test(missing_units_are_counted),
+            cmocka_unit_test(units_without_room_are_left_out_and_counted),
         };
 
         elf_version(EV_CURRENT);
