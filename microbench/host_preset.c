@@ -180,7 +180,9 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "core.lfb_entries = %.0f\n",
                 calibration_number(calibration, "core.outstanding_misses"));
         fprintf(out, "core.store_buffer_entries = 64 # assumed\n"
-                     "core.load_buffer_entries = 128 # assumed\n");
+                     "core.load_buffer_entries = 128 # assumed\n"
+                     "core.load_ports = 2 # assumed\n"
+                     "core.store_ports = 1 # assumed\n");
         fputs("core.lock_cycles = 18 # assumed\n"
               "arithmetic.multiply_cycles = 3 # assumed, as all of arithmetic\n"
               "arithmetic.divide_cycles = 20\n"

@@ -56,10 +56,21 @@ static Bool may_end_a_loop(const struct pass *pass)
         return False;
 }
 
+/* Stores that take their ports longer than the stretch issues are counted for the model,
+ * which looks at the ports; others would not be worth the addition. */
+static void add_stores(struct pass *pass, UInt stores, UInt instructions)
+{
+        const struct simpmu_params *params = &tool_machine.params;
+
+        if (stores * params->issue_width > instructions * params->store_ports)
+                (void)ir_add_to_hot(pass, &tool_hot.stores, stores);
+}
+
 void count_stretch(struct pass *pass, Int from)
 {
         UInt instructions = 0;
         UInt loads = 0;
+        UInt stores = 0;
         Bool excluded = pass->excluded;
         UInt busy = 0; /* slots that the port of slow arithmetic executes */
         UInt of_instruction = 0;
@@ -79,6 +90,8 @@ void count_stretch(struct pass *pass, Int from)
                 } else if (counts_as_load(statement)) {
                         loads += !excluded;
                         load_seen = True;
+                } else if (statement->tag == Ist_Store || statement->tag == Ist_StoreG) {
+                        stores += !excluded;
                 } else if (statement->tag == Ist_CAS && !load_seen) {
                         loads += !excluded;
                 } else if (statement->tag == Ist_Exit) {
@@ -88,6 +101,8 @@ void count_stretch(struct pass *pass, Int from)
         busy += of_instruction;
         if (loads > 0)
                 (void)ir_add_to_hot(pass, &tool_hot.loads, loads);
+        if (pass->follow)
+                add_stores(pass, stores, instructions);
         if (busy > instructions)
                 (void)ir_add_to_hot(pass, &tool_hot.busy, busy - instructions);
         if (instructions == 0)

@@ -51,6 +51,7 @@ struct tool_thread {
         /* The hot state while another thread runs. */
         ULong instructions;
         ULong loads;
+        ULong stores;
         ULong busy;
         uint64_t ready[VALUES];
         /* The counter reading that is under way. */
@@ -251,7 +252,7 @@ void threads_check(UInt *guest_state)
         struct tool_thread *thread = threads[running];
 
         if (tool_hot.instructions > thread->sim.look_at)
-                thread_look_at_registers(&tool_hot, &thread->sim);
+                thread_look_at_code(&tool_hot, &thread->sim);
         if (tool_hot.instructions <= tool_hot.instruction_limit)
                 return;
         thread_retire(&tool_hot, &thread->sim, tool_hot.instructions);
@@ -379,6 +380,7 @@ static void save_hot(struct tool_thread *thread)
 {
         thread->instructions = tool_hot.instructions;
         thread->loads = tool_hot.loads;
+        thread->stores = tool_hot.stores;
         thread->busy = tool_hot.busy;
         VG_(memcpy)(thread->ready, tool_hot.ready, sizeof(thread->ready));
 }
@@ -397,6 +399,7 @@ static void switch_to(ThreadId tid)
         tool_thread = &next->sim;
         tool_hot.instructions = next->instructions;
         tool_hot.loads = next->loads;
+        tool_hot.stores = next->stores;
         tool_hot.busy = next->busy;
         VG_(memcpy)(tool_hot.ready, next->ready, sizeof(next->ready));
         machine_thread_runs(&tool_hot, tool_thread);

@@ -93,8 +93,17 @@ def decompositions(memlag, mib):
             for kernel in ("chase", "memread")]
 
 
+def bandwidths(memlag, statements):
+    levels = [bandwidth(memlag, *level) for level in BANDWIDTHS]
+    for level in levels:
+        statements.near(f"{level['level']}: GB/s of one core", level["gbs"],
+                        level["published_gbs"], 0.05)
+    return levels
+
+
 def short(memlag, statements):
     counters_of_stalls(statements, [chase(memlag, *kind) for kind in CHASES])
+    bandwidths(memlag, statements)
     sides(statements, *decompositions(memlag, 48))
 
 
@@ -103,10 +112,7 @@ def full(memlag, statements, directory):
     counters_of_stalls(statements, points)
     classes = decompositions(memlag, 128)
     sides(statements, *classes)
-    levels = [bandwidth(memlag, *level) for level in BANDWIDTHS]
-    for level in levels:
-        statements.near(f"{level['level']}: GB/s of one core", level["gbs"],
-                        level["published_gbs"], 0.25)
+    levels = bandwidths(memlag, statements)
     for name, rows in (("chases", points), ("decomposition", classes),
                        ("bandwidths", levels)):
         experiment.write_csv(directory / f"{name}.csv", rows[0].keys(),

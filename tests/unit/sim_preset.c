@@ -25,6 +25,8 @@ static const struct {
     {"core.lfb_entries", "12"},
     {"core.store_buffer_entries", "56"},
     {"core.load_buffer_entries", "72"},
+    {"core.load_ports", "2"},
+    {"core.store_ports", "1"},
     {"core.lock_cycles", "18"},
     {"arithmetic.multiply_cycles", "3"},
     {"arithmetic.divide_cycles", "26"},

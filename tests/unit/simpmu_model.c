@@ -154,7 +154,7 @@ static void arithmetic_in_a_chain_takes_its_time(void **state)
                 uint64_t now = rig->hot.instructions + rig->hot.stall;
                 uint64_t *value = &rig->hot.ready[POINTER];
                 *value = (*value > now ? *value : now) + latency;
-                thread_look_at_registers(&rig->hot, rig->threads[0]);
+                thread_look_at_code(&rig->hot, rig->threads[0]);
         }
         assert_near((double)now_cycles(rig, 0) / (double)rounds, (double)latency_cycles,
                     0.01);

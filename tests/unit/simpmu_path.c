@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What bounds a core's streams: the intervals of lines on the paths between caches, the
- * places beyond L2 (Little's law), the load buffer, and streams that run on. */
+ * places beyond L2 (Little's law), the load buffer, the ports, and streams that run on.
+ */
 #include "simpmu_rig.h"
 
 static void lines_follow_each_other_at_the_interval(void **state)
@@ -138,6 +139,46 @@ static void the_load_buffer_bounds_the_overlap(void **state)
         assert_near((double)now_cycles(rig, 0) / (double)loads, DRAM_CYCLES / 8.0, 0.05);
 }
 
+/* Cycles of a block of 16 instructions that all hit L1, and those in which nothing
+ * executes. */
+static double block_cycles(uint64_t loads, uint64_t stores, uint64_t *no_execute)
+{
+        const uint64_t rounds = 10000;
+        struct simpmu_params params = default_params();
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        params.load_ports = 2;
+        params.store_ports = 1;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t round = 0; round < rounds; round++) {
+                rig->hot.instructions += 16;
+                rig->hot.loads += loads;
+                rig->hot.stores += stores;
+                thread_look_at_code(&rig->hot, rig->threads[0]);
+        }
+        counters(rig, 0, value);
+        *no_execute = value[SIMPMU_NO_EXECUTE];
+        return (double)value[SIMPMU_CYCLES] / (double)rounds;
+}
+
+/* Four instructions issue in a cycle, of which two can load and one store. */
+static void ports_bound_loads_and_stores(void **state)
+{
+        const struct {
+                uint64_t loads, stores;
+                double cycles;
+        } mixes[] = {{0, 0, 4},  {8, 4, 4}, {12, 0, 6},
+                     {16, 0, 8}, {8, 8, 8}, {0, 16, 16}};
+        uint64_t no_execute;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+                assert_near(block_cycles(mixes[i].loads, mixes[i].stores, &no_execute),
+                            mixes[i].cycles, 0.001);
+                assert_int_equal(no_execute, 0);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -151,6 +192,7 @@ int main(void)
             cmocka_unit_test_teardown(a_stream_that_runs_on_loses_nothing_between_pages,
                                       free_blocks),
             cmocka_unit_test_teardown(the_load_buffer_bounds_the_overlap, free_blocks),
+            cmocka_unit_test_teardown(ports_bound_loads_and_stores, free_blocks),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,8 @@ static inline struct simpmu_params default_params(void)
             .lfb_entries = 12,
             .store_buffer_entries = 56,
             .load_buffer_entries = 224,
+            .load_ports = 4,
+            .store_ports = 4,
             .l1d_bytes = 32 * KIB,
             .l1d_ways = 8,
             .l1d_latency_cycles = 5,

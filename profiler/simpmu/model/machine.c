@@ -169,6 +169,9 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
                     (uint32_t)machine->params.rob_entries,
                     (uint32_t)machine->params.load_buffer_entries,
                     (uint32_t)machine->params.store_buffer_entries);
+        thread->load_slots = machine->params.issue_width / machine->params.load_ports;
+        thread->store_slots = machine->params.issue_width / machine->params.store_ports;
+        thread->ports.clock = start;
         thread->core->runs = NULL; /* the same memory may have been a thread before */
         sampler_init(&thread->sampler, period_loads, seed + k);
 }

@@ -91,12 +91,31 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
         stall_to_hot(hot, thread);
 }
 
-void thread_look_at_registers(struct sim_hot *hot, struct sim_thread *thread)
+/* Loads and stores execute in the slots in which nothing issues because of their ports.
+ */
+static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)
+{
+        struct ports_use *before = &thread->ports;
+        uint64_t passed = hot->instructions + thread->stall - before->clock;
+        double loads = (double)(hot->loads - before->loads) * thread->load_slots;
+        double stores = (double)(hot->stores - before->stores) * thread->store_slots;
+        uint64_t needed = (uint64_t)(loads > stores ? loads : stores);
+
+        if (needed > passed) {
+                thread->stall += needed - passed;
+                hot->busy += needed - passed;
+        }
+        *before = (struct ports_use){hot->loads, hot->stores,
+                                     hot->instructions + thread->stall};
+}
+
+void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
 {
         const uint64_t capacity = thread->loads.capacity;
         uint64_t latest = 0;
 
         thread_retire(hot, thread, hot->instructions);
+        wait_for_ports(hot, thread);
         uint64_t now = hot->instructions + thread->stall;
 #pragma GCC unroll 8
         for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++) {

@@ -60,6 +60,13 @@ struct stored {
         uint64_t line_arrival; /* when the line comes, or came */
 };
 
+/* The loads and stores that had been made when the ports for them were looked at last. */
+struct ports_use {
+        uint64_t loads;
+        uint64_t stores;
+        uint64_t clock;
+};
+
 struct core;
 
 struct sim_thread {
@@ -75,8 +82,11 @@ struct sim_thread {
         uint64_t look_at;    /* the instruction at which the ready times of registers are
                                 looked    at; NEVER_DUE when nothing follows values */
 
-        uint64_t stores_done;  /* when the last store has left the buffer */
-        uint64_t retired; /* as stall, but of retirement; only where that is sampled */
+        uint64_t stores_done; /* when the last store has left the buffer */
+        uint64_t retired;  /* as stall, but of retirement; only where that is sampled */
+        double load_slots; /* for which a load takes the ports, on the average */
+        double store_slots;
+        struct ports_use ports;
         struct sim_counters counters;
         struct activity activity;
         struct sampler sampler;
@@ -165,10 +175,12 @@ static inline void thread_fold(const struct sim_hot *hot, struct sim_thread *thr
                 thread_fold_activity(hot, thread, now);
 }
 
-/* A chain of instructions can be slower than they issue without a load that misses L1.
- * Such a one shows in the ready times of registers, which are looked at a few times in
- * the length of the window: the latest of them holds a place there, as a load does. */
-void thread_look_at_registers(struct sim_hot *hot, struct sim_thread *thread);
+/* What slows a thread down without a load that misses L1 is looked at a few times in the
+ * length of the window. Loads and stores cannot have been made faster than their ports
+ * take them. A chain of instructions can be slower than they issue; such a one shows in
+ * the ready times of registers: the latest of them holds a place in the window, as a load
+ * does. */
+void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread);
 
 /* INSTRUCTION is a locked one or a fence: it waits for all loads and stores before it,
  * and what comes after it for another COST slots. */
