@@ -33,13 +33,10 @@ static int read_units(struct dwarf_file *file)
 
 static struct dwarf_bytes section_bytes(Elf *elf, const char *name)
 {
-        Elf_Scn *scn = elf_section_named(elf, name);
-        Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+        size_t size;
+        const char *data = elf_section_data(elf, name, &size);
 
-        if (!data || !data->d_buf)
-                return (struct dwarf_bytes){NULL, NULL};
-        return (struct dwarf_bytes){data->d_buf,
-                                    (const char *)data->d_buf + data->d_size};
+        return (struct dwarf_bytes){data, data ? data + size : NULL};
 }
 
 static void find_strings(Elf *elf, struct dwarf_bytes *strings)

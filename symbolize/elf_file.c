@@ -222,6 +222,15 @@ Elf_Scn *elf_section_named(Elf *elf, const char *name)
         return NULL;
 }
 
+const char *elf_section_data(Elf *elf, const char *name, size_t *size)
+{
+        Elf_Scn *scn = elf_section_named(elf, name);
+        Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+
+        *size = data && data->d_buf ? data->d_size : 0;
+        return *size > 0 ? data->d_buf : NULL;
+}
+
 Elf_Scn *elf_file_section(const struct elf_file *file, const char *name)
 {
         return elf_section_named(file->elf, name);

@@ -57,6 +57,8 @@ void elf_file_detach(struct elf_file *file);
 
 /* The section NAME, or NULL. */
 Elf_Scn *elf_section_named(Elf *elf, const char *name);
+/* Its bytes, *SIZE of them, as they are in the file; NULL (0 of them) without any. */
+const char *elf_section_data(Elf *elf, const char *name, size_t *size);
 Elf_Scn *elf_file_section(const struct elf_file *file, const char *name);
 
 /* The loaded section that holds the file's virtual address, or NULL. */

@@ -20,6 +20,7 @@ enum part {
         PART_LOCLISTS,
         PART_STR_OFFSETS,
         PART_RNGLISTS,
+        PART_TYPES, /* units of types, before DWARF 5; not those of a package */
         PART_STR,
         PART_ADDR,   /* from the program */
         PART_RANGES, /* from the program, before DWARF 5 */
@@ -30,8 +31,9 @@ static const char *const part_names[PART_COUNT] = {
     [PART_INFO] = ".debug_info",         [PART_ABBREV] = ".debug_abbrev",
     [PART_LINE] = ".debug_line",         [PART_LOC] = ".debug_loc",
     [PART_LOCLISTS] = ".debug_loclists", [PART_STR_OFFSETS] = ".debug_str_offsets",
-    [PART_RNGLISTS] = ".debug_rnglists", [PART_STR] = ".debug_str",
-    [PART_ADDR] = ".debug_addr",         [PART_RANGES] = ".debug_ranges"};
+    [PART_RNGLISTS] = ".debug_rnglists", [PART_TYPES] = ".debug_types",
+    [PART_STR] = ".debug_str",           [PART_ADDR] = ".debug_addr",
+    [PART_RANGES] = ".debug_ranges"};
 
 /* A list of ranges that begins at 0 would mean "the first" to dwarf_ranges(). */
 enum { RANGES_PADDING = 16 };
@@ -43,12 +45,10 @@ struct bytes {
 
 static struct bytes section_bytes(Elf *elf, const char *name)
 {
-        Elf_Scn *scn = elf_section_named(elf, name);
-        Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+        size_t size;
+        const char *data = elf_section_data(elf, name, &size);
 
-        if (!data || !data->d_buf)
-                return (struct bytes){NULL, 0};
-        return (struct bytes){data->d_buf, data->d_size};
+        return (struct bytes){data, size};
 }
 
 static struct bytes from(struct bytes bytes, uint64_t offset)

@@ -98,6 +98,11 @@ build cxx_split_units g++ program.cc -gsplit-dwarf -fdebug-types-section
 readelf -SW cxx_split_units-program.dwo | grep -c '\.debug_info\.dwo' >sections
 [ "$(cat sections)" -gt 1 ] || fail "no units of types in the split file"
 measure cxx_split_units
+# Before DWARF 5 the units of types were in a section of their own.
+build cxx_split_types g++ program.cc -gdwarf-4 -gsplit-dwarf -fdebug-types-section
+separate cxx_split_types
+readelf -SW cxx_split_types-program.dwo | grep -q '\.debug_types\.dwo' || fail "no .debug_types.dwo"
+measure cxx_split_types
 
 # A type's fields in the order of their layout, also those without samples.
 "$MEMLAG" report --by type --format csv c_gcc.db >types.csv
