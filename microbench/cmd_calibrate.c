@@ -22,6 +22,9 @@
 
 static const char name[] = "calibrate";
 
+/* Of the file with what the prefetchers are to be set to again, while they are off. */
+static const char prefetchers_suffix[] = ".prefetchers";
+
 /* More than this makes the result doubtful. */
 static const double ERROR_LIMIT = 0.05;
 
@@ -121,20 +124,25 @@ static int measure_parts(struct survey *survey, json_t *document, double seconds
 
 /* The same under load with the prefetchers off, where they can be switched: only then do
  * threads and delay set the bandwidth finely (H20). */
-static int measure_without_prefetching(struct survey *survey, const char *vendor,
+static int measure_without_prefetching(struct survey *survey,
+                                       const struct machine_identity *identity,
                                        json_t *document, struct diag *diag)
 {
         json_t *conditions = json_object_get(document, "conditions");
         struct prefetchers *prefetchers;
         struct diag reason;
-        if (strcmp(vendor, "GenuineIntel") != 0) {
+        if (strcmp(identity->vendor, "GenuineIntel") != 0) {
                 conditions_add(conditions, "prefetchers-on",
                                "they can be switched on Intel's CPUs only: bandwidth and "
                                "latency under load are with them");
                 return 0;
         }
-        if (prefetchers_off(PREFETCHERS_DEVICES, survey->cpus.cpus, survey->cpus.count,
-                            &prefetchers, &reason) < 0) {
+        char *state = calibration_path(identity, prefetchers_suffix, diag);
+        if (!state)
+                return -ENOMEM;
+        if (prefetchers_off(PREFETCHERS_DEVICES, state, survey->cpus.cpus,
+                            survey->cpus.count, &prefetchers, &reason) < 0) {
+                free(state);
                 conditions_add(conditions, "prefetchers-on",
                                "%s; bandwidth and latency under load are with them",
                                reason.text);
@@ -145,6 +153,7 @@ static int measure_without_prefetching(struct survey *survey, const char *vendor
         if (loaded)
                 json_object_set_new(document, "loaded_without_prefetching", loaded);
         int restored = prefetchers_restore(prefetchers, &reason);
+        free(state);
         if (restored < 0) {
                 *diag = reason;
                 rc = restored;
@@ -266,8 +275,7 @@ static int measure_machine(const struct calibrate_options *options,
                 rc = measure_parts(&survey, document,
                                    options->quick ? QUICK_SECONDS : FULL_SECONDS, diag);
         if (rc == 0)
-                rc = measure_without_prefetching(&survey, identity->vendor, document,
-                                                 diag);
+                rc = measure_without_prefetching(&survey, identity, document, diag);
         if (rc == 0)
                 add_found_conditions(&survey, &interference, document);
         set_noise(&survey, document, clock_seconds() - begin);
@@ -276,6 +284,22 @@ static int measure_machine(const struct calibrate_options *options,
         point_events_free(events);
         cpu_list_free(&survey.cpus);
         return rc;
+}
+
+/* What a killed calibration left switched off is set as it was. */
+static int recover_prefetchers(const struct machine_identity *identity, struct diag *diag)
+{
+        char *state = calibration_path(identity, prefetchers_suffix, diag);
+        if (!state)
+                return -ENOENT;
+        int restored = prefetchers_recover(PREFETCHERS_DEVICES, state, diag);
+        free(state);
+        if (restored > 0)
+                diag_printf(name,
+                            "an earlier calibration was killed: the prefetchers of %d "
+                            "CPUs are set again as they were before it",
+                            restored);
+        return restored < 0 ? restored : 0;
 }
 
 /* Whether the result can be kept is better known before the measuring. */
@@ -495,6 +519,8 @@ int cmd_calibrate(int argc, char **argv)
         } else {
                 document = json_object();
                 rc = document ? check_place(&identity, &diag) : diag_no_memory(&diag);
+                if (rc == 0)
+                        rc = recover_prefetchers(&identity, &diag);
                 if (rc == 0)
                         rc = measure_machine(&options, &identity, document, &diag);
                 if (rc == 0)

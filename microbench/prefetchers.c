@@ -4,15 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MISC_FEATURE_CONTROL = 0x1a4, ALL_OFF = 15 };
+enum { MISC_FEATURE_CONTROL = 0x1a4, ALL_OFF = 15, BOOT_ID_BYTES = 64 };
 
 struct device {
         int fd;
@@ -25,6 +28,8 @@ struct prefetchers {
         size_t count;
         pid_t guardian;
         int leash; /* the guardian restores when its other end sees the end */
+        const char *state;
+        int state_fd; /* locked while this process or the guardian lives */
 };
 
 static int write_value(const struct device *device, uint64_t value)
@@ -38,6 +43,8 @@ static int write_value(const struct device *device, uint64_t value)
 
 static void release(struct prefetchers *prefetchers)
 {
+        if (prefetchers->state_fd >= 0)
+                close(prefetchers->state_fd);
         for (size_t i = 0; i < prefetchers->count; i++)
                 close(prefetchers->devices[i].fd);
         free(prefetchers->devices);
@@ -65,20 +72,129 @@ static int open_device(const char *format, int cpu, struct device *device,
                         cpu, strerror(-rc));
 }
 
-/* The guardian: waits for the end of the process that holds the leash. Returns the number
- * of the first CPU that it could not restore, plus 1. */
-static int guard(const struct prefetchers *prefetchers, int leash)
+/* ---- the state file: the boot's id, then a line with each CPU and its value ----------
+ */
+
+static void read_boot_id(char id[BOOT_ID_BYTES])
 {
-        char byte;
+        FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+        if (!file || !fgets(id, BOOT_ID_BYTES, file))
+                id[0] = '\0';
+        if (file)
+                fclose(file);
+        id[strcspn(id, "\n")] = '\0';
+}
+
+static int open_state(const char *path, int flags, int *fd, struct diag *diag)
+{
+        *fd = open(path, flags | O_RDWR | O_CLOEXEC, 0600);
+        if (*fd < 0)
+                return diag_set(diag, -errno, "cannot write %s: %s", path,
+                                strerror(errno));
+        if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+                return 0;
+        close(*fd);
+        *fd = -1;
+        return diag_set(diag, -EBUSY,
+                        "another calibration has switched the prefetchers (%s); wait for "
+                        "its end",
+                        path);
+}
+
+static int write_state(struct prefetchers *prefetchers, struct diag *diag)
+{
+        char id[BOOT_ID_BYTES];
+        int rc = open_state(prefetchers->state, O_CREAT, &prefetchers->state_fd, diag);
+        if (rc < 0)
+                return rc;
+        read_boot_id(id);
+        bool written = ftruncate(prefetchers->state_fd, 0) == 0 &&
+                       dprintf(prefetchers->state_fd, "%s\n", id) > 0;
+        for (size_t i = 0; written && i < prefetchers->count; i++)
+                written = dprintf(prefetchers->state_fd, "%d %" PRIu64 "\n",
+                                  prefetchers->devices[i].cpu,
+                                  prefetchers->devices[i].before) > 0;
+        if (written && fsync(prefetchers->state_fd) == 0)
+                return 0;
+        rc = diag_set(diag, -errno, "cannot write %s: %s", prefetchers->state,
+                      strerror(errno));
+        unlink(prefetchers->state);
+        return rc;
+}
+
+/* Sets the value of one line. */
+static int recover_line(const char *devices, const char *line, struct diag *diag)
+{
+        struct device device;
+        uint64_t before;
+        int cpu;
+        if (sscanf(line, "%d %" SCNu64, &cpu, &before) != 2 || cpu < 0)
+                return 0; /* cut off: the switching began after the whole was written */
+        int rc = open_device(devices, cpu, &device, diag);
+        if (rc < 0)
+                return rc;
+        rc = write_value(&device, before);
+        close(device.fd);
+        if (rc < 0)
+                return diag_set(diag, rc,
+                                "the prefetchers of CPU %d are off since a calibration "
+                                "was killed, and cannot be restored: %s; write %" PRIu64
+                                " to its MSR 0x1a4",
+                                cpu, strerror(-rc), before);
+        return 1;
+}
+
+int prefetchers_recover(const char *devices, const char *state, struct diag *diag)
+{
+        char line[256], id[BOOT_ID_BYTES];
+        int fd, restored = 0, rc = 0;
+        if (access(state, F_OK) != 0)
+                return 0;
+        rc = open_state(state, 0, &fd, diag);
+        if (rc < 0)
+                return rc;
+        FILE *file = fdopen(fd, "r");
+        if (!file) {
+                close(fd);
+                return diag_no_memory(diag);
+        }
+        read_boot_id(id);
+        bool same_boot = fgets(line, sizeof(line), file) &&
+                         strncmp(line, id, strlen(id)) == 0 && id[0] != '\0';
+        while (rc >= 0 && same_boot && fgets(line, sizeof(line), file)) {
+                rc = recover_line(devices, line, diag);
+                restored += rc > 0;
+        }
+        if (rc >= 0)
+                unlink(state);
+        fclose(file);
+        return rc < 0 ? rc : restored;
+}
+
+/* ---- the guardian ---- */
+
+/* Sets all as they were, and forgets what that was. Returns the number of the first CPU
+ * that failed, plus 1. */
+static int restore_all(const struct prefetchers *prefetchers)
+{
         int failed = 0;
-        while (read(leash, &byte, 1) < 0 && errno == EINTR)
-                ;
         for (size_t i = 0; i < prefetchers->count; i++) {
                 const struct device *device = &prefetchers->devices[i];
                 if (write_value(device, device->before) < 0 && failed == 0)
                         failed = (int)i + 1;
         }
+        if (failed == 0)
+                unlink(prefetchers->state);
         return failed;
+}
+
+/* Waits for the end of the process that holds the leash. */
+static int guard(const struct prefetchers *prefetchers, int leash)
+{
+        char byte;
+        while (read(leash, &byte, 1) < 0 && errno == EINTR)
+                ;
+        return restore_all(prefetchers);
 }
 
 static int start_guardian(struct prefetchers *prefetchers, struct diag *diag)
@@ -119,10 +235,12 @@ static int switch_off(struct prefetchers *prefetchers, struct diag *diag)
         return 0;
 }
 
-int prefetchers_off(const char *devices, const int *cpus, size_t count,
+int prefetchers_off(const char *devices, const char *state, const int *cpus, size_t count,
                     struct prefetchers **prefetchers, struct diag *diag)
 {
         struct prefetchers *new = calloc(1, sizeof(*new));
+        if (new)
+                *new = (struct prefetchers){.state = state, .state_fd = -1};
         if (new)
                 new->devices = calloc(count, sizeof(*new->devices));
         if (!new || !new->devices) {
@@ -136,7 +254,12 @@ int prefetchers_off(const char *devices, const int *cpus, size_t count,
                 new->count += rc == 0;
         }
         if (rc == 0)
+                rc = write_state(new, diag);
+        if (rc == 0) {
                 rc = start_guardian(new, diag);
+                if (rc < 0)
+                        unlink(state);
+        }
         if (rc < 0) {
                 release(new);
                 return rc;
@@ -157,8 +280,10 @@ int prefetchers_restore(struct prefetchers *prefetchers, struct diag *diag)
         close(prefetchers->leash);
         while (waitpid(prefetchers->guardian, &status, 0) < 0 && errno == EINTR)
                 ;
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-                size_t first = WIFEXITED(status) ? (size_t)WEXITSTATUS(status) - 1 : 0;
+        /* A guardian that was killed has not done its work. */
+        int failed = WIFEXITED(status) ? WEXITSTATUS(status) : restore_all(prefetchers);
+        if (failed != 0) {
+                size_t first = (size_t)failed - 1;
                 const struct device *device = &prefetchers->devices[first];
                 rc = diag_set(diag, -EIO,
                               "the prefetchers of CPU %d and perhaps others are still "

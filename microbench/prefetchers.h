@@ -13,12 +13,19 @@
 struct prefetchers;
 
 /* Switches them off on CPUS. DEVICES is the format of the devices' paths. A process of
- * its own keeps what was set before, and sets it again when this one ends in any way.
- * -EACCES, -ENOENT and others when that may not be done: nothing is changed then. */
-int prefetchers_off(const char *devices, const int *cpus, size_t count,
+ * its own keeps what was set before, and sets it again when this one ends in any way. The
+ * file STATE has it too, until then, for the case that both are killed; its directory is
+ * there. -EACCES, -ENOENT and others when that may not be done: nothing is changed then.
+ */
+int prefetchers_off(const char *devices, const char *state, const int *cpus, size_t count,
                     struct prefetchers **prefetchers, struct diag *diag);
 
 /* Sets them as they were, and frees PREFETCHERS. An error says which CPU is not. */
 int prefetchers_restore(struct prefetchers *prefetchers, struct diag *diag);
+
+/* Sets them as a STATE says that was left by processes that were killed since the machine
+ * was started, and removes it. Returns for how many CPUs it did; -EBUSY when whoever made
+ * STATE still runs, -EIO and others with what failed. */
+int prefetchers_recover(const char *devices, const char *state, struct diag *diag);
 
 #endif

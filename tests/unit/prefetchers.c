@@ -26,6 +26,7 @@ static const uint64_t before[CPUS] = {0, 2, 0x100};
 struct rig {
         char directory[64];
         char format[96];
+        char state[96]; /* the file */
 };
 
 static uint64_t value_of(const struct rig *rig, int cpu)
@@ -45,6 +46,7 @@ static int make_devices(void **state)
         strcpy(rig->directory, "/tmp/memlag-msr-XXXXXX");
         assert_non_null(mkdtemp(rig->directory));
         snprintf(rig->format, sizeof(rig->format), "%s/%%d", rig->directory);
+        snprintf(rig->state, sizeof(rig->state), "%s/state", rig->directory);
         for (size_t i = 0; i < CPUS; i++) {
                 char path[128];
                 snprintf(path, sizeof(path), rig->format, cpus[i]);
@@ -65,7 +67,8 @@ static int remove_devices(void **state)
                 snprintf(path, sizeof(path), rig->format, cpus[i]);
                 unlink(path);
         }
-        rmdir(rig->directory);
+        unlink(rig->state);
+        assert_int_equal(rmdir(rig->directory), 0);
         free(rig);
         return 0;
 }
@@ -74,6 +77,13 @@ static void assert_restored(const struct rig *rig)
 {
         for (size_t i = 0; i < CPUS; i++)
                 assert_int_equal(value_of(rig, cpus[i]), before[i]);
+        assert_int_equal(access(rig->state, F_OK), -1);
+}
+
+static void assert_off(const struct rig *rig)
+{
+        for (size_t i = 0; i < CPUS; i++)
+                assert_int_equal(value_of(rig, cpus[i]), before[i] | 15);
 }
 
 static void they_are_off_and_then_as_before(void **state)
@@ -81,10 +91,11 @@ static void they_are_off_and_then_as_before(void **state)
         struct rig *rig = *state;
         struct prefetchers *prefetchers;
         struct diag diag;
-        assert_int_equal(prefetchers_off(rig->format, cpus, CPUS, &prefetchers, &diag),
-                         0);
-        for (size_t i = 0; i < CPUS; i++)
-                assert_int_equal(value_of(rig, cpus[i]), before[i] | 15);
+        assert_int_equal(
+            prefetchers_off(rig->format, rig->state, cpus, CPUS, &prefetchers, &diag), 0);
+        assert_off(rig);
+        assert_int_equal(prefetchers_recover(rig->format, rig->state, &diag), -EBUSY);
+        assert_off(rig);
         assert_int_equal(prefetchers_restore(prefetchers, &diag), 0);
         assert_restored(rig);
 }
@@ -105,8 +116,8 @@ static void a_killed_process_leaves_them_as_before(void **state)
                         struct diag diag;
                         signal(signals[i], SIG_DFL);
                         close(ends[0]);
-                        if (prefetchers_off(rig->format, cpus, CPUS, &prefetchers,
-                                            &diag) < 0 ||
+                        if (prefetchers_off(rig->format, rig->state, cpus, CPUS,
+                                            &prefetchers, &diag) < 0 ||
                             value_of(rig, 1) != (before[1] | 15))
                                 _exit(1);
                         raise(signals[i]);
@@ -121,14 +132,105 @@ static void a_killed_process_leaves_them_as_before(void **state)
         }
 }
 
+/* The only child of PID, which must be a child of this process. */
+static pid_t guardian_of(pid_t pid)
+{
+        char path[64];
+        int guardian = 0;
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+        FILE *children = fopen(path, "r");
+        if (children) {
+                if (fscanf(children, "%d", &guardian) != 1)
+                        guardian = 0;
+                fclose(children);
+        }
+        return guardian;
+}
+
+/* A process that has switched them off and waits for its end; its guardian. */
+static pid_t switched_off_in_child(const struct rig *rig, pid_t *guardian)
+{
+        int ends[2];
+        char byte;
+        assert_int_equal(pipe(ends), 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+                struct prefetchers *prefetchers;
+                struct diag diag;
+                if (prefetchers_off(rig->format, rig->state, cpus, CPUS, &prefetchers,
+                                    &diag) < 0 ||
+                    write(ends[1], "x", 1) != 1)
+                        _exit(1);
+                for (;;)
+                        pause();
+        }
+        close(ends[1]);
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+        close(ends[0]);
+        *guardian = guardian_of(pid);
+        return pid;
+}
+
+static void killed_with_its_guardian_it_leaves_a_state(void **state)
+{
+        struct rig *rig = *state;
+        struct diag diag;
+        pid_t guardian, pid = switched_off_in_child(rig, &guardian);
+        if (guardian == 0) {
+                kill(pid, SIGKILL);
+                waitpid(pid, NULL, 0);
+                print_message("SKIPPED: the kernel does not tell a process's children\n");
+                skip();
+        }
+        kill(guardian, SIGKILL);
+        kill(pid, SIGKILL);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        assert_off(rig);
+        int restored;
+        /* The guardian is another's child, and may be about to end. */
+        do
+                restored = prefetchers_recover(rig->format, rig->state, &diag);
+        while (restored == -EBUSY);
+        assert_int_equal(restored, CPUS);
+        assert_restored(rig);
+        assert_int_equal(prefetchers_recover(rig->format, rig->state, &diag), 0);
+}
+
+static void a_killed_guardian_is_replaced(void **state)
+{
+        struct rig *rig = *state;
+        struct prefetchers *prefetchers;
+        struct diag diag;
+        assert_int_equal(
+            prefetchers_off(rig->format, rig->state, cpus, CPUS, &prefetchers, &diag), 0);
+        pid_t guardian = guardian_of(getpid());
+        if (guardian > 0)
+                kill(guardian, SIGKILL);
+        assert_int_equal(prefetchers_restore(prefetchers, &diag), 0);
+        assert_restored(rig);
+}
+
+/* The registers are new then. */
+static void a_state_of_another_boot_is_not_used(void **state)
+{
+        struct rig *rig = *state;
+        struct diag diag;
+        FILE *file = fopen(rig->state, "w");
+        fputs("00000000-0000-0000-0000-000000000000\n0 7\n1 7\n", file);
+        fclose(file);
+        assert_int_equal(prefetchers_recover(rig->format, rig->state, &diag), 0);
+        assert_restored(rig);
+}
+
 static void what_is_missing_changes_nothing(void **state)
 {
         struct rig *rig = *state;
         struct prefetchers *prefetchers;
         struct diag diag;
         const int more[] = {0, 1, 77};
-        assert_int_equal(prefetchers_off(rig->format, more, 3, &prefetchers, &diag),
-                         -ENOENT);
+        assert_int_equal(
+            prefetchers_off(rig->format, rig->state, more, 3, &prefetchers, &diag),
+            -ENOENT);
         assert_non_null(strstr(diag.text, "/77"));
         assert_restored(rig);
 }
@@ -139,6 +241,12 @@ int main(void)
             cmocka_unit_test_setup_teardown(they_are_off_and_then_as_before, make_devices,
                                             remove_devices),
             cmocka_unit_test_setup_teardown(a_killed_process_leaves_them_as_before,
+                                            make_devices, remove_devices),
+            cmocka_unit_test_setup_teardown(killed_with_its_guardian_it_leaves_a_state,
+                                            make_devices, remove_devices),
+            cmocka_unit_test_setup_teardown(a_killed_guardian_is_replaced, make_devices,
+                                            remove_devices),
+            cmocka_unit_test_setup_teardown(a_state_of_another_boot_is_not_used,
                                             make_devices, remove_devices),
             cmocka_unit_test_setup_teardown(what_is_missing_changes_nothing, make_devices,
                                             remove_devices),
