@@ -16,12 +16,23 @@ struct axis {
         const char *label;
 };
 
+/* What is drawn over one axis; points without the key are left out. */
+struct line {
+        const json_t *curve;
+        const char *key;
+        double factor; /* of the key's values to the axis's unit */
+        const char *label, *colour;
+};
+
+enum { LINES_MAX = 5 };
+
 struct panel {
         int offset;
         const char *title;
-        const json_t *curve;
-        const char *x_key, *y_key;
+        const char *x_key;
         struct axis x, y;
+        struct line lines[LINES_MAX];
+        size_t count;
 };
 
 static double scaled(const struct axis *axis, double value)
@@ -42,17 +53,27 @@ static double y_of(const struct panel *panel, double value)
         return HEIGHT - BOTTOM - scaled(&panel->y, value) * (HEIGHT - TOP - BOTTOM);
 }
 
-static void range(const json_t *curve, const char *key, struct axis *axis)
+static void range(const struct line *line, const char *key, double factor,
+                  struct axis *axis)
 {
         size_t index;
         json_t *point;
-        if (axis->logarithmic)
-                axis->low = INFINITY;
-        json_array_foreach(curve, index, point)
+        json_array_foreach(line->curve, index, point)
         {
-                double value = calibration_number(point, key);
+                double value = factor * calibration_number(point, key);
                 axis->low = fmin(axis->low, value);
                 axis->high = fmax(axis->high, value);
+        }
+}
+
+static void ranges(struct panel *panel)
+{
+        panel->x.low = panel->x.logarithmic ? INFINITY : 0;
+        panel->y.low = panel->y.logarithmic ? INFINITY : 0;
+        for (size_t i = 0; i < panel->count; i++) {
+                const struct line *line = &panel->lines[i];
+                range(line, panel->x_key, 1, &panel->x);
+                range(line, line->key, line->factor, &panel->y);
         }
 }
 
@@ -113,57 +134,109 @@ static void draw_axes(const struct panel *panel, FILE *out)
                 HEIGHT / 2, panel->y.label);
 }
 
-static void draw(struct panel *panel, FILE *out)
+static void draw_line(const struct panel *panel, const struct line *line, FILE *out)
 {
         size_t index;
         json_t *point;
-        range(panel->curve, panel->x_key, &panel->x);
-        range(panel->curve, panel->y_key, &panel->y);
+        char command = 'M';
+        fprintf(out, "<g stroke='%s' fill='%s'><path fill='none' d='", line->colour,
+                line->colour);
+        json_array_foreach(line->curve, index, point)
+        {
+                double y = line->factor * calibration_number(point, line->key);
+                if (isnan(y))
+                        continue;
+                fprintf(out, "%c%.1f %.1f ", command,
+                        x_of(panel, calibration_number(point, panel->x_key)),
+                        y_of(panel, y));
+                command = 'L';
+        }
+        fputs("'/>\n", out);
+        json_array_foreach(line->curve, index, point)
+        {
+                double y = line->factor * calibration_number(point, line->key);
+                if (!isnan(y))
+                        fprintf(out, "<circle cx='%.1f' cy='%.1f' r='2.5'/>\n",
+                                x_of(panel, calibration_number(point, panel->x_key)),
+                                y_of(panel, y));
+        }
+        fputs("</g>\n", out);
+}
+
+/* What each line is, from the bottom up, where there are several. */
+static void draw_legend(const struct panel *panel, FILE *out)
+{
+        for (size_t i = 0; i < panel->count && panel->count > 1; i++)
+                fprintf(out, "<text x='%d' y='%d' class='end' fill='%s'>%s</text>\n",
+                        panel->offset + WIDTH - RIGHT - 6,
+                        HEIGHT - BOTTOM - 10 - 16 * (int)i, panel->lines[i].colour,
+                        panel->lines[i].label);
+}
+
+static void draw(struct panel *panel, FILE *out)
+{
+        ranges(panel);
         if (!(panel->x.high > panel->x.low) || !(panel->y.high > panel->y.low)) {
                 fprintf(out, "<text x='%d' y='%d'>%s: not measured</text>\n",
                         panel->offset + LEFT, HEIGHT / 2, panel->title);
                 return;
         }
         draw_axes(panel, out);
-        fputs("<path class='curve' d='", out);
-        json_array_foreach(panel->curve, index, point)
-            fprintf(out, "%c%.1f %.1f ", index ? 'L' : 'M',
-                    x_of(panel, calibration_number(point, panel->x_key)),
-                    y_of(panel, calibration_number(point, panel->y_key)));
-        fputs("'/>\n", out);
-        json_array_foreach(panel->curve, index, point)
-            fprintf(out, "<circle cx='%.1f' cy='%.1f' r='2.5'/>\n",
-                    x_of(panel, calibration_number(point, panel->x_key)),
-                    y_of(panel, calibration_number(point, panel->y_key)));
+        for (size_t i = 0; i < panel->count; i++)
+                draw_line(panel, &panel->lines[i], out);
+        draw_legend(panel, out);
+}
+
+/* Adds the line if any point has its key. */
+static void add_line(struct panel *panel, struct line line)
+{
+        size_t index;
+        json_t *point;
+        json_array_foreach(line.curve, index, point)
+        {
+                if (isnan(calibration_number(point, line.key)))
+                        continue;
+                panel->lines[panel->count++] = line;
+                return;
+        }
 }
 
 void picture_write(const json_t *calibration, FILE *out)
 {
         const json_t *caches = json_object_get(calibration, "caches");
         const json_t *loaded = json_object_get(calibration, "loaded");
+        const json_t *without =
+            json_object_get(calibration, "loaded_without_prefetching");
+        double cycle_ns = 1 / calibration_number(calibration, "clocks.core_ghz");
         struct panel size = {
             .title = "Latency over size",
-            .curve = json_object_get(caches, "curve"),
             .x_key = "size_bytes",
-            .y_key = "ns",
             .x = {.logarithmic = true, .label = "bytes"},
             .y = {.logarithmic = true, .label = "ns per load"},
         };
         struct panel load = {
             .offset = WIDTH,
             .title = "Latency under load",
-            .curve = json_object_get(loaded, "curve"),
             .x_key = "gbs",
-            .y_key = "latency_ns",
             .x = {.label = "GB/s moved"},
             .y = {.label = "ns per load"},
         };
+        add_line(&size, (struct line){json_object_get(caches, "curve"), "ns", 1, "chase",
+                                      "#036"});
+        add_line(&load, (struct line){json_object_get(loaded, "curve"), "latency_ns", 1,
+                                      "chase", "#036"});
+        add_line(&load, (struct line){json_object_get(loaded, "curve"), "lmrl_cycles",
+                                      cycle_ns, "LMRL of the chase", "#c40"});
+        add_line(&load,
+                 (struct line){json_object_get(loaded, "curve"), "load_lmrl_cycles",
+                               cycle_ns, "LMRL of the loads beside it", "#083"});
+        add_line(&load, (struct line){json_object_get(without, "curve"), "latency_ns", 1,
+                                      "chase, without prefetching", "#888"});
         fprintf(out,
                 "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d'>\n"
                 "<style>text{font:12px sans-serif}.title{font-weight:bold}"
                 ".middle{text-anchor:middle}.end{text-anchor:end}"
-                ".grid{stroke:#ddd;fill:none}.curve{stroke:#036;fill:none}"
-                "circle{fill:#036}</style>\n"
+                ".grid{stroke:#ddd;fill:none}</style>\n"
                 "<rect width='100%%' height='100%%' fill='white'/>\n",
                 2 * WIDTH, HEIGHT);
         draw(&size, out);

@@ -45,6 +45,45 @@ assert latencies[-1] > 10 * latencies[0]
 assert len(xml.dom.minidom.parse(sys.argv[2]).getElementsByTagName("circle")) > 40
 EOF
 
+# Where LMRL was measured it is drawn too, in nanoseconds on the same axis: an LMRL that is
+# the latency in cycles lies on the same points.
+cp -r "$XDG_DATA_HOME" with-lmrl
+/usr/bin/python3 - with-lmrl/memlag/*.json <<'EOF'
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+for point in document["loaded"]["curve"]:
+    point["lmrl_cycles"] = point["latency_ns"] * document["clocks"]["core_ghz"]
+json.dump(document, open(sys.argv[1], "w"))
+EOF
+XDG_DATA_HOME=$PWD/with-lmrl "$MEMLAG" calibrate --show --picture lmrl.svg >out
+/usr/bin/python3 - calibration.json curves.svg lmrl.svg <<'EOF'
+import json
+import sys
+import xml.dom.minidom
+
+loads = len(json.load(open(sys.argv[1]))["loaded"]["curve"])
+
+
+def lines(path):
+    groups = xml.dom.minidom.parse(path).getElementsByTagName("g")
+    return [[(c.getAttribute("cx"), c.getAttribute("cy")) for c in g.getElementsByTagName("circle")]
+            for g in groups]
+
+
+def near(a, b):
+    return all(abs(float(x) - float(y)) < 0.2 for x, y in zip(a, b))
+
+
+plain, both = lines(sys.argv[2]), lines(sys.argv[3])
+if loads >= 2:
+    assert len(plain) == 2 and len(both) == 3, (len(plain), len(both))
+    assert len(both[1]) == len(both[2]) == loads
+    assert all(near(a, b) for a, b in zip(both[1], both[2])), both
+    assert "LMRL" in open(sys.argv[3]).read() and "LMRL" not in open(sys.argv[2]).read()
+EOF
+
 # The simulated host has the measured latency of memory.
 "$MEMLAG" record --source sim --sim-cpu host -o host.db -- "$MEMLAG" bench chase --size 64M --passes 1 \
         2>err || fail "$(cat err)"
