@@ -270,6 +270,13 @@ static int measure_machine(const struct calibrate_options *options,
                                "%s; the LMRL at each load is not measured, and its "
                                "threshold is derived from the latency",
                                reason.text);
+        struct sample_event *samples = NULL;
+        if (rc == 0 && events &&
+            sample_event_find(survey.cpus.cpus[0], &samples, &reason) < 0)
+                conditions_add(json_object_get(document, "conditions"), "no-samples",
+                               "%s; the sampling latency at each load is not measured",
+                               reason.text);
+        survey.samples = samples;
         survey.events = events;
         if (rc == 0)
                 rc = measure_parts(&survey, document,
@@ -281,6 +288,7 @@ static int measure_machine(const struct calibrate_options *options,
         set_noise(&survey, document, clock_seconds() - begin);
         if (survey.progress)
                 fputs("\r\033[K", stderr);
+        sample_event_free(samples);
         point_events_free(events);
         cpu_list_free(&survey.cpus);
         return rc;
@@ -419,7 +427,8 @@ static void show_loaded(const json_t *document)
                 return;
         printf("\n%-8s %14s %14s", "delay", "GB/s", "ns beside it");
         if (counted)
-                printf(" %12s %12s %12s", "LMRL cycles", "load's LMRL", "FB full %");
+                printf(" %12s %12s %12s %12s", "LMRL cycles", "sampled", "load's LMRL",
+                       "FB full %");
         putchar('\n');
         json_array_foreach(json_object_get(loaded, "curve"), index, point)
         {
@@ -428,6 +437,7 @@ static void show_loaded(const json_t *document)
                        calibration_number(point, "latency_ns"));
                 if (counted) {
                         show_counted(point, "lmrl_cycles", 1);
+                        show_counted(point, "sampling_latency_cycles", 1);
                         show_counted(point, "load_lmrl_cycles", 1);
                         show_counted(point, "load_fb_full_share", 100);
                 }

@@ -227,6 +227,9 @@ void picture_write(const json_t *calibration, FILE *out)
                                       "chase", "#036"});
         add_line(&load, (struct line){json_object_get(loaded, "curve"), "lmrl_cycles",
                                       cycle_ns, "LMRL of the chase", "#c40"});
+        add_line(&load, (struct line){json_object_get(loaded, "curve"),
+                                      "sampling_latency_cycles", cycle_ns,
+                                      "samples of the chase", "#a0a"});
         add_line(&load,
                  (struct line){json_object_get(loaded, "curve"), "load_lmrl_cycles",
                                cycle_ns, "LMRL of the loads beside it", "#083"});

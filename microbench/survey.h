@@ -12,6 +12,7 @@
 #include "loaded.h"
 #include "measure.h"
 #include "point_counters.h"
+#include "point_samples.h"
 
 struct survey {
         struct cpu_list cpus;
@@ -24,7 +25,8 @@ struct survey {
         double end_seconds;      /* by clock_seconds: from then on, few rounds for each */
         bool quick;              /* fewer points */
         bool progress;           /* told on stderr */
-        const struct point_events *events; /* for the LMRL; NULL: not counted */
+        const struct point_events *events;  /* for the LMRL; NULL: not counted */
+        const struct sample_event *samples; /* for the sampling latency; NULL: none */
 
         double core_ghz;
         double idle_ns;     /* of memory */
@@ -61,7 +63,8 @@ json_t *survey_memory(struct survey *survey, struct diag *diag);
 json_t *survey_core(struct survey *survey, struct diag *diag);
 
 /* Reads and writes over the number of threads, peaks, and what saturates; what one thread
- * reads and writes in each cache: {"levels": [{"level", "size_bytes", "read_gbs", ...}]}. */
+ * reads and writes in each cache: {"levels": [{"level", "size_bytes", "read_gbs", ...}]}.
+ */
 json_t *survey_bandwidth(struct survey *survey, struct diag *diag);
 
 /* Latency beside a load of growing bandwidth, and its knee. */

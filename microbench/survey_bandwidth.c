@@ -237,6 +237,7 @@ struct loaded_point {
         double gbs[TURNS];    /* of the load */
         size_t turns;
         struct point_counts chase, load; /* of the last turn */
+        struct sampled_latency sampled;  /* of the chase, in all turns */
 };
 
 static int count_threads(const struct survey *survey, const struct load *load,
@@ -273,6 +274,22 @@ static int visit_counted(struct survey *survey, struct chase *chase,
         return rc;
 }
 
+/* A visit of which samples are taken, and not the time, as sampling takes some of it. */
+static int visit_sampled(struct survey *survey, struct chase *chase,
+                         const struct load *load, struct loaded_point *point,
+                         struct diag *diag)
+{
+        struct series ignored = {0};
+        if (!survey->samples)
+                return 0;
+        struct point_samples *samples = point_samples_start(survey->samples, diag);
+        if (!samples)
+                return -EIO;
+        survey_visit(survey, chase, load, &ignored);
+        point_samples_stop(samples, &point->sampled);
+        return 0;
+}
+
 static int loaded_turn(struct survey *survey, struct chase *chase, size_t visits,
                        struct loaded_point *point, struct diag *diag)
 {
@@ -290,6 +307,8 @@ static int loaded_turn(struct survey *survey, struct chase *chase, size_t visits
         if (rc < 0)
                 return rc;
         rc = visit_counted(survey, chase, load, visits, point, diag);
+        if (rc == 0)
+                rc = visit_sampled(survey, chase, load, point, diag);
         point->gbs[point->turns++] = load_stop(load);
         return rc;
 }
@@ -315,6 +334,14 @@ static int measure_loads(struct survey *survey, struct chase *chase,
         return 0;
 }
 
+static double sampling_cycles(const struct loaded_point *point)
+{
+        enum { ENOUGH = 20 };
+        const struct sampled_latency *sampled = &point->sampled;
+        return sampled->samples >= ENOUGH ? sampled->cycles / (double)sampled->samples
+                                          : NAN;
+}
+
 static json_t *point_json(const struct survey *survey, const struct loaded_point *loaded,
                           const struct load_point *point, double error)
 {
@@ -323,6 +350,7 @@ static json_t *point_json(const struct survey *survey, const struct loaded_point
                       "delay_nops", (int)loaded->delay_nops, "gbs", point->gbs,
                       "latency_ns", point->ns, "error", error);
         add_measured(json, "lmrl_cycles", loaded->chase.lmrl_cycles);
+        add_measured(json, "sampling_latency_cycles", sampling_cycles(loaded));
         add_measured(json, "load_lmrl_cycles", loaded->load.lmrl_cycles);
         add_measured(json, "load_fb_full_share", loaded->load.fb_full_share);
         return json;
@@ -361,6 +389,7 @@ static json_t *loaded_json(const struct survey *survey, json_t *curve,
             json_pack("{s:O, s:f, s:o}", "curve", curve, "idle_ns", survey->idle_ns,
                       "knee_gbs", isnan(knee) ? json_null() : json_real(knee));
         add_measured(loaded, "idle_lmrl_cycles", idle->chase.lmrl_cycles);
+        add_measured(loaded, "idle_sampling_latency_cycles", sampling_cycles(idle));
         if (!isnan(knee))
                 add_measured(loaded, "lmrl_threshold_cycles",
                              curve_lmrl_at(points, count, knee));
@@ -397,13 +426,15 @@ json_t *survey_loaded(struct survey *survey, struct diag *diag)
         json_t *result = NULL, *curve = json_array();
         idle->chase = (struct point_counts){NAN, NAN};
         /* One CPU has no other to load it, and without a PMU nothing to count either. */
-        if (count > 0 || survey->events) {
+        if (count > 0 || survey->events || survey->samples) {
                 rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
                                 &chase, diag);
                 if (rc == 0) {
                         if (survey->events)
                                 rc = visit_counted(survey, &chase, NULL, LOADED_VISITS,
                                                    idle, diag);
+                        if (rc == 0)
+                                rc = visit_sampled(survey, &chase, NULL, idle, diag);
                         if (rc == 0)
                                 rc = measure_loads(survey, &chase, loaded, count, diag);
                         chase_close(&chase);

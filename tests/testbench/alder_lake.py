@@ -58,6 +58,20 @@ class AlderLake(PebsCase):
             self.assertAlmostEqual(point["lmrl_cycles"], 150, delta=0.01)
             self.assertNotIn("load_lmrl_cycles", point)
 
+    def test_calibrate_measures_sampling_latency(self):
+        """Of the chase, at each load: that of the scripted loads from DRAM, exactly."""
+        loaded = json.loads(self.text("calibrate/export.out"))["loaded"]
+        self.assertAlmostEqual(loaded["idle_sampling_latency_cycles"], 400, delta=1e-6)
+        for point in loaded["curve"]:
+            self.assertAlmostEqual(point["sampling_latency_cycles"], 400, delta=1e-6)
+
+    def test_calibrate_without_msr(self):
+        """The module msr is not loaded: that is said, with the remedy."""
+        conditions = {row["condition"]: row["meaning"] for row in
+                      json.loads(self.text("calibrate/export.out"))["conditions"]}
+        self.assertIn("/dev/cpu/0/msr", conditions["prefetchers-on"])
+        self.assertIn("load the module msr", conditions["prefetchers-on"])
+
     def test_recording_has_the_measured_lmrl(self):
         """As a fact of the machine, whose origin is the calibration."""
         facts = self.recording("calibrate/record.db").rows(

@@ -16,6 +16,8 @@ enum { PHASES_MAX = 16, RATES_MAX = 24 };
 
 struct phase {
         u64 length_ns;
+        bool has_access;
+        struct published_access access; /* that whoever runs is making */
         int rates;
         struct {
                 u64 config;
@@ -139,8 +141,16 @@ u64 script_rate(const struct script *script, u64 config, u64 now_ns)
 
 bool script_published(const struct script *script, struct published_access *access)
 {
-        u64 at;
+        const struct phase *phase;
+        u64 at, time_ns = ktime_get_ns() - script->begin_ns;
 
+        if (script->repeats)
+                div64_u64_rem(time_ns, phases_ns(script), &time_ns);
+        phase = phase_at(script, 0, &time_ns, NULL);
+        if (phase->has_access) {
+                *access = phase->access;
+                return true;
+        }
         return script->published &&
                !copy_from_user_nofault(&at, (void __user *)script->published,
                                        sizeof(at)) &&
@@ -170,6 +180,22 @@ static int parse_phase(struct script *script, u64 length_ms)
         if (!length_ms)
                 return -EINVAL;
         script->phase[script->phases++].length_ns = length_ms * NSEC_PER_MSEC;
+        return 0;
+}
+
+static int parse_access(struct script *script, u64 data_src, u32 latency)
+{
+        struct phase *phase = &script->phase[script->phases - 1];
+
+        if (!script->phases)
+                return -EINVAL;
+        phase->has_access = true;
+        phase->access = (struct published_access){
+                .ip = 0x401000,
+                .addr = 0x602000,
+                .data_src = data_src,
+                .latency = latency,
+        };
         return 0;
 }
 
@@ -203,6 +229,8 @@ static int parse_line(struct script *script, const char *line)
                 return parse_phase(script, a);
         if (sscanf(line, "rate %llx %llu", &a, &b) == 2)
                 return parse_rate(script, a, b);
+        if (sscanf(line, "access %llx %llu", &a, &b) == 2)
+                return parse_access(script, a, b);
         if (!strcmp(line, "repeat")) {
                 script->repeats = true;
                 return 0;
