@@ -321,13 +321,15 @@ static void give_up(struct heap_transport *transport, struct image *image)
         sim_ring_discard(&image->ring);
 }
 
-/* Whether a record that was begun keeps all others waiting. */
-static bool is_stuck(struct image *image)
+/* Whether a record that was begun keeps all others waiting. Where records come, MOVED,
+ * the producers only tell faster than they are listened to. */
+static bool is_stuck(struct image *image, bool moved)
 {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-        if (!__atomic_load_n(&image->ring.slice->producer_waits, __ATOMIC_SEQ_CST)) {
+        if (moved ||
+            !__atomic_load_n(&image->ring.slice->producer_waits, __ATOMIC_SEQ_CST)) {
                 image->stuck_since_ns = 0;
                 return false;
         }
@@ -493,8 +495,9 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
                 struct image *image = &transport->images[number];
                 /* Looked at before the ring: what it holds then is all. */
                 bool ended = has_ended(transport, number);
+                uint64_t tail = image->ring.tail;
                 rc = take_records(transport, number, handler, context, diag);
-                if (image->damaged || is_stuck(image))
+                if (image->damaged || is_stuck(image, image->ring.tail != tail))
                         give_up(transport, image);
                 if (ended)
                         retire(transport, number);

@@ -5,12 +5,14 @@
  *
  * heap_consume OUTPUT PROGRAM [ARGUMENT...]; an empty OUTPUT: nothing is printed. With
  * FRAMES in the environment, the call stacks follow; with PEAK, the most memory that it
- * took itself in KiB is the last thing on its error output. */
+ * took itself in KiB is the last thing on its error output; with SLOW, it works that many
+ * ns of its own processor time on each event. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "heap_transport.h"
@@ -24,6 +26,7 @@ enum { POLL_MS = 50, KEPT_EVENTS = 1000 };
 struct consumer {
         struct heap_transport *transport;
         FILE *out; /* NULL: nothing is printed */
+        int64_t slow_ns;
         struct heap_event kept[KEPT_EVENTS];
         size_t count;
 };
@@ -62,9 +65,19 @@ static void let_go(struct consumer *consumer, const struct heap_event *event)
         heap_event_release(consumer->transport, event);
 }
 
+static int64_t own_time_ns(void)
+{
+        struct timespec time;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+        return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 static int take_event(void *context, const struct heap_event *event)
 {
         struct consumer *consumer = context;
+        int64_t end_ns = consumer->slow_ns ? own_time_ns() + consumer->slow_ns : 0;
+        while (end_ns && own_time_ns() < end_ns)
+                ;
         struct heap_event *place = &consumer->kept[consumer->count % KEPT_EVENTS];
         if (consumer->count++ >= KEPT_EVENTS)
                 let_go(consumer, place);
@@ -97,7 +110,9 @@ int main(int argc, char **argv)
                 _exit(127);
         }
         static struct consumer consumer;
-        consumer = (struct consumer){.transport = transport, .out = out};
+        const char *slow = getenv("SLOW");
+        consumer = (struct consumer){
+            .transport = transport, .out = out, .slow_ns = slow ? atoll(slow) : 0};
         int status;
         bool ended = false;
         while (!ended) {

@@ -105,6 +105,11 @@ for line in open("events"):
 sys.exit((begun, ended, len(live)) != (400000, 400000, 0))
 END
 
+# Threads that tell faster than they are listened to wait, for seconds if need be, and
+# nothing of what they tell is lost.
+SLOW=4000 same 0 ./threads
+[ "$(grep -c ' alloc malloc .* 0x' events)" -ge 400000 ] || fail "slow: blocks are missing"
+
 # Stacks go with the process that told them: those of many processes, one after the other,
 # take no more memory than those of a few. Each tells 4096 stacks of some 100 frames.
 cat >stacks.c <<'END'
