@@ -83,14 +83,35 @@ struct known_place {
         uint32_t place;
 };
 
+static struct known_place *known_new(void)
+{
+        const size_t bytes = KNOWN_GROUPS * KNOWN_IN_GROUP * sizeof(struct known_place);
+        struct known_place *known =
+            aligned_alloc(KNOWN_IN_GROUP * sizeof(struct known_place), bytes);
+
+        if (known)
+                memset(known, 0, bytes);
+        return known;
+}
+
+static struct known_place *known_group(const struct sweep *sweep, uint32_t state,
+                                       uint64_t ip)
+{
+        return &sweep->known[hash_number(state, ip) % KNOWN_GROUPS * KNOWN_IN_GROUP];
+}
+
+void place_expect(const struct sweep *sweep, uint32_t state, uint64_t ip)
+{
+        if (sweep->known)
+                __builtin_prefetch(known_group(sweep, state, ip));
+}
+
 int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t state,
                 uint64_t ip, uint32_t *index)
 {
-        if (!sweep->known && !(sweep->known = calloc(KNOWN_GROUPS * KNOWN_IN_GROUP,
-                                                     sizeof(*sweep->known))))
+        if (!sweep->known && !(sweep->known = known_new()))
                 return -ENOMEM;
-        struct known_place *group =
-            &sweep->known[hash_number(state, ip) % KNOWN_GROUPS * KNOWN_IN_GROUP];
+        struct known_place *group = known_group(sweep, state, ip);
 
         for (int i = 0; i < KNOWN_IN_GROUP; i++)
                 if (group[i].ip == ip && group[i].state == state) {

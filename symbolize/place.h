@@ -12,6 +12,8 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
 /* The same for an address that many samples may have, in what the past called STATE. */
 int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t state,
                 uint64_t ip, uint32_t *index);
+/* Tells that this will be asked soon. */
+void place_expect(const struct sweep *sweep, uint32_t state, uint64_t ip);
 /* What SAMPLE's data address fell into. */
 int place_of_data(struct sweep *sweep, const struct timeline *timeline,
                   const struct raw_sample *sample, struct target *target);

@@ -97,7 +97,7 @@ static void take_row(const struct samples *samples, struct raw_sample *sample)
             .stack = raw_index(row, 5, raw->stack_ids, raw->stack_count),
             .process = RAW_NONE,
             .stack_depth = RAW_NONE};
-        if (sqlite3_column_type(row, 6) != SQLITE_NULL) {
+        if (samples->in_frames && sqlite3_column_type(row, 6) != SQLITE_NULL) {
                 int64_t depth = sqlite3_column_int64(row, 6);
 
                 if (depth >= 0 && depth < RAW_NONE)
@@ -110,10 +110,14 @@ static void take_row(const struct samples *samples, struct raw_sample *sample)
 
 int samples_next(struct samples *samples, struct raw_sample *sample, struct diag *diag)
 {
+        if (!samples->rows)
+                return 0;
         int rc = sqlite3_step(samples->rows);
 
-        if (rc == SQLITE_DONE)
+        if (rc == SQLITE_DONE) { /* SQLite would begin anew */
+                samples_close(samples);
                 return 0;
+        }
         if (rc != SQLITE_ROW)
                 return sqlite_error(samples, diag);
         take_row(samples, sample);

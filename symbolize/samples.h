@@ -34,8 +34,8 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag);
 /* Begins with the earliest sample (again). 0 or a negative errno value. */
 int samples_begin(struct samples *samples, struct diag *diag);
-/* The next one, of equal times that with the lower id. 1; 0 after the last one; or a
- * negative errno value. */
+/* The next one, of equal times that with the lower id. 1; 0 after the last one, however
+ * often it is called then; or a negative errno value. */
 int samples_next(struct samples *samples, struct raw_sample *sample, struct diag *diag);
 void samples_close(struct samples *samples);
 

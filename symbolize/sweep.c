@@ -293,20 +293,43 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
 
 /* ---- passes ---- */
 
+/* So many samples are read before the first of them is looked at: what is known of their
+ * places is then already on its way from memory. */
+enum { AHEAD = 16 };
+
+/* How many there are in SAMPLES now, 0 at the end, or a negative errno value. */
+static int read_ahead(struct sweep *sweep, struct raw_sample *samples, struct diag *diag)
+{
+        int count = 0, more = 1;
+
+        while (count < AHEAD &&
+               (more = samples_next(&sweep->samples, &samples[count], diag)) > 0) {
+                uint32_t process = samples[count].process;
+
+                if (process != RAW_NONE)
+                        place_expect(sweep, sweep->pasts[process].state,
+                                     samples[count].ip);
+                count++;
+        }
+        return more < 0 ? more : count;
+}
+
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag)
 {
-        struct raw_sample sample;
+        struct raw_sample samples[AHEAD];
         struct sample_location location;
-        int more, error = samples_begin(&sweep->samples, diag);
+        int count, error = samples_begin(&sweep->samples, diag);
 
         restart(sweep);
-        while (!error && (more = samples_next(&sweep->samples, &sample, diag)) != 0) {
-                if (more < 0)
-                        return more;
-                if (locate(sweep, &sample, &location) < 0)
-                        return diag_no_memory(diag);
-                error = visit(context, &sample, &location);
+        while (!error && (count = read_ahead(sweep, samples, diag)) != 0) {
+                if (count < 0)
+                        return count;
+                for (int i = 0; i < count && !error; i++) {
+                        if (locate(sweep, &samples[i], &location) < 0)
+                                return diag_no_memory(diag);
+                        error = visit(context, &samples[i], &location);
+                }
         }
         return error;
 }
