@@ -204,9 +204,7 @@ static int read_recorded(struct analysis *a, struct recorded *recorded, struct d
             "SELECT count(*), coalesce(sum(d.level <> 'NA'), 0),"
             " coalesce(sum(s.latency_cycles IS NOT NULL), 0),"
             " coalesce(sum(d.tlb <> 'NA'), 0), coalesce(sum(d.snoop <> 'NA'), 0)"
-            " FROM sample AS s LEFT JOIN data_source AS d USING (data_source_id)"
-            " WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
-            " ELSE d.op <> 'NA' OR d.level <> 'NA' END";
+            " FROM sample AS s" STATEMENT_MEMORY_SAMPLES;
         sqlite3_stmt *row;
         int code = statement_prepare(a->db, sql, &row, diag);
         if (code)

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "pairs.h"
 #include "statement.h"
 
@@ -39,8 +40,10 @@ struct sums {
 struct callers {
         struct frame *frames; /* by location, innermost first */
         size_t frame_count;
+        size_t frame_capacity;
         struct stack *stacks; /* by stack_id */
         size_t stack_count;
+        size_t stack_capacity;
         uint32_t *function_frame; /* some frame of each function */
         struct pairs tree;        /* pair I, of parent node and function, is node I + 1 */
         struct sums *own;         /* of each node */
@@ -53,18 +56,6 @@ static int no_memory(struct diag *diag)
 }
 
 /* ---- reading ---- */
-
-/* Makes room for one more of COUNT items; the room doubles at powers of two. */
-static int reserve(void **items, size_t count, size_t item_bytes)
-{
-        if (count & (count - 1))
-                return 0;
-        void *grown = reallocarray(*items, count ? 2 * count : 1, item_bytes);
-        if (!grown)
-                return -ENOMEM;
-        *items = grown;
-        return 0;
-}
 
 typedef int take_row(struct callers *callers, sqlite3_stmt *row);
 
@@ -93,11 +84,10 @@ static const char frames_sql[] =
 
 static int take_frame(struct callers *callers, sqlite3_stmt *row)
 {
-        void *frames = callers->frames;
         if (callers->frame_count >= NONE ||
-            reserve(&frames, callers->frame_count, sizeof(*callers->frames)))
+            array_reserve(&callers->frames, &callers->frame_capacity,
+                          callers->frame_count, sizeof(*callers->frames)))
                 return -ENOMEM;
-        callers->frames = frames;
         callers->frames[callers->frame_count++] =
             (struct frame){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
                            (uint32_t)sqlite3_column_int64(row, 2)};
@@ -125,11 +115,10 @@ static int take_stack(struct callers *callers, sqlite3_stmt *row)
                                    ? NULL
                                    : find_stack(callers, sqlite3_column_int64(row, 1));
         uint32_t parent_index = parent ? (uint32_t)(parent - callers->stacks) : NONE;
-        void *stacks = callers->stacks;
         if (callers->stack_count >= NONE ||
-            reserve(&stacks, callers->stack_count, sizeof(*callers->stacks)))
+            array_reserve(&callers->stacks, &callers->stack_capacity,
+                          callers->stack_count, sizeof(*callers->stacks)))
                 return -ENOMEM;
-        callers->stacks = stacks;
         callers->stacks[callers->stack_count++] =
             (struct stack){.stack_id = sqlite3_column_int64(row, 0),
                            .location_id = sqlite3_column_int64(row, 2),
@@ -209,10 +198,8 @@ static int grow_tree(struct callers *callers)
 }
 
 #define MEMORY_SAMPLES                                                                   \
-        "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id)"                  \
-        " LEFT JOIN data_source AS d USING (data_source_id) "                            \
-        "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"               \
-        " ELSE d.op <> 'NA' OR d.level <> 'NA' END "
+        "FROM sample AS s LEFT JOIN attribution AS a USING "                             \
+        "(sample_id)" STATEMENT_MEMORY_SAMPLES
 
 /* A sample without a stack has no callers, only a place. */
 static int take_sample(struct callers *callers, sqlite3_stmt *row)

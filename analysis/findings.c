@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "grouping.h"
 #include "latencies.h"
 #include "pairs.h"
@@ -50,15 +51,10 @@ static int read_sources(struct db *db, struct pass *pass, struct diag *diag)
                                      &rows, diag);
         size_t capacity = 0;
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                if (pass->source_count == capacity) {
-                        capacity = capacity ? 2 * capacity : 64;
-                        struct data_source *grown =
-                            reallocarray(pass->sources, capacity, sizeof(*grown));
-                        if (!grown) {
-                                code = diag_no_memory(diag);
-                                break;
-                        }
-                        pass->sources = grown;
+                if (array_reserve(&pass->sources, &capacity, pass->source_count,
+                                  sizeof(*pass->sources))) {
+                        code = diag_no_memory(diag);
+                        break;
                 }
                 code = 0;
                 pass->sources[pass->source_count++] = (struct data_source){
@@ -209,17 +205,13 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
                    : latencies_add(&pass->latencies, line, sample.latency_cycles);
 }
 
-/* Those of memory: a data source that is NA says that there was no access. */
 static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, a.location_id,"
             " a.object_id, a.field_id, s.stall_ns "
-            "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id) "
-            "LEFT JOIN data_source AS d USING (data_source_id) "
-            "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
-            " ELSE d.op <> 'NA' OR d.level <> 'NA' END "
-            "ORDER BY s.sample_id";
+            "FROM sample AS s LEFT JOIN attribution AS a USING "
+            "(sample_id)" STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id";
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0)

@@ -7,6 +7,13 @@
 
 struct sqlite3_stmt;
 
+/* The samples s that are of memory, with their data source d: one that is NA says that
+ * there was no access. To be followed by AND, or what follows WHERE. */
+#define STATEMENT_MEMORY_SAMPLES                                                         \
+        " LEFT JOIN data_source AS d USING (data_source_id) "                            \
+        "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"               \
+        " ELSE d.op <> 'NA' OR d.level <> 'NA' END "
+
 /* Compiles SQL into *STATEMENT; the caller finalizes it. */
 int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                       struct diag *diag);
