@@ -336,11 +336,17 @@ static int load_host(struct sim_preset *preset, struct diag *diag)
         char *file = host_file(diag);
         if (!file)
                 return -ENOENT;
-        int rc = access(file, F_OK) == 0
-                     ? load_file(file, preset, diag)
-                     : diag_set(diag, -ENOENT,
-                                "there is no calibration of this machine; make one with "
-                                "'memlag calibrate'");
+        struct diag reason;
+        int rc = -ENOENT;
+        if (access(file, F_OK) != 0)
+                diag_set(diag, rc,
+                         "there is no calibration of this machine; make one with "
+                         "'memlag calibrate'");
+        else if ((rc = load_file(file, preset, &reason)) < 0)
+                diag_set(diag, rc,
+                         "the calibration of this machine does not fit this memlag; make "
+                         "it anew with 'memlag calibrate' (%.800s)",
+                         reason.text);
         free(file);
         strcpy(preset->name, SIM_PRESET_HOST);
         return rc;

@@ -102,6 +102,15 @@ database = sqlite3.connect(sys.argv[2])
 assert latency and 0.9 < latency / expected < 1.1, (latency, expected)
 EOF
 
+# One that an earlier memlag made, which knew fewer parameters.
+mkdir -p old/memlag
+for file in "$XDG_DATA_HOME"/memlag/*.conf; do
+        grep -v "^core.rob_entries" "$file" >"old/memlag/${file##*/}"
+done
+XDG_DATA_HOME=$PWD/old "$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "an old host was taken"
+[ "$(wc -l <err)" -eq 1 ] || fail "an old host: $(cat err)"
+grep -q "make it anew with 'memlag calibrate'.*core.rob_entries is missing" err || fail "no remedy: $(cat err)"
+
 # ---- bad conditions ---------------------------------------------------------------------
 # noted NAME FILE: the condition is among FILE's notes.
 noted()
