@@ -3,7 +3,6 @@
  * What is measured, and how, is the survey's. */
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "calibration.h"
+#include "calibration_show.h"
 #include "clock.h"
 #include "command.h"
 #include "conditions.h"
@@ -229,6 +229,39 @@ static void add_found_conditions(const struct survey *survey,
         conditions_add_interference(conditions, interference);
 }
 
+/* What is known before the measuring. */
+static void describe(const struct calibrate_options *options,
+                     const struct machine_identity *identity, size_t cpus,
+                     json_t *document)
+{
+        char start[sizeof("2000-01-01T00:00:00Z")];
+        struct tm utc;
+        time_t now = time(NULL);
+        strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+        json_object_set_new(document, "format", json_integer(CALIBRATION_FORMAT));
+        json_object_set_new(document, "made", json_string(start));
+        json_object_set_new(document, "memlag_version", json_string(MEMLAG_VERSION));
+        json_object_set_new(document, "quick", json_boolean(options->quick));
+        json_object_set_new(document, "machine", machine_json(identity));
+        json_object_set_new(document, "conditions", conditions_find(cpus));
+}
+
+/* The PMU's, of CPU; what it has not stays NULL, and that is said. */
+static void find_events(int cpu, json_t *conditions, struct point_events **events,
+                        struct sample_event **samples)
+{
+        struct diag reason;
+        if (point_events_find(events, &reason) < 0)
+                conditions_add(conditions, "no-pmu",
+                               "%s; the LMRL at each load is not measured, and its "
+                               "threshold is derived from the latency",
+                               reason.text);
+        else if (sample_event_find(cpu, samples, &reason) < 0)
+                conditions_add(conditions, "no-samples",
+                               "%s; the sampling latency at each load is not measured",
+                               reason.text);
+}
+
 static int measure_machine(const struct calibrate_options *options,
                            const struct machine_identity *identity, json_t *document,
                            struct diag *diag)
@@ -241,9 +274,6 @@ static int measure_machine(const struct calibrate_options *options,
             .quick = options->quick,
             .progress = isatty(STDERR_FILENO),
         };
-        char start[sizeof("2000-01-01T00:00:00Z")];
-        struct tm utc;
-        time_t now = time(NULL);
         double begin = clock_seconds();
         struct interference interference;
         interference_begin(&interference);
@@ -255,27 +285,13 @@ static int measure_machine(const struct calibrate_options *options,
                 cpu_list_free(&survey.cpus);
                 return rc;
         }
-        strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-        json_object_set_new(document, "format", json_integer(CALIBRATION_FORMAT));
-        json_object_set_new(document, "made", json_string(start));
-        json_object_set_new(document, "memlag_version", json_string(MEMLAG_VERSION));
-        json_object_set_new(document, "quick", json_boolean(options->quick));
-        json_object_set_new(document, "machine", machine_json(identity));
-        json_object_set_new(document, "conditions", conditions_find(survey.cpus.count));
+        describe(options, identity, survey.cpus.count, document);
         rc = cpu_pin(survey.cpus.cpus[0], diag);
         struct point_events *events = NULL;
-        struct diag reason;
-        if (rc == 0 && point_events_find(&events, &reason) < 0)
-                conditions_add(json_object_get(document, "conditions"), "no-pmu",
-                               "%s; the LMRL at each load is not measured, and its "
-                               "threshold is derived from the latency",
-                               reason.text);
         struct sample_event *samples = NULL;
-        if (rc == 0 && events &&
-            sample_event_find(survey.cpus.cpus[0], &samples, &reason) < 0)
-                conditions_add(json_object_get(document, "conditions"), "no-samples",
-                               "%s; the sampling latency at each load is not measured",
-                               reason.text);
+        if (rc == 0)
+                find_events(survey.cpus.cpus[0], json_object_get(document, "conditions"),
+                            &events, &samples);
         survey.samples = samples;
         survey.events = events;
         if (rc == 0)
@@ -348,135 +364,6 @@ static int keep(const struct machine_identity *identity, const json_t *document,
 
 /* ---- showing ---- */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-        const char *text = json_string_value(json_object_get(object, key));
-        return text ? text : "";
-}
-
-static void show_levels(const json_t *document)
-{
-        const json_t *levels =
-            json_object_get(json_object_get(document, "caches"), "levels");
-        size_t index;
-        json_t *level;
-        printf("%-8s %14s %14s %10s %10s\n", "cache", "measured KiB", "reported KiB",
-               "ns", "cycles");
-        json_array_foreach(levels, index, level) printf(
-            "L%-7.0f %14.0f %14.0f %10.2f %10.1f\n", calibration_number(level, "level"),
-            calibration_number(level, "size_bytes") / 1024,
-            calibration_number(level, "reported_bytes") / 1024,
-            calibration_number(level, "latency_ns"),
-            calibration_number(level, "latency_cycles"));
-        json_array_foreach(json_object_get(document, "memory"), index, level) printf(
-            "node %-3.0f %14s %14s %10.2f %10.1f\n", calibration_number(level, "node"),
-            "-", "-", calibration_number(level, "latency_ns"),
-            calibration_number(level, "latency_cycles"));
-}
-
-static void show_bandwidth(const json_t *document)
-{
-        const json_t *bandwidth = json_object_get(document, "bandwidth");
-        size_t index;
-        json_t *point;
-        printf("\n%-8s %14s %14s %14s\n", "threads", "read GB/s", "write GB/s",
-               "triad GB/s");
-        json_array_foreach(json_object_get(bandwidth, "threads"), index, point) printf(
-            "%-8.0f %14.1f %14.1f %14.1f\n", calibration_number(point, "threads"),
-            calibration_number(point, "read_gbs"), calibration_number(point, "write_gbs"),
-            calibration_number(point, "triad_gbs"));
-        double saturating = calibration_number(bandwidth, "saturating_threads");
-        if (saturating > 0)
-                printf("Saturated with %.0f thread%s.\n", saturating,
-                       saturating == 1 ? "" : "s");
-        else if (json_array_size(json_object_get(bandwidth, "threads")) > 1)
-                printf("Not saturated: each more thread still adds bandwidth.\n");
-}
-
-/* A column of what only a PMU tells. */
-static void show_counted(const json_t *point, const char *key, double factor)
-{
-        double value = calibration_number(point, key);
-        if (isnan(value))
-                printf(" %12s", "-");
-        else
-                printf(" %12.1f", value * factor);
-}
-
-static void show_lmrl(const json_t *loaded)
-{
-        double idle = calibration_number(loaded, "idle_lmrl_cycles");
-        double threshold = calibration_number(loaded, "lmrl_threshold_cycles");
-        if (isnan(idle))
-                return;
-        printf("LMRL of the chase: idle %.1f cycles", idle);
-        if (isnan(threshold))
-                printf(".\n");
-        else
-                printf(", where the latency has grown by a quarter %.1f.\n", threshold);
-}
-
-static void show_loaded(const json_t *document)
-{
-        const json_t *loaded = json_object_get(document, "loaded");
-        size_t index;
-        json_t *point;
-        bool counted = json_object_get(loaded, "idle_lmrl_cycles");
-        show_lmrl(loaded);
-        if (json_array_size(json_object_get(loaded, "curve")) == 0)
-                return;
-        printf("\n%-8s %14s %14s", "delay", "GB/s", "ns beside it");
-        if (counted)
-                printf(" %12s %12s %12s %12s", "LMRL cycles", "sampled", "load's LMRL",
-                       "FB full %");
-        putchar('\n');
-        json_array_foreach(json_object_get(loaded, "curve"), index, point)
-        {
-                printf("%-8.0f %14.2f %14.1f", calibration_number(point, "delay_nops"),
-                       calibration_number(point, "gbs"),
-                       calibration_number(point, "latency_ns"));
-                if (counted) {
-                        show_counted(point, "lmrl_cycles", 1);
-                        show_counted(point, "sampling_latency_cycles", 1);
-                        show_counted(point, "load_lmrl_cycles", 1);
-                        show_counted(point, "load_fb_full_share", 100);
-                }
-                putchar('\n');
-        }
-        double knee = calibration_number(loaded, "knee_gbs");
-        if (isnan(knee))
-                printf("The latency never grew by a quarter: no knee.\n");
-        else
-                printf("The latency has grown by a quarter at %.1f GB/s.\n", knee);
-}
-
-static void show(const json_t *document)
-{
-        const json_t *machine = json_object_get(document, "machine");
-        size_t index;
-        json_t *condition;
-        printf("%s, %.0f CPUs%s; measured %s%s\n", text_of(machine, "cpu"),
-               calibration_number(machine, "cpus"),
-               json_is_true(json_object_get(machine, "virtual")) ? ", virtual" : "",
-               text_of(document, "made"),
-               json_is_true(json_object_get(document, "quick")) ? " (quick)" : "");
-        printf("core %.3f GHz, TSC %.3f GHz; worst error %.1f %%\n",
-               calibration_number(document, "clocks.core_ghz"),
-               calibration_number(document, "clocks.tsc_ghz"),
-               100 * calibration_number(document, "noise.worst_error"));
-        json_array_foreach(json_object_get(document, "conditions"), index, condition)
-            printf("note: %s: %s\n", text_of(condition, "condition"),
-                   text_of(condition, "meaning"));
-        putchar('\n');
-        show_levels(document);
-        printf("TLB      first level %.0f pages, second %.0f; a walk adds %.1f ns\n",
-               calibration_number(document, "tlb.first_pages"),
-               calibration_number(document, "tlb.second_pages"),
-               calibration_number(document, "tlb.walk_ns"));
-        show_bandwidth(document);
-        show_loaded(document);
-}
-
 /* Into a directory that is there: a mistyped path is an error. */
 static int draw(const json_t *document, const char *path, struct diag *diag)
 {
@@ -499,7 +386,7 @@ static int print(const struct calibrate_options *options, const json_t *document
                 json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
                 putchar('\n');
         } else {
-                show(document);
+                calibration_show(document);
         }
         if (fflush(stdout) != 0)
                 return diag_set(diag, -errno, "cannot write the result: %s",

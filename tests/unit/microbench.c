@@ -362,6 +362,63 @@ static void a_round_is_the_time_of_all_threads(void **state)
         cpu_list_free(&cpus);
 }
 
+enum { WINDOWS = 4, WINDOW_ROUNDS = 6, WINDOW_DATA = 1 << 20 };
+
+static struct {
+        const char *data;
+        uint64_t begins[1 + WINDOW_ROUNDS], bytes[1 + WINDOW_ROUNDS]; /* of each run */
+        size_t runs;
+} windows_seen;
+
+static int map_data(struct kernel_share *share, struct diag *diag)
+{
+        int rc = buffer_map(WINDOW_DATA, PAGES_SMALL, -1, &share->buffer, diag);
+        windows_seen.data = share->buffer.addr;
+        return rc;
+}
+
+static void note_window(struct kernel_share *share, uint64_t passes)
+{
+        (void)passes;
+        windows_seen.begins[windows_seen.runs] =
+            (uint64_t)((const char *)share->buffer.addr - windows_seen.data);
+        windows_seen.bytes[windows_seen.runs++] = kernel_part_bytes(share->parameters);
+}
+
+/* All of the data once, to warm up, and then as many equal parts as asked for, in turns.
+ */
+static void rounds_go_over_one_window_after_the_other(void **state)
+{
+        (void)state;
+        static const struct kernel noter = {.name = "note",
+                                            .prepare = map_data,
+                                            .run = note_window,
+                                            .count = count_nothing};
+        struct kernel_parameters parameters = {.size_bytes = WINDOW_DATA,
+                                               .windows = WINDOWS,
+                                               .threads = 1,
+                                               .passes = 1,
+                                               .node = -1};
+        struct measurement rounds[WINDOW_ROUNDS];
+        struct cpu_list cpus;
+        struct diag diag;
+        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
+        assert_int_equal(
+            measure(&noter, &parameters, &cpus, rounds, WINDOW_ROUNDS, &diag), 0);
+        cpu_list_free(&cpus);
+        assert_int_equal(windows_seen.runs, 1 + WINDOW_ROUNDS);
+        assert_int_equal(windows_seen.bytes[0], WINDOW_DATA);
+        uint64_t window = windows_seen.bytes[1];
+        assert_true(window > 0.95 * WINDOW_DATA / WINDOWS &&
+                    window <= WINDOW_DATA / WINDOWS);
+        for (size_t i = 0; i < WINDOW_ROUNDS; i++) {
+                assert_int_equal(windows_seen.bytes[1 + i], window);
+                assert_int_equal(windows_seen.begins[1 + i], i % WINDOWS * window);
+        }
+        parameters.windows = WINDOW_DATA;
+        assert_int_equal(measure(&noter, &parameters, &cpus, rounds, 1, &diag), -EINVAL);
+}
+
 static void sharing_adds_are_all_done(void **state)
 {
         (void)state;
@@ -415,6 +472,7 @@ int main(void)
             cmocka_unit_test(counts_follow_the_papers),
             cmocka_unit_test(every_kernel_runs),
             cmocka_unit_test(a_round_is_the_time_of_all_threads),
+            cmocka_unit_test(rounds_go_over_one_window_after_the_other),
             cmocka_unit_test(sharing_adds_are_all_done),
             cmocka_unit_test(what_cannot_be_is_refused),
         };
