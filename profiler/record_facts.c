@@ -78,7 +78,10 @@ static int set_model(struct db *db, const struct source_options *source,
         }
         if (rc == 0)
                 rc = db_run_set_text(db, "sim_detail",
-                                     source->sim_caches_only ? "cache" : "full", diag);
+                                     source->sim_caches_only ? "cache"
+                                     : source->sim_branches  ? "branches"
+                                                             : "full",
+                                     diag);
         return rc;
 }
 

@@ -62,7 +62,8 @@ static const struct argp_option option_table[] = {
      "sim: 499, pebs: 4001, of all operations on ibs: 250000)",
      0},
     {"freq", KEY_FREQ, "HZ", 0,
-     "Sample each CPU HZ times a second (clock: 4000 by default), or under sim each second "
+     "Sample each CPU HZ times a second (clock: 4000 by default), or under sim each "
+     "second "
      "that loads hold up what is behind them",
      0},
     {"ldlat", KEY_LDLAT, "CYCLES", 0,
@@ -86,8 +87,9 @@ static const struct argp_option option_table[] = {
      "Its prefetchers: off (default), on, or some of l1-next,l1-ip-stride,l2-streamer,"
      "l2-adjacent",
      1},
-    {"sim-detail", KEY_SIM_DETAIL, "full|cache", 0,
-     "Follow which values wait for which (default), or simulate the caches only, faster",
+    {"sim-detail", KEY_SIM_DETAIL, "full|cache|branches", 0,
+     "Follow which values wait for which (default), or simulate the caches only, faster, "
+     "or predict branches as well, slower",
      1},
     {"sim-list", KEY_SIM_LIST, NULL, 0,
      "Print the parameters of the chosen CPU with their values and units", 1},
@@ -213,8 +215,11 @@ static void set_detail(struct record_options *options, struct argp_state *state,
                        const char *detail)
 {
         options->source.sim_caches_only = strcmp(detail, "cache") == 0;
-        if (!options->source.sim_caches_only && strcmp(detail, "full") != 0)
-                usage_error(state, "--sim-detail: '%s' is none of full and cache",
+        options->source.sim_branches = strcmp(detail, "branches") == 0;
+        if (!options->source.sim_caches_only && !options->source.sim_branches &&
+            strcmp(detail, "full") != 0)
+                usage_error(state,
+                            "--sim-detail: '%s' is none of full, cache and branches",
                             detail);
 }
 

@@ -153,11 +153,14 @@ static int deliver_counters(struct sink *sink, image_key image,
             SIMPMU_COUNTER_LIST(COUNTER)
 #undef COUNTER
         };
-        for (size_t i = 0; i < SIMPMU_COUNTER_COUNT; i++)
+        const size_t count = (counters->header.flags & SIMPMU_BRANCHES) != 0
+                                 ? SIMPMU_COUNTER_COUNT
+                                 : SIMPMU_MISPREDICTS;
+        for (size_t i = 0; i < count; i++)
                 events[i].value = counters->value[i];
         return sink_counters(sink, (int64_t)counters->start_ns,
                              (int64_t)counters->header.time_ns, image,
-                             counters->header.tid, events, SIMPMU_COUNTER_COUNT, diag);
+                             counters->header.tid, events, count, diag);
 }
 
 static int deliver_alloc(struct sink *sink, image_key image, struct simpmu_alloc *alloc,

@@ -160,6 +160,7 @@ struct source_options {
         const char *const *sim_set; /* "key=value", NULL-terminated */
         uint32_t sim_prefetch;      /* a bit of each simpmu_prefetcher that is on */
         bool sim_caches_only;       /* without data flow: nothing waits for values */
+        bool sim_branches;          /* that are predicted wrongly cost their time */
         /* Counters that are no measure of anything, NULL-terminated; NULL: none known. */
         const char *const *unusable_counters;
 };

@@ -106,6 +106,7 @@ static void fill_control(struct simpmu_control *control,
         control->no_heap = !options->heap;
         control->prefetch = options->sim_prefetch;
         control->caches_only = options->sim_caches_only;
+        control->branches = options->sim_branches;
         control->version = SIMPMU_VERSION;
         control->magic = SIMPMU_MAGIC;
 }

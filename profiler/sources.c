@@ -27,7 +27,7 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
                     "-a and -C; see memlag doctor for sources that do",
                     ops->name);
         if ((options->sim_cpu || options->sim_set || options->sim_prefetch ||
-             options->sim_caches_only) &&
+             options->sim_caches_only || options->sim_branches) &&
             ops != &source_sim)
                 return diag_set(diag, -EINVAL, "source %s knows no --sim options",
                                 ops->name);

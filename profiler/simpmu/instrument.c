@@ -6,16 +6,19 @@
  *  - at each exit, what carries the ready times of values over to the next block
  *    (instrument_ready.c), slow arithmetic included, of which VEX's operations are the
  *    measure;
+ *  - before that the test of a branch's prediction (instrument_branch.c);
  *  - where an instruction could not be decoded, the call that tells so. */
 #include "instrument.h"
 
 #include "pub_tool_mallocfree.h"
 
 static Bool follow_values = True;
+static Bool follow_branches;
 
-void instrument_set_detail(Bool caches_only)
+void instrument_set_detail(Bool values, Bool branches)
 {
-        follow_values = !caches_only;
+        follow_values = values;
+        follow_branches = branches;
 }
 
 static VG_REGPARM(1) void call_unhandled(Addr ip)
@@ -165,6 +168,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
             .start = closure->readdr,
             .sites = sites_of_block(closure->nraddr),
             .follow = follow_values,
+            .follow_branches = follow_values && follow_branches,
         };
         Bool registers_done = False;
         Int i = 0;
@@ -178,6 +182,10 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         count_stretch(&pass, i);
         for (; i < in->stmts_used; i++) {
                 Bool exit = in->stmts[i]->tag == Ist_Exit;
+                if (exit) {
+                        ready_begin_exit(&pass);
+                        branch_add_conditional(&pass, in->stmts[i]);
+                }
                 if (exit && !registers_done) {
                         registers_done = registers_stay(&pass, i + 1);
                         ready_add_exit(
@@ -191,6 +199,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         }
         if (in->jumpkind == Ijk_NoDecode)
                 add_unhandled(&pass);
+        ready_begin_exit(&pass);
+        branch_add_indirect(&pass);
         ready_add_exit(&pass, NULL, depend_unread_after(in->jumpkind));
         access_drop_unused_slots(&pass);
         return pass.out;

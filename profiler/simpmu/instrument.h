@@ -28,12 +28,14 @@ struct pass {
         ULong used;                    /* values that something waits for */
         ULong told;                    /* slots that an exit has looked at for good */
         Addr ip;
+        Bool follow_branches; /* how they are predicted */
         Bool follow;          /* which values wait for which */
         Bool excluded;        /* the current instruction is the heap tracker's */
         Bool unit_used;       /* by the current instruction */
         UInt index;           /* counted instructions before the current one */
         UInt counted;         /* those that the code emitted so far adds */
         IRExpr *instructions; /* counted, in the generated code */
+        IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
         UInt counted_at_exit; /* these at the last exit that wrote ready times */
         UInt loads;           /* that have a slot of their own */
 };
@@ -68,9 +70,17 @@ void *site_new(struct pass *pass, SizeT bytes);
 /* What the current instruction waits for when it uses a value; its memory lives as long
  * as the translation. */
 struct waits ready_waits(struct pass *pass, struct depend depends);
+/* Control may leave here: what ready_add_exit needs of the time before the branch. */
+void ready_begin_exit(struct pass *pass);
 /* Control may leave here, under GUARD when more of the block comes after, else NULL:
  * registers get their ready times, all at once, but for those in UNREAD, a mask. */
 void ready_add_exit(struct pass *pass, IRExpr *guard, ULong unread);
+
+/* ---- instrument_branch.c ---- */
+
+/* Each goes before registers get their ready times: of EXIT, and of the block's end. */
+void branch_add_conditional(struct pass *pass, const IRStmt *exit);
+void branch_add_indirect(struct pass *pass);
 
 /* ---- instrument_access.c ---- */
 

@@ -32,13 +32,19 @@ static VG_REGPARM(1) void call_late(const struct late_registers *registers)
         tool_hot.late = 0;
 }
 
-/* In the generated code: when the block's first instruction issued. */
-static IRExpr *issue_time(struct pass *pass)
+void ready_begin_exit(struct pass *pass)
 {
-        IRExpr *now = ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
-                                ir_read_hot(pass, &tool_hot.stall));
+        IRExpr *counted;
+        IRExpr *now;
 
-        return ir_binary(pass, Ity_I64, Iop_Sub64, now, ir_constant(pass->counted));
+        if (!pass->follow)
+                return;
+        counted = pass->instructions != NULL ? pass->instructions
+                                             : ir_read_hot(pass, &tool_hot.instructions);
+        now = ir_binary(pass, Ity_I64, Iop_Add64, counted,
+                        ir_read_hot(pass, &tool_hot.stall));
+        pass->issued =
+            ir_binary(pass, Ity_I64, Iop_Sub64, now, ir_constant(pass->counted));
 }
 
 /* Ready times, each read once, as they were before an exit wrote any. */
@@ -53,7 +59,7 @@ static IRExpr *ready_through(struct pass *pass, struct times *times,
 
         if (times->of[number] == NULL)
                 times->of[number] = number == ISSUE_TIME
-                                        ? issue_time(pass)
+                                        ? pass->issued
                                         : ir_read_hot(pass, &tool_hot.ready[number]);
         return delay == 0 ? times->of[number]
                           : ir_binary(pass, Ity_I64, Iop_Add64, times->of[number],

@@ -107,7 +107,7 @@ static void after_options(void)
                      tool_allocate, sample_write);
         tool_machine.samples_stalls = control->period_ns != 0;
         tool_machine.prefetch = control->prefetch;
-        instrument_set_detail(control->caches_only != 0);
+        instrument_set_detail(control->caches_only == 0, control->branches != 0);
         tool_machine.one_load_waits = control->caches_only != 0;
         start_ns = ring_time_before_exec();
         threads_start(start_ns);

@@ -43,6 +43,7 @@
         X(load_ports, "core.load_ports", "loads/cycle", 0.1, 16)                         \
         X(store_ports, "core.store_ports", "stores/cycle", 0.1, 16)                      \
         X(lock_cycles, "core.lock_cycles", "cycles", 0, 1000)                            \
+        X(mispredict_cycles, "branch.mispredict_cycles", "cycles", 0, 1000)              \
         X(multiply_cycles, "arithmetic.multiply_cycles", "cycles", 1, 1000)              \
         X(divide_cycles, "arithmetic.divide_cycles", "cycles", 1, 1000)                  \
         X(divide_interval_cycles, "arithmetic.divide_interval_cycles", "cycles", 1,      \
@@ -129,6 +130,7 @@ struct simpmu_control {
         uint32_t heaps_cut_off;  /* atomic: processes that cannot tell of their heap */
         uint32_t prefetch;       /* a bit of each simpmu_prefetcher that is on */
         uint32_t caches_only;    /* 1: nothing waits for values */
+        uint32_t branches;       /* 1: they are predicted, which may be wrong */
         /* 1: the heap tracker of a target that runs as it is notes the time stamp counter
          * in the place of time_ns. */
         uint32_t time_in_ticks;
@@ -296,7 +298,8 @@ struct simpmu_sample {
         X(DEMAND_RFO, "offcore_requests.demand_rfo", "events")                           \
         X(OFFCORE, "offcore_response.demand_data_rd.l3_miss", "events")                  \
         X(DRAM_READ, "dram.read_bytes", "bytes")                                         \
-        X(DRAM_WRITE, "dram.write_bytes", "bytes")
+        X(DRAM_WRITE, "dram.write_bytes", "bytes")                                       \
+        X(MISPREDICTS, "br_misp_retired.all_branches", "events")
 
 enum simpmu_counter {
 #define SIMPMU_ENUM(symbol, name, unit) SIMPMU_##symbol,
@@ -304,6 +307,9 @@ enum simpmu_counter {
 #undef SIMPMU_ENUM
             SIMPMU_COUNTER_COUNT
 };
+
+/* flags of SIMPMU_COUNTERS: without it the last counter stands for nothing */
+#define SIMPMU_BRANCHES 1u
 
 /* header.time_ns is the end of the reading; intervals begin at multiples of
  * interval_ns, so only the first and last reading of a thread are shorter. */

@@ -151,7 +151,9 @@ static void reading_end(struct tool_thread *thread, ULong end_ns)
                               running_now ? tool_hot.busy : thread->busy, value);
         if (value[SIMPMU_CYCLES] == thread->last_value[SIMPMU_CYCLES])
                 return;
-        record = ring_begin(SIMPMU_COUNTERS, 0, end_ns, thread->lwp, sizeof(*record));
+        record = ring_begin(SIMPMU_COUNTERS,
+                            ring_control()->branches != 0 ? SIMPMU_BRANCHES : 0, end_ns,
+                            thread->lwp, sizeof(*record));
         if (record == NULL)
                 return;
         ring_set_time(record, end_ns);

@@ -111,9 +111,9 @@ void sample_write(const struct sim_sample *sample);
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host,
                  IRType guest_word, IRType host_word);
-/* CACHES_ONLY: blocks instrumented from now on do not follow which values wait for which,
- * nor what arithmetic takes. */
-void instrument_set_detail(Bool caches_only);
+/* What blocks instrumented from now on follow: which values wait for which and what
+ * arithmetic takes; with that, how branches are predicted. */
+void instrument_set_detail(Bool values, Bool branches);
 /* instrument_sites.c: a translation has gone. */
 void instrument_discard(Addr block, VexGuestExtents extents);
 

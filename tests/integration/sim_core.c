@@ -95,6 +95,19 @@ static void add_simple(long steps, int chained)
         }
 }
 
+/* A branch that nobody can predict, decided by one bit of a generator; MASK 0: by none.
+ */
+static void branch_at_random(long steps, uint64_t mask)
+{
+        uint64_t random = 1;
+
+        for (long i = 0; i < steps; i++) {
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                uint64_t taken = random >> 40 & mask;
+                __asm__ volatile("test %0, %0\n jnz 1f\n nop\n 1:" : : "r"(taken) : "cc");
+        }
+}
+
 static void count_locked(long steps)
 {
         uint64_t count = 0;
@@ -143,6 +156,10 @@ int main(int argc, char **argv)
                 add_simple(steps, 1);
         else if (strcmp(kernel, "simple-independent") == 0)
                 add_simple(steps, 0);
+        else if (strcmp(kernel, "branch-random") == 0)
+                branch_at_random(steps, 1);
+        else if (strcmp(kernel, "branch-never") == 0)
+                branch_at_random(steps, 0);
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
         else if (strcmp(kernel, "gather") == 0)

@@ -13,6 +13,7 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
     "l1d.latency_cycles": 5,
     "core.issue_width": 4,
     "core.lock_cycles": 18,
+    "branch.mispredict_cycles": 16,
     "arithmetic.multiply_cycles": 3,
     "float.add_cycles": 4,
     "float.divide_cycles": 14,
@@ -75,6 +76,25 @@ expect("chase in L1", per_step("chase-l1")[CYCLES], PRESET["l1d.latency_cycles"]
 expect("4 simple instructions in a chain", per_step("simple-chain")[CYCLES], 4, 0.03)
 expect("4 independent ones", per_step("simple-independent")[CYCLES], 7 / 4, 0.15)
 
+# Half of the random branches are mispredicted, after each of which come on the average two
+# steps of the generator (a multiplication and an addition), a shift, a mask and the test.
+MISPREDICTED = "br_misp_retired.all_branches"
+PREDICTED = ("--sim-detail", "branches")
+never = per_step("branch-never", *PREDICTED)
+if never[MISPREDICTED] > 0.01:
+    sys.exit(f"branches never taken: {never[MISPREDICTED]:.3f} mispredicted a step")
+branches = per_step("branch-random", *PREDICTED)
+expect("random branches: mispredicted", branches[MISPREDICTED], 0.5, 0.04)
+cost = branches[CYCLES] / branches[MISPREDICTED]
+penalty = PRESET["branch.mispredict_cycles"]
+if not penalty + 4 <= cost <= penalty + 12:
+    sys.exit(f"random branches: {cost:.1f} cycles for each wrong prediction")
+
+# Where nothing predicts them, nothing is said of it, and nothing waits.
+followed = per_step("branch-random")
+if MISPREDICTED in followed or followed[CYCLES] > branches[CYCLES] / 2:
+    sys.exit(f"branches that are not predicted: {followed}")
+
 # A locked instruction waits for the one before.
 expect("locked increments", per_step("lock")[CYCLES], PRESET["core.lock_cycles"], 0.06)
 
@@ -86,6 +106,7 @@ if prefetching[CYCLES] > 0.6 * without[CYCLES]:
     sys.exit(f"prefetching: {prefetching[CYCLES]:.0f} cycles, without {without[CYCLES]:.0f}")
 # Caches only: the same misses, but the chain's loads do not wait for each other.
 assert totals("nothing")[1] == "full"
+assert totals("nothing", *PREDICTED)[1] == "branches"
 assert totals("nothing", "--sim-detail", "cache")[1] == "cache"
 report = subprocess.run([MEMLAG, "report", "-i", "core.db"], check=True, capture_output=True)
 if b"caches only" not in report.stdout.splitlines()[0]:

@@ -92,6 +92,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->stlb_latency = in_slots(machine, params->stlb_latency_cycles);
         machine->walk_latency = in_slots(machine, params->page_walk_cycles);
         machine->huge_walk_latency = in_slots(machine, params->huge_walk_cycles);
+        machine->mispredict_cost = in_slots(machine, params->mispredict_cycles);
         machine->lock_cost = in_slots(machine, params->lock_cycles);
         machine->sample_latency = in_slots(machine, ldlat_cycles);
         machine->cores = allocate(machine->core_count * sizeof(*machine->cores));
@@ -217,6 +218,7 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
         value[SIMPMU_STALLS_L3] = activity->stalls[ACTIVITY_L3] / cycle;
         value[SIMPMU_STALLS_LDM] = activity->stalls[ACTIVITY_LDM] / cycle;
         value[SIMPMU_SB_FULL] = counters->sb_full_slots / cycle;
+        value[SIMPMU_MISPREDICTS] = counters->mispredicts;
         value[SIMPMU_SQ_FULL] = counters->sq_full_slots / cycle;
         value[SIMPMU_DEMAND_READ] = counters->demand_read_lines;
         value[SIMPMU_DEMAND_RFO] = counters->demand_rfo_lines;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "../protocol.h"
+#include "branch.h"
 #include "cache.h"
 #include "contest.h"
 #include "dram.h"
@@ -81,6 +82,7 @@ struct core {
         struct path from_beyond;      /* to L2 */
         struct line_queue queue;      /* of requests beyond L2 */
         uint64_t queue_full_until;    /* demand requests have waited for a place */
+        struct branch_predictor predictor;
         struct stream streams[STREAMS];
         uint32_t next_stream; /* the one to replace next */
         struct strided_load strided_loads[STRIDE_LOADS];
@@ -140,11 +142,12 @@ struct machine {
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;
-        uint64_t forward_slack;  /* stored values that come within it are there */
-        uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
-        uint64_t sample_latency; /* loads of at least this latency qualify */
-        bool samples_stalls;     /* instead: by the time that loads hold up retirement */
-        bool one_load_waits;     /* a line on its way counts as there to all others */
+        uint64_t forward_slack;   /* stored values that come within it are there */
+        uint64_t mispredict_cost; /* from a branch's execution to what comes after it */
+        uint64_t lock_cost;       /* of a locked instruction or fence; 0: no such thing */
+        uint64_t sample_latency;  /* loads of at least this latency qualify */
+        bool samples_stalls;      /* instead: by the time that loads hold up retirement */
+        bool one_load_waits;      /* a line on its way counts as there to all others */
         uint32_t fill_buffers;
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */
         uint32_t core_count; /* of all nodes */

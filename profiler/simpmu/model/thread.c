@@ -91,6 +91,19 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
         stall_to_hot(hot, thread);
 }
 
+void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t decided,
+                       uint64_t cost)
+{
+        thread_retire(hot, thread, hot->instructions);
+        uint64_t now = hot->instructions + thread->stall;
+
+        thread->counters.mispredicts++;
+        thread->stall += later(now, decided) + cost - now;
+        if (thread->look_at != NEVER_DUE)
+                thread->look_at = hot->instructions; /* no chain begins before that */
+        stall_to_hot(hot, thread);
+}
+
 /* Loads and stores execute in the slots in which nothing issues because of their ports.
  */
 static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)

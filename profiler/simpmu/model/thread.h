@@ -3,7 +3,7 @@
  * and stores in its reorder window, and its fill buffers. (When its registers will have
  * their values is in hot.h.) Times are slots on the thread's own clock.
  *
- * Not modelled: mispredicted branches, sharing of fill buffers by threads on one core. */
+ * Not modelled: sharing of fill buffers by threads on one core. */
 #ifndef SIMPMU_MODEL_THREAD_H
 #define SIMPMU_MODEL_THREAD_H
 
@@ -27,6 +27,7 @@ struct sim_counters {
         uint64_t fb_full_slots;
         uint64_t sb_full_slots; /* stalled for a place in the store buffer */
         uint64_t sq_full_slots;
+        uint64_t mispredicts;       /* branches */
         uint64_t demand_read_lines; /* asked beyond L2 */
         uint64_t demand_rfo_lines;
         uint64_t dram_read_lines;
@@ -181,6 +182,11 @@ static inline void thread_fold(const struct sim_hot *hot, struct sim_thread *thr
  * the ready times of registers: the latest of them holds a place in the window, as a load
  * does. */
 void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread);
+
+/* A branch, the last instruction counted, turns out at DECIDED to go another way than
+ * predicted: what comes after it issues COST slots later. */
+void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t decided,
+                       uint64_t cost);
 
 /* INSTRUCTION is a locked one or a fence: it waits for all loads and stores before it,
  * and what comes after it for another COST slots. */

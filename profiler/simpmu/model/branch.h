@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What the core predicts of branches: the direction of conditional ones and the target of
+ * indirect ones. Knows nothing of time, nor of how branches are written.
+ *
+ * Directions are predicted after TAGE (A. Seznec and P. Michaud, "A case for (partially)
+ * tagged geometric history length branch prediction", JILP 8, 2006): a counter of each
+ * branch, and tables of counters found by the branch and ever longer histories, of which
+ * the longest that knows the case is believed. Targets likewise (ITTAGE), by the history
+ * of targets.
+ *
+ * A branch that goes the same way for long is settled: it is predicted to go on so, and
+ * neither looked up nor part of the history until it once does not. Generated code makes
+ * that test itself. */
+#ifndef SIMPMU_MODEL_BRANCH_H
+#define SIMPMU_MODEL_BRANCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BRANCH_TABLES         4u
+#define BRANCH_TABLE_ENTRIES  2048u
+#define BRANCH_TARGET_TABLES  3u
+#define BRANCH_TARGET_ENTRIES 512u
+#define BRANCH_UNSETTLED      UINT64_MAX /* neither a direction nor a target */
+
+struct branch_counter {
+        uint16_t tag;
+        int8_t counter; /* taken from 0 on */
+        uint8_t useful;
+};
+
+struct branch_target {
+        uint64_t target;
+        uint16_t tag;
+        uint8_t confidence;
+};
+
+/* Of a core; all zero at first. */
+struct branch_predictor {
+        uint64_t directions; /* the history, the last branch in the lowest bit */
+        uint64_t targets;
+        struct branch_counter tables[BRANCH_TABLES][BRANCH_TABLE_ENTRIES];
+        struct branch_target target_tables[BRANCH_TARGET_TABLES][BRANCH_TARGET_ENTRIES];
+};
+
+/* A branch of the program, and how it went by itself. */
+struct branch {
+        uint64_t settled; /* the direction (0 or 1) or target that it always has */
+        uint64_t key;     /* of the branch's address, see branch_init */
+        uint64_t last;    /* direction or target */
+        uint32_t run;     /* times that it has been LAST in a row */
+        uint16_t needed;  /* of these, to be settled */
+        int8_t counter;   /* taken from 0 on */
+};
+
+/* A branch at the address IP that has not been executed yet. */
+void branch_init(struct branch *branch, uint64_t ip);
+
+/* BRANCH is taken or not. Returns whether the core has predicted that. */
+bool branch_direction(struct branch_predictor *predictor, struct branch *branch,
+                      bool taken);
+
+/* BRANCH goes to TARGET. Returns whether the core has predicted that. */
+bool branch_target(struct branch_predictor *predictor, struct branch *branch,
+                   uint64_t target);
+
+#endif

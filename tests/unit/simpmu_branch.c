@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* What the simulated core predicts, on branches whose predictability is known: from how
+ * they are made. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "simpmu_rig.h"
+
+#define WARM_UP 20000u
+#define TIMES   100000u
+
+static struct branch_predictor *predictor;
+
+static int make_predictor(void **state)
+{
+        (void)state;
+        predictor = allocate(sizeof(*predictor));
+        return 0;
+}
+
+static uint64_t next_random(uint64_t *random)
+{
+        *random = *random * 6364136223846793005u + 1442695040888963407u;
+        return *random >> 33;
+}
+
+static struct branch branch_at(uint64_t ip)
+{
+        struct branch branch;
+
+        branch_init(&branch, ip);
+        return branch;
+}
+
+/* The share of wrong predictions for a branch that is taken when PATTERN has a 1 at its
+ * number modulo LENGTH. */
+static double wrong_of_pattern(const char *pattern, uint64_t length)
+{
+        struct branch branch = branch_at(0x401000);
+        uint64_t wrong = 0;
+
+        for (uint64_t i = 0; i < WARM_UP + TIMES; i++)
+                wrong +=
+                    !branch_direction(predictor, &branch, pattern[i % length] == '1') &&
+                    i >= WARM_UP;
+        return (double)wrong / TIMES;
+}
+
+static void patterns_are_learnt(void **state)
+{
+        const char *const patterns[] = {"1",   "0",        "10",
+                                        "110", "11101000", "111111111111110"};
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+                double wrong = wrong_of_pattern(patterns[i], strlen(patterns[i]));
+                if (wrong > 0.002)
+                        fail_msg("'%s': %g of the predictions are wrong", patterns[i],
+                                 wrong);
+        }
+}
+
+/* Nobody can predict more than half of fair coins, nor more than the bias of others. */
+static void random_branches_are_mispredicted_as_often_as_must_be(void **state)
+{
+        const uint64_t percents[] = {50, 25, 10};
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
+                struct branch branch = branch_at(0x402000 + i);
+                uint64_t random = 1, wrong = 0;
+                for (uint64_t n = 0; n < TIMES; n++)
+                        wrong += !branch_direction(
+                            predictor, &branch, next_random(&random) % 100 < percents[i]);
+                double share = (double)wrong / TIMES, least = (double)percents[i] / 100;
+                assert_true(share > 0.97 * least);
+                assert_true(share < 1.35 * least);
+        }
+}
+
+/* A branch that goes as an earlier random one did, with others in between. */
+static void correlated_branches_are_predicted(void **state)
+{
+        struct branch cause = branch_at(0x403000), between = branch_at(0x403010),
+                      effect = branch_at(0x403020);
+        uint64_t random = 1, wrong = 0;
+
+        (void)state;
+        for (uint64_t i = 0; i < WARM_UP + TIMES; i++) {
+                bool taken = (next_random(&random) & 1) != 0;
+                (void)branch_direction(predictor, &cause, taken);
+                (void)branch_direction(predictor, &between, i % 2 != 0);
+                wrong += !branch_direction(predictor, &effect, taken) && i >= WARM_UP;
+        }
+        assert_true((double)wrong / TIMES < 0.01);
+}
+
+/* A branch that has settled and then changes for good costs one or a few predictions. */
+static void a_settled_branch_learns_anew(void **state)
+{
+        struct branch branch = branch_at(0x404000);
+        uint64_t wrong = 0;
+
+        (void)state;
+        for (uint64_t i = 0; i < TIMES; i++)
+                wrong += !branch_direction(predictor, &branch, i % 1000 < 500);
+        assert_true(wrong >= TIMES / 500 - 1);
+        assert_true(wrong <= 5 * TIMES / 500);
+}
+
+/* An interpreter's one indirect jump: a program of OPERATIONS in a loop is learnt by the
+ * way that led to each, and of random ones only the last can be repeated. */
+static void targets_are_predicted_by_what_came_before(void **state)
+{
+        const uint64_t program[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
+        const uint64_t length = sizeof(program) / sizeof(*program);
+        struct branch loop = branch_at(0x405000), random_jump = branch_at(0x406000);
+        uint64_t random = 1, wrong = 0, wrong_random = 0;
+
+        (void)state;
+        for (uint64_t i = 0; i < WARM_UP + TIMES; i++)
+                wrong += !branch_target(predictor, &loop,
+                                        0x500000 + 16 * program[i % length]) &&
+                         i >= WARM_UP;
+        assert_true((double)wrong / TIMES < 0.002);
+        for (uint64_t i = 0; i < TIMES; i++)
+                wrong_random += !branch_target(
+                    predictor, &random_jump, 0x500000 + 16 * (next_random(&random) % 8));
+        assert_near((double)wrong_random / TIMES, 7.0 / 8, 0.05);
+}
+
+/* What comes after a wrongly predicted branch issues so many cycles after what decides
+ * it. */
+static void a_misprediction_costs_its_cycles(void **state)
+{
+        const uint64_t rounds = 1000, instructions = 4, cost_cycles = 16,
+                       decided_cycles = 9;
+        struct simpmu_params params = default_params();
+
+        (void)state;
+        params.mispredict_cycles = (double)cost_cycles;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        uint64_t cycle = rig->machine.slots_per_cycle;
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        for (uint64_t i = 0; i < rounds; i++) {
+                rig->hot.instructions += instructions;
+                uint64_t now = rig->hot.instructions + rig->hot.stall;
+                thread_mispredict(&rig->hot, rig->threads[0],
+                                  now + decided_cycles * cycle,
+                                  rig->machine.mispredict_cost);
+        }
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_MISPREDICTS], rounds);
+        assert_int_equal(value[SIMPMU_CYCLES],
+                         rounds * (instructions / cycle + decided_cycles + cost_cycles));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_predictor, free_blocks)
+            TEST(patterns_are_learnt),
+            TEST(random_branches_are_mispredicted_as_often_as_must_be),
+            TEST(correlated_branches_are_predicted),
+            TEST(a_settled_branch_learns_anew),
+            TEST(targets_are_predicted_by_what_came_before),
+            TEST(a_misprediction_costs_its_cycles),
+#undef TEST
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
