@@ -92,7 +92,10 @@ static int read_counters(struct db *db, struct counter_meaning **meanings, size_
         *count = 0;
         sqlite3_stmt *rows;
         int code = statement_prepare(
-            db, "SELECT counter_id, name FROM counter ORDER BY counter_id", &rows, diag);
+            db,
+            "SELECT counter_id, coalesce(stands_for, name) FROM counter "
+            "ORDER BY counter_id",
+            &rows, diag);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
                 enum concept concept = counter_concept(statement_text(rows, 1));
                 code = 0;

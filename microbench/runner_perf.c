@@ -245,24 +245,21 @@ static int add_table(struct perf_runner *perf, const struct intel_core *core,
                      struct diag *diag)
 {
         static const enum event_role roles[] = {
-            ROLE_INSTRUCTIONS, ROLE_ALL_LOADS,    ROLE_PENDING, ROLE_L1_MISS,
-            ROLE_FB_HIT,       ROLE_L1_MISS_ANY,  ROLE_FB_FULL, ROLE_STALLS,
-            ROLE_STALLS_L1D,   ROLE_STORE_BUFFER,
+            ROLE_INSTRUCTIONS, ROLE_ALL_LOADS,   ROLE_PENDING,   ROLE_L1_MISS,
+            ROLE_FB_HIT,       ROLE_L1_MISS_ANY, ROLE_FB_FULL,   ROLE_SQ_FULL,
+            ROLE_STALLS,       ROLE_STALLS_L1D,  ROLE_STALLS_L2, ROLE_STALLS_L3,
+            ROLE_STORE_BUFFER, ROLE_CANDIDATE,
         };
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < sizeof(roles) / sizeof(roles[0]); i++) {
-                const struct event *event = intel_core_event(core, roles[i]);
-                if (event)
-                        rc =
-                            add_event(perf, core, event->name, event->config, true, diag);
-        }
-        for (size_t i = 0; rc == 0 && core->platform; i++) {
-                const struct event *event =
-                    event_find(core->platform, core->kind, ROLE_CANDIDATE, i);
-                if (!event)
-                        break;
-                rc = add_event(perf, core, event->name, event->config, false, diag);
-        }
+        for (size_t i = 0; core->platform && i < sizeof(roles) / sizeof(roles[0]); i++)
+                for (size_t k = 0; rc == 0; k++) {
+                        const struct event *event =
+                            event_find(core->platform, core->kind, roles[i], k);
+                        if (!event)
+                                break;
+                        rc = add_event(perf, core, event->name, event->config,
+                                       k == 0 && roles[i] != ROLE_CANDIDATE, diag);
+                }
         return rc;
 }
 

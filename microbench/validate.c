@@ -192,14 +192,17 @@ static const char *text_of(const json_t *event, const char *key)
         return text ? text : "";
 }
 
-/* The smaller the better: an exact event before others, then its ratio's distance from
- * 1. */
+/* The smaller the better: an exact event before others, among these the one that is
+ * recorded anyway, then its ratio's distance from 1. */
 static double badness(const json_t *event)
 {
         const json_t *ratio = json_object_get(event, "ratio");
         bool exact =
             strcmp(text_of(event, "verdict"), event_verdict_name(EVENT_EXACT)) == 0;
-        return (exact ? 0 : 1000) +
+        bool recorded = json_is_true(json_object_get(event, "recorded"));
+        return (!exact      ? 1000
+                : !recorded ? 100
+                            : 0) +
                (json_is_number(ratio) ? fabs(json_number_value(ratio) - 1) : 1);
 }
 

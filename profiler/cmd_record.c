@@ -84,7 +84,7 @@ static int open_database(struct recording *recording, struct diag *diag)
                 rc = calibrated_machine(recording->sink, diag);
         if (rc == 0) {
                 sink_set_unusable_counters(recording->sink,
-                                           recording->options->source.unusable_counters);
+                                           recording->options->source.validated.unusable);
                 rc = validated_tell(&recording->validated, recording->sink, diag);
         }
         return rc;
@@ -473,7 +473,7 @@ int cmd_record(int argc, char **argv)
                 diag_print(name, &diag);
                 status = EXIT_FAILED;
         } else {
-                options.source.unusable_counters = recording.validated.names;
+                options.source.validated = recording.validated.counters;
                 recording.ops->set_defaults(&options.source);
                 status = record(&recording);
         }

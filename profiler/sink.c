@@ -867,8 +867,8 @@ static int write_reading(struct sink *sink, int64_t start_ns, int64_t end_ns,
 {
         int64_t counter_id;
         bool follows;
-        int rc =
-            writer_counter(sink->writer, counter->name, counter->unit, &counter_id, diag);
+        int rc = writer_counter(sink->writer, counter->name, counter->unit, NULL,
+                                &counter_id, diag);
         if (rc == 0)
                 rc = note_reading(sink, thread_id, counter_id, start_ns, end_ns, &follows,
                                   diag);
@@ -883,6 +883,13 @@ static int write_reading(struct sink *sink, int64_t start_ns, int64_t end_ns,
 void sink_set_unusable_counters(struct sink *sink, const char *const *names)
 {
         sink->unusable_counters = names;
+}
+
+int sink_substitute(struct sink *sink, const char *name, const char *unit,
+                    const char *stands_for, struct diag *diag)
+{
+        int64_t counter_id;
+        return writer_counter(sink->writer, name, unit, stands_for, &counter_id, diag);
 }
 
 int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key key,

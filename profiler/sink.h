@@ -26,8 +26,8 @@ void sink_close(struct sink *sink);
  * mapped, and what is missing is of stage "import". */
 void sink_set_imported(struct sink *sink);
 
-/* The counters of these names (NULL-terminated, or NULL), which outlive the sink, are left
- * out. */
+/* The counters of these names (NULL-terminated, or NULL), which outlive the sink, are
+ * left out. */
 void sink_set_unusable_counters(struct sink *sink, const char *const *names);
 
 /* No more events come: ends what is still open and writes each allocation site's

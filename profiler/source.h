@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "diag.h"
+#include "validation.h"
 
 enum numbers { NUMBERS_MEASURED, NUMBERS_MODELLED, NUMBERS_IMPORTED };
 
@@ -74,6 +75,10 @@ struct event_counter {
 struct sink;
 int sink_machine(struct sink *sink, const char *key, double value, const char *unit,
                  const char *origin, struct diag *diag);
+
+/* The counter NAME, of UNIT, counts in place of the event STANDS_FOR. */
+int sink_substitute(struct sink *sink, const char *name, const char *unit,
+                    const char *stands_for, struct diag *diag);
 int sink_process(struct sink *sink, int64_t time_ns, const struct event_process *event,
                  struct diag *diag);
 /* PARENT forks now, and the event of CHILD, forked, may come later: what it inherits is
@@ -161,8 +166,7 @@ struct source_options {
         uint32_t sim_prefetch;      /* a bit of each simpmu_prefetcher that is on */
         bool sim_caches_only;       /* without data flow: nothing waits for values */
         bool sim_branches;          /* that are predicted wrongly cost their time */
-        /* Counters that are no measure of anything, NULL-terminated; NULL: none known. */
-        const char *const *unusable_counters;
+        struct validated_counters validated;
 };
 
 struct source;

@@ -21,7 +21,7 @@ static struct plan_options wishes_of(const struct source_options *options)
             .phys_addr = options->phys_addr,
             .data_page_size = options->page_size,
             .counters = true,
-            .unusable_counters = options->unusable_counters,
+            .validated = options->validated,
             .whole_cpus = options->system_wide || options->cpus,
         };
         /* Any stack costs an interrupt for each sample: only when it is asked for. */
@@ -54,6 +54,20 @@ static int tell_counters(struct sink *sink, const struct plan *plan, struct diag
             : plan->counters_rotate ? "they take turns on the CPU: counts are estimates"
                                     : "all are on the CPU all the time",
             diag);
+}
+
+/* What counts in another's place, by validation. */
+static int tell_substitutes(struct sink *sink, const struct plan *plan, struct diag *diag)
+{
+        int rc = 0;
+        for (size_t g = 0; rc == 0 && g < plan->group_count; g++)
+                for (size_t e = 0; rc == 0 && e < plan->groups[g].count; e++) {
+                        const struct plan_event *event = &plan->groups[g].events[e];
+                        if (event->stands_for)
+                                rc = sink_substitute(sink, event->name, event->unit,
+                                                     event->stands_for, diag);
+                }
+        return rc;
 }
 
 static int tell_precision(struct sink *sink, const struct plan *plan, struct diag *diag)
@@ -92,6 +106,8 @@ static int tell(struct sink *sink, const struct machine *machine, const struct p
 {
         note_costs(plan);
         int code = tell_counters(sink, plan, diag);
+        if (!code)
+                code = tell_substitutes(sink, plan, diag);
         if (!code)
                 code = tell_precision(sink, plan, diag);
         if (!code && machine->base_mhz > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which counters `memlag validate` found to be no measure of anything. */
+/* See validated.h. */
 #include "validated.h"
 
 #include <errno.h>
@@ -23,17 +23,37 @@ static const char *name_of(const json_t *event)
         return json_string_value(json_object_get(event, "event"));
 }
 
+/* Whether the document calls it the best of its concept, and it is not the one that is
+ * recorded anyway. */
+static bool is_preferred(const struct validated *validated, const json_t *event)
+{
+        const json_t *best = json_object_get(validated->document, "best");
+        const char *concept = json_string_value(json_object_get(event, "concept"));
+        return concept && json_is_false(json_object_get(event, "recorded")) &&
+               json_equal(json_object_get(best, concept),
+                          json_object_get(event, "event"));
+}
+
 static int collect(struct validated *validated, struct diag *diag)
 {
         const json_t *events = json_object_get(validated->document, "events");
-        size_t index, count = 0;
+        size_t room = json_array_size(events) + 1;
+        const char **unusable = calloc(room, sizeof(*unusable));
+        const char **preferred = calloc(room, sizeof(*preferred));
+        size_t index, unusable_count = 0, preferred_count = 0;
         json_t *event;
-        validated->names = calloc(json_array_size(events) + 1, sizeof(*validated->names));
-        if (!validated->names)
+        validated->counters = (struct validated_counters){unusable, preferred};
+        if (!unusable || !preferred)
                 return diag_no_memory(diag);
-        json_array_foreach(events, index,
-                           event) if (objection(validated, event) && name_of(event))
-            validated->names[count++] = name_of(event);
+        json_array_foreach(events, index, event)
+        {
+                if (!name_of(event))
+                        continue;
+                if (objection(validated, event))
+                        unusable[unusable_count++] = name_of(event);
+                if (is_preferred(validated, event))
+                        preferred[preferred_count++] = name_of(event);
+        }
         return 0;
 }
 
@@ -75,7 +95,8 @@ int validated_read(const struct source_ops *ops, const struct source_options *op
 
 void validated_free(struct validated *validated)
 {
-        free(validated->names);
+        free((void *)validated->counters.unusable);
+        free((void *)validated->counters.preferred);
         json_decref(validated->document);
 }
 

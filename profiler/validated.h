@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which counters `memlag validate` found to be no measure of anything: they are not
- * recorded. */
+/* What `memlag validate` found out about the counters to be recorded: which are no
+ * measure of anything, and which are better than those usually recorded. */
 #ifndef MEMLAG_VALIDATED_H
 #define MEMLAG_VALIDATED_H
 
@@ -8,11 +8,12 @@
 
 #include "sink.h"
 #include "source.h"
+#include "validation.h"
 
 struct validated {
-        json_t *document;      /* NULL: nothing has been validated */
-        const char **names;    /* of the counters, NULL-terminated; NULL: none */
-        bool without_prefetch; /* the run has none, the validation had */
+        json_t *document;                   /* NULL: nothing has been validated */
+        bool without_prefetch;              /* the run has none, the validation had */
+        struct validated_counters counters; /* their names are the document's */
 };
 
 /* Reads the validation of the counters that OPS records; nothing where there is none.

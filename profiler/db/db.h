@@ -168,9 +168,10 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
                           struct diag *diag);
 
-/* The id of a counter by name, made when new. UNIT: "cycles", "events" or "bytes". */
-int writer_counter(struct writer *writer, const char *name, const char *unit, int64_t *id,
-                   struct diag *diag);
+/* The id of a counter by name, made when new. UNIT: "cycles", "events" or "bytes";
+ * STANDS_FOR: the event in whose place it counts, or NULL. */
+int writer_counter(struct writer *writer, const char *name, const char *unit,
+                   const char *stands_for, int64_t *id, struct diag *diag);
 int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
                    int64_t thread_id, int64_t counter_id, uint64_t value,
                    struct diag *diag);

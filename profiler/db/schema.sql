@@ -123,7 +123,8 @@ CREATE TABLE thread_pointer (
 CREATE TABLE counter (
         counter_id INTEGER PRIMARY KEY,
         name       TEXT NOT NULL UNIQUE,
-        unit       TEXT NOT NULL
+        unit       TEXT NOT NULL,
+        stands_for TEXT
 ) STRICT;
 
 -- What a counter gained between two readings; zero gains are left out.

@@ -32,6 +32,12 @@ int validation_load(const struct simulated_counters *counters, json_t **document
  * "dead"; NULL when it can be used. WITHOUT_PREFETCH: where nothing is prefetched. */
 const char *validation_objection(const json_t *event, bool without_prefetch);
 
+/* What a validation wants counted. Lists of names, NULL-terminated, or NULL: none. */
+struct validated_counters {
+        const char *const *unusable;  /* no measure of anything */
+        const char *const *preferred; /* better than those usually counted */
+};
+
 /* Whether NAMES (NULL-terminated, or NULL) has EVENT. */
 bool validation_lists(const char *const *names, const char *event);
 

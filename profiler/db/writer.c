@@ -48,7 +48,7 @@ enum { ROWS_A_COMMIT = 100000, NS_A_COMMIT = 1000000000 };
                        "VALUES (?1, ?2, ?3)")                                            \
         X(THREAD_POINTER, "INSERT OR REPLACE INTO thread_pointer (thread_id, address) "  \
                           "VALUES (?1, ?2)")                                             \
-        X(COUNTER, "INSERT INTO counter (name, unit) VALUES (?1, ?2)")                   \
+        X(COUNTER, "INSERT INTO counter (name, unit, stands_for) VALUES (?1, ?2, ?3)")   \
         X(READING,                                                                       \
           "INSERT INTO reading (start_ns, end_ns, thread_id, counter_id, value) "        \
           "VALUES (?1, ?2, ?3, ?4, ?5)")                                                 \
@@ -108,8 +108,8 @@ static int fail(struct writer *writer, struct diag *diag)
         struct diag cause;
         writer->failure = db_error(writer->db, "write", &cause);
         diag_set(&writer->failure_diag, 0,
-                 "%.800s; %" PRIu64 " samples were written before",
-                 cause.text, writer->committed_samples);
+                 "%.800s; %" PRIu64 " samples were written before", cause.text,
+                 writer->committed_samples);
         if (!sqlite3_get_autocommit(writer->db->sqlite))
                 sqlite3_exec(writer->db->sqlite, "ROLLBACK", NULL, NULL, NULL);
         writer->in_transaction = false;
@@ -557,7 +557,7 @@ int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t add
 /* ---- counters ---- */
 
 static int insert_counter(struct writer *writer, const char *name, const char *unit,
-                          int64_t *id, struct diag *diag)
+                          const char *stands_for, int64_t *id, struct diag *diag)
 {
         int code = begin_row(writer, diag);
         if (code)
@@ -565,16 +565,18 @@ static int insert_counter(struct writer *writer, const char *name, const char *u
         sqlite3_stmt *statement = writer->statements[STATEMENT_COUNTER];
         bind_text(statement, 1, name);
         bind_text(statement, 2, unit);
+        bind_text(statement, 3, stands_for);
         return end_row(writer, STATEMENT_COUNTER, id, diag);
 }
 
-int writer_counter(struct writer *writer, const char *name, const char *unit, int64_t *id,
-                   struct diag *diag)
+int writer_counter(struct writer *writer, const char *name, const char *unit,
+                   const char *stands_for, int64_t *id, struct diag *diag)
 {
         int64_t *place = intern_place(writer->counters, name, strlen(name));
         if (!place)
                 return no_memory(writer, diag);
-        int code = *place ? 0 : insert_counter(writer, name, unit, place, diag);
+        int code =
+            *place ? 0 : insert_counter(writer, name, unit, stands_for, place, diag);
         *id = *place;
         return code;
 }

@@ -83,6 +83,8 @@ const char *event_role_unit(enum event_role role)
         case ROLE_SQ_FULL:
         case ROLE_STALLS:
         case ROLE_STALLS_L1D:
+        case ROLE_STALLS_L2:
+        case ROLE_STALLS_L3:
         case ROLE_STORE_BUFFER:
                 return "cycles";
         case ROLE_DRAM_READ:

@@ -9,7 +9,7 @@
 
 enum core_kind { CORE_P, CORE_E, CORE_UNCORE };
 
-/* Each is a counter, except the first three. M17's letters are in method.md. */
+/* Each is a counter, except the first three. What M17 makes of them is in method.md. */
 enum event_role {
         ROLE_LOADS,        /* sampled by latency */
         ROLE_STORES,       /* sampled */
@@ -25,6 +25,8 @@ enum event_role {
         ROLE_SQ_FULL,      /* cycles with the queue to L3 full */
         ROLE_STALLS,       /* cycles without execution */
         ROLE_STALLS_L1D,   /* of these, those with an L1D miss outstanding */
+        ROLE_STALLS_L2,    /* of these, those with an L2 miss outstanding */
+        ROLE_STALLS_L3,    /* of these, those with an L3 miss outstanding */
         ROLE_STORE_BUFFER, /* cycles stalled because the store buffer is full */
         ROLE_CANDIDATE,    /* said to count one of these, or like it: to be validated */
         ROLE_DRAM_READ,    /* of 64 bytes, in a memory controller */
@@ -52,8 +54,10 @@ struct event_platform {
 const struct event_platform *event_platform_find(int64_t family, int64_t model,
                                                  int64_t stepping);
 
-/* The event that plays ROLE on cores of kind CORE of PLATFORM (event_platform.name), the
- * INDEX'th where several must be added up; NULL when there is none. */
+/* The event that plays ROLE on cores of kind CORE of PLATFORM (event_platform.name); NULL
+ * when there is none. Further ones, by INDEX: of a core those that are said to count the
+ * same, which only a validation can put in its place; of a memory controller those that
+ * must be added up. */
 const struct event *event_find(const char *platform, enum core_kind core,
                                enum event_role role, size_t index);
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "validation.h"
-
 static enum core_kind kind_of(const struct machine_pmu *pmu,
                               const struct event_platform *platform)
 {
@@ -51,11 +49,21 @@ struct intel_core intel_core_describe(const struct machine *machine,
         return core;
 }
 
+const struct event *intel_core_usual_event(const struct intel_core *core,
+                                           enum event_role role)
+{
+        return core->platform ? event_find(core->platform, core->kind, role, 0) : NULL;
+}
+
 const struct event *intel_core_event(const struct intel_core *core, enum event_role role)
 {
-        const struct event *event =
-            core->platform ? event_find(core->platform, core->kind, role, 0) : NULL;
-        return event && validation_lists(core->unusable, event->name) ? NULL : event;
+        const struct event *usual = intel_core_usual_event(core, role), *other;
+        for (size_t i = 1;
+             usual && (other = event_find(core->platform, core->kind, role, i)); i++)
+                if (validation_lists(core->validated.preferred, other->name))
+                        return other;
+        return usual && validation_lists(core->validated.unusable, usual->name) ? NULL
+                                                                                : usual;
 }
 
 uint64_t intel_core_counters(const struct intel_core *core, const struct event *event)

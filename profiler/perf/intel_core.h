@@ -6,6 +6,7 @@
 
 #include "event_table.h"
 #include "machine.h"
+#include "validation.h"
 
 enum { INTEL_CORE_SAMPLED_MAX = 3 };
 
@@ -17,7 +18,7 @@ struct intel_core {
         /* The counters that can take each of the sampled events. */
         uint64_t sampled[INTEL_CORE_SAMPLED_MAX];
         size_t sampled_count;
-        const char *const *unusable; /* events that must not count, by name; NULL: none */
+        struct validated_counters validated;
 };
 
 /* PMU is one of MACHINE's. GENERAL_COUNTERS: how many it has; 0: as many as it should. */
@@ -25,7 +26,12 @@ struct intel_core intel_core_describe(const struct machine *machine,
                                       const struct machine_pmu *pmu,
                                       unsigned general_counters);
 
-/* The event that plays ROLE there; NULL when there is none or it is not known. */
+/* The event that plays ROLE there, validated or not; NULL when none is known. */
+const struct event *intel_core_usual_event(const struct intel_core *core,
+                                           enum event_role role);
+
+/* The one that a validation prefers for ROLE, else the usual one; NULL when that is not
+ * known or unusable. */
 const struct event *intel_core_event(const struct intel_core *core, enum event_role role);
 
 /* The free counters that EVENT can be on; NULL: any. */

@@ -26,7 +26,7 @@ E_CORES = ("gracemont", "crestmont")
 # PMU_FL_MEM_LOADS_AUX (arch/x86/events/intel/core.c).
 AUXILIARY = ("ADL", "SPR", "EMR")
 
-# Role: the events that play it, best first. A pattern stands for one event that has
+# Role: the events that play it, of which the first that a CPU has is used. A pattern stands for one event that has
 # several names, of which the last part is a parameter.
 P_ROLES = {
     "LOADS": [r"MEM_TRANS_RETIRED\.LOAD_LATENCY_GT_\d+"],
@@ -45,14 +45,25 @@ P_ROLES = {
     "STALLS": [r"CYCLE_ACTIVITY\.STALLS_TOTAL", r"CYCLE_ACTIVITY\.CYCLES_NO_EXECUTE"],
     "STALLS_L1D": [r"MEMORY_ACTIVITY\.STALLS_L1D_MISS", r"CYCLE_ACTIVITY\.STALLS_L1D_MISS",
                    r"CYCLE_ACTIVITY\.STALLS_L1D_PENDING"],
+    "STALLS_L2": [r"MEMORY_ACTIVITY\.STALLS_L2_MISS", r"CYCLE_ACTIVITY\.STALLS_L2_MISS",
+                  r"CYCLE_ACTIVITY\.STALLS_L2_PENDING"],
+    "STALLS_L3": [r"MEMORY_ACTIVITY\.STALLS_L3_MISS", r"CYCLE_ACTIVITY\.STALLS_L3_MISS"],
     "STORE_BUFFER": [r"RESOURCE_STALLS\.SB"],
 }
-# Said to count what one of these does, or like it; each that a CPU has.
+# Said to count the same, or like it; each that a CPU has.
+P_ALTERNATIVES = {
+    "L1_MISS": [r"L1D\.REPLACEMENT"],
+    "STALLS": [r"UOPS_EXECUTED\.STALL_CYCLES", r"UOPS_EXECUTED\.STALLS"],
+    "STALLS_L1D": [r"CYCLE_ACTIVITY\.STALLS_LDM_PENDING", r"CYCLE_ACTIVITY\.STALLS_MEM_ANY",
+                   r"EXE_ACTIVITY\.BOUND_ON_LOADS"],
+    "STORE_BUFFER": [r"EXE_ACTIVITY\.BOUND_ON_STORES"],
+}
+# Nothing that memlag records, but to be validated.
 P_CANDIDATES = [
-    r"MEM_INST_RETIRED\.ALL_STORES", r"MEM_UOPS_RETIRED\.ALL_STORES", r"L1D\.REPLACEMENT",
-    r"L2_LINES_IN\.ALL", r"LONGEST_LAT_CACHE\.MISS", r"MEM_LOAD_RETIRED\.L3_MISS",
-    r"MEM_LOAD_UOPS_RETIRED\.L3_MISS", r"CYCLE_ACTIVITY\.STALLS_LDM_PENDING",
-    r"CYCLE_ACTIVITY\.STALLS_MEM_ANY", r"EXE_ACTIVITY\.BOUND_ON_LOADS",
+    r"MEM_INST_RETIRED\.ALL_STORES", r"MEM_UOPS_RETIRED\.ALL_STORES", r"L2_LINES_IN\.ALL",
+    r"LONGEST_LAT_CACHE\.MISS", r"MEM_LOAD_RETIRED\.L3_MISS",
+    r"MEM_LOAD_UOPS_RETIRED\.L3_MISS", r"OFFCORE_REQUESTS\.DEMAND_DATA_RD",
+    r"OFFCORE_REQUESTS\.DEMAND_RFO",
 ]
 E_ROLES = {
     "LOADS": [r"MEM_UOPS_RETIRED\.LOAD_LATENCY_GT_\d+"],
@@ -106,6 +117,14 @@ def players(events, role_events):
     return []
 
 
+def print_event(platform, core, role, events, names):
+    for event in players(events, names)[:1]:
+        # An event that may use all counters may use those of a resting sibling too.
+        name = re.sub(r"_GT_\d+$", "", event["EventName"]).lower()
+        print(f"EVENT(\"{platform}\", {core}, ROLE_{role}, \"{name}\", "
+              f"{config(event):#x}, {counters(event, 8):#x})")
+
+
 def print_core(platform, core, events):
     general = 1 + max(int(n) for event in events if event["EventName"].endswith("THREAD_P")
                       for n in event["Counter"].split(","))
@@ -113,16 +132,11 @@ def print_core(platform, core, events):
     for role, names in (P_ROLES if core == "CORE_P" else E_ROLES).items():
         if role == "AUXILIARY" and platform not in AUXILIARY:
             continue
-        for event in players(events, names)[:1]:
-            # An event that may use all counters may use those of a resting sibling too.
-            name = re.sub(r"_GT_\d+$", "", event["EventName"]).lower()
-            print(f"EVENT(\"{platform}\", {core}, ROLE_{role}, \"{name}\", "
-                  f"{config(event):#x}, {counters(event, 8):#x})")
-    for pattern in P_CANDIDATES if core == "CORE_P" else []:
-        for event in players(events, [pattern])[:1]:
-            print(f"EVENT(\"{platform}\", {core}, ROLE_CANDIDATE, "
-                  f"\"{event['EventName'].lower()}\", {config(event):#x}, "
-                  f"{counters(event, 8):#x})")
+        print_event(platform, core, role, events, names)
+        for name in P_ALTERNATIVES.get(role, []) if core == "CORE_P" else []:
+            print_event(platform, core, role, events, [name])
+    for name in P_CANDIDATES if core == "CORE_P" else []:
+        print_event(platform, core, "CANDIDATE", events, [name])
 
 
 def print_imc(platform, events):

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "validation.h"
+
 enum plan_use {
         PLAN_LOADS,     /* samples that are loads (ibs: any operation) */
         PLAN_STORES,    /* samples that are stores */
@@ -37,7 +39,10 @@ struct plan_event {
         enum plan_use use;
         const char *name; /* static */
         const char *unit; /* static: "cycles", "bytes" ... of SCALE counts */
-        uint64_t scale;   /* multiply the count by this */
+        /* The usual event in whose place a validation put this one; NULL: none. Static.
+         */
+        const char *stands_for;
+        uint64_t scale; /* multiply the count by this */
 };
 
 enum { PLAN_GROUP_EVENTS_MAX = 16 }; /* more than any CPU has counters for */
@@ -84,8 +89,7 @@ struct plan_options {
         bool phys_addr;
         bool data_page_size;
         bool counters;
-        /* By name, NULL-terminated; NULL: none. They are not counted. */
-        const char *const *unusable_counters;
+        struct validated_counters validated;
         bool whole_cpus; /* whatever runs there is recorded, and no task alone */
 };
 

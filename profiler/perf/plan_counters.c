@@ -3,6 +3,7 @@
 #include "plan_counters.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "attributes.h"
 #include "counter_fit.h"
@@ -21,6 +22,8 @@ static const enum event_role sets[][SET_EVENTS_MAX + 1] = {
     {ROLE_FB_FULL, ROLE_SQ_FULL, ROLE_STORE_BUFFER,
      ROLE_COUNT}, /* M17: bandwidth bound */
     {ROLE_STALLS, ROLE_STALLS_L1D, ROLE_STORE_BUFFER, ROLE_COUNT}, /* M17: memory bound */
+    {ROLE_STALLS_L2, ROLE_STALLS_L3, ROLE_STALLS_L1D,
+     ROLE_COUNT}, /* which cache had it */
     {ROLE_ALL_LOADS, ROLE_COUNT},
 };
 static const enum event_role LMRL_ANY_ALONE[] = {ROLE_PENDING, ROLE_L1_MISS_ANY,
@@ -94,12 +97,16 @@ static bool set_exists(const struct intel_core *core, size_t set)
                intel_core_event(core, sets[set][1]);
 }
 
+/* Notes the events of SET that are in none of the packs. */
 static void leave_out(const struct intel_core *core, const enum event_role *set,
-                      struct plan *plan)
+                      const struct pack *packs, size_t count, struct plan *plan)
 {
         for (; *set != ROLE_COUNT; set++) {
                 const struct event *event = intel_core_event(core, *set);
-                if (event && plan->left_out_count < PLAN_LEFT_OUT_MAX)
+                bool placed = false;
+                for (size_t i = 0; i < count; i++)
+                        placed |= has(&packs[i], *set);
+                if (event && !placed && plan->left_out_count < PLAN_LEFT_OUT_MAX)
                         plan->left_out[plan->left_out_count++] = event->name;
         }
 }
@@ -117,8 +124,15 @@ static struct pack pack_of_set(const struct intel_core *core, const enum event_r
         struct pack smaller = with_set(core, &empty, LMRL_ANY_ALONE);
         if (!fits(core, &smaller, true))
                 return pack;
-        leave_out(core, L1_MISS_ALONE, plan);
+        leave_out(core, L1_MISS_ALONE, NULL, 0, plan);
         return smaller;
+}
+
+/* Loads in all make no metric alone, and where loads wait is told by others too: not
+ * worth taking turns. */
+static bool is_extra(const enum event_role *set)
+{
+        return set[0] == ROLE_ALL_LOADS || set[0] == ROLE_STALLS_L2;
 }
 
 /* Puts each set into the first pack that has room for it, or into one of its own. */
@@ -138,11 +152,10 @@ static size_t pack_sets(const struct intel_core *core, struct pack packs[SETS],
                 }
                 if (i == count) {
                         grown = pack_of_set(core, sets[set], plan);
-                        /* Loads in all make no metric alone: not worth taking turns. */
-                        if (sets[set][0] == ROLE_ALL_LOADS && count)
+                        if (is_extra(sets[set]) && count)
                                 grown.count = 0;
                         if (!grown.count || !fits(core, &grown, false)) {
-                                leave_out(core, sets[set], plan);
+                                leave_out(core, sets[set], packs, count, plan);
                                 continue;
                         }
                         count++;
@@ -161,6 +174,14 @@ static void add_cycles(const struct intel_core *core, struct pack *pack)
                     instructions ? instructions : &ARCHITECTURAL_INSTRUCTIONS);
 }
 
+/* The usual event of ROLE where EVENT is another; NULL where it is not. */
+static const char *replaced_by(const struct intel_core *core, enum event_role role,
+                               const struct event *event)
+{
+        const struct event *usual = intel_core_usual_event(core, role);
+        return usual && strcmp(usual->name, event->name) != 0 ? usual->name : NULL;
+}
+
 static int plan_pack(const struct intel_core *core, const struct pack *pack,
                      struct plan *plan)
 {
@@ -174,6 +195,7 @@ static int plan_pack(const struct intel_core *core, const struct pack *pack,
                 struct plan_event *event = plan_add_event(group, PLAN_COUNTER, &attr);
                 event->name = pack->events[i]->name;
                 event->unit = event_role_unit(pack->roles[i]);
+                event->stands_for = replaced_by(core, pack->roles[i], pack->events[i]);
         }
         return 0;
 }

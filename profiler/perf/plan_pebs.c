@@ -194,7 +194,7 @@ int plan_pebs(const struct machine *machine, const struct plan_options *options,
         for (size_t i = 0; !code && i < machine->pmu_count; i++) {
                 cores[count] =
                     intel_core_describe(machine, &machine->pmus[i], limits->counters);
-                cores[count].unusable = options->unusable_counters;
+                cores[count].validated = options->validated;
                 code = plan_samples(machine, &cores[count], options, limits, plan, diag);
                 count += code == 0;
                 /* Loads on one kind of core are better than none. */

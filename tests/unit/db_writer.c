@@ -118,8 +118,8 @@ static void counters_and_readings(void **state)
         struct diag diag;
         struct recording r = begin_recording("a.db");
         int64_t cycles, again;
-        writer_counter(r.writer, "cycles", "cycles", &cycles, NULL);
-        writer_counter(r.writer, "cycles", "cycles", &again, NULL);
+        writer_counter(r.writer, "cycles", "cycles", NULL, &cycles, NULL);
+        writer_counter(r.writer, "cycles", "cycles", NULL, &again, NULL);
         assert_int_equal(cycles, again);
         assert_int_equal(writer_reading(r.writer, 0, 10, r.thread, cycles, 7, NULL), 0);
         assert_int_equal(writer_reading(r.writer, 10, 20, r.thread, cycles, 0, NULL), 0);

@@ -316,9 +316,10 @@ static void haswell(void **state)
         assert_int_equal(plan.groups[1].events[0].attr.read_format,
                          PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
                              PERF_FORMAT_TOTAL_TIME_RUNNING);
-        /* Of no metric, and no counter is left for it. */
-        assert_int_equal(plan.left_out_count, 1);
-        assert_string_equal(plan.left_out[0], "mem_uops_retired.all_loads");
+        /* Not worth taking turns, and no counter is left for them. */
+        assert_int_equal(plan.left_out_count, 2);
+        assert_string_equal(plan.left_out[0], "cycle_activity.stalls_l2_pending");
+        assert_string_equal(plan.left_out[1], "mem_uops_retired.all_loads");
 }
 
 /* Eight counters with hyper-threads off. Two events know only counter 2. */
@@ -330,8 +331,8 @@ static void haswell_without_hyper_threads(void **state)
         make(&machine, &usual, &no_limits);
         assert_int_equal(plan.group_count, 3);
         CHECK_GROUP(1, 0x148, 0x8d1, 0x40d1, 0x1000248, 0x1b2, 0x8a2, 0x3c, 0xc0);
-        CHECK_GROUP(2, 0x40004a3, 0xc000ca3, 0x8a2, 0x81d0, 0x3c, 0xc0);
-        assert_int_equal(plan.left_out_count, 0);
+        CHECK_GROUP(2, 0x40004a3, 0xc000ca3, 0x8a2, 0x50005a3, 0x3c, 0xc0);
+        assert_int_equal(plan.left_out_count, 1);
 }
 
 static void skylake(void **state)
@@ -354,7 +355,8 @@ static void ice_lake(void **state)
         make(&machine, &usual, &no_limits);
         assert_int_equal(plan.group_count, 3);
         CHECK_GROUP(1, 0x148, 0x8d1, 0x40d1, 0x248, 0x8a2, 0x3c, 0xc0);
-        CHECK_GROUP(2, 0x40004a3, 0xc000ca3, 0x8a2, 0x81d0, 0x3c, 0xc0);
+        CHECK_GROUP(2, 0x40004a3, 0xc000ca3, 0x8a2, 0x50005a3, 0x60006a3, 0x81d0, 0x3c,
+                    0xc0);
 }
 
 /* The auxiliary event takes one of counters 0 to 3. */
@@ -398,7 +400,36 @@ static void granite_rapids(void **state)
         assert_int_equal(plan.group_count, 3);
         CHECK_GROUP(0, 0x1cd);
         CHECK_GROUP(1, 0x148, 0xfd43, 0x8d1, 0x248, 0x8a2, 0x3c, 0xc0);
-        CHECK_GROUP(2, 0x40004a3, 0x3000347, 0x8a2, 0x81d0, 0x3c, 0xc0);
+        CHECK_GROUP(2, 0x40004a3, 0x3000347, 0x8a2, 0x5000547, 0x9000947, 0x81d0, 0x3c,
+                    0xc0);
+}
+
+/* A validation found the usual event dead and another right: that is counted, and says in
+ * whose place; where it found no other, none. */
+static void validated_counters(void **state)
+{
+        (void)state;
+        static const char *const unusable[] = {"cycle_activity.cycles_no_execute",
+                                               "resource_stalls.sb", NULL};
+        static const char *const preferred[] = {"uops_executed.stall_cycles",
+                                                "longest_lat_cache.miss", NULL};
+        struct machine machine = server(63, 2);
+        struct plan_options options = usual;
+        options.validated = (struct validated_counters){unusable, preferred};
+        make(&machine, &options, &no_limits);
+        CHECK_GROUP(2, 0x1000248, 0x1b2, 0x81d0, 0x3c, 0xc0);
+        CHECK_GROUP(3, 0x18001b1, 0xc000ca3, 0x50005a3, 0x3c, 0xc0);
+        assert_string_equal(plan.groups[3].events[0].name, "uops_executed.stall_cycles");
+        assert_string_equal(plan.groups[3].events[0].stands_for,
+                            "cycle_activity.cycles_no_execute");
+        assert_null(plan.groups[3].events[1].stands_for);
+        /* Not preferred because it is there: only a validation may say so. */
+        options.validated = (struct validated_counters){unusable, NULL};
+        make(&machine, &options, &no_limits);
+        for (size_t g = 0; g < plan.group_count; g++)
+                for (size_t i = 0; i < plan.groups[g].count; i++)
+                        assert_int_not_equal(plan.groups[g].events[i].attr.config,
+                                             0x18001b1);
 }
 
 /* Each kind of core has its own events, on its own CPUs. */
@@ -672,6 +703,7 @@ int main(void)
             plan_test(sapphire_rapids_and_emerald_rapids),
             plan_test(sapphire_rapids_with_stores),
             plan_test(granite_rapids),
+            plan_test(validated_counters),
             plan_test(alder_lake_has_two_kinds_of_core),
             plan_test(nmi_watchdog),
             plan_test(too_few_counters_beside_samples),
