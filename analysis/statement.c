@@ -31,9 +31,18 @@ int statement_error(struct db *db, struct diag *diag)
 int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                       struct diag *diag)
 {
-        if (sqlite3_prepare_v2(db_sqlite(db), sql, -1, statement, NULL) == SQLITE_OK)
+        sqlite3 *sqlite = db_sqlite(db);
+        int rc = sqlite3_prepare_v2(sqlite, sql, -1, statement, NULL);
+        if (rc == SQLITE_OK)
                 return 0;
-        return statement_error(db, diag);
+        if (rc != SQLITE_ERROR)
+                return statement_error(db, diag);
+        /* No such table or column: analysis writes tables, and reports read views. */
+        return diag_set(diag, -EINVAL, "%s: %s; %s", sqlite3_db_filename(sqlite, "main"),
+                        sqlite3_errmsg(sqlite),
+                        sqlite3_db_readonly(sqlite, "main")
+                            ? "make its views anew with 'memlag analyze'"
+                            : "another memlag made it: use that one, or record again");
 }
 
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag)

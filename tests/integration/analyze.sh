@@ -87,6 +87,19 @@ sqlite3 -readonly run.db .dump >first
 sqlite3 -readonly run.db .dump >second
 cmp first second || fail "a second analysis differs from the first"
 
+# A database of another memlag with the same version of the schema: views can be made anew,
+# tables cannot.
+synthetic_database other.db
+sqlite3 other.db "ALTER TABLE interval DROP COLUMN dram_stall_ratio"
+"$MEMLAG" analyze other.db 2>err && fail "analysed a database without a column"
+expect "a missing column" "$(sed 's/.*other.db: //' err)" \
+"table interval has no column named dram_stall_ratio; another memlag made it: use that one, or record again"
+cp run.db other.db
+sqlite3 other.db "DROP VIEW phase_limit_view"
+"$MEMLAG" report --by phase other.db >/dev/null 2>err && fail "reported without a view"
+expect "a missing view" "$(sed 's/.*other.db: //' err)" \
+"no such table: phase_limit_view; make its views anew with 'memlag analyze'"
+
 # Without the machine's facts: from the run's own quiet intervals, and it says so.
 synthetic_database own.db
 sqlite3 own.db "DELETE FROM machine WHERE key LIKE 'dram%' OR key LIKE 'l%'"
