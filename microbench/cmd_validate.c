@@ -42,7 +42,7 @@ struct validate_options {
 
 static const struct argp_option option_table[] = {
     {"source", KEY_SOURCE, "SOURCE", 0,
-     "Whose counters: pebs (default), the CPU's, or sim, the simulated PMU's", 0},
+     "Whose counters: pebs or ibs (default), the CPU's, or sim, the simulated PMU's", 0},
     {"show", KEY_SHOW, NULL, 0, "Show what is stored, run nothing", 0},
     {"format", KEY_FORMAT, "FORMAT", 0, "table (default) or json", 0},
     {NULL, 0, NULL, 0, "Simulated PMU:", 1},
@@ -53,6 +53,16 @@ static const struct argp_option option_table[] = {
      "Its prefetchers: on (default), off, or some of them", 1},
     {0},
 };
+
+/* This machine's counters go by the name of what samples beside them. */
+static bool is_simulated(struct argp_state *state, const char *source)
+{
+        if (strcmp(source, "sim") == 0)
+                return true;
+        if (strcmp(source, "pebs") != 0 && strcmp(source, "ibs") != 0)
+                argp_error(state, "--source: '%s' is none of pebs, ibs and sim", source);
+        return false;
+}
 
 static bool read_choice(struct argp_state *state, const char *option, const char *text,
                         const char *no, const char *yes)
@@ -67,7 +77,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         struct validate_options *options = state->input;
         switch (key) {
         case KEY_SOURCE:
-                options->simulated = read_choice(state, "--source", text, "pebs", "sim");
+                options->simulated = is_simulated(state, text);
                 return 0;
         case KEY_SHOW:
                 options->show = true;
@@ -160,6 +170,8 @@ static json_t *document_of(json_t *events, const struct simulated_counters *coun
         struct diag ignored;
         json_t *old;
         machine_identity(&identity);
+        bool amd = strcmp(identity.vendor, "AuthenticAMD") == 0;
+        const char *source = counters ? "sim" : amd ? "ibs" : "pebs";
         strftime(made, sizeof(made), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
         if (validation_load(counters, &old, &ignored) == 0) {
                 keep_others(events, old);
@@ -167,7 +179,7 @@ static json_t *document_of(json_t *events, const struct simulated_counters *coun
         }
         return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s*, s:o, s:o}", "format",
                          VALIDATION_FORMAT, "made", made, "memlag_version",
-                         MEMLAG_VERSION, "source", counters ? "sim" : "pebs", "cpu",
+                         MEMLAG_VERSION, "source", source, "cpu",
                          counters ? counters->preset : identity.cpu, "prefetch",
                          counters ? counters->prefetch : NULL, "best",
                          validate_best(events), "events", events);

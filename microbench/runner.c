@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* By the beginning of the name, Intel's in lower case, the older one of each generation
- * first. */
+ * first, and AMD's. */
 static enum concept concept_of(const char *name)
 {
         static const struct {
@@ -55,6 +55,15 @@ static enum concept concept_of(const char *name)
             {"resource_stalls.sb", CONCEPT_STORE_STALLS},
             {"exe_activity.bound_on_stores", CONCEPT_STORE_STALLS},
             {"offcore_requests_buffer.sq_full", CONCEPT_SQ_FULL},
+            {"ex_ret_instr", CONCEPT_INSTRUCTIONS},
+            {"ls_dispatch.ld_dispatch", CONCEPT_LOADS},
+            {"ls_dispatch.store_dispatch", CONCEPT_STORES},
+            {"ls_mab_alloc.load", CONCEPT_L1_MISS},
+            {"ls_alloc_mab_count", CONCEPT_PENDING},
+            {"ls_refills_from_sys.ls_mabresp_lcl_dram", CONCEPT_DRAM_READ},
+            {"ls_dmnd_fills_from_sys.dram", CONCEPT_DRAM_READ},
+            {"ls_any_fills_from_sys.dram", CONCEPT_DRAM_READ},
+            {"de_dis_dispatch_token_stalls1.store_queue", CONCEPT_STORE_STALLS},
         };
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
                 if (strncmp(name, known[i].name, strlen(known[i].name)) == 0)

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "amd_events.h"
 #include "attributes.h"
 #include "conditions.h"
 #include "estimate.h"
@@ -28,6 +29,8 @@ enum { ROUNDS = 5, COUNTERS_MAX = 64 };
 struct perf_runner {
         struct runner runner;
         struct plan plan;
+        uint32_t pmu_type;
+        uint64_t cycles; /* the event's config */
 };
 
 static bool is_cycles(const struct plan_group *group, size_t event)
@@ -225,24 +228,22 @@ static void close_perf(struct runner *runner)
 
 /* ---- the events ---- */
 
-static int add_event(struct perf_runner *perf, const struct intel_core *core,
-                     const char *name, uint64_t config, bool recorded, struct diag *diag)
+static int add_event(struct perf_runner *perf, const char *name, uint64_t config,
+                     bool recorded, struct diag *diag)
 {
-        const struct event *cycles = intel_core_event(core, ROLE_CYCLES);
         struct plan_group *group = plan_add_group(&perf->plan);
         if (!group)
                 return diag_no_memory(diag);
-        struct perf_event_attr attr = attributes_of_counter(
-            core->pmu->type, cycles ? cycles->config : 0x3c /* architectural */);
+        struct perf_event_attr attr = attributes_of_counter(perf->pmu_type, perf->cycles);
         plan_add_event(group, PLAN_COUNTER, &attr)->name = "cycles";
-        attr = attributes_of_counter(core->pmu->type, config);
+        attr = attributes_of_counter(perf->pmu_type, config);
         int rc = runner_add_candidate(&perf->runner, name, recorded, diag);
         plan_add_event(group, PLAN_COUNTER, &attr)->name = name;
         return rc;
 }
 
-static int add_table(struct perf_runner *perf, const struct intel_core *core,
-                     struct diag *diag)
+static int add_intel_events(struct perf_runner *perf, const struct intel_core *core,
+                            struct diag *diag)
 {
         static const enum event_role roles[] = {
             ROLE_INSTRUCTIONS, ROLE_ALL_LOADS,   ROLE_PENDING,   ROLE_L1_MISS,
@@ -257,10 +258,35 @@ static int add_table(struct perf_runner *perf, const struct intel_core *core,
                             event_find(core->platform, core->kind, roles[i], k);
                         if (!event)
                                 break;
-                        rc = add_event(perf, core, event->name, event->config,
+                        rc = add_event(perf, event->name, event->config,
                                        k == 0 && roles[i] != ROLE_CANDIDATE, diag);
                 }
         return rc;
+}
+
+/* Of these only cycles and instructions are recorded. */
+static int add_amd_events(struct perf_runner *perf, int64_t family, struct diag *diag)
+{
+        const struct event *event;
+        int rc = 0;
+        for (size_t i = 1; rc == 0 && (event = amd_event(family, i)); i++)
+                rc = add_event(perf, event->name, event->config, i == 1, diag);
+        return rc;
+}
+
+static int add_table(struct perf_runner *perf, const struct machine *machine,
+                     const struct machine_pmu *pmu, struct diag *diag)
+{
+        enum { ARCHITECTURAL_CYCLES = 0x3c }; /* of Intel's */
+        struct intel_core core = intel_core_describe(machine, pmu, 0);
+        const struct event *cycles = intel_core_event(&core, ROLE_CYCLES);
+        bool amd = strcmp(machine->vendor, "AuthenticAMD") == 0;
+        if (amd)
+                cycles = amd_event(machine->family, 0);
+        perf->pmu_type = pmu->type;
+        perf->cycles = cycles ? cycles->config : ARCHITECTURAL_CYCLES;
+        return amd ? add_amd_events(perf, machine->family, diag)
+                   : add_intel_events(perf, &core, diag);
 }
 
 static bool is_candidate(const struct runner *runner, const char *name)
@@ -272,15 +298,15 @@ static bool is_candidate(const struct runner *runner, const char *name)
 }
 
 /* Events that only the user knows: libpfm4 has their codes. */
-static int add_named(struct perf_runner *perf, const struct intel_core *core,
-                     const char *const *names, struct diag *diag)
+static int add_named(struct perf_runner *perf, const char *const *names,
+                     struct diag *diag)
 {
         int rc = 0;
         for (; names && *names && rc == 0; names++) {
                 struct pmu_code code;
                 if (is_candidate(&perf->runner, *names) || !pfm_find(*names, &code))
                         continue;
-                rc = add_event(perf, core, *names, code.words[0], false, diag);
+                rc = add_event(perf, *names, code.words[0], false, diag);
                 struct plan_group *group = &perf->plan.groups[perf->plan.group_count - 1];
                 if (rc == 0)
                         attributes_set_code(&group->events[1].attr, &code);
@@ -390,12 +416,11 @@ static int open_on(struct perf_runner *perf, const struct machine *machine,
                 return diag_set(diag, -ENODEV,
                                 "no core PMU: the CPU's counters cannot be used; "
                                 "--source sim needs none");
-        struct intel_core core = intel_core_describe(machine, pmu, 0);
         int rc = pin_to(pmu, diag);
         if (rc == 0)
-                rc = add_table(perf, &core, diag);
+                rc = add_table(perf, machine, pmu, diag);
         if (rc == 0)
-                rc = add_named(perf, &core, events, diag);
+                rc = add_named(perf, events, diag);
         if (rc == 0)
                 rc = add_memory_controllers(perf, machine, diag);
         return rc == 0 ? try_all(perf, diag) : rc;

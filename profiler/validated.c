@@ -86,7 +86,7 @@ int validated_read(const struct source_ops *ops, const struct source_options *op
         *validated = (struct validated){.document = NULL};
         if (ops == &source_sim)
                 rc = load_simulated(options, validated, diag);
-        else if (ops == &source_pebs)
+        else if (ops == &source_pebs || ops == &source_ibs)
                 rc = validation_load(NULL, &validated->document, diag);
         if (rc == -ENOENT)
                 return 0;

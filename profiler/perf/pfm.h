@@ -6,11 +6,11 @@
 
 #include "machine.h"
 
-/* Fills in pfm_loads of MACHINE's only core PMU. The library knows no hybrid CPU. */
 /* The code of the event NAME on this CPU, such as "L1D:REPLACEMENT"; false: libpfm4 knows
  * none. */
 bool pfm_find(const char *name, struct pmu_code *code);
 
+/* Fills in pfm_loads of MACHINE's only core PMU. The library knows no hybrid CPU. */
 void machine_ask_pfm(struct machine *machine);
 
 #endif

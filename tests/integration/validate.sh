@@ -21,7 +21,7 @@ refused() # refused STATUS TEXT ARGUMENT...
         grep -q -- "$text" err || fail "validate $*: $(cat err)"
 }
 
-refused 2 "neither pebs nor sim" --source clock
+refused 2 "none of pebs, ibs and sim" --source clock
 refused 2 "--source sim" --sim-prefetch off
 refused 2 "no event 'nonsense'" --source sim nonsense
 refused 1 "make one with 'memlag validate'" --source sim --show

@@ -3,6 +3,7 @@
 """A CPU with instruction sampling that has a latency threshold, and a kernel that can leave
 itself out of the samples."""
 
+import json
 import unittest
 
 import bench
@@ -61,6 +62,13 @@ class Zen(MachineCase):
         self.assertTrue(samples)
         self.assertTrue(all(sample.latency > 256 for sample in samples))
         self.assertTrue(any(sample.latency < 300 for sample in samples))
+
+    def test_validate_knows_the_events(self):
+        self.assertEqual(self.status("validate/validate"), 0, self.text("validate/validate.err"))
+        document = json.loads(self.text("validate/validate.out"))
+        self.assertEqual(document["source"], "ibs")
+        self.assertEqual({event["event"]: event["verdict"] for event in document["events"]},
+                         {"ex_ret_instr": "exact", "ls_alloc_mab_count": "dead"})
 
     def test_unprivileged_whole_machine(self):
         self.assert_refused("unprivileged_all", "whole CPUs", "CAP_PERFMON")

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amd_events.h"
 #include "counters.h"
 #include "event_table.h"
 
@@ -181,9 +182,11 @@ static bool pfm_config(const char *pmu, const char *name, uint64_t *config)
         char text[160];
         struct perf_event_attr attr = {0};
         pfm_perf_encode_arg_t arg = {.attr = &attr, .size = sizeof(arg)};
-        const char *dot = strchr(name, '.');
-        snprintf(text, sizeof(text), "%s::%.*s:%s%s", pmu, (int)(dot - name), name,
-                 dot + 1, strstr(name, "load_latency") ? ":ldlat=3" : "");
+        size_t event_length = strcspn(name, ".");
+        bool has_mask = name[event_length] == '.';
+        snprintf(text, sizeof(text), "%s::%.*s%s%s%s", pmu, (int)event_length, name,
+                 has_mask ? ":" : "", has_mask ? name + event_length + 1 : "",
+                 strstr(name, "load_latency") ? ":ldlat=3" : "");
         for (char *at = strstr(text, "::"); *at; at++)
                 *at = (char)toupper((unsigned char)*at);
         char *ldlat = strstr(text, "LDLAT");
@@ -226,6 +229,47 @@ static void events_are_libpfm4s(void **state)
                 }
         pfm_terminate();
         assert_true(checked >= 10 * 12);
+}
+
+static const struct event *amd_event_named(int64_t family, const char *name)
+{
+        const struct event *event;
+        for (size_t i = 0; (event = amd_event(family, i)); i++)
+                if (strcmp(event->name, name) == 0)
+                        return event;
+        return NULL;
+}
+
+/* Those of AMD's that libpfm4 has by whatever name. */
+static void amd_events_are_libpfm4s(void **state)
+{
+        (void)state;
+        static const char *const names[][2] = {
+            {"ls_not_halted_cyc", "cycles_not_in_halt"},
+            {"ex_ret_instr", "retired_instructions"},
+            {"ls_dispatch.ld_dispatch", "ls_dispatch.ld_dispatch"},
+            {"ls_dispatch.store_dispatch", "ls_dispatch.store_dispatch"}};
+        static const struct {
+                int64_t family;
+                const char *pmu;
+        } cpus[] = {{23, "amd64_fam17h_zen2"},
+                    {25, "amd64_fam19h_zen3"},
+                    {25, "amd64_fam19h_zen4"}};
+        setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+        assert_int_equal(pfm_initialize(), PFM_SUCCESS);
+        for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++)
+                for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+                        const struct event *event =
+                            amd_event_named(cpus[i].family, names[k][0]);
+                        uint64_t config = 0;
+                        assert_non_null(event);
+                        assert_true(pfm_config(cpus[i].pmu, names[k][1], &config));
+                        assert_int_equal(event->config, config);
+                }
+        pfm_terminate();
+        assert_null(amd_event(21, 0)); /* before Zen */
+        assert_null(amd_event_named(23, "ls_alloc_mab_count"));
+        assert_non_null(amd_event_named(26, "ls_alloc_mab_count"));
 }
 
 /* ---- finding ---- */
@@ -305,6 +349,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_setup(events_are_intels, read_rows),
             cmocka_unit_test(events_are_libpfm4s),
+            cmocka_unit_test(amd_events_are_libpfm4s),
             cmocka_unit_test(cpus_are_found),
             cmocka_unit_test(analysis_knows_the_names),
         };

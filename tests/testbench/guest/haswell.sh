@@ -17,7 +17,7 @@ journal
 # Counters with known faults: what validate finds is not counted afterwards.
 scenario validate
 mkdir /tmp/balloon # less memory makes shorter kernels
-for copy in 1 2 3 4 5 6 7 8; do cp -r /usr "/tmp/balloon/$copy"; done
+for copy in 1 2 3 4 5 6 7 8 9 10 11 12; do cp -r /usr "/tmp/balloon/$copy"; done
 cat /bench/validate.txt >/proc/scripted_pmu/script
 export XDG_DATA_HOME="$PWD"
 run validate memlag validate --format json inst_retired.any l1d_pend_miss.pending \
