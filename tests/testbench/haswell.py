@@ -32,7 +32,7 @@ CONSTRAINTS = "constraints=" + ",".join((
 
 class Haswell(PebsCase):
     machine = bench.Machine("haswell", family=6, model=63, stepping=2,
-                            pmu="pmu_name=haswell counters=4 " + CONSTRAINTS)
+                            pmu="pmu_name=haswell counters=4 " + CONSTRAINTS, memory_mb=320)
     extra = 0
 
     def test_three_groups_take_turns(self):

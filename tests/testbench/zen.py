@@ -14,7 +14,7 @@ FIRST_WITH_TASKS = (6, 4)  # Linux; before, IBS samples whole CPUs only
 
 class Zen(MachineCase):
     machine = bench.Machine("zen", family=26, model=2, stepping=1, vendor="AuthenticAMD",
-                            pmu="ibs=1 ibs_swfilt=1 ibs_ldlat=1")
+                            pmu="ibs=1 ibs_swfilt=1 ibs_ldlat=1", memory_mb=320)
 
     def knows_tasks(self):
         return tuple(int(n) for n in self.text("kernel").split(".")[:2]) >= FIRST_WITH_TASKS
