@@ -25,13 +25,23 @@ static uint32_t global_type(void *context, uint64_t vaddr, uint64_t *offset_byte
         return globals_type(context, vaddr, offset_bytes);
 }
 
+static uint32_t return_type(void *context, uint64_t vaddr)
+{
+        return globals_return_type(context, vaddr);
+}
+
 static int find_in_function(struct type_reader *reader, const struct elf_file *file,
                             const struct thread_slots *slots, struct globals *globals,
                             struct access **accesses, size_t count)
 {
         Dwarf_Die function = accesses[0]->code->function_die;
-        const struct flow_input input = {reader,    file,        slots,
-                                         &function, global_type, globals};
+        const struct flow_input input = {.reader = reader,
+                                         .file = file,
+                                         .slots = slots,
+                                         .function = &function,
+                                         .global = global_type,
+                                         .returns = return_type,
+                                         .global_context = globals};
         struct flow_answer *answers = calloc(count, sizeof(*answers));
 
         if (!answers)

@@ -49,12 +49,16 @@ struct flow_answer {
  * TYPE_NONE: not known. */
 typedef uint32_t flow_global(void *context, uint64_t vaddr, uint64_t *offset_bytes);
 
+/* What the function at VADDR of the file returns; TYPE_NONE: not known, or nothing. */
+typedef uint32_t flow_returns(void *context, uint64_t vaddr);
+
 struct flow_input {
         struct type_reader *reader;
         const struct elf_file *file;
         const struct thread_slots *slots; /* of FILE */
         Dwarf_Die *function;
         flow_global *global;
+        flow_returns *returns;
         void *global_context;
 };
 

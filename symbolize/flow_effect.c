@@ -25,6 +25,11 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
 {
         uint64_t after = step->vaddr + step->instruction.length_bytes;
         uint32_t type = variables_call_type(flow->variables, after);
+
+        /* Without optimisation compilers do not tell what is called where. */
+        if (type == TYPE_NONE && step->instruction.target && flow->input->returns)
+                type = flow->input->returns(flow->input->global_context,
+                                            step->instruction.target);
         struct place_value result =
             flow_state_slot(flow, &state->registers[REGISTER_RDI], true);
 

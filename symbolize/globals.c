@@ -15,6 +15,25 @@ struct global {
         Dwarf_Die die;
 };
 
+struct global_function {
+        uint64_t vaddr;
+        Dwarf_Die die;
+};
+
+static int add_function(struct globals *globals, Dwarf_Die *die)
+{
+        Dwarf_Addr vaddr;
+
+        if (dwarf_lowpc(die, &vaddr) != 0)
+                return 0;
+        if (array_reserve(&globals->functions, &globals->function_capacity,
+                          globals->function_count, sizeof(*globals->functions)) < 0)
+                return -ENOMEM;
+        globals->functions[globals->function_count++] =
+            (struct global_function){vaddr, *die};
+        return 0;
+}
+
 static int add(struct globals *globals, const struct global *global)
 {
         if (array_reserve(&globals->items, &globals->capacity, globals->count,
@@ -35,9 +54,10 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         (void)parent;
         (void)value;
         switch (entry->tag) {
+        case DW_TAG_subprogram: /* it may have static variables */
+                return add_function(globals, die) < 0 ? -ENOMEM : 1;
         case DW_TAG_namespace:
         case DW_TAG_module:
-        case DW_TAG_subprogram: /* static variables of functions */
         case DW_TAG_lexical_block:
                 return 1;
         case DW_TAG_variable:
@@ -70,6 +90,13 @@ static int compare(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
+static int compare_functions(const void *left, const void *right)
+{
+        const struct global_function *a = left, *b = right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
 int globals_of_unit(struct globals *globals, Dwarf_Die *entry)
 {
         Dwarf_Die unit;
@@ -79,11 +106,14 @@ int globals_of_unit(struct globals *globals, Dwarf_Die *entry)
         if (unit.addr == globals->unit)
                 return 0;
         globals->unit = unit.addr;
-        globals->count = 0;
+        globals->count = globals->function_count = 0;
         if (die_walk(globals->reader->dwarf, &unit, visit, globals) == -ENOMEM)
                 return -ENOMEM;
         if (globals->count > 1)
                 qsort(globals->items, globals->count, sizeof(*globals->items), compare);
+        if (globals->function_count > 1)
+                qsort(globals->functions, globals->function_count,
+                      sizeof(*globals->functions), compare_functions);
         return 0;
 }
 
@@ -140,8 +170,25 @@ uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
         return checked_type(globals, found, *offset_bytes);
 }
 
+uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr)
+{
+        const struct global_function key = {.vaddr = vaddr};
+        const struct global_function *found =
+            globals->function_count
+                ? bsearch(&key, globals->functions, globals->function_count, sizeof(key),
+                          compare_functions)
+                : NULL;
+        Dwarf_Die die;
+
+        if (!found)
+                return TYPE_NONE;
+        die = found->die;
+        return type_of_variable(globals->reader, &die);
+}
+
 void globals_free(struct globals *globals)
 {
+        free(globals->functions);
         free(globals->items);
         *globals = (struct globals){0};
 }

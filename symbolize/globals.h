@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The types of the variables at fixed addresses that one compilation unit knows: its
- * own, and those that it declares and another unit defines. */
+ * own, and those that it declares and another unit defines; and what its functions
+ * return. */
 #ifndef MEMLAG_SYMBOLIZE_GLOBALS_H
 #define MEMLAG_SYMBOLIZE_GLOBALS_H
 
@@ -8,6 +9,7 @@
 #include "symbol_table.h"
 
 struct global;
+struct global_function;
 
 struct globals {
         struct type_reader *reader;
@@ -16,6 +18,9 @@ struct globals {
         struct global *items;
         size_t count;
         size_t capacity;
+        struct global_function *functions;
+        size_t function_count;
+        size_t function_capacity;
 };
 
 /* Makes the variables of the unit that ENTRY is in the ones to look in. 0 or -ENOMEM. */
@@ -24,6 +29,10 @@ int globals_of_unit(struct globals *globals, Dwarf_Die *entry);
 /* The type of the variable at VADDR and the offset in it; TYPE_NONE: not known. */
 uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
                       uint64_t *offset_bytes);
+
+/* What the unit's function that begins at VADDR returns; TYPE_NONE: not known, or
+ * nothing. */
+uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
 
 void globals_free(struct globals *globals);
 

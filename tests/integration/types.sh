@@ -70,6 +70,9 @@ build c_gcc gcc program.c
 measure c_gcc
 build cxx_gcc g++ program.cc
 measure cxx_gcc
+# Without optimisation what a call returns is told by the function that is called.
+build cxx_gcc_O0 g++ program.cc -O0
+measure cxx_gcc_O0
 if command -v clang >/dev/null; then
         build c_clang clang program.c
         measure c_clang
