@@ -50,6 +50,7 @@ struct estimate estimate_of(double *values, size_t count)
             .value = values[(size_t)(QUANTILE * (double)(count - 1) + 0.5)],
             .low = values[low],
             .high = values[high],
+            .least = values[0],
             .rounds = count,
         };
 }

@@ -11,6 +11,7 @@
 struct estimate {
         double value;
         double low, high; /* 95 % confidence; equal to the extremes when rounds are few */
+        double least;
         size_t rounds;
 };
 

@@ -90,6 +90,14 @@ struct estimate survey_estimate(struct survey *survey, const struct series *seri
         return estimate;
 }
 
+struct estimate survey_shortest(struct survey *survey, const struct series *series)
+{
+        struct estimate estimate = survey_estimate(survey, series);
+        if (!series_is_clean(series))
+                estimate.value = estimate.least;
+        return estimate;
+}
+
 /* Whether more visits would tell little more. */
 static bool is_enough(const struct survey *survey, const struct series *series)
 {
@@ -125,7 +133,7 @@ int survey_chases(struct survey *survey, struct chase *chases, size_t count,
                         break;
         }
         for (size_t i = 0; i < count; i++)
-                estimates[i] = survey_estimate(survey, &series[i]);
+                estimates[i] = survey_shortest(survey, &series[i]);
         free(series);
         return 0;
 }

@@ -81,6 +81,11 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
 /* What SERIES says, which must not be empty. */
 struct estimate survey_estimate(struct survey *survey, const struct series *series);
 
+/* The same of what disturbances can only make longer: where all rounds were disturbed,
+ * the shortest is the nearest to the truth. Not so beside a load, which may be disturbed
+ * too. */
+struct estimate survey_shortest(struct survey *survey, const struct series *series);
+
 /* Tells the error of a figure of the result. Sizes between two levels of the caches are
  * none: their latency is that of the one or the other, as it happens. */
 void survey_noise(struct survey *survey, double error);

@@ -162,7 +162,7 @@ static json_t *level_json(const struct bandwidth_point *point)
 static void estimate_point(struct survey *survey, struct bandwidth_point *point)
 {
         for (size_t k = 0; k < point->kernels; k++) {
-                struct estimate estimate = survey_estimate(survey, &point->series[k]);
+                struct estimate estimate = survey_shortest(survey, &point->series[k]);
                 point->gbs[k] = 1 / estimate.value;
                 point->error[k] = estimate_error(&estimate);
                 survey_noise(survey, point->error[k]);
