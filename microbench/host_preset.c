@@ -16,12 +16,31 @@ struct level {
         unsigned ways;
 };
 
+/* The largest data that a chase goes through in less than half way from the LEVEL's
+ * latency to memory's. Where others use the same cache the latency rises long before, and
+ * does not tell where the cache ends; 0 without a curve. */
+static double half_way_bytes(const json_t *calibration, const json_t *level)
+{
+        double half_ns = (calibration_number(level, "latency_ns") +
+                          calibration_number(calibration, "memory.0.latency_ns")) /
+                         2;
+        double bytes = 0;
+        size_t i;
+        json_t *point;
+        json_array_foreach(
+            json_object_get(json_object_get(calibration, "caches"), "curve"), i,
+            point) if (calibration_number(point, "ns") <= half_ns) bytes =
+            fmax(bytes, calibration_number(point, "size_bytes"));
+        return bytes;
+}
+
 /* Of a cache of the core's own the system's size counts. The last one is shared, also
  * with other machines on the same processor, so that what was measured may be less. */
-static double bytes_of(const json_t *level, bool shared)
+static double bytes_of(const json_t *calibration, const json_t *level, bool shared)
 {
         double reported = calibration_number(level, "reported_bytes");
-        double measured = calibration_number(level, "size_bytes");
+        double measured = fmax(calibration_number(level, "size_bytes"),
+                               shared ? half_way_bytes(calibration, level) : 0);
         if (!(reported > 0))
                 return measured;
         return shared ? fmin(reported, measured) : reported;
@@ -36,7 +55,7 @@ static struct level level_of(const json_t *calibration, size_t index, bool share
                 return otherwise;
         double ways = calibration_number(level, "reported_ways");
         struct level found = {
-            .bytes = bytes_of(level, shared),
+            .bytes = bytes_of(calibration, level, shared),
             .cycles = fmax(1, round(calibration_number(level, "latency_cycles"))),
             .ways = ways >= 1 && ways <= 32 ? (unsigned)ways : otherwise.ways,
         };
