@@ -396,6 +396,42 @@ static void loads_that_nothing_waits_for_count_their_slots(void **state)
                         loads + params.l1d_latency_cycles * params.issue_width);
 }
 
+/* Sums the stall of loads that come INSTRUCTIONS after a wrongly predicted branch. */
+static uint64_t stall_after_branch(uint64_t branches, uint64_t cost,
+                                   uint64_t instructions)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+
+        rig->machine.on_sample = sum_stalls;
+        rig->machine.samples_stalls = true;
+        for (uint64_t i = 0; i < 2 * branches; i++) {
+                if (i == branches) /* all that waited for memory has retired */
+                        stall_of_chase = stall_of_others = 0;
+                rig->hot.instructions += 400;
+                thread_mispredict(&rig->hot, rig->threads[0], 0, cost);
+                rig->hot.instructions += instructions;
+                filter_drop(&rig->hot, MIB >> LINE_SHIFT);
+                touch_at(rig, 1, ACCESS_LOAD, MIB, 1);
+        }
+        return stall_of_others;
+}
+
+/* Until its pipeline is full again a processor has nothing to retire: a timer finds the
+ * instruction that comes first. */
+static void the_first_instruction_after_a_wrong_prediction_has_its_time(void **state)
+{
+        const uint64_t branches = 100, cost = 56;
+        struct simpmu_params params = default_params();
+        uint64_t l1d_slots = (uint64_t)(params.l1d_latency_cycles * params.issue_width);
+
+        (void)state;
+        assert_in_range(stall_after_branch(branches, cost, 0), branches * cost,
+                        branches * (cost + 1 + l1d_slots));
+        assert_in_range(stall_after_branch(branches, cost, 1), branches,
+                        branches * (1 + l1d_slots));
+}
+
 static void a_load_across_a_line_border_counts_once(void **state)
 {
         struct simpmu_params params = default_params();
@@ -1006,6 +1042,8 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(a_latency_that_others_hide_counts_nothing,
                                       free_blocks),
+            cmocka_unit_test_teardown(
+                the_first_instruction_after_a_wrong_prediction_has_its_time, free_blocks),
             cmocka_unit_test_teardown(loads_that_nothing_waits_for_count_their_slots,
                                       free_blocks),
             cmocka_unit_test_teardown(a_load_across_a_line_border_counts_once,

@@ -120,10 +120,12 @@ static __attribute__((noinline)) void sample_stall(struct machine *machine,
 {
         uint64_t instruction = access.now - thread->stall;
         uint64_t with_it = found.ready - instruction;
-        /* What its address comes from retires before it, and so does what issued before.
-         */
-        uint64_t before =
-            later(access.start - instruction, thread->stall + machine->slots_per_cycle);
+        /* What its address comes from retires before it, and so does what issued before;
+         * for the first instruction after a wrong prediction that is the branch. */
+        uint64_t before = instruction == thread->refilled
+                              ? 0
+                              : later(access.start - instruction,
+                                      thread->stall + machine->slots_per_cycle);
         uint64_t retired = later(thread->retired, before);
         uint64_t stall = with_it > retired ? with_it - retired : 0;
 

@@ -98,6 +98,8 @@ void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t 
         uint64_t now = hot->instructions + thread->stall;
 
         thread->counters.mispredicts++;
+        thread->retired = later(thread->retired, later(now, decided) - hot->instructions);
+        thread->refilled = hot->instructions;
         thread->stall += later(now, decided) + cost - now;
         if (thread->look_at != NEVER_DUE)
                 thread->look_at = hot->instructions; /* no chain begins before that */

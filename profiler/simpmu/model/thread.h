@@ -85,6 +85,7 @@ struct sim_thread {
 
         uint64_t stores_done; /* when the last store has left the buffer */
         uint64_t retired;  /* as stall, but of retirement; only where that is sampled */
+        uint64_t refilled; /* the first instruction after the last wrong prediction */
         double load_slots; /* for which a load takes the ports, on the average */
         double store_slots;
         struct ports_use ports;
