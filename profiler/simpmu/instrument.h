@@ -34,6 +34,8 @@ struct pass {
         Bool unit_used;       /* by the current instruction */
         UInt index;           /* counted instructions before the current one */
         UInt counted;         /* those that the code emitted so far adds */
+        UInt stores;          /* the same two of stores, but of those before this one */
+        UInt stores_counted;
         IRExpr *instructions; /* counted, in the generated code */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
         UInt counted_at_exit; /* these at the last exit that wrote ready times */

@@ -110,6 +110,7 @@ struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
             .address = ready_waits(pass, address),
             .data_depends = data_depends,
             .position = (Int)pass->index - (Int)pass->counted,
+            .stores_before = (Int)pass->stores - (Int)pass->stores_counted,
             .size_bytes = (UShort)size_bytes,
             .kind = (UChar)kind,
             .slot = UNUSED_VALUE,
@@ -171,6 +172,7 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         site = access_site_new(pass, kind, depends, data.on & ~(1ULL << ISSUE_TIME),
                                size_bytes);
         site->locked = locked;
+        pass->stores += kind != ACCESS_LOAD;
         call = call_of_access(site, address);
         if (kind != ACCESS_STORE) {
                 if (pass->follow)

@@ -23,6 +23,21 @@ static Bool counts_as_load(const IRStmt *statement)
         }
 }
 
+static Bool counts_as_store(const IRStmt *statement)
+{
+        switch (statement->tag) {
+        case Ist_Store:
+        case Ist_StoreG:
+        case Ist_CAS:
+                return True;
+        case Ist_Dirty:
+                return statement->Ist.Dirty.details->mFx == Ifx_Write ||
+                       statement->Ist.Dirty.details->mFx == Ifx_Modify;
+        default:
+                return False;
+        }
+}
+
 struct arithmetic_cost count_arithmetic(const IRExpr *e)
 {
         return arithmetic_cost(&tool_machine.params, tool_machine.slots_per_cycle, e);
@@ -56,16 +71,6 @@ static Bool may_end_a_loop(const struct pass *pass)
         return False;
 }
 
-/* Stores that take their ports longer than the stretch issues are counted for the model,
- * which looks at the ports; others would not be worth the addition. */
-static void add_stores(struct pass *pass, UInt stores, UInt instructions)
-{
-        const struct simpmu_params *params = &tool_machine.params;
-
-        if (stores * params->issue_width > instructions * params->store_ports)
-                (void)ir_add_to_hot(pass, &tool_hot.stores, stores);
-}
-
 void count_stretch(struct pass *pass, Int from)
 {
         UInt instructions = 0;
@@ -79,6 +84,8 @@ void count_stretch(struct pass *pass, Int from)
 
         for (Int i = from; i < pass->in->stmts_used; i++) {
                 const IRStmt *statement = pass->in->stmts[i];
+                if (counts_as_store(statement))
+                        stores += !excluded;
                 if (statement->tag == Ist_IMark) {
                         excluded = heap_is_tracker(statement->Ist.IMark.addr);
                         instructions += !excluded;
@@ -90,8 +97,6 @@ void count_stretch(struct pass *pass, Int from)
                 } else if (counts_as_load(statement)) {
                         loads += !excluded;
                         load_seen = True;
-                } else if (statement->tag == Ist_Store || statement->tag == Ist_StoreG) {
-                        stores += !excluded;
                 } else if (statement->tag == Ist_CAS && !load_seen) {
                         loads += !excluded;
                 } else if (statement->tag == Ist_Exit) {
@@ -101,8 +106,9 @@ void count_stretch(struct pass *pass, Int from)
         busy += of_instruction;
         if (loads > 0)
                 (void)ir_add_to_hot(pass, &tool_hot.loads, loads);
-        if (pass->follow)
-                add_stores(pass, stores, instructions);
+        if (stores > 0)
+                (void)ir_add_to_hot(pass, &tool_hot.stores, stores);
+        pass->stores_counted += stores;
         if (busy > instructions)
                 (void)ir_add_to_hot(pass, &tool_hot.busy, busy - instructions);
         if (instructions == 0)

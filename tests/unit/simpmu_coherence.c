@@ -177,6 +177,7 @@ static void increment(struct rig *rig, uint64_t address, uint16_t more_instructi
                 access_memory(&rig->machine, &rig->hot, rig->threads[rig->running],
                               &store, ACCESS_STORE, address);
         rig->hot.instructions += 4u + more_instructions;
+        rig->hot.stores++;
 }
 
 /* Two threads increment their words for CYCLES each, in turns of up to TURN cycles beyond
@@ -349,7 +350,9 @@ static void many_cores_share_the_transfers_of_a_line(void **state)
                 /* No more than one transfer at a time. */
                 assert_true(hitm * HITM_CYCLES < 40 * GATE_CYCLES * 5 / 2);
         }
-        assert_true(increments[1] < increments[0] * 2);
+        /* Four times the cores; each goes on between two transfers until its store buffer
+         * is full. */
+        assert_true(increments[1] < increments[0] * 5 / 2);
 }
 
 int main(void)

@@ -233,6 +233,39 @@ static void missing_stores_stall_for_the_store_buffer(void **state)
         assert_near((double)value[SIMPMU_SB_FULL], (double)value[SIMPMU_CYCLES], 0.05);
 }
 
+/* Cycles of a group of 100 instructions, of which the first is a store that misses, and
+ * all others store, or load, what is in L1. */
+static double cycles_behind_a_missing_store(enum access_kind others, uint32_t places)
+{
+        const uint64_t groups = 2000;
+        struct simpmu_params params = default_params();
+
+        params.store_buffer_entries = places;
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        touch(rig, others, 0, 10000);
+        uint64_t begin = now_cycles(rig, 0);
+        for (uint64_t group = 0; group < groups; group++) {
+                touch(rig, ACCESS_STORE, MIB + scattered(group, 64 * MIB), 1);
+                for (int i = 1; i < 100; i++)
+                        touch(rig, others, 0, 1);
+        }
+        return (double)(now_cycles(rig, 0) - begin) / (double)groups;
+}
+
+/* The store that finds all places taken issues when the missing one's line has come, and
+ * the rest of the group, four a cycle, after it. Loads take no place. */
+static void stores_behind_a_missing_one_fill_the_buffer(void **state)
+{
+        (void)state;
+        assert_near(cycles_behind_a_missing_store(ACCESS_STORE, 56),
+                    DRAM_CYCLES + (100 - 56) / 4.0, 0.02);
+        assert_near(cycles_behind_a_missing_store(ACCESS_STORE, 20),
+                    DRAM_CYCLES + (100 - 20) / 4.0, 0.02);
+        assert_near(cycles_behind_a_missing_store(ACCESS_LOAD, 56), 100 / 4.0, 0.02);
+}
+
 /* More fill buffers than places beyond L2: these decide how many misses are under way. */
 static void the_queue_beyond_l2_bounds_the_overlap(void **state)
 {
@@ -1030,6 +1063,8 @@ int main(void)
             cmocka_unit_test_teardown(arithmetic_in_a_chain_takes_its_time, free_blocks),
             cmocka_unit_test_teardown(stall_counters_are_as_m17_found_them, free_blocks),
             cmocka_unit_test_teardown(missing_stores_stall_for_the_store_buffer,
+                                      free_blocks),
+            cmocka_unit_test_teardown(stores_behind_a_missing_one_fill_the_buffer,
                                       free_blocks),
             cmocka_unit_test_teardown(the_queue_beyond_l2_bounds_the_overlap,
                                       free_blocks),

@@ -37,6 +37,7 @@ struct rig {
         struct sim_hot hot;
         struct sim_thread *threads[THREADS_MAX];
         uint64_t instructions[THREADS_MAX];
+        uint64_t stores[THREADS_MAX];
         uint64_t ready[THREADS_MAX][VALUES];
         uint32_t count;
         uint32_t running;
@@ -154,9 +155,11 @@ static inline void run_thread(struct rig *rig, uint32_t thread)
         if (rig->running == thread)
                 return;
         rig->instructions[rig->running] = rig->hot.instructions;
+        rig->stores[rig->running] = rig->hot.stores;
         memcpy(rig->ready[rig->running], rig->hot.ready, sizeof(rig->hot.ready));
         rig->running = thread;
         rig->hot.instructions = rig->instructions[thread];
+        rig->hot.stores = rig->stores[thread];
         memcpy(rig->hot.ready, rig->ready[thread], sizeof(rig->hot.ready));
         machine_thread_runs(&rig->hot, rig->threads[thread]);
 }
@@ -189,10 +192,12 @@ static inline void touch_at(struct rig *rig, uint64_t ip, enum access_kind kind,
         struct access_site site = {.ip = ip,
                                    .size_bytes = WORD_BYTES,
                                    .position = -(int32_t)instructions,
+                                   .stores_before = kind == ACCESS_LOAD ? 0 : -1,
                                    .kind = (uint8_t)kind,
                                    .slot = UNUSED_VALUE};
 
         rig->hot.instructions += instructions;
+        rig->hot.stores += kind != ACCESS_LOAD;
         run_access(rig, &site, address);
 }
 

@@ -15,8 +15,9 @@ struct access {
         const struct access_site *site;
         enum access_kind kind;
         uint64_t address;
-        uint64_t now;   /* when it issues */
-        uint64_t start; /* when its address is known */
+        uint64_t now;    /* when it issues */
+        uint64_t start;  /* when its address is known */
+        uint64_t stores; /* that have issued with it */
 };
 
 /* Where a load has found its line. */
@@ -31,8 +32,8 @@ struct found {
  * until then. */
 HOT_PATH struct access copy_of_access(const struct access *access)
 {
-        return (struct access){access->site, access->kind, access->address, access->now,
-                               access->start};
+        return (struct access){access->site, access->kind,  access->address,
+                               access->now,  access->start, access->stores};
 }
 
 HOT_PATH struct found copy_of_found(const struct found *found)
@@ -75,6 +76,14 @@ HOT_PATH void store_value(const struct machine *machine, struct sim_hot *hot,
         } else if (way->settled > access->now && word->where == access->address >> 3) {
                 word->ready = 0;
         }
+}
+
+/* A store whose line is there at COMPLETION. */
+HOT_PATH void hold_store(struct sim_thread *thread, const struct access *access,
+                         uint64_t completion)
+{
+        thread_hold_store(thread, access->now - thread->stall, access->stores,
+                          completion);
 }
 
 /* ---- results ---- */
@@ -220,7 +229,7 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
         if (access->kind != ACCESS_STORE)
                 thread->counters.pending_slots += latency;
         else
-                thread_hold_store(thread, access->now - thread->stall, begin + latency);
+                hold_store(thread, access, begin + latency);
 }
 
 /* LINE is in L1 or on its way there, and other cores fight for it: the filters must not
@@ -270,7 +279,7 @@ static inline void take_ownership(struct machine *machine, struct sim_thread *th
         if (__builtin_expect(wait == 0, 1))
                 return;
         set->contested |= contested ? bit : 0;
-        thread_hold_store(thread, access->now - thread->stall, access->start + wait);
+        hold_store(thread, access, access->start + wait);
         if (access->kind == ACCESS_UPDATE) {
                 found->level = SIMPMU_LEVEL_L3;
                 found->arrival = later(found->arrival, access->start + wait);
@@ -346,7 +355,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         }
         if (access->kind == ACCESS_STORE) {
                 place->set->mark |= bit;
-                thread_hold_store(thread, access->now - thread->stall, miss.completion);
+                hold_store(thread, access, miss.completion);
         }
         if (__builtin_expect(machine->prefetch != 0, 0))
                 used_first(machine, hot, thread, access, line, miss.begin,
@@ -372,7 +381,10 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
         uint64_t instruction = hot->instructions + (uint64_t)(int64_t)site->position;
         struct access access = {.site = site, .kind = kind, .address = address};
 
+        access.stores =
+            hot->stores + (uint64_t)(int64_t)site->stores_before + (kind != ACCESS_LOAD);
         thread_retire(hot, thread, instruction);
+        thread_issue_stores(hot, thread, instruction, access.stores);
         access.now = instruction + thread->stall;
         hot->now = access.now;
         access.start = hot_waits(hot, &site->address, access.now);
@@ -381,16 +393,13 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
 
 /* The general case: several lines, or a page that the DTLB does not let pass. An access
  * that crosses line borders is one to the counters, which waits for the last line. */
-static __attribute__((noinline)) void
-access_slowly(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
-              const struct access_site *site, uint64_t address, uint64_t now,
-              uint64_t start)
+static __attribute__((noinline)) void access_slowly(struct machine *machine,
+                                                    struct sim_hot *hot,
+                                                    struct sim_thread *thread,
+                                                    struct access access)
 {
-        struct access access = {.site = site,
-                                .kind = (enum access_kind)site->kind,
-                                .address = address,
-                                .now = now,
-                                .start = start};
+        const struct access_site *site = access.site;
+        const uint64_t address = access.address, start = access.start;
         struct l1d *l1d = &thread->core->l1d;
         uint64_t last = (address + site->size_bytes - 1) >> LINE_SHIFT;
         struct found found = {.level = SIMPMU_LEVEL_L1};
@@ -432,8 +441,7 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
         struct access access = access_begin(hot, thread, site, kind, address);
 
         if (!one_line || !tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT)) {
-                access_slowly(machine, hot, thread, site, address, access.now,
-                              access.start);
+                access_slowly(machine, hot, thread, copy_of_access(&access));
         } else if (bit == 0) {
                 struct found found = {0};
                 miss_line(machine, hot, thread, &access, line, &place, access.start,

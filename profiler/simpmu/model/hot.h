@@ -46,7 +46,7 @@ struct sim_hot {
         struct filter_entry filter[FILTER_ENTRIES];
         uint64_t instructions; /* retired by the running thread */
         uint64_t loads;        /* retired by the running thread */
-        uint64_t stores; /* of stretches of code that have more than their ports take */
+        uint64_t stores;       /* the same */
         uint64_t
             busy; /* slots that its arithmetic executes for beyond its instructions */
         uint64_t stall; /* the running thread's, when its windows were last looked at */

@@ -107,6 +107,7 @@ struct access_site {
         struct waits address;  /* for what the address depends on */
         uint64_t data_depends; /* values that a stored value depends on */
         int32_t position;      /* of the instruction, after those counted when it runs */
+        int32_t stores_before; /* in the program, after those counted */
         uint16_t size_bytes;
         uint8_t kind; /* enum access_kind */
         uint8_t slot; /* of a load: the number of its value */

@@ -2,10 +2,6 @@
 /* Ready times across block boundaries: see thread.h. */
 #include "thread.h"
 
-/* The store buffer holds so many stores, of which the model sees those that miss. How
- * many instructions issue while the others fill it up is taken from ordinary code. */
-#define INSTRUCTIONS_PER_STORE 8u
-
 /* The more, the more exactly a slow chain holds the thread up, where there is one. */
 #define LOOKS_PER_WINDOW 2u
 
@@ -42,8 +38,9 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->fill_count = 1; /* and it is free */
         window_init(&thread->loads, rob_entries,
                     load_places(rob_entries, load_buffer_entries));
-        window_init(&thread->stores, store_buffer_entries * INSTRUCTIONS_PER_STORE,
-                    store_buffer_entries);
+        thread->stores.places = store_buffer_entries;
+        thread->stores.ring_mask = UINT32_MAX >> __builtin_clz(store_buffer_entries);
+        thread->stores.blocks = thread->stores.held[0].blocks = NEVER_DUE;
 }
 
 /* Adds the stalls of all accesses in WINDOW that are due when INSTRUCTION issues; returns
@@ -59,13 +56,62 @@ static uint64_t retire_window(struct sim_thread *thread, struct window *window,
 void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
                            uint64_t instruction)
 {
-        uint64_t load_due = retire_window(thread, &thread->loads, instruction);
-        uint64_t without_stores = thread->stall;
-        uint64_t store_due = retire_window(thread, &thread->stores, instruction);
+        thread->retire_at = retire_window(thread, &thread->loads, instruction);
+        stall_to_hot(hot, thread);
+}
 
-        thread->counters.sb_full_slots += thread->stall - without_stores;
+static const struct held_store *oldest_held(const struct store_buffer *buffer)
+{
+        return &buffer->held[buffer->head & buffer->ring_mask];
+}
 
-        thread->retire_at = load_due < store_due ? load_due : store_due;
+void thread_hold_store(struct sim_thread *thread, uint64_t instruction, uint64_t stores,
+                       uint64_t completion)
+{
+        struct store_buffer *buffer = &thread->stores;
+        const uint64_t blocks = stores + buffer->places;
+
+        buffer->done = later(buffer->done, completion);
+        if (buffer->tail > buffer->head && /* it waits for a second line */
+            buffer->held[(buffer->tail - 1) & buffer->ring_mask].blocks == blocks)
+                buffer->tail--;
+        buffer->held[buffer->tail++ & buffer->ring_mask] =
+            (struct held_store){blocks, buffer->done};
+        buffer->held[buffer->tail & buffer->ring_mask].blocks = NEVER_DUE;
+        buffer->blocks = oldest_held(buffer)->blocks;
+        buffer->seen_stores = stores;
+        buffer->seen_instruction = instruction;
+}
+
+/* The instruction that was store number STORE, of those up to number STORES, which
+ * INSTRUCTION is or comes after: they are taken to lie evenly in the program. */
+static uint64_t instruction_of_store(const struct store_buffer *buffer, uint64_t store,
+                                     uint64_t stores, uint64_t instruction)
+{
+        uint64_t part = store - buffer->seen_stores;
+        uint64_t whole = stores - buffer->seen_stores;
+
+        return store < stores
+                   ? buffer->seen_instruction +
+                         (instruction - buffer->seen_instruction) * part / whole
+                   : instruction;
+}
+
+void thread_wait_for_store_buffer(struct sim_hot *hot, struct sim_thread *thread,
+                                  uint64_t instruction, uint64_t stores)
+{
+        struct store_buffer *buffer = &thread->stores;
+        uint64_t before = thread->stall;
+
+        for (; stores >= oldest_held(buffer)->blocks; buffer->head++) {
+                const struct held_store *held = oldest_held(buffer);
+                uint64_t blocked =
+                    instruction_of_store(buffer, held->blocks, stores, instruction);
+                if (held->completion > blocked)
+                        thread->stall = later(thread->stall, held->completion - blocked);
+        }
+        thread->counters.sb_full_slots += thread->stall - before;
+        buffer->blocks = oldest_held(buffer)->blocks;
         stall_to_hot(hot, thread);
 }
 
@@ -85,7 +131,7 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
         thread_retire(hot, thread, instruction);
         uint64_t now = instruction + thread->stall;
         uint64_t done =
-            later(thread->stores_done, thread->activity.covers[ACTIVITY_LDM].until);
+            later(thread->stores.done, thread->activity.covers[ACTIVITY_LDM].until);
 
         thread->stall += later(now, done) + cost - now;
         stall_to_hot(hot, thread);
@@ -130,6 +176,7 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
         uint64_t latest = 0;
 
         thread_retire(hot, thread, hot->instructions);
+        thread_issue_stores(hot, thread, hot->instructions, hot->stores);
         wait_for_ports(hot, thread);
         uint64_t now = hot->instructions + thread->stall;
 #pragma GCC unroll 8
@@ -152,11 +199,7 @@ void thread_wait_for_place(struct sim_thread *thread, struct window *window,
         const struct window_entry *oldest = window_oldest(window);
         uint64_t completion = oldest->due + oldest->stall;
 
-        if (completion > instruction + thread->stall) {
-                uint64_t stall = completion - instruction;
-                if (window == &thread->stores)
-                        thread->counters.sb_full_slots += stall - thread->stall;
-                thread->stall = stall;
-        }
+        if (completion > instruction + thread->stall)
+                thread->stall = completion - instruction;
         window->head++;
 }

@@ -16,6 +16,7 @@
 #include "sampler.h"
 
 #define WINDOW_ENTRIES      8192u /* a power of two, more than the largest ROB */
+#define HELD_STORES         2048u /* the same of the largest store buffer */
 #define FILL_BUFFER_MAXIMUM 32u
 #define STORED_WORDS        256u
 #define NEVER_DUE           UINT64_MAX
@@ -35,12 +36,33 @@ struct sim_counters {
         uint64_t dram_write_lines;
 };
 
-/* An access that holds its place in the reorder window or store buffer until it is
- * complete: from instruction DUE on, which needs the place, the thread's stall is at
- * least STALL. */
+/* An access that holds its place in the reorder window until it is complete: from
+ * instruction DUE on, which needs the place, the thread's stall is at least STALL. */
 struct window_entry {
         uint64_t due;
         uint64_t stall;
+};
+
+/* A store that keeps its place in the store buffer, with all behind it, until its line
+ * and those of the stores before it have come: it blocks the store that needs the place.
+ */
+struct held_store {
+        uint64_t blocks; /* the number of stores with that one */
+        uint64_t completion;
+};
+
+/* In the order of the program, and behind them one that blocks none. */
+struct store_buffer {
+        uint64_t head; /* the oldest */
+        uint64_t tail;
+        uint64_t places;
+        uint64_t ring_mask;
+        uint64_t blocks; /* the oldest's */
+        uint64_t done;   /* when the last store has left the buffer */
+        /* When the buffer was looked at last: so many stores had been issued. */
+        uint64_t seen_stores;
+        uint64_t seen_instruction;
+        struct held_store held[HELD_STORES];
 };
 
 /* Accesses in program order, and behind them one that is never due. Applied late but
@@ -83,7 +105,6 @@ struct sim_thread {
         uint64_t look_at;    /* the instruction at which the ready times of registers are
                                 looked    at; NEVER_DUE when nothing follows values */
 
-        uint64_t stores_done; /* when the last store has left the buffer */
         uint64_t retired;  /* as stall, but of retirement; only where that is sampled */
         uint64_t refilled; /* the first instruction after the last wrong prediction */
         double load_slots; /* for which a load takes the ports, on the average */
@@ -97,7 +118,7 @@ struct sim_thread {
         uint64_t fill_done[FILL_BUFFER_MAXIMUM];
         struct stored stored_word[STORED_WORDS];
         struct window loads;
-        struct window stores;
+        struct store_buffer stores;
 };
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -144,13 +165,22 @@ static inline void window_hold(struct sim_thread *thread, struct window *window,
                 thread->retire_at = due;
 }
 
-/* A store of INSTRUCTION whose line is there at COMPLETION. Stores leave their buffer in
- * the order of the program. */
-static inline void thread_hold_store(struct sim_thread *thread, uint64_t instruction,
-                                     uint64_t completion)
+/* INSTRUCTION is store number STORES, whose line is there at COMPLETION. Stores leave
+ * their buffer in the order of the program; each takes a place of it when it issues. */
+void thread_hold_store(struct sim_thread *thread, uint64_t instruction, uint64_t stores,
+                       uint64_t completion);
+
+/* The cold half of thread_issue_stores. */
+void thread_wait_for_store_buffer(struct sim_hot *hot, struct sim_thread *thread,
+                                  uint64_t instruction, uint64_t stores);
+
+/* When INSTRUCTION issues STORES stores have issued, itself included: adds the stall of
+ * those that had to wait for a place. */
+static inline void thread_issue_stores(struct sim_hot *hot, struct sim_thread *thread,
+                                       uint64_t instruction, uint64_t stores)
 {
-        thread->stores_done = later(thread->stores_done, completion);
-        window_hold(thread, &thread->stores, instruction, thread->stores_done);
+        if (__builtin_expect(stores >= thread->stores.blocks, 0))
+                thread_wait_for_store_buffer(hot, thread, instruction, stores);
 }
 
 /* The cold half of thread_retire. */
