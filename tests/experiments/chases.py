@@ -51,7 +51,7 @@ def counters_of_stalls(statements, points):
 def bandwidth(memlag, level, size, published):
     """GB/s of one core that reads with 256 bits, in the model's time."""
     seconds = []
-    few, many = {"L1": (200, 1000), "L2": (50, 150), "L3": (2, 8), "DRAM": (1, 2)}[level]
+    few, many = {"L1": (200, 1000), "L2": (50, 150), "L3": (2, 8), "DRAM": (1, 4)}[level]
     for passes in (few, many):
         run = experiment.Recording(
             memlag, "load", ["--size", size, "--width", 256, "--passes", passes], cpu=CPU,
