@@ -156,14 +156,13 @@ def make_programs(memlag, directory):
     ]
 
 
-def recorder(memlag, cpu, prefetch, directory, more=()):
-    """A function that records a command, with MORE options, and returns the model's
-    seconds for it, and the database."""
+def recorder(memlag, model, directory, more=()):
+    """A function that records a command, with options for the MODEL and MORE, and returns
+    the model's seconds for it, and the database."""
     def record(command, stdin=None):
         database = directory / "reality.db"
-        arguments = [memlag, "record", "--source", "sim", "--sim-cpu", cpu,
-                     "--sim-prefetch", prefetch, "--no-heap", *more, "--force", "-o",
-                     str(database), "--"]
+        arguments = [memlag, "record", "--source", "sim", *model, "--no-heap", *more,
+                     "--force", "-o", str(database), "--"]
         run(arguments + command, directory, stdin)
         (value,), = query(database, "SELECT value FROM run_info WHERE key = 'duration_ns'")
         return int(value) * 1e-9, database
@@ -315,25 +314,27 @@ def main():
                         help="the model's CPU (host)")
     parser.add_argument("--sim-prefetch", default="on", metavar="LIST",
                         help="the model's prefetchers (on)")
+    parser.add_argument("--sim-detail", default="branches", metavar="DETAIL",
+                        help="what the model follows (branches)")
     parser.add_argument("--rank", action="append", default=[], metavar="NAME=COMMAND",
                         help="compare the ranking of lines of this program, which has to "
                         "have debug information, in place of times; {text}, {sql} and "
                         "{py} are input files")
     options = parser.parse_args()
     memlag = os.path.abspath(options.memlag)
-    cpu = options.sim_cpu
+    model = ["--sim-cpu", options.sim_cpu, "--sim-prefetch", options.sim_prefetch,
+             "--sim-detail", options.sim_detail]
     before_it = real_time if options.realtime else None
     with tempfile.TemporaryDirectory(prefix="memlag-reality-") as name:
         directory = pathlib.Path(name)
-        prefetch = options.sim_prefetch
         if options.rank:
             longer_jobs(memlag, directory)
-            by_time = recorder(memlag, cpu, prefetch, directory, ["--freq", str(MODEL_HZ)])
+            by_time = recorder(memlag, model, directory, ["--freq", str(MODEL_HZ)])
             compare_ranking(memlag, by_time, ranked_programs(options.rank, directory),
                             options.rounds, directory, before_it)
         else:
-            compare_times(memlag, recorder(memlag, cpu, prefetch, directory),
-                          options.rounds, directory, before_it)
+            compare_times(memlag, recorder(memlag, model, directory), options.rounds,
+                          directory, before_it)
 
 
 if __name__ == "__main__":
