@@ -16,6 +16,7 @@ MEMLAG, HOST_PRESET = sys.argv[1:3]
 KIB, MIB = 1 << 10, 1 << 20
 LATENCY, BANDWIDTH = 0.10, 0.15
 LINE_BYTES = 64
+WIDTH = {"load": ["--width", 256]}  # as calibrate loads
 SMALL_CACHES = [(32 * KIB, 8), (256 * KIB, 8), (2 * MIB, 16)]
 PAGES = (64, 1536, 7, 30)
 
@@ -91,7 +92,7 @@ def figures(calibration):
 def modelled(preset, clock_mhz, kernel, size, passes, is_bandwidth):
     """GB/s, or ns of a line."""
     gained = experiment.per_pass(
-        MEMLAG, kernel, ["--size", size], passes, 2 * passes, cpu=preset,
+        MEMLAG, kernel, ["--size", size, *WIDTH.get(kernel, [])], passes, 2 * passes, cpu=preset,
         prefetch="on", record=["--no-heap", "--period", "1000000"])
     pass_ns = gained["cpu_clk_unhalted.thread"] / clock_mhz * 1000
     return size / pass_ns if is_bandwidth else pass_ns / (size / LINE_BYTES)
