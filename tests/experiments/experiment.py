@@ -42,7 +42,9 @@ class Recording:
         self.command += [*record, "--", "memlag", "bench", kernel, *map(str, options)]
         command = [memlag if word == "memlag" else word for word in self.command]
         command[2:2] = ["-o", path]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        # What the user's own validations say about counters is none of an experiment's.
+        environment = {**os.environ, "XDG_DATA_HOME": self.directory.name}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode != 0:
             sys.exit(f"{' '.join(self.command)}: status {done.returncode}\n{done.stderr}")
         self.output = done.stdout
