@@ -103,6 +103,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 if (!options->simulated &&
                     (options->sim.cpu || options->setting_count || options->sim.prefetch))
                         argp_error(state, "--sim-... means something with --source sim");
+                if (options->show && options->setting_count)
+                        argp_error(state, "--show: what is found with --sim-set is not "
+                                          "kept");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -161,7 +164,15 @@ static void keep_others(json_t *events, const json_t *old)
         }
 }
 
-static json_t *document_of(json_t *events, const struct simulated_counters *counters)
+/* Whether the counters are those of a CPU that the user made up: the result is kept for
+ * the preset, of which it would not be true. */
+static bool is_experiment(const struct validate_options *options)
+{
+        return options->setting_count > 0;
+}
+
+static json_t *document_of(json_t *events, const struct simulated_counters *counters,
+                           bool with_kept)
 {
         char made[sizeof("2000-01-01T00:00:00Z")];
         struct tm utc;
@@ -173,7 +184,7 @@ static json_t *document_of(json_t *events, const struct simulated_counters *coun
         bool amd = strcmp(identity.vendor, "AuthenticAMD") == 0;
         const char *source = counters ? "sim" : amd ? "ibs" : "pebs";
         strftime(made, sizeof(made), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-        if (validation_load(counters, &old, &ignored) == 0) {
+        if (with_kept && validation_load(counters, &old, &ignored) == 0) {
                 keep_others(events, old);
                 json_decref(old);
         }
@@ -200,8 +211,20 @@ static int keep(const json_t *document, const struct simulated_counters *counter
         return rc;
 }
 
+static int keep_unless_experiment(const struct validate_options *options,
+                                  const json_t *document,
+                                  const struct simulated_counters *counters,
+                                  struct diag *diag)
+{
+        if (!is_experiment(options))
+                return keep(document, counters, diag);
+        diag_printf(name, "an experiment with --sim-set: the result is not kept");
+        return 0;
+}
+
 static int validate(const struct validate_options *options,
-                    const struct simulated_counters *counters, struct diag *diag)
+                    const struct simulated_counters *counters, json_t **document,
+                    struct diag *diag)
 {
         struct runner *runner;
         int rc = options->simulated ? runner_open_sim(&options->sim, &runner, diag)
@@ -215,11 +238,12 @@ static int validate(const struct validate_options *options,
                 rc = events ? 0 : -EIO;
         }
         runner->ops->close(runner);
-        json_t *document = events ? document_of(events, counters) : NULL;
+        *document =
+            events ? document_of(events, counters, !is_experiment(options)) : NULL;
         if (rc == 0)
-                rc = document ? keep(document, counters, diag)
-                              : diag_set(diag, -ENOMEM, "out of memory");
-        json_decref(document);
+                rc = *document
+                         ? keep_unless_experiment(options, *document, counters, diag)
+                         : diag_no_memory(diag);
         return rc;
 }
 
@@ -272,20 +296,15 @@ static void show(const json_t *document, const struct validate_options *options)
                                           : "none is known to be right");
 }
 
-static int print(const struct validate_options *options,
-                 const struct simulated_counters *counters, struct diag *diag)
+static int print(const struct validate_options *options, const json_t *document,
+                 struct diag *diag)
 {
-        json_t *document;
-        int rc = validation_load(counters, &document, diag);
-        if (rc < 0)
-                return rc;
         if (options->json) {
                 json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
                 putchar('\n');
         } else {
                 show(document, options);
         }
-        json_decref(document);
         return fflush(stdout) == 0 ? 0
                                    : diag_set(diag, -errno, "cannot write the result: %s",
                                               strerror(errno));
@@ -317,6 +336,7 @@ int cmd_validate(int argc, char **argv)
         struct sim_preset preset;
         struct simulated_counters simulated, *counters = NULL;
         struct diag diag;
+        json_t *document = NULL;
         int rc = 0;
         argv[0] = full_name;
         argp_err_exit_status = EXIT_USAGE;
@@ -328,10 +348,12 @@ int cmd_validate(int argc, char **argv)
                 rc = name_counters(&options.sim, &preset, &simulated, &diag);
                 counters = &simulated;
         }
-        if (rc == 0 && !options.show)
-                rc = validate(&options, counters, &diag);
         if (rc == 0)
-                rc = print(&options, counters, &diag);
+                rc = options.show ? validation_load(counters, &document, &diag)
+                                  : validate(&options, counters, &document, &diag);
+        if (rc == 0)
+                rc = print(&options, document, &diag);
+        json_decref(document);
         if (rc < 0)
                 diag_print(name, &diag);
         return rc == 0 ? EXIT_OK : rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;

@@ -58,12 +58,14 @@ static int collect(struct validated *validated, struct diag *diag)
 }
 
 /* What is wrong only with prefetchers does not concern a run without them, so that it can
- * go by either validation. */
+ * go by either validation. Of a CPU that --sim-set made up nothing is known. */
 static int load_simulated(const struct source_options *options,
                           struct validated *validated, struct diag *diag)
 {
         struct simulated_counters counters;
         struct sim_preset preset;
+        if (options->sim_set)
+                return -ENOENT;
         int rc = sim_preset_build(options->sim_cpu, NULL, &preset, diag);
         if (rc < 0)
                 return rc;

@@ -16,7 +16,8 @@ struct validated {
         struct validated_counters counters; /* their names are the document's */
 };
 
-/* Reads the validation of the counters that OPS records; nothing where there is none.
+/* Reads the validation of the counters that OPS records; nothing where there is none, as
+ * for a simulated CPU with settings of the user.
  * validated_free in any case. */
 int validated_read(const struct source_ops *ops, const struct source_options *options,
                    struct validated *validated, struct diag *diag);

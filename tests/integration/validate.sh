@@ -121,10 +121,24 @@ recorded "$LDM"
 
 # ---- a counter that stands still -----------------------------------------------------------
 # A reorder buffer of 16 instructions has no room for the loads that would fill 32 buffers.
-XDG_DATA_HOME=$PWD/small "$MEMLAG" validate --source sim --sim-set core.rob_entries=16 \
-        --sim-set core.lfb_entries=32 l1d_pend_miss.fb_full >dead
+# Of the preset as it is that says nothing.
+SMALL="--sim-set core.rob_entries=16 --sim-set core.lfb_entries=32"
+cp -r "$XDG_DATA_HOME" kept
+"$MEMLAG" validate --source sim $SMALL l1d_pend_miss.fb_full >dead 2>err || fail "$(cat err)"
 grep -q "^l1d_pend_miss.fb_full .* dead$" dead || fail "$(cat dead)"
 grep -q "fb-full *none is known to be right" dead || fail "$(cat dead)"
+grep -q "^memlag validate: .*--sim-set.* not kept" err || fail "$(cat err)"
+diff -r "$XDG_DATA_HOME" kept || fail "an experiment was kept"
+! grep -q "$LDM" dead || fail "an experiment has what was found of the preset: $(cat dead)"
+counters --sim-prefetch on >recorded
+recorded l1d_pend_miss.fb_full
+# Nor does what is known of the preset concern an experiment.
+not_recorded "$LDM" "counts something else"
+counters --sim-prefetch on $SMALL >recorded
+recorded "$LDM"
+recorded "$OFFCORE"
+! grep -q "by validation" err || fail "$(cat err)"
+refused 2 "is not kept" --source sim --show $SMALL
 
 # ---- a damaged file ------------------------------------------------------------------------
 echo '{"format": 1,' >"$(ls "$XDG_DATA_HOME"/memlag/*.counters-sim-skylake-sp-prefetch-on.json)"
