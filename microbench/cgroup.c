@@ -153,6 +153,28 @@ double cgroup_cpus(const char *root)
         return cpus;
 }
 
+/* Bytes of files that are cached for the group and those below it: the kernel gives them
+ * up when the group needs memory. */
+static double cache_of(const struct cgroup *cgroup)
+{
+        char path[sizeof(cgroup->directory) + 64], line[128], name[64];
+        double value, bytes = 0;
+        snprintf(path, sizeof(path), "%s/memory.stat", cgroup->directory);
+        FILE *in = fopen(path, "re");
+        /* In version 1, names without "total_" leave out the groups below. */
+        const char *prefix = cgroup->unified ? "" : "total_";
+        size_t length = strlen(prefix);
+        while (in && fgets(line, sizeof(line), in))
+                if (sscanf(line, "%63s %lf", name, &value) == 2 &&
+                    strncmp(name, prefix, length) == 0 &&
+                    (strcmp(name + length, "inactive_file") == 0 ||
+                     strcmp(name + length, "active_file") == 0))
+                        bytes += value;
+        if (in)
+                fclose(in);
+        return bytes;
+}
+
 static double memory_of(const struct cgroup *cgroup)
 {
         double limit, used, ignored;
@@ -163,6 +185,7 @@ static double memory_of(const struct cgroup *cgroup)
                 return INFINITY;
         if (!read_numbers(cgroup, used_file, &used, &ignored))
                 used = 0;
+        used = fmax(0, used - cache_of(cgroup));
         return fmax(0, limit - used);
 }
 

@@ -9,7 +9,8 @@
 /* How many CPUs' time this process may use; NAN: no limit, or none that can be read. */
 double cgroup_cpus(const char *root);
 
-/* How much more memory it may have, in bytes; UINT64_MAX: no limit. */
+/* How much more memory it may have, in bytes, cached files being given up for it;
+ * UINT64_MAX: no limit. */
 uint64_t cgroup_memory_bytes(const char *root);
 
 #endif

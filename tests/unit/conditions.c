@@ -90,6 +90,37 @@ static void version_1_has_a_hierarchy_for_each_controller(void **state)
         assert_int_equal(cgroup_memory_bytes(root), 0);
 }
 
+/* Names as in the kernel's cgroup-v2.rst and cgroup-v1/memory.rst. Both count shared
+ * memory as "file" or "cache", which cannot be given up. */
+static void cached_files_are_no_limit(void **state)
+{
+        (void)state;
+        put("/proc/self/cgroup", "0::/\n");
+        put("/proc/self/mountinfo", MOUNT_V2);
+        put("/sys/fs/cgroup/memory.max", "1000000\n");
+        put("/sys/fs/cgroup/memory.current", "990000\n");
+        put("/sys/fs/cgroup/memory.stat", "anon 100000\nfile 890000\nshmem 40000\n"
+                                          "inactive_anon 50000\nactive_anon 50000\n"
+                                          "inactive_file 800000\nactive_file 50000\n");
+        assert_int_equal(cgroup_memory_bytes(root), 1000000 - 140000);
+        put("/sys/fs/cgroup/memory.current", "840000\n"); /* the two are read one after */
+        assert_int_equal(cgroup_memory_bytes(root), 1000000);
+}
+
+static void cached_files_of_groups_below_are_no_limit(void **state)
+{
+        (void)state;
+        put("/proc/self/cgroup", "11:memory:/\n");
+        put("/proc/self/mountinfo", MOUNT_V1("memory"));
+        put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000\n");
+        put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "990000\n");
+        put("/sys/fs/cgroup/memory/memory.stat",
+            "cache 10000\ninactive_file 8000\nactive_file 2000\n"
+            "total_cache 890000\ntotal_inactive_file 800000\n"
+            "total_active_file 50000\ntotal_unevictable 0\n");
+        assert_int_equal(cgroup_memory_bytes(root), 1000000 - 140000);
+}
+
 /* The container's group is what is mounted, under whatever path the host has it. */
 static void a_container_sees_its_own_group(void **state)
 {
@@ -168,6 +199,10 @@ int main(void)
             cmocka_unit_test_setup_teardown(version_2_limits_are_the_least_of_all_levels,
                                             make_root, remove_root),
             cmocka_unit_test_setup_teardown(version_1_has_a_hierarchy_for_each_controller,
+                                            make_root, remove_root),
+            cmocka_unit_test_setup_teardown(cached_files_are_no_limit, make_root,
+                                            remove_root),
+            cmocka_unit_test_setup_teardown(cached_files_of_groups_below_are_no_limit,
                                             make_root, remove_root),
             cmocka_unit_test_setup_teardown(a_container_sees_its_own_group, make_root,
                                             remove_root),
