@@ -84,11 +84,10 @@ static bool is_asked(const struct finder *finder, uint64_t low, uint64_t high)
 static int add_code_range(void *context, uint64_t low, uint64_t high)
 {
         const struct range_target *target = context;
-        const struct elf_segment *segment = elf_file_segment(target->finder->file, low);
 
-        if (!segment || !(segment->flags & PF_X))
-                return 0;
-        return range_map_add(target->map, low, high, target->value);
+        return elf_file_has_code(target->finder->file, low)
+                   ? range_map_add(target->map, low, high, target->value)
+                   : 0;
 }
 
 static int add_asked_range(void *context, uint64_t low, uint64_t high)

@@ -384,6 +384,7 @@ int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *t
             .texts_end = bytes_at(file->strings[0].end),
             .line_texts = bytes_at(file->strings[1].start),
             .line_texts_end = bytes_at(file->strings[1].end),
+            .code_at_zero = elf_file_has_code(file->source, 0),
             .swapped = die_swapped(die)};
         uint64_t offset;
 

@@ -255,6 +255,15 @@ const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t
         return NULL;
 }
 
+bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr)
+{
+        const struct elf_segment *segment = elf_file_segment(file, vaddr);
+        const struct elf_section *section = elf_file_section_at(file, vaddr);
+
+        return segment && (segment->flags & PF_X) &&
+               (vaddr != 0 || (section && section->executable));
+}
+
 static bool holds_page(const struct elf_segment *segment, uint64_t offset_bytes)
 {
         return offset_bytes >= (segment->offset_bytes & ~PAGE_MASK) &&

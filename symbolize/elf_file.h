@@ -68,6 +68,12 @@ const struct elf_section *elf_file_section_at(const struct elf_file *file,
 /* The segment that holds the file's virtual address, or NULL. */
 const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t vaddr);
 
+/* Whether there is code at the file's virtual address. Linkers leave the debug
+ * information of what they discard in place, from address 0 on; only a file with a
+ * section of code there has code at 0, whatever its segments load of the file's headers.
+ */
+bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr);
+
 /* What to subtract from an address in a mapping of FILE, at START with
  * OFFSET_BYTES, to get the file's virtual address; pages are 4 KiB. False when no
  * segment with this executability is mapped that way. */

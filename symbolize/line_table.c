@@ -233,7 +233,8 @@ int line_table_read(struct line_table *table, const struct line_sections *sectio
 {
         struct header header = {.table = table, .sections = sections};
 
-        *table = (struct line_table){.swapped = sections->swapped};
+        *table = (struct line_table){.swapped = sections->swapped,
+                                     .code_at_zero = sections->code_at_zero};
         if (offset >= (uint64_t)(sections->lines_end - sections->lines))
                 return -EINVAL;
         header.cursor = (struct byte_cursor){.at = sections->lines + offset,
@@ -274,6 +275,7 @@ struct run {
         uint64_t line;
         /* the row before, which goes on up to the next */
         bool in_sequence;
+        bool discarded; /* the sequence's code */
         uint64_t row;
         uint32_t row_file;
         uint32_t row_line;
@@ -319,14 +321,27 @@ static uint32_t narrow(uint64_t number)
         return number <= INT32_MAX ? (uint32_t)number : 0;
 }
 
+/* Where linkers put the code that they discard, whose rows would lie over real code: BFD
+ * and gold at 0; lld at the last address, or the one before. */
+static bool begins_nowhere(const struct run *run)
+{
+        return run->vaddr == 0 ? !run->table->code_at_zero : run->vaddr >= UINT64_MAX - 1;
+}
+
 static void add_row(struct run *run)
 {
-        if (run->in_sequence && run->next < run->count &&
+        bool first = !run->in_sequence;
+
+        run->in_sequence = true;
+        if (first)
+                run->discarded = begins_nowhere(run);
+        if (run->discarded)
+                return;
+        if (!first && run->next < run->count &&
             run->answers[run->next].vaddr < run->vaddr)
                 end_row(run);
-        if (!run->in_sequence || run->vaddr < run->row)
+        if (first || run->vaddr < run->row)
                 run->next = first_from(run, run->vaddr);
-        run->in_sequence = true;
         run->row = run->vaddr;
         run->row_file = narrow(run->file);
         run->row_line = narrow(run->line);
@@ -336,7 +351,7 @@ static void begin_sequence(struct run *run)
 {
         run->vaddr = run->operation = 0;
         run->file = run->line = 1;
-        run->in_sequence = false;
+        run->in_sequence = run->discarded = false;
 }
 
 static void end_sequence(struct run *run)
@@ -347,7 +362,6 @@ static void end_sequence(struct run *run)
 
         if (after < run->count && run->answers[after].ends_at < run->vaddr)
                 run->answers[after].ends_at = run->vaddr;
-        begin_sequence(run);
 }
 
 static void advance(struct run *run, uint64_t operations)
@@ -377,7 +391,9 @@ static int run_extended(struct run *run)
         cursor->at += bytes;
         switch (cursor_byte(&inside)) {
         case DW_LNE_end_sequence:
-                end_sequence(run);
+                if (!run->discarded)
+                        end_sequence(run);
+                begin_sequence(run);
                 return 0;
         case DW_LNE_set_address:
                 if (bytes - 1 > sizeof(uint64_t))

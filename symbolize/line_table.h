@@ -14,7 +14,8 @@ struct line_sections {
         const uint8_t *lines, *lines_end; /* .debug_line */
         const uint8_t *texts, *texts_end; /* .debug_str */
         const uint8_t *line_texts, *line_texts_end;
-        bool swapped; /* the other order of bytes than the host's */
+        bool swapped;      /* the other order of bytes than the host's */
+        bool code_at_zero; /* the program has some there */
 };
 
 /* A source file as the table has it. */
@@ -41,6 +42,7 @@ struct line_table {
         uint8_t instruction_bytes;
         uint8_t operations; /* that an instruction has at most */
         bool swapped;
+        bool code_at_zero;
 };
 
 struct line_answer {
@@ -59,7 +61,8 @@ int line_table_read(struct line_table *table, const struct line_sections *sectio
 void line_table_free(struct line_table *table);
 
 /* Answers ANSWERS, COUNT questions in ascending order: with the last row that begins up
- * to the address, unless that ends a sequence. Stops where BUDGET, in steps of the
+ * to the address, unless that ends a sequence. Sequences of functions that the linker
+ * discarded count for nothing. Stops where BUDGET, in steps of the
  * program and rows kept, is spent. 0 or -ENOMEM. */
 int line_table_find(struct line_table *table, struct line_answer *answers, size_t count,
                     uint64_t *budget);

@@ -39,7 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                        .texts_end = lines,
                                                        .line_texts = data + 1,
                                                        .line_texts_end = lines,
-                                                       .swapped = swapped};
+                                                       .swapped = swapped,
+                                                       .code_at_zero = swapped};
                 struct line_answer answers[ASKED];
 
                 for (size_t i = 0; i < ASKED; i++)

@@ -175,6 +175,52 @@ def compare_split(compiler, version):
     return good
 
 
+def compare_discarded(name, *flags):
+    """What the linker discards keeps lines and entries at address 0, here from 0 to beyond
+    all real code. addr2line is fooled by them: the truth is the program with nothing
+    discarded, whose function has the same code elsewhere."""
+    statements = "\n".join(f"        sink += {i};" for i in range(2000))
+    with open("discarded.c", "w", encoding="utf-8") as text:
+        text.write(f"""static volatile long sink;
+void dead(void)
+{{
+{statements}
+}}
+void live(void)
+{{
+{statements[:len(statements) // 3]}0;
+}}
+int main(void)
+{{
+        live();
+        return 0;
+}}
+""")
+    paths, functions = [], []
+    for suffix, more in (("-whole", ()), ("", ("-Wl,--gc-sections",))):
+        paths.append(os.path.abspath(name + suffix))
+        subprocess.run([os.environ.get("CC", "cc"), "-O0", "-g", "-pie", "-fPIE",
+                        "-ffunction-sections", *flags, *more, "-o", paths[-1], "discarded.c"],
+                       check=True)
+        functions.append({fields[3]: range(int(fields[0], 16), sum(int(f, 16) for f in fields[:2]))
+                          for fields in map(str.split,
+                                            symbolize_db.output("nm", "-S", paths[-1]).splitlines())
+                          if len(fields) == 4})
+    if "dead" in functions[1]:
+        print(f"{name}: SKIPPED: this linker discards nothing")
+        return True
+    elsewhere = {a: a - functions[1][function].start + functions[0][function].start
+                 for function in ("live", "main", "_start") for a in functions[1][function]}
+    code = [a for a in instructions(paths[1]) if a in elsewhere]
+    wanted = reference(paths[0], [elsewhere[a] for a in code])
+    found = named(paths[1], code, 0x7F1234560000)
+    bad = [a for a in code if found[a] != wanted[elsewhere[a]]]
+    print(f"{name}: {len(code) - len(bad)} of {len(code)} addresses agree")
+    for address in bad[:3]:
+        print(f"  {address:#x}: {found[address]}, not {wanted[elsewhere[address]]}")
+    return not bad and len(code) > 500
+
+
 def compare_mini_debug():
     """A stripped program that carries its local symbols packed, as Fedora's do."""
     path = build("mini", "-O2", "-pie", "-fPIE")
@@ -253,6 +299,10 @@ def main():
         for version in (4, 5):
             good &= compare_split(compiler, version)
 
+    good &= compare_discarded("discarded", "-gdwarf-5")
+    good &= compare_discarded("discarded-dwarf4", "-gdwarf-4")
+    # The program's headers are then loaded with its code, at address 0.
+    good &= compare_discarded("discarded-one-segment", "-Wl,-z,noseparate-code")
     good &= compare_mini_debug()
 
     # A debug file of another build has the name but not the checksum.

@@ -292,6 +292,48 @@ static void takes_the_row_that_begins_last(void **state)
         line_table_free(&table);
 }
 
+/* Binutils' ld gives discarded functions the address 0, lld the last ones; what begins
+ * there is code when the program has code at 0. libdw does not tell them apart. */
+static void leaves_out_what_the_linker_discarded(void **state)
+{
+        static const uint64_t begins[] = {0, UINT64_MAX, UINT64_MAX - 1};
+
+        (void)state;
+        for (size_t i = 0; i < 4; i++) {
+                bool code_at_zero = i == 3;
+                struct bytes bytes = {0};
+                struct line_answer answers[] = {
+                    {.vaddr = 0x20}, {.vaddr = 0x80}, {.vaddr = 0xa0}, {.vaddr = 0xc0}};
+                struct line_sections sections = {.lines = bytes.items,
+                                                 .code_at_zero = code_at_zero};
+                uint64_t budget = 100000;
+                struct line_table table;
+
+                begin_table(&bytes, 4, 1);
+                set_address(&bytes, 0x70); /* up to 0xb0 */
+                add_row(&bytes, 0, 1);
+                put(&bytes, 2, 1);
+                put(&bytes, 0x40, 1);
+                end_sequence(&bytes);
+                set_address(&bytes, begins[i % 3]); /* over it, up to 0xa0 or so */
+                add_row(&bytes, 0, 41);
+                add_row(&bytes, 0x78, 1);
+                put(&bytes, 2, 1);
+                put(&bytes, 0x28, 1);
+                end_sequence(&bytes);
+                end_table(&bytes);
+                sections.lines_end = bytes.items + bytes.count;
+                assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
+                assert_int_equal(line_table_find(&table, answers, 4, &budget), 0);
+                assert_int_equal(answers[0].found, code_at_zero);
+                assert_true(answers[1].found);
+                assert_int_equal(answers[1].line, code_at_zero ? 43 : 2);
+                assert_int_equal(answers[2].found, !code_at_zero);
+                assert_false(answers[3].found);
+                line_table_free(&table);
+        }
+}
+
 static void takes_files_that_the_program_defines(void **state)
 {
         struct bytes bytes = {0};
@@ -362,7 +404,7 @@ static void stops_when_the_budget_is_spent(void **state)
         (void)state;
         begin_table(&bytes, 4, 1);
         for (int i = 0; i < 40; i++) {
-                set_address(&bytes, 0);
+                set_address(&bytes, 0x1000);
                 put(&bytes, 1, 1);
                 put(&bytes, 9, 1);
                 put(&bytes, 0xffff, 2);
@@ -370,7 +412,7 @@ static void stops_when_the_budget_is_spent(void **state)
         }
         end_table(&bytes);
         for (int i = 0; i < ASKED; i++)
-                answers[i].vaddr = (uint64_t)i;
+                answers[i].vaddr = 0x1000 + (uint64_t)i;
         const struct line_sections sections = {.lines = bytes.items,
                                                .lines_end = bytes.items + bytes.count};
 
@@ -387,6 +429,7 @@ int main(void)
             cmocka_unit_test(reads_tables_of_both_orders_of_bytes),
             cmocka_unit_test(counts_operations_of_long_instructions),
             cmocka_unit_test(takes_the_row_that_begins_last),
+            cmocka_unit_test(leaves_out_what_the_linker_discarded),
             cmocka_unit_test(takes_files_that_the_program_defines),
             cmocka_unit_test(bears_cut_tables),
             cmocka_unit_test(stops_when_the_budget_is_spent),
