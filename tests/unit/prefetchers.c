@@ -208,6 +208,10 @@ static void a_killed_guardian_is_replaced(void **state)
                 kill(guardian, SIGKILL);
         assert_int_equal(prefetchers_restore(prefetchers, &diag), 0);
         assert_restored(rig);
+        if (guardian == 0) {
+                print_message("SKIPPED: the kernel does not tell a process's children\n");
+                skip();
+        }
 }
 
 /* The registers are new then. */
