@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,7 +76,8 @@ static int open_device(const char *format, int cpu, struct device *device,
 /* ---- the state file: the boot's id, then a line with each CPU and its value ----------
  */
 
-static void read_boot_id(char id[BOOT_ID_BYTES])
+/* False where it cannot be read: then nobody knows what a state is worth. */
+static bool read_boot_id(char id[BOOT_ID_BYTES])
 {
         FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
         if (!file || !fgets(id, BOOT_ID_BYTES, file))
@@ -83,31 +85,61 @@ static void read_boot_id(char id[BOOT_ID_BYTES])
         if (file)
                 fclose(file);
         id[strcspn(id, "\n")] = '\0';
+        return id[0] != '\0';
+}
+
+static int refuse_state(const char *path, struct diag *diag)
+{
+        return diag_set(diag, -EPERM, "%s is no file of this user's; remove it", path);
+}
+
+/* Locks it. Whoever may write registers does it only by a plain file that this user made,
+ * under this one name. -ESTALE: the name is no longer the file's, its owner has ended. */
+static int claim_state(int fd, const char *path, struct diag *diag)
+{
+        struct stat status;
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+                return diag_set(diag, -EBUSY,
+                                "another calibration has switched the prefetchers (%s); "
+                                "wait for its end",
+                                path);
+        if (fstat(fd, &status) != 0)
+                return diag_set(diag, -errno, "cannot read %s: %s", path,
+                                strerror(errno));
+        if (status.st_nlink == 0)
+                return -ESTALE;
+        return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+                       status.st_nlink == 1
+                   ? 0
+                   : refuse_state(path, diag);
 }
 
 static int open_state(const char *path, int flags, int *fd, struct diag *diag)
 {
-        *fd = open(path, flags | O_RDWR | O_CLOEXEC, 0600);
-        if (*fd < 0)
-                return diag_set(diag, -errno, "cannot write %s: %s", path,
-                                strerror(errno));
-        if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
-                return 0;
-        close(*fd);
-        *fd = -1;
-        return diag_set(diag, -EBUSY,
-                        "another calibration has switched the prefetchers (%s); wait for "
-                        "its end",
-                        path);
+        int rc;
+        do {
+                *fd = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+                if (*fd < 0 && errno == ELOOP)
+                        return refuse_state(path, diag);
+                if (*fd < 0)
+                        return diag_set(diag, -errno, "cannot write %s: %s", path,
+                                        strerror(errno));
+                rc = claim_state(*fd, path, diag);
+                if (rc < 0) {
+                        close(*fd);
+                        *fd = -1;
+                }
+        } while (rc == -ESTALE);
+        return rc;
 }
 
-static int write_state(struct prefetchers *prefetchers, struct diag *diag)
+static int write_state(const struct prefetchers *prefetchers, struct diag *diag)
 {
         char id[BOOT_ID_BYTES];
-        int rc = open_state(prefetchers->state, O_CREAT, &prefetchers->state_fd, diag);
-        if (rc < 0)
-                return rc;
-        read_boot_id(id);
+        if (!read_boot_id(id))
+                return diag_set(diag, -ENOENT,
+                                "cannot switch the prefetchers: the boot's id cannot be "
+                                "read, so that nobody could set them again");
         bool written = ftruncate(prefetchers->state_fd, 0) == 0 &&
                        dprintf(prefetchers->state_fd, "%s\n", id) > 0;
         for (size_t i = 0; written && i < prefetchers->count; i++)
@@ -116,13 +148,11 @@ static int write_state(struct prefetchers *prefetchers, struct diag *diag)
                                   prefetchers->devices[i].before) > 0;
         if (written && fsync(prefetchers->state_fd) == 0)
                 return 0;
-        rc = diag_set(diag, -errno, "cannot write %s: %s", prefetchers->state,
-                      strerror(errno));
-        unlink(prefetchers->state);
-        return rc;
+        return diag_set(diag, -errno, "cannot write %s: %s", prefetchers->state,
+                        strerror(errno));
 }
 
-/* Sets the value of one line. */
+/* Sets the value of one line; nothing but what switches prefetchers. */
 static int recover_line(const char *devices, const char *line, struct diag *diag)
 {
         struct device device;
@@ -133,6 +163,7 @@ static int recover_line(const char *devices, const char *line, struct diag *diag
         int rc = open_device(devices, cpu, &device, diag);
         if (rc < 0)
                 return rc;
+        before = (device.before & ~(uint64_t)ALL_OFF) | (before & ALL_OFF);
         rc = write_value(&device, before);
         close(device.fd);
         if (rc < 0)
@@ -148,19 +179,23 @@ int prefetchers_recover(const char *devices, const char *state, struct diag *dia
 {
         char line[256], id[BOOT_ID_BYTES];
         int fd, restored = 0, rc = 0;
-        if (access(state, F_OK) != 0)
-                return 0;
         rc = open_state(state, 0, &fd, diag);
         if (rc < 0)
-                return rc;
+                return rc == -ENOENT || rc == -ENOTDIR ? 0 : rc;
+        if (!read_boot_id(id)) {
+                close(fd);
+                return diag_set(diag, -ENOENT,
+                                "the boot's id cannot be read; the prefetchers may be "
+                                "off, see %s",
+                                state);
+        }
         FILE *file = fdopen(fd, "r");
         if (!file) {
                 close(fd);
                 return diag_no_memory(diag);
         }
-        read_boot_id(id);
-        bool same_boot = fgets(line, sizeof(line), file) &&
-                         strncmp(line, id, strlen(id)) == 0 && id[0] != '\0';
+        bool same_boot =
+            fgets(line, sizeof(line), file) && strncmp(line, id, strlen(id)) == 0;
         while (rc >= 0 && same_boot && fgets(line, sizeof(line), file)) {
                 rc = recover_line(devices, line, diag);
                 restored += rc > 0;
@@ -235,6 +270,22 @@ static int switch_off(struct prefetchers *prefetchers, struct diag *diag)
         return 0;
 }
 
+/* Keeps what the devices are set to. The state is locked by now: until another
+ * calibration lets it go, that has them off. */
+static int keep_state(const char *devices, const int *cpus, size_t count,
+                      struct prefetchers *prefetchers, struct diag *diag)
+{
+        int rc = 0;
+        while (rc == 0 && prefetchers->count < count) {
+                rc = open_device(devices, cpus[prefetchers->count],
+                                 &prefetchers->devices[prefetchers->count], diag);
+                prefetchers->count += rc == 0;
+        }
+        if (rc == 0)
+                rc = write_state(prefetchers, diag);
+        return rc;
+}
+
 int prefetchers_off(const char *devices, const char *state, const int *cpus, size_t count,
                     struct prefetchers **prefetchers, struct diag *diag)
 {
@@ -247,16 +298,11 @@ int prefetchers_off(const char *devices, const char *state, const int *cpus, siz
                 free(new);
                 return diag_no_memory(diag);
         }
-        int rc = 0;
-        while (rc == 0 && new->count < count) {
-                rc = open_device(devices, cpus[new->count], &new->devices[new->count],
-                                 diag);
-                new->count += rc == 0;
-        }
-        if (rc == 0)
-                rc = write_state(new, diag);
+        int rc = open_state(state, O_CREAT, &new->state_fd, diag);
         if (rc == 0) {
-                rc = start_guardian(new, diag);
+                rc = keep_state(devices, cpus, count, new, diag);
+                if (rc == 0)
+                        rc = start_guardian(new, diag);
                 if (rc < 0)
                         unlink(state);
         }

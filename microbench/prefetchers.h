@@ -25,7 +25,8 @@ int prefetchers_restore(struct prefetchers *prefetchers, struct diag *diag);
 
 /* Sets them as a STATE says that was left by processes that were killed since the machine
  * was started, and removes it. Returns for how many CPUs it did; -EBUSY when whoever made
- * STATE still runs, -EIO and others with what failed. */
+ * STATE still runs, -EPERM when STATE is a link or another user's, -EIO and others with
+ * what failed. */
 int prefetchers_recover(const char *devices, const char *state, struct diag *diag);
 
 #endif

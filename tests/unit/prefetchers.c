@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -226,6 +228,148 @@ static void a_state_of_another_boot_is_not_used(void **state)
         assert_restored(rig);
 }
 
+/* A state as this boot would have left it, with VALUES. */
+static void put_state(const char *path, const char *values)
+{
+        char id[64];
+        FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
+        assert_non_null(boot);
+        assert_non_null(fgets(id, sizeof(id), boot));
+        fclose(boot);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "%s%s", id, values);
+        fclose(file);
+}
+
+static void a_state_sets_prefetchers_only(void **state)
+{
+        struct rig *rig = *state;
+        struct diag diag;
+        put_state(rig->state, "1 18446744073709551608\n5 18446744073709551615\n");
+        assert_int_equal(prefetchers_recover(rig->format, rig->state, &diag), 2);
+        assert_int_equal(value_of(rig, 1), 8);
+        assert_int_equal(value_of(rig, 5), 0x10f);
+}
+
+/* Nobody reads or writes it, in either direction. */
+static void assert_refused(const struct rig *rig, int error)
+{
+        struct prefetchers *prefetchers;
+        struct stat first, then;
+        struct diag diag;
+        assert_int_equal(stat(rig->state, &first), 0);
+        assert_int_equal(prefetchers_recover(rig->format, rig->state, &diag), error);
+        assert_non_null(strstr(diag.text, rig->state));
+        assert_int_equal(
+            prefetchers_off(rig->format, rig->state, cpus, CPUS, &prefetchers, &diag),
+            error);
+        for (size_t i = 0; i < CPUS; i++)
+                assert_int_equal(value_of(rig, cpus[i]), before[i]);
+        assert_int_equal(stat(rig->state, &then), 0);
+        assert_int_equal(then.st_size, first.st_size);
+}
+
+static void a_state_that_is_a_link_is_refused(void **state)
+{
+        struct rig *rig = *state;
+        struct diag diag;
+        char other[128];
+        snprintf(other, sizeof(other), "%s/other", rig->directory);
+        put_state(other, "0 7\n");
+        assert_int_equal(symlink(other, rig->state), 0);
+        assert_refused(rig, -EPERM);
+        unlink(rig->state);
+        assert_int_equal(link(other, rig->state), 0);
+        assert_refused(rig, -EPERM);
+        unlink(other); /* it was made by this user, and has one name now */
+        assert_int_equal(prefetchers_recover(rig->format, rig->state, &diag), 1);
+        assert_int_equal(value_of(rig, 0), 7);
+}
+
+static void a_state_of_another_user_is_refused(void **state)
+{
+        struct rig *rig = *state;
+        if (geteuid() != 0) {
+                print_message("SKIPPED: only root can make another user's file\n");
+                skip();
+        }
+        put_state(rig->state, "0 7\n");
+        assert_int_equal(chown(rig->state, 65534, (gid_t)-1), 0);
+        assert_refused(rig, -EPERM);
+}
+
+/* The least number that is no open file's. */
+static rlim_t free_descriptor(void)
+{
+        int fd = open("/", O_RDONLY);
+        assert_true(fd >= 0);
+        close(fd);
+        return (rlim_t)fd;
+}
+
+/* The files that may be open end before that with the boot's id. */
+static void without_the_boots_id_nothing_is_set(void **state)
+{
+        struct rig *rig = *state;
+        struct prefetchers *prefetchers;
+        struct rlimit whole, limit;
+        struct diag diag;
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+        limit = whole;
+        limit.rlim_cur = free_descriptor() + 1 + CPUS;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        int off =
+            prefetchers_off(rig->format, rig->state, cpus, CPUS, &prefetchers, &diag);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+        assert_int_equal(off, -ENOENT);
+        assert_non_null(strstr(diag.text, "boot"));
+        assert_restored(rig);
+
+        put_state(rig->state, "0 7\n");
+        limit.rlim_cur = free_descriptor() + 1;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        int recovered = prefetchers_recover(rig->format, rig->state, &diag);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+        assert_int_equal(recovered, -ENOENT);
+        assert_non_null(strstr(diag.text, rig->state));
+        assert_int_equal(value_of(rig, 0), before[0]);
+        assert_int_equal(access(rig->state, F_OK), 0);
+}
+
+/* Switches them off and back TIMES times, as soon as others let it. */
+static int take_turns(const struct rig *rig, int times)
+{
+        for (int done = 0; done < times;) {
+                struct prefetchers *prefetchers;
+                struct diag diag;
+                int rc = prefetchers_off(rig->format, rig->state, cpus, CPUS,
+                                         &prefetchers, &diag);
+                if (rc == -EBUSY)
+                        continue;
+                if (rc < 0 || access(rig->state, F_OK) != 0 ||
+                    prefetchers_restore(prefetchers, &diag) < 0)
+                        return 1;
+                done++;
+        }
+        return 0;
+}
+
+/* Neither takes the other's "off" for what was before. */
+static void two_at_once_leave_them_as_before(void **state)
+{
+        struct rig *rig = *state;
+        int status;
+        pid_t pid = fork();
+        if (pid == 0)
+                _exit(take_turns(rig, 100));
+        int failed = take_turns(rig, 100);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+        assert_int_equal(failed, 0);
+        assert_restored(rig);
+}
+
 static void what_is_missing_changes_nothing(void **state)
 {
         struct rig *rig = *state;
@@ -251,6 +395,16 @@ int main(void)
             cmocka_unit_test_setup_teardown(a_killed_guardian_is_replaced, make_devices,
                                             remove_devices),
             cmocka_unit_test_setup_teardown(a_state_of_another_boot_is_not_used,
+                                            make_devices, remove_devices),
+            cmocka_unit_test_setup_teardown(a_state_sets_prefetchers_only, make_devices,
+                                            remove_devices),
+            cmocka_unit_test_setup_teardown(a_state_that_is_a_link_is_refused,
+                                            make_devices, remove_devices),
+            cmocka_unit_test_setup_teardown(a_state_of_another_user_is_refused,
+                                            make_devices, remove_devices),
+            cmocka_unit_test_setup_teardown(without_the_boots_id_nothing_is_set,
+                                            make_devices, remove_devices),
+            cmocka_unit_test_setup_teardown(two_at_once_leave_them_as_before,
                                             make_devices, remove_devices),
             cmocka_unit_test_setup_teardown(what_is_missing_changes_nothing, make_devices,
                                             remove_devices),
