@@ -42,7 +42,8 @@ static const struct {
 enum concept counter_concept(const char *name)
 {
         for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-                if (strcasecmp(events[i].name, name) == 0)
-        return events[i].concept;
+                if (strcasecmp(events[i].name, name) == 0) {
+                        return events[i].concept;
+                }
         return CONCEPT_NONE;
 }

@@ -120,8 +120,9 @@ static enum concept meaning_of(const struct counter_meaning *meanings, size_t co
                                int64_t counter_id)
 {
         for (size_t i = 0; i < count; i++)
-                if (meanings[i].counter_id == counter_id)
-        return meanings[i].concept;
+                if (meanings[i].counter_id == counter_id) {
+                        return meanings[i].concept;
+                }
         return CONCEPT_NONE;
 }
 

@@ -66,8 +66,9 @@ static enum concept concept_of(const char *name)
             {"de_dis_dispatch_token_stalls1.store_queue", CONCEPT_STORE_STALLS},
         };
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-                if (strncmp(name, known[i].name, strlen(known[i].name)) == 0)
-        return known[i].concept;
+                if (strncmp(name, known[i].name, strlen(known[i].name)) == 0) {
+                        return known[i].concept;
+                }
         return CONCEPT_COUNT;
 }
 

@@ -167,8 +167,9 @@ static json_t *judge_all(const struct campaign *campaign)
                 enum concept concept = candidate->concept;
                 if (!candidate->wanted)
                         continue;
-                if (concept == CONCEPT_COUNT)
-                concept = best_concept(campaign, i, &fits);
+                if (concept == CONCEPT_COUNT) {
+                        concept = best_concept(campaign, i, &fits);
+                }
                 json_array_append_new(events, event_json(campaign, i, concept, fits));
         }
         return events;

@@ -26,8 +26,8 @@ E_CORES = ("gracemont", "crestmont")
 # PMU_FL_MEM_LOADS_AUX (arch/x86/events/intel/core.c).
 AUXILIARY = ("ADL", "SPR", "EMR")
 
-# Role: the events that play it, of which the first that a CPU has is used. A pattern stands for one event that has
-# several names, of which the last part is a parameter.
+# Role: the events that play it, of which the first that a CPU has is used. A pattern stands
+# for one event that has several names, of which the last part is a parameter.
 P_ROLES = {
     "LOADS": [r"MEM_TRANS_RETIRED\.LOAD_LATENCY_GT_\d+"],
     "STORES": [r"MEM_TRANS_RETIRED\.STORE_SAMPLE", r"MEM_INST_RETIRED\.ALL_STORES",
