@@ -31,15 +31,9 @@ struct search {
 static bool fixed_address(struct dwarf_file *file, Dwarf_Die *die, uint64_t *vaddr)
 {
         Dwarf_Attribute attribute;
-        struct location location;
 
-        if (!die_attribute(file, die, DW_AT_location, &attribute) ||
-            !location_fixed(&attribute, &location))
-                return false;
-        *vaddr = (uint64_t)location.offset;
-        if (location.kind == LOCATION_THREAD)
-                *vaddr |= ELF_THREAD_LOCAL;
-        return location.kind == LOCATION_ADDRESS || location.kind == LOCATION_THREAD;
+        return die_attribute(file, die, DW_AT_location, &attribute) &&
+               location_fixed(&attribute, file->source, vaddr);
 }
 
 /* The index of the first wanted address that is VADDR or above. */

@@ -49,7 +49,6 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         Dwarf_Die *die = &entry->die;
         struct global global = {.die = *die};
         Dwarf_Attribute attribute;
-        struct location location;
 
         (void)parent;
         (void)value;
@@ -69,13 +68,9 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
                 global.name = die_name(globals->reader->dwarf, die);
                 return global.name ? add(globals, &global) : 0;
         }
-        if (!location_fixed(&attribute, &location) ||
-            (location.kind != LOCATION_ADDRESS && location.kind != LOCATION_THREAD))
-                return 0;
-        global.vaddr = (uint64_t)location.offset;
-        if (location.kind == LOCATION_THREAD)
-                global.vaddr |= ELF_THREAD_LOCAL;
-        return add(globals, &global);
+        return location_fixed(&attribute, globals->reader->dwarf->source, &global.vaddr)
+                   ? add(globals, &global)
+                   : 0;
 }
 
 /* Declared ones by name, then the others by address. */

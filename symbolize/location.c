@@ -153,7 +153,8 @@ static int keep_single(void *context, const struct location *location)
         return 0;
 }
 
-bool location_fixed(Dwarf_Attribute *attribute, struct location *location)
+bool location_fixed(Dwarf_Attribute *attribute, const struct elf_file *file,
+                    uint64_t *vaddr)
 {
         struct single single = {0};
         Dwarf_Op *ops;
@@ -164,6 +165,13 @@ bool location_fixed(Dwarf_Attribute *attribute, struct location *location)
             dwarf_getlocation(attribute, &ops, &count) != 0)
                 return false;
         location_parts(attribute, ops, count, keep_single, &single);
-        *location = single.location;
-        return single.count == 1 && single.location.part_offset_bytes == 0;
+        *vaddr = (uint64_t)single.location.offset;
+        if (single.count != 1 || single.location.part_offset_bytes != 0)
+                return false;
+        if (single.location.kind == LOCATION_THREAD) {
+                *vaddr |= ELF_THREAD_LOCAL;
+                return true;
+        }
+        return single.location.kind == LOCATION_ADDRESS &&
+               (*vaddr != 0 || elf_file_section_at(file, 0));
 }

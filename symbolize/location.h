@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf_file.h"
+
 enum location_kind {
         LOCATION_REGISTER, /* the value is in the register */
         LOCATION_VALUE,    /* the value is the register's plus the offset */
@@ -31,8 +33,10 @@ typedef int location_add(void *context, const struct location *location);
 int location_parts(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
                    location_add *add, void *context);
 
-/* The location of a variable that is in one place all the time; false when it is not
- * or that place is not simple. */
-bool location_fixed(Dwarf_Attribute *attribute, struct location *location);
+/* Where a variable is all the time: its virtual address in FILE, or ELF_THREAD_LOCAL and
+ * its offset in the thread-local memory. False when that is not one simple place, or the
+ * linker discarded the variable, which leaves it the address 0. */
+bool location_fixed(Dwarf_Attribute *attribute, const struct elf_file *file,
+                    uint64_t *vaddr);
 
 #endif

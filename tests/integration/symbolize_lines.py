@@ -221,6 +221,29 @@ int main(void)
     return not bad and len(code) > 500
 
 
+def check_discarded_data():
+    """A variable that the linker discards keeps its entry with address 0, and would hold
+    what has no symbol: here a string, which is in .rodata and in no variable."""
+    with open("unnamed.c", "w", encoding="utf-8") as text:
+        text.write('long dead[1 << 16] = {1}; const char *volatile text = "in no variable";'
+                   'int main(void) { return text[0]; }')
+    path = os.path.abspath("unnamed")
+    subprocess.run([os.environ.get("CC", "cc"), "-g", "-pie", "-fPIE", "-fdata-sections",
+                    "-Wl,--gc-sections", "-o", path, "unnamed.c"], check=True)
+    if " dead" in symbolize_db.output("nm", path):
+        print("unnamed: SKIPPED: this linker discards nothing")
+        return True
+    with open(path, "rb") as program:  # .rodata is loaded where it is in the file
+        addr = program.read().index(b"in no variable")
+    os.remove("t.db")
+    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), path, [(0, addr)],
+                      0x7F1234560000)
+    subprocess.run([os.environ["MEMLAG"], "symbolize", "t.db"], check=True)
+    names = sqlite3.connect("t.db").execute("SELECT name FROM data_object").fetchall()
+    print(f"a string with a discarded variable over it: {names}")
+    return names == [("[.rodata of unnamed]",)]
+
+
 def compare_mini_debug():
     """A stripped program that carries its local symbols packed, as Fedora's do."""
     path = build("mini", "-O2", "-pie", "-fPIE")
@@ -301,6 +324,7 @@ def main():
 
     good &= compare_discarded("discarded", "-gdwarf-5")
     good &= compare_discarded("discarded-dwarf4", "-gdwarf-4")
+    good &= check_discarded_data()
     # The program's headers are then loaded with its code, at address 0.
     good &= compare_discarded("discarded-one-segment", "-Wl,-z,noseparate-code")
     good &= compare_mini_debug()
