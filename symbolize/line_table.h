@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whole sections; a missing one has no bytes. */
+/* Whole sections; a missing one has no bytes. Texts count where the last one ends. */
 struct line_sections {
         const uint8_t *lines, *lines_end; /* .debug_line */
         const uint8_t *texts, *texts_end; /* .debug_str */

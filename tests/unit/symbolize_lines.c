@@ -10,6 +10,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "die.h"
 #include "path.h"
@@ -362,6 +364,67 @@ static void takes_files_that_the_program_defines(void **state)
         line_table_free(&table);
 }
 
+/* A table of version 5 with one directory and one file, whose names begin at 0 and 1 of
+ * the texts. */
+static void put_table_of_texts(struct bytes *to)
+{
+        put(to, 0, 4);
+        put(to, 5, 2);
+        put(to, 8, 1); /* of an address */
+        put(to, 0, 1);
+        put(to, 0, 4);
+        put(to, 1, 1);
+        put(to, 1, 1);
+        put(to, 1, 1);
+        put(to, (uint8_t)-5, 1);
+        put(to, 14, 1);
+        put(to, 1, 1); /* no standard opcodes */
+        for (unsigned name = 0; name < 2; name++) {
+                put(to, 1, 1);
+                put(to, 1, 1);    /* DW_LNCT_path */
+                put(to, 0x1f, 1); /* DW_FORM_line_strp */
+                put(to, 1, 1);
+                put(to, name, 4);
+        }
+        struct bytes length = {0};
+
+        put(&length, to->count - 12, 4);
+        memcpy(to->items + 8, length.items, 4);
+        end_table(to);
+}
+
+/* Texts of any length cost nothing: here all but the last page of them is out of reach.
+ */
+static void does_not_look_for_the_ends_of_texts(void **state)
+{
+        size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        uint8_t *texts =
+            mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        struct bytes bytes = {0};
+        struct line_table table;
+        uint64_t budget = 100000;
+
+        (void)state;
+        assert_true(texts != MAP_FAILED);
+        assert_int_equal(mprotect(texts + page, page, PROT_READ | PROT_WRITE), 0);
+        put_table_of_texts(&bytes);
+        const struct line_sections sections = {.lines = bytes.items,
+                                               .lines_end = bytes.items + bytes.count,
+                                               .line_texts = texts,
+                                               .line_texts_end = texts + 2 * page};
+
+        assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
+        assert_int_equal(table.file_count, 1);
+        assert_ptr_equal(table.files[0].directory, texts);
+        assert_ptr_equal(table.files[0].name, texts + 1);
+        line_table_free(&table);
+        texts[2 * page - 1] = 'a'; /* without an end */
+        assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
+        assert_null(table.files[0].name);
+        line_table_free(&table);
+        munmap(texts, 2 * page);
+}
+
 /* Whatever is cut off: no fault, and no line that was not there. */
 static void bears_cut_tables(void **state)
 {
@@ -431,6 +494,7 @@ int main(void)
             cmocka_unit_test(takes_the_row_that_begins_last),
             cmocka_unit_test(leaves_out_what_the_linker_discarded),
             cmocka_unit_test(takes_files_that_the_program_defines),
+            cmocka_unit_test(does_not_look_for_the_ends_of_texts),
             cmocka_unit_test(bears_cut_tables),
             cmocka_unit_test(stops_when_the_budget_is_spent),
         };
