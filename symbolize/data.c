@@ -209,7 +209,7 @@ static void answer_section(const struct elf_file *file, struct data_place *place
         const struct elf_segment *segment = elf_file_segment(file, place->vaddr);
         char *name = NULL;
 
-        if (place->vaddr & ELF_THREAD_LOCAL) {
+        if (elf_thread_local(place->vaddr)) {
                 place->start = ELF_THREAD_LOCAL;
                 place->size_bytes = file->thread_bytes;
                 if (asprintf(&name, "[thread-local data of %s]", base) < 0)

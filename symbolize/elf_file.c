@@ -20,7 +20,7 @@ static void set_thread_bytes(struct elf_file *file, const GElf_Phdr *phdr)
 {
         uint64_t align = phdr->p_align ? phdr->p_align : 1;
 
-        if (phdr->p_memsz < INT64_MAX && align < INT64_MAX)
+        if (phdr->p_memsz < ELF_THREAD_LIMIT / 2 && align < ELF_THREAD_LIMIT / 2)
                 file->thread_bytes = (phdr->p_memsz + align - 1) / align * align;
 }
 

@@ -27,8 +27,16 @@ struct elf_section { /* only those that are loaded, thread-local ones excepted *
 };
 
 /* What is added to an offset in the thread-local memory of a file, to tell it from an
- * address: no program's file has addresses there. */
+ * address: programs have their addresses below, the kernel above what such offsets, below
+ * ELF_THREAD_LIMIT, reach. */
 #define ELF_THREAD_LOCAL (UINT64_C(1) << 63)
+#define ELF_THREAD_LIMIT (UINT64_C(1) << 62)
+
+/* Whether VADDR is such an offset. */
+static inline bool elf_thread_local(uint64_t vaddr)
+{
+        return vaddr - ELF_THREAD_LOCAL < ELF_THREAD_LIMIT;
+}
 
 struct elf_file {
         int fd;

@@ -169,8 +169,8 @@ bool location_fixed(Dwarf_Attribute *attribute, const struct elf_file *file,
         if (single.count != 1 || single.location.part_offset_bytes != 0)
                 return false;
         if (single.location.kind == LOCATION_THREAD) {
-                *vaddr |= ELF_THREAD_LOCAL;
-                return true;
+                *vaddr += ELF_THREAD_LOCAL;
+                return elf_thread_local(*vaddr);
         }
         return single.location.kind == LOCATION_ADDRESS &&
                (*vaddr != 0 || elf_file_section_at(file, 0));

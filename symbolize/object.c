@@ -205,7 +205,7 @@ static struct object stack_object(struct objects *objects,
 static struct object variable_object(const struct variable *variable)
 {
         return (struct object){
-            .kind = variable->data.vaddr & ELF_THREAD_LOCAL ? OBJECT_TLS : OBJECT_GLOBAL,
+            .kind = elf_thread_local(variable->data.vaddr) ? OBJECT_TLS : OBJECT_GLOBAL,
             .name = variable->data.name,
             .module = variable->module,
             .start = variable->data.start,

@@ -197,22 +197,39 @@ static int put_variable(struct sweep *sweep, uint64_t vaddr, uint32_t module,
         return error;
 }
 
-/* The variable at ADDR, when it lies in a loaded file: in what MAPPING maps of it, or
- * in memory that its segments continue with (.bss). */
+/* The mapping that says where the file is loaded whose memory ADDR may be. One covers all
+ * of the kernel, its code and its data. */
+static uint32_t find_image(const struct raw *raw, const struct timeline *timeline,
+                           uint32_t mapping, uint64_t addr)
+{
+        const struct raw_mapping *found = &raw->mappings[mapping];
+
+        if (!found->kernel)
+                return timeline_find(timeline, LAYER_IMAGE, addr);
+        return found->in_image && raw->modules[found->module].state == MODULE_READY
+                   ? mapping
+                   : INTERVAL_NONE;
+}
+
+/* The variable at ADDR, when it lies in a loaded file: in what mapping number MAPPING
+ * maps of it, or in memory that its segments continue with (.bss). */
 static int find_variable(struct sweep *sweep, const struct timeline *timeline,
-                         const struct raw_mapping *mapping, uint64_t addr, bool *found,
+                         uint32_t mapping, uint64_t addr, bool *found,
                          struct target *target)
 {
         const struct raw *raw = sweep->raw;
-        uint32_t index = timeline_find(timeline, LAYER_IMAGE, addr);
+        uint32_t index = find_image(raw, timeline, mapping, addr);
 
         *found = false;
         if (index == INTERVAL_NONE)
                 return 0;
         const struct raw_mapping *image = &raw->mappings[index];
+        uint32_t module = raw->mappings[mapping].module;
+        const struct elf_segment *segment =
+            elf_file_segment(&raw->modules[image->module].file, addr - image->bias);
 
-        if ((mapping->module != RAW_NONE && mapping->module != image->module) ||
-            !elf_file_segment(&raw->modules[image->module].file, addr - image->bias))
+        if ((module != RAW_NONE && module != image->module) || !segment ||
+            (image->kernel && (segment->flags & PF_X)))
                 return 0;
         *found = true;
         return put_variable(sweep, addr - image->bias, image->module, target);
@@ -327,8 +344,8 @@ int place_of_data(struct sweep *sweep, const struct timeline *timeline,
         const struct raw_mapping *mapping = &raw->mappings[index];
         bool found = false;
 
-        if (!mapping->executable &&
-            find_variable(sweep, timeline, mapping, addr, &found, target) < 0)
+        if ((!mapping->executable || mapping->kernel) &&
+            find_variable(sweep, timeline, index, addr, &found, target) < 0)
                 return -ENOMEM;
         if (!found)
                 *target = (struct target){TARGET_MAPPING, index, addr - mapping->start};

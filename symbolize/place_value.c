@@ -21,8 +21,7 @@ bool place_in_frame(const struct place_value *value)
 
 bool place_in_thread(const struct place_value *value)
 {
-        return value->kind == PLACE_ADDRESS &&
-               ((uint64_t)value->offset & ELF_THREAD_LOCAL);
+        return value->kind == PLACE_ADDRESS && elf_thread_local((uint64_t)value->offset);
 }
 
 static uint64_t distance(int64_t a, int64_t b)

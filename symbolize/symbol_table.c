@@ -43,7 +43,7 @@ static bool wanted(const struct elf_file *file, const GElf_Sym *sym, const char 
         if (*function)
                 return true;
         if (type == STT_TLS)
-                return sym->st_size > 0 && sym->st_value < ELF_THREAD_LOCAL;
+                return sym->st_size > 0 && sym->st_value < ELF_THREAD_LIMIT;
         return (type == STT_OBJECT || type == STT_COMMON || type == STT_NOTYPE) &&
                sym->st_size > 0 && elf_file_segment(file, sym->st_value);
 }

@@ -10,7 +10,7 @@
 
 static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset, bool pair)
 {
-        if (offset >= ELF_THREAD_LOCAL)
+        if (offset >= ELF_THREAD_LIMIT)
                 return 0;
         if (array_reserve(&slots->items, &slots->capacity, slots->count,
                           sizeof(*slots->items)) < 0)

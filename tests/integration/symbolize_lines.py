@@ -244,6 +244,37 @@ def check_discarded_data():
     return names == [("[.rodata of unnamed]",)]
 
 
+def check_kernel_data():
+    """The kernel's variables have addresses with the highest bit, in the one mapping that
+    there is for it; here of a file that is linked as the kernel's is."""
+    with open("kernel.c", "w", encoding="utf-8") as text:
+        text.write("struct { long pad, count; } counters[4] = {{1, 2}};"
+                   "long _text(void) { return counters[2].count; }")
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-g", "-mcmodel=kernel", "-fno-pie",
+                    "-no-pie", "-static", "-nostdlib", "-ffreestanding", "-Wl,-e,_text",
+                    "-Wl,-Ttext-segment=0xffffffff81000000", "-o", "kernel", "kernel.c"],
+                   check=True)
+    symbols = {fields[2]: int(fields[0], 16)
+               for fields in map(str.split, symbolize_db.output("nm", "kernel").splitlines())}
+    os.remove("t.db")
+    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), "kernel",
+                      [(symbols["_text"], symbols["counters"] + 40)],
+                      -1 << 64)  # databases have the number with the sign
+    db = sqlite3.connect("t.db")
+    db.execute("UPDATE module SET path = '[kernel.kallsyms]'")
+    db.execute("DELETE FROM mapping")
+    db.execute("INSERT INTO mapping VALUES (NULL, 1, 'file', ?, ?, 0, 1, 'r-x', NULL, 0, NULL)",
+               (symbols["_text"] - (1 << 64), 1 << 24))
+    db.commit()
+    db.close()
+    subprocess.run([os.environ["MEMLAG"], "symbolize", "--vmlinux=kernel", "t.db"], check=True)
+    found = sqlite3.connect("t.db").execute(
+        "SELECT kind, name, size_bytes, object_offset_bytes FROM data_object"
+        " JOIN attribution USING (object_id)").fetchall()
+    print(f"a variable of the kernel: {found}")
+    return found == [("global", "counters", 64, 40)]
+
+
 def compare_mini_debug():
     """A stripped program that carries its local symbols packed, as Fedora's do."""
     path = build("mini", "-O2", "-pie", "-fPIE")
@@ -325,6 +356,7 @@ def main():
     good &= compare_discarded("discarded", "-gdwarf-5")
     good &= compare_discarded("discarded-dwarf4", "-gdwarf-4")
     good &= check_discarded_data()
+    good &= check_kernel_data()
     # The program's headers are then loaded with its code, at address 0.
     good &= compare_discarded("discarded-one-segment", "-Wl,-z,noseparate-code")
     good &= compare_mini_debug()
