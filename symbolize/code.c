@@ -53,6 +53,7 @@ struct finder {
         size_t node_count;
         size_t node_capacity;
         struct range_map functions; /* value: index in nodes */
+        bool no_memory;             /* for some name */
 };
 
 /* ---- ranges ---- */
@@ -227,9 +228,17 @@ static int open_unit(struct finder *finder, size_t unit)
 
 /* ---- answers ---- */
 
+static char *join(struct finder *finder, const char *directory, const char *path)
+{
+        char *joined = path_join(directory, path);
+
+        finder->no_memory |= !joined;
+        return joined;
+}
+
 static uint32_t put_path(struct finder *finder, const char *path)
 {
-        char *full = path ? path_join(finder->directory, path) : NULL;
+        char *full = path ? join(finder, finder->directory, path) : NULL;
         uint32_t id = string_pool_put(finder->names, full);
 
         free(full);
@@ -243,7 +252,7 @@ static uint32_t put_line_file(struct finder *finder, uint64_t number)
                 return 0;
         if (!finder->files[number]) {
                 const struct line_file *file = &finder->lines.files[number];
-                char *path = path_join(file->directory, file->name);
+                char *path = join(finder, file->directory, file->name);
 
                 finder->files[number] = put_path(finder, path);
                 free(path);
@@ -463,5 +472,7 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
         free(finder.files);
         free(finder.answers);
         free(finder.nodes);
+        if (!error && finder.no_memory)
+                error = -ENOMEM;
         return error ? error : string_pool_failed(names);
 }
