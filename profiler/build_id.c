@@ -74,18 +74,13 @@ size_t build_id_read(const char *path, uint8_t id[BUILD_ID_MAX_BYTES])
 
 size_t build_id_read_vdso(uint8_t id[BUILD_ID_MAX_BYTES])
 {
-        const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
-        const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
-        size_t length = 0;
-        for (size_t i = 0; image && i < header->e_phnum && length == 0; i++) {
-                const Elf64_Phdr *segment =
-                    (const Elf64_Phdr *)(image + header->e_phoff) + i;
-                Elf_Data notes = {.d_buf = (char *)image + segment->p_offset,
-                                  .d_type = ELF_T_NHDR,
-                                  .d_version = EV_CURRENT,
-                                  .d_size = segment->p_filesz};
-                if (segment->p_type == PT_NOTE)
-                        length = id_in_notes(&notes, id);
-        }
+        const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+        if (!image || elf_version(EV_CURRENT) == EV_NONE)
+                return 0;
+        /* Its sections' headers come last. */
+        size_t bytes = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+        Elf *elf = elf_memory((char *)image, bytes);
+        size_t length = elf ? id_in_elf(elf, id) : 0;
+        elf_end(elf);
         return length;
 }
