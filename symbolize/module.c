@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "thread_slots.h"
+
 static int open_same(const struct module *module, struct elf_file *file,
                      enum module_state *state)
 {
@@ -37,6 +39,16 @@ static int find_kernel_text(const struct elf_file *file, uint64_t *vaddr)
         return 0;
 }
 
+static int find_thread_memory(struct module *module)
+{
+        struct thread_slots slots = {0};
+        int error = thread_slots_read(&slots, &module->file);
+
+        module->thread_memory_late = slots.asked_for;
+        thread_slots_free(&slots);
+        return error;
+}
+
 int module_check(struct module *module)
 {
         int error = open_same(module, &module->file, &module->state);
@@ -47,6 +59,8 @@ int module_check(struct module *module)
         module->verified = module->build_id_bytes > 0;
         if (module->kernel)
                 error = find_kernel_text(&module->file, &module->kernel_text);
+        if (!error)
+                error = find_thread_memory(module);
         elf_file_detach(&module->file);
         return error;
 }

@@ -32,6 +32,7 @@ struct module {
         size_t splits_too_many; /* units for which there was no room */
         struct elf_file file;   /* detached; only when READY */
         const struct module_search *files; /* where to look; NULL: only at PATH */
+        bool thread_memory_late; /* may be allocated when its code asks for it */
         bool kernel;
         uint64_t kernel_text; /* virtual address of _text in its file; only when READY */
 };

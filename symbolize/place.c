@@ -261,9 +261,10 @@ static int find_thread_memory(struct sweep *sweep, const struct raw_sample *samp
         return put_variable(sweep, offset | ELF_THREAD_LOCAL, module, target);
 }
 
-/* The file that the dynamic linker allocated STACK's blocks for, when its code used its
- * thread-local memory for the first time in a thread: nothing else allocates in the
- * dynamic linker when a library calls it. RAW_NONE: it is another stack. */
+/* The file that the dynamic linker may have allocated STACK's blocks for, when its code
+ * used its thread-local memory for the first time in a thread. It also allocates for who
+ * calls dlopen(); only the size of the block tells those from each other. RAW_NONE: it is
+ * another stack. */
 static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
 {
         static const char linker[] = "ld-linux";
@@ -279,7 +280,9 @@ static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
                         return RAW_NONE;
                 if (strncmp(path_base(raw->modules[module].path), linker,
                             strlen(linker)) != 0)
-                        return in_linker ? module : RAW_NONE;
+                        return in_linker && raw->modules[module].thread_memory_late
+                                   ? module
+                                   : RAW_NONE;
                 in_linker = true;
         }
         return RAW_NONE;

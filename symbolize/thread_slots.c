@@ -62,7 +62,11 @@ static int take(struct thread_slots *slots, const struct elf_file *file,
         if (!own_variable(symbols, relocation, &offset))
                 return 0;
         switch (GELF_R_TYPE(relocation->r_info)) {
+        case R_X86_64_TLSDESC:
+                slots->asked_for = true;
+                return 0;
         case R_X86_64_DTPMOD64:
+                slots->asked_for = true;
                 if (GELF_R_SYM(relocation->r_info) == 0)
                         offset = word_at(file, relocation->r_offset + 8);
                 return add(slots, relocation->r_offset, offset, true);

@@ -17,6 +17,9 @@ struct thread_slots {
         struct thread_slot *items; /* by vaddr */
         size_t count;
         size_t capacity;
+        /* Whether any code asks the dynamic linker for the place of a variable: of a file
+         * without such code, it allocates no thread-local memory on a call. */
+        bool asked_for;
 };
 
 /* Those of FILE's own variables. 0 or -ENOMEM; freed in any case. */

@@ -128,3 +128,51 @@ for compiler in gcc clang; do
                 check "$compiler $model" 95 ./linked ''
         done
 done
+
+# What the dynamic linker allocates for other calls is no variables' memory, though it has
+# their size: of a library that never asks it for them. Here a library has its name.
+cat >ld-linux.c <<'END'
+#include <stdlib.h>
+void *in_linker(size_t bytes)
+{
+        void *block = calloc(1, bytes);
+        return block;
+}
+END
+cat >eager.c <<'END'
+#include <stddef.h>
+enum { BYTES = 4096 };
+void *in_linker(size_t bytes);
+static __thread volatile char own[BYTES];
+char *in_library(void)
+{
+        char *block = in_linker(BYTES);
+        own[1] = 1;
+        return block;
+}
+END
+cat >caller.c <<'END'
+char *in_library(void);
+__attribute__((noinline)) int read_block(volatile char *block)
+{
+        int sum = 0;
+        for (int i = 0; i < 400000; i++)
+                sum += block[i % 4096];
+        return sum;
+}
+int main(void)
+{
+        return read_block(in_library());
+}
+END
+for library in ld-linux eager; do
+        gcc -g -fPIC -shared -ftls-model=initial-exec -o lib$library.so $library.c
+done
+mv libld-linux.so ld-linux-like.so
+gcc -g -O1 -o caller caller.c ./libeager.so ./ld-linux-like.so
+"$MEMLAG" record --force -o t.db --source sim --ldlat 1 --period 7 -- ./caller >out 2>&1 ||
+        fail "caller: $(cat out)"
+kinds=$(sqlite3 -readonly t.db "SELECT DISTINCT o.kind FROM attribution
+        JOIN location AS l USING (location_id) JOIN data_object AS o USING (object_id)
+        WHERE l.function = 'read_block' AND o.kind <> 'stack'")
+[ "$kinds" = heap ] || fail "a block that the dynamic linker allocated is: $kinds"
