@@ -32,20 +32,22 @@ static int load(const char *path, json_t **document, struct diag *diag)
                                 "there is no validation of these counters (%s: %s); make "
                                 "one with 'memlag validate'",
                                 path, strerror(errno));
-        *document = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+        json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
         fclose(file);
-        if (!*document)
+        if (!root)
                 return diag_set(diag, -EBADMSG,
                                 "%s, line %d: %s; make it anew with 'memlag validate'",
                                 path, error.line, error.text);
-        double format = calibration_number(*document, "format");
-        if (format == VALIDATION_FORMAT)
-                return 0;
-        json_decref(*document);
-        return diag_set(diag, -EBADMSG,
-                        "%s: format %g is not the format %d of this memlag; make it anew "
-                        "with 'memlag validate'",
-                        path, format, VALIDATION_FORMAT);
+        double format = calibration_number(root, "format");
+        if (format != VALIDATION_FORMAT) {
+                json_decref(root);
+                return diag_set(diag, -EBADMSG,
+                                "%s: format %g is not the format %d of this memlag; make "
+                                "it anew with 'memlag validate'",
+                                path, format, VALIDATION_FORMAT);
+        }
+        *document = root;
+        return 0;
 }
 
 int validation_load(const struct simulated_counters *counters, json_t **document,

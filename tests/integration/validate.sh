@@ -140,8 +140,15 @@ recorded "$OFFCORE"
 ! grep -q "by validation" err || fail "$(cat err)"
 refused 2 "is not kept" --source sim --show $SMALL
 
-# ---- a damaged file ------------------------------------------------------------------------
-echo '{"format": 1,' >"$(ls "$XDG_DATA_HOME"/memlag/*.counters-sim-skylake-sp-prefetch-on.json)"
+# ---- a damaged file, and one of another memlag -------------------------------------------
+file=$(ls "$XDG_DATA_HOME"/memlag/*.counters-sim-skylake-sp-prefetch-on.json)
+echo '{"format": 99}' >"$file"
+refused 1 "format 99 is not the format" --source sim --show
+[ "$(wc -l <err)" -eq 1 ] || fail "a validation of the future: $(cat err)"
+status=0
+"$MEMLAG" record --source sim --sim-prefetch on --force -o run.db -- true 2>err || status=$?
+[ $status -eq 1 ] || fail "recorded beside a validation of the future: $status: $(cat err)"
+echo '{"format": 1,' >"$file"
 refused 1 "make it anew with 'memlag validate'" --source sim --show
 status=0
 "$MEMLAG" record --source sim --sim-prefetch on --force -o run.db -- true 2>err || status=$?

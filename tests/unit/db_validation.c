@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* A validation that cannot be used is an error, and leaves its reader nothing to free. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "validation.h"
+
+static const struct simulated_counters counters = {"skylake-sp", "on"};
+static char home[64];
+
+static int make_home(void **state)
+{
+        char directory[96];
+        (void)state;
+        strcpy(home, "/tmp/memlag-validation-XXXXXX");
+        if (!mkdtemp(home))
+                return -1;
+        snprintf(directory, sizeof(directory), "%s/memlag", home);
+        setenv("XDG_DATA_HOME", home, 1);
+        return mkdir(directory, 0700);
+}
+
+static int remove_home(void **state)
+{
+        char command[128];
+        (void)state;
+        snprintf(command, sizeof(command), "rm -r '%s'", home);
+        return system(command);
+}
+
+/* What comes of a file with TEXT; NULL: of none. */
+static int load(const char *text, json_t **document)
+{
+        struct diag diag;
+        char *path = validation_path(&counters, &diag);
+        assert_non_null(path);
+        if (text) {
+                FILE *file = fopen(path, "w");
+                assert_non_null(file);
+                fputs(text, file);
+                fclose(file);
+        }
+        free(path);
+        return validation_load(&counters, document, &diag);
+}
+
+static void what_cannot_be_used_leaves_no_document(void **state)
+{
+        (void)state;
+        json_t *document = NULL;
+        assert_int_equal(load(NULL, &document), -ENOENT);
+        assert_null(document);
+        assert_int_equal(load("{\"format\": 99}", &document), -EBADMSG);
+        assert_null(document);
+        assert_int_equal(load("{\"format\": 1,", &document), -EBADMSG);
+        assert_null(document);
+        assert_int_equal(load("[]", &document), -EBADMSG);
+        assert_null(document);
+        assert_int_equal(load("{\"format\": 1}", &document), 0);
+        assert_non_null(document);
+        json_decref(document);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup_teardown(what_cannot_be_used_leaves_no_document,
+                                            make_home, remove_home),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
