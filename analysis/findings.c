@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass over the memory samples: each gets its cause, and is added to its
- * line, function, object, field and what of these belongs together. The rules are
+/* Two passes over the memory samples: the first learns where each line of code gets
+ * its data from, in the second each sample gets its cause, and is added to its line,
+ * function, object, field and what of these belongs together. The rules are
  * elsewhere. */
 #include "findings.h"
 
@@ -24,12 +25,19 @@ struct data_source {
         bool hit_modified;
 };
 
+/* Samples of one line of code that tell where its data comes from. */
+struct origins {
+        int64_t samples;
+        double latency_cycles[ORIGIN_COUNT];
+};
+
 struct pass {
         const struct findings_input *input;
         struct findings_gaps *gaps;
         struct grouping grouping;
         struct data_source *sources;
         size_t source_count;
+        struct origins *origins; /* of each line */
         struct tally whole;
         struct tally *lines;
         struct tally *functions;
@@ -75,10 +83,11 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
                 code = read_sources(db, pass, diag);
         if (code)
                 return code;
+        pass->origins = calloc(pass->grouping.line_groups, sizeof(struct origins));
         pass->lines = calloc(pass->grouping.line_groups, sizeof(struct tally));
         pass->functions = calloc(pass->grouping.function_groups, sizeof(struct tally));
         pass->objects = calloc(pass->grouping.object_count + 1, sizeof(struct tally));
-        if (!pass->lines || !pass->functions || !pass->objects)
+        if (!pass->origins || !pass->lines || !pass->functions || !pass->objects)
                 return diag_set(diag, -ENOMEM, "no memory for the sums");
         return 0;
 }
@@ -90,6 +99,7 @@ static void pass_close(struct pass *pass)
         pairs_free(&pass->accesses);
         pairs_free(&pass->fields);
         free(pass->sources);
+        free(pass->origins);
         free(pass->lines);
         free(pass->functions);
         free(pass->objects);
@@ -171,17 +181,33 @@ static uint32_t field_of_row(sqlite3_stmt *row, int column)
         return id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
+static int add_origin(struct pass *pass, sqlite3_stmt *row)
+{
+        struct sample_facts sample = sample_of_row(pass, row, NULL);
+        enum origin origin = sample_origin(&sample, &pass->input->thresholds);
+        if (origin == ORIGIN_UNKNOWN)
+                return 0;
+        uint32_t line, function;
+        grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
+                             &function);
+        pass->origins[line].samples++;
+        pass->origins[line].latency_cycles[origin] += (double)sample.latency_cycles;
+        return 0;
+}
+
 static int add_sample(struct pass *pass, sqlite3_stmt *row)
 {
         const struct findings_input *input = pass->input;
         const struct judged_interval *interval =
             interval_at(input, sqlite3_column_int64(row, 0));
         struct sample_facts sample = sample_of_row(pass, row, interval);
-        enum answer contended = sample_contended(&sample, &input->thresholds);
-        enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
         uint32_t line, function;
         grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
                              &function);
+        sample.line_origin =
+            line_origin(pass->origins[line].samples, pass->origins[line].latency_cycles);
+        enum answer contended = sample_contended(&sample, &input->thresholds);
+        enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
         uint32_t object =
             grouping_of_object(&pass->grouping, sqlite3_column_int64(row, 4));
         uint32_t field = field_of_row(row, 5);
@@ -205,7 +231,9 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
                    : latencies_add(&pass->latencies, line, sample.latency_cycles);
 }
 
-static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
+static int each_sample(struct db *db, struct pass *pass,
+                       int (*add)(struct pass *pass, sqlite3_stmt *row),
+                       struct diag *diag)
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, a.location_id,"
@@ -215,7 +243,7 @@ static int add_samples(struct db *db, struct pass *pass, struct diag *diag)
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
-                if ((code = add_sample(pass, rows)))
+                if ((code = add(pass, rows)))
                         diag_set(diag, code, "no memory for the sums");
         sqlite3_finalize(rows);
         return code;
@@ -408,7 +436,9 @@ int findings_make(struct db *db, const struct findings_input *input,
         struct pass pass = {.input = input, .gaps = gaps};
         int code = pass_open(db, &pass, diag);
         if (!code)
-                code = add_samples(db, &pass, diag);
+                code = each_sample(db, &pass, add_origin, diag);
+        if (!code)
+                code = each_sample(db, &pass, add_sample, diag);
         if (!code)
                 code = store_findings(db, &pass, diag);
         pass_close(&pass);

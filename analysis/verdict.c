@@ -55,6 +55,37 @@ enum answer sample_contended(const struct sample_facts *sample,
                                                       : sample->interval_contended;
 }
 
+/* ---- where lines on their way come from ---- */
+
+static bool is_remote_level(enum level level)
+{
+        return level == LEVEL_REMOTE_DRAM || level == LEVEL_REMOTE_CACHE;
+}
+
+enum origin sample_origin(const struct sample_facts *sample,
+                          const struct thresholds *thresholds)
+{
+        if (!(sample->latency_cycles > thresholds->cache_latency_cycles))
+                return ORIGIN_UNKNOWN;
+        if (sample->hit_modified)
+                return ORIGIN_SHARING;
+        if (is_remote_level(sample->level))
+                return ORIGIN_REMOTE;
+        if (sample->level == LEVEL_DRAM || sample->level == LEVEL_PMEM)
+                return ORIGIN_DRAM;
+        return sample->level == LEVEL_L2 || sample->level == LEVEL_L3 ? ORIGIN_CACHE
+                                                                      : ORIGIN_UNKNOWN;
+}
+
+enum origin line_origin(int64_t samples, const double latency_cycles[ORIGIN_COUNT])
+{
+        enum origin greatest = ORIGIN_DRAM;
+        for (int origin = ORIGIN_DRAM; origin < ORIGIN_COUNT; origin++)
+                if (latency_cycles[origin] > latency_cycles[greatest])
+                        greatest = (enum origin)origin;
+        return samples < VERDICT_SAMPLES_MIN ? ORIGIN_UNKNOWN : greatest;
+}
+
 /* ---- a sample's cause: the first rule that holds ---- */
 
 struct rule_input {
@@ -63,15 +94,23 @@ struct rule_input {
         const struct thresholds *thresholds;
 };
 
+/* A slow hit of a fill buffer waited for the line like the load that had asked for it. */
+static bool is_slow_buffer_hit(const struct rule_input *in)
+{
+        return in->sample->level == LEVEL_LFB &&
+               in->sample->latency_cycles > in->thresholds->cache_latency_cycles;
+}
+
 static bool is_sharing(const struct rule_input *in)
 {
-        return in->sample->hit_modified;
+        return in->sample->hit_modified ||
+               (is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_SHARING);
 }
 
 static bool is_remote(const struct rule_input *in)
 {
-        return in->sample->level == LEVEL_REMOTE_DRAM ||
-               in->sample->level == LEVEL_REMOTE_CACHE;
+        return is_remote_level(in->sample->level) ||
+               (is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_REMOTE);
 }
 
 static bool is_contention(const struct rule_input *in)
@@ -88,11 +127,12 @@ static bool is_in_core(const struct rule_input *in)
                in->sample->latency_cycles > in->thresholds->high_latency_cycles;
 }
 
-/* A fill buffer that is soon filled was waiting for a cache, not for DRAM. */
+/* A fill buffer that is soon filled was waiting for a cache, not for DRAM; so was a slow
+ * one where loads of a cache are slow too, as they wait for a buffer themselves. */
 static bool is_dram(const struct rule_input *in)
 {
         if (in->sample->level == LEVEL_LFB)
-                return in->sample->latency_cycles > in->thresholds->cache_latency_cycles;
+                return is_slow_buffer_hit(in) && in->sample->line_origin != ORIGIN_CACHE;
         return level_waits_for_dram(in->sample->level);
 }
 

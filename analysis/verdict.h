@@ -30,8 +30,14 @@ enum level level_named(const char *name);
 /* Samples with these levels count as DRAM samples in the findings. */
 bool level_is_dram(enum level level);
 
+/* Where slow loads come from that ask for a line, and so the ones that find it on its
+ * way. */
+enum origin { ORIGIN_UNKNOWN, ORIGIN_DRAM, ORIGIN_CACHE, ORIGIN_SHARING, ORIGIN_REMOTE };
+enum { ORIGIN_COUNT = ORIGIN_REMOTE + 1 };
+
 struct sample_facts {
         enum level level;
+        enum origin line_origin; /* of lines on their way (LFB) at this place */
         bool tlb_missed;
         bool hit_modified;      /* snoop hitm: another core had the line modified */
         int64_t latency_cycles; /* -1: not known */
@@ -47,6 +53,15 @@ bool level_waits_for_dram(enum level level);
  * DRAM, for longer than an uncontended one does. */
 enum answer sample_contended(const struct sample_facts *sample,
                              const struct thresholds *thresholds);
+
+/* Where the line came from that a load asked for and waited for longer than any cache
+ * takes; ORIGIN_UNKNOWN of every other sample. */
+enum origin sample_origin(const struct sample_facts *sample,
+                          const struct thresholds *thresholds);
+
+/* The origin of lines on their way at a place whose samples of each origin, and sums of
+ * their latencies, are these; ORIGIN_UNKNOWN below VERDICT_SAMPLES_MIN samples. */
+enum origin line_origin(int64_t samples, const double latency_cycles[ORIGIN_COUNT]);
 
 enum cause {
         CAUSE_SHARING,

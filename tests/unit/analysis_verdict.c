@@ -69,6 +69,63 @@ static void a_line_in_flight_is_judged_by_how_long_it_took(void **state)
                          CAUSE_DRAM);
 }
 
+static enum cause cause_of_line(enum origin origin, int64_t latency_cycles)
+{
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        struct sample_facts sample = {.level = LEVEL_LFB,
+                                      .line_origin = origin,
+                                      .latency_cycles = latency_cycles,
+                                      .interval_contended = ANSWER_NO,
+                                      .interval_bound = BOUND_LATENCY};
+        return sample_cause(&sample, &machine, &thresholds);
+}
+
+static void a_slow_line_in_flight_comes_from_where_the_others_do(void **state)
+{
+        (void)state;
+        assert_int_equal(cause_of_line(ORIGIN_UNKNOWN, 100), CAUSE_DRAM);
+        assert_int_equal(cause_of_line(ORIGIN_DRAM, 100), CAUSE_DRAM);
+        assert_int_equal(cause_of_line(ORIGIN_CACHE, 100), CAUSE_CACHE);
+        assert_int_equal(cause_of_line(ORIGIN_SHARING, 100), CAUSE_SHARING);
+        assert_int_equal(cause_of_line(ORIGIN_REMOTE, 100), CAUSE_REMOTE);
+        /* No longer than a cache takes: nothing else is to be explained. */
+        assert_int_equal(cause_of_line(ORIGIN_SHARING, 75), CAUSE_CACHE);
+        assert_int_equal(cause_of_line(ORIGIN_REMOTE, 75), CAUSE_CACHE);
+}
+
+static void slow_loads_that_ask_for_lines_tell_their_origin(void **state)
+{
+        (void)state;
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        static const struct {
+                enum level level;
+                bool hit_modified;
+                int64_t latency_cycles;
+                enum origin origin;
+        } samples[] = {
+            {LEVEL_DRAM, false, 76, ORIGIN_DRAM},
+            {LEVEL_DRAM, false, 75, ORIGIN_UNKNOWN},
+            {LEVEL_L3, false, 76, ORIGIN_CACHE},
+            {LEVEL_L2, false, 14, ORIGIN_UNKNOWN},
+            {LEVEL_L3, true, 100, ORIGIN_SHARING},
+            {LEVEL_REMOTE_CACHE, true, 100, ORIGIN_SHARING},
+            {LEVEL_REMOTE_DRAM, false, 300, ORIGIN_REMOTE},
+            {LEVEL_LFB, false, 300, ORIGIN_UNKNOWN},
+            {LEVEL_L1, false, 300, ORIGIN_UNKNOWN},
+            {LEVEL_DRAM, false, -1, ORIGIN_UNKNOWN},
+        };
+        for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+                struct sample_facts sample = {.level = samples[i].level,
+                                              .hit_modified = samples[i].hit_modified,
+                                              .latency_cycles =
+                                                  samples[i].latency_cycles};
+                assert_int_equal(sample_origin(&sample, &thresholds), samples[i].origin);
+        }
+        double latency_cycles[ORIGIN_COUNT] = {[ORIGIN_DRAM] = 99, [ORIGIN_CACHE] = 100};
+        assert_int_equal(line_origin(20, latency_cycles), ORIGIN_CACHE);
+        assert_int_equal(line_origin(19, latency_cycles), ORIGIN_UNKNOWN);
+}
+
 static void a_translation_counts_when_it_took_most_of_the_time(void **state)
 {
         (void)state;
@@ -159,6 +216,8 @@ int main(void)
             cmocka_unit_test(slow_loads_of_contended_intervals_suffer_contention),
             cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
             cmocka_unit_test(a_line_in_flight_is_judged_by_how_long_it_took),
+            cmocka_unit_test(a_slow_line_in_flight_comes_from_where_the_others_do),
+            cmocka_unit_test(slow_loads_that_ask_for_lines_tell_their_origin),
             cmocka_unit_test(a_translation_counts_when_it_took_most_of_the_time),
             cmocka_unit_test(other_nodes_and_other_cores_come_first),
             cmocka_unit_test(without_thresholds_contention_is_unknown),

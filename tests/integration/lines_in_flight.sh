@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Hits of fill buffers that wait for longer than an idle cache takes, where nothing comes
+# from DRAM (lines_in_flight.c): they count for what the line was waited for.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+cc -O1 -g -pthread "$SOURCE_DIR/tests/integration/lines_in_flight.c" -o lines
+"$MEMLAG" record --source sim --sim-cpu skylake-sp -o run.db -- ./lines >out 2>&1 ||
+        fail "record: $(cat out)"
+"$MEMLAG" report run.db >out 2>&1 || fail "report: $(cat out)"
+
+# limit: 1.25 times the latency of the last cache
+slow_hits()
+{
+        answer run.db "
+                SELECT count(*) FROM sample_view WHERE function = '$1' AND level = 'LFB'
+                AND latency_cycles > 1.25 * (SELECT value FROM machine
+                                             WHERE key = 'l3_latency_cycles')"
+}
+for function in take gather; do
+        [ "$(slow_hits $function)" -ge 100 ] || fail "no slow hits of a buffer in $function"
+done
+verdict()
+{
+        answer run.db "SELECT verdict FROM line_view WHERE function = '$1'
+                      ORDER BY samples DESC LIMIT 1"
+}
+expect "lines another core has written" "$(verdict take)" sharing
+expect "more lines of a cache than buffers" "$(verdict gather)" cache
