@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +42,8 @@ enum { MORE_PASSES = 4 };
 
 struct sim_runner {
         struct runner runner;
+        sigset_t mask_before;
+        int signal_fd; /* of those that end programs */
         struct sim_runner_options options;
         char directory[PATH_MAX];
         char database[PATH_MAX + 16];
@@ -119,8 +124,7 @@ static void run_child(const struct sim_runner *sim, struct arguments *arguments)
         int log = open(sim->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (log < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
                 _exit(EXIT_FAILED);
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
+        sigprocmask(SIG_SETMASK, &sim->mask_before, NULL);
         int status = command_run("record", (int)arguments->count, arguments->words);
         fflush(stdout);
         _exit(status);
@@ -142,18 +146,67 @@ static int explain(const struct sim_runner *sim, const struct trial *trial,
                         trial->name, last);
 }
 
-/* Signals that end a program are the child's to handle, as in system(3). */
-static int wait_for(pid_t child)
+/* Signals that end programs are held while trials run, so that nothing of them stays;
+ * those that are ignored, as under nohup(1), remain so. */
+static int hold_signals(struct sim_runner *sim, struct diag *diag)
 {
-        struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, terminate;
-        int status = -1;
-        sigaction(SIGINT, &ignore, &interrupt);
-        sigaction(SIGTERM, &ignore, &terminate);
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+        sigset_t held;
+        sigemptyset(&held);
+        for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
+                struct sigaction action;
+                if (sigaction(ending[i], NULL, &action) == 0 &&
+                    action.sa_handler != SIG_IGN)
+                        sigaddset(&held, ending[i]);
+        }
+        sim->signal_fd = signalfd(-1, &held, SFD_CLOEXEC);
+        if (sim->signal_fd < 0)
+                return diag_set(diag, -errno, "cannot watch signals: %s",
+                                strerror(errno));
+        sigprocmask(SIG_BLOCK, &held, &sim->mask_before);
+        return 0;
+}
+
+/* One that came after the last trial has its ordinary effect now. */
+static void release_signals(struct sim_runner *sim)
+{
+        if (sim->signal_fd < 0)
+                return;
+        close(sim->signal_fd);
+        sigprocmask(SIG_SETMASK, &sim->mask_before, NULL);
+}
+
+/* Passes on a signal that comes before CHILD has ended; true: one came. */
+static bool watch(const struct sim_runner *sim, pid_t child, int child_fd)
+{
+        struct pollfd ready[] = {{.fd = sim->signal_fd, .events = POLLIN},
+                                 {.fd = child_fd, .events = POLLIN}};
+        struct signalfd_siginfo info;
+        while (poll(ready, 2, -1) < 0 && errno == EINTR)
                 ;
-        sigaction(SIGINT, &interrupt, NULL);
-        sigaction(SIGTERM, &terminate, NULL);
-        return status;
+        if (!(ready[0].revents & POLLIN) ||
+            read(sim->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+                return false;
+        kill(child, (int)info.ssi_signo);
+        return true;
+}
+
+static int wait_for(const struct sim_runner *sim, pid_t child, int *status,
+                    struct diag *diag)
+{
+        int child_fd = pidfd_open(child, 0);
+        int rc = 0;
+        if (child_fd < 0) {
+                rc = diag_set(diag, -errno, "cannot watch a trial: %s", strerror(errno));
+                kill(child, SIGTERM);
+        } else if (watch(sim, child, child_fd)) {
+                rc = diag_set(diag, -EINTR, "interrupted");
+        }
+        while (waitpid(child, status, 0) < 0 && errno == EINTR)
+                ;
+        if (child_fd >= 0)
+                close(child_fd);
+        return rc;
 }
 
 static int record(const struct sim_runner *sim, const struct trial *trial,
@@ -166,12 +219,15 @@ static int record(const struct sim_runner *sim, const struct trial *trial,
         pid_t child = fork();
         if (child == 0)
                 run_child(sim, &arguments);
-        int status = child < 0 ? -1 : wait_for(child);
+        int status = -1;
+        int rc = child < 0 ? 0 : wait_for(sim, child, &status, diag);
         for (size_t i = 0; i < arguments.count; i++)
                 free(arguments.words[i]);
         if (child < 0)
                 return diag_set(diag, -errno, "cannot start a process: %s",
                                 strerror(errno));
+        if (rc < 0)
+                return rc;
         if (WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) > 128))
                 return diag_set(diag, -EINTR, "interrupted");
         return status == 0 ? 0 : explain(sim, trial, diag);
@@ -276,9 +332,15 @@ static int run(struct runner *runner, const struct trial *trial, struct gained *
 static void close_sim(struct runner *runner)
 {
         struct sim_runner *sim = (struct sim_runner *)runner;
-        unlink(sim->database);
+        static const char *const of_database[] = {"", "-wal", "-shm", "-journal"};
+        for (size_t i = 0; i < sizeof(of_database) / sizeof(of_database[0]); i++) {
+                char path[sizeof(sim->database) + 16];
+                snprintf(path, sizeof(path), "%s%s", sim->database, of_database[i]);
+                unlink(path);
+        }
         unlink(sim->log);
         rmdir(sim->directory);
+        release_signals(sim);
         runner_free_candidates(runner);
         free(sim);
 }
@@ -320,7 +382,9 @@ int runner_open_sim(const struct sim_runner_options *options, struct runner **ru
                                                  TIMES_LAST_CACHE * L3_BYTES};
         sim->options = *options;
         struct trial trial = trial_of(TRIAL_L1, &sim->runner.sizes);
-        int rc = prepare(sim, diag);
+        int rc = hold_signals(sim, diag);
+        if (rc == 0)
+                rc = prepare(sim, diag);
         if (rc == 0)
                 rc = record(sim, &trial, 1, diag);
         if (rc == 0)

@@ -70,6 +70,31 @@ assert document["best"] == {"fb-hit": "mem_load_retired.fb_hit", "dram-read": "d
                             "demand-read": None, "memory-stalls": None}
 END
 
+# ---- a signal to it alone ----------------------------------------------------------------
+# Whichever ends programs: once a trial runs, it ends with a line, and nothing is left.
+cp -r "$XDG_DATA_HOME" before-signals
+mkdir trials
+TMPDIR=$PWD/trials python3 - "$MEMLAG" <<'END'
+import glob
+import os
+import signal
+import subprocess
+import sys
+import time
+
+command = [sys.argv[1], "validate", "--source", "sim", "dram.read_bytes"]
+for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not glob.glob("trials/*/trial.db") and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate()
+    assert process.returncode == 1, (number, process.returncode, err)
+    assert out == "" and err == "memlag validate: interrupted\n", (number, out, err)
+    assert os.listdir("trials") == [], (number, os.listdir("trials"))
+END
+diff -r "$XDG_DATA_HOME" before-signals || fail "what was interrupted was kept"
+
 # ---- record goes by it -------------------------------------------------------------------
 counters() # counters OPTION...: what is recorded
 {
