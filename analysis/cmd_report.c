@@ -27,7 +27,8 @@ struct arguments {
 static const struct argp_option options[] = {
     {"by", OPTION_BY, "WHAT", 0,
      "What a row stands for: line (the default), function, object, caller (the tree of "
-     "calls), allocation (the calls that allocated each object), type or interval",
+     "calls), allocation (the calls that allocated each object), type, interval or phase "
+     "(neighbouring intervals with one bound)",
      0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
     {"input", 'i', "FILE", 0, "The database, as FILE", 0},

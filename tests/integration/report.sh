@@ -21,6 +21,13 @@ grep -A1 '^ *latency ' out | tail -1 | grep -q '87.7%.* dram-contention .*stream
         fail "stream.c:10 is not the first line"
 expect "colours in a pipe" "$(grep -c "$(printf '\033')" out || true)" 0
 
+# --help names all that rows may stand for.
+"$MEMLAG" report --help | tr -s ' \n' '  ' >help
+for by in line function object caller allocation type interval phase; do
+        "$MEMLAG" report --by $by memlag.db >/dev/null || fail "--by $by"
+        grep -q "stands for:.* $by\>" help || fail "--help does not say --by $by"
+done
+
 # A dram verdict beside a small DRAM column is explained, and nothing else is.
 waits='waited for a line'
 ! tr '\n' ' ' <out | grep -q "$waits" || fail "waits for lines are explained without need"
