@@ -40,8 +40,8 @@
         X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                               \
         X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)          \
         X(load_buffer_entries, "core.load_buffer_entries", "loads", 1, 4096)             \
-        X(load_ports, "core.load_ports", "loads/cycle", 0.1, 16)                         \
-        X(store_ports, "core.store_ports", "stores/cycle", 0.1, 16)                      \
+        X(load_ports, "core.load_ports", "loads/cycle", 1, 16)                           \
+        X(store_ports, "core.store_ports", "stores/cycle", 1, 16)                        \
         X(lock_cycles, "core.lock_cycles", "cycles", 0, 1000)                            \
         X(mispredict_cycles, "branch.mispredict_cycles", "cycles", 0, 1000)              \
         X(multiply_cycles, "arithmetic.multiply_cycles", "cycles", 1, 1000)              \

@@ -181,6 +181,9 @@ while read -r preset; do
                 fail "the preset $preset does not load"
 done <presets
 "$MEMLAG" record --source sim --sim-list --sim-set dram.bandwidth_gbs=15 | grep -Eq '^dram.bandwidth_gbs +15 +GB/s'
+# What must be whole has a range that begins with a whole number.
+"$MEMLAG" record --source sim --sim-list | grep -Eq '^core.load_ports .* 1 to 16$'
+refused 2 "give 1 to 16" --sim-set core.load_ports=0.1 -- true
 "$MEMLAG" record --source sim --sim-list | awk 'NR > 1 { print $1, "=", $2 }' >mine.conf
 "$MEMLAG" record --source sim --sim-cpu ./mine.conf -o mine.db -- true 2>err
 [ "$(sqlite3 mine.db "SELECT value FROM run WHERE key = 'sim_preset'")" = mine ]
