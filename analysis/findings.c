@@ -25,7 +25,7 @@ struct data_source {
         bool hit_modified;
 };
 
-/* Samples of one line of code that tell where its data comes from. */
+/* Samples of one line of code, or function, that tell where its data comes from. */
 struct origins {
         int64_t samples;
         double latency_cycles[ORIGIN_COUNT];
@@ -37,7 +37,8 @@ struct pass {
         struct grouping grouping;
         struct data_source *sources;
         size_t source_count;
-        struct origins *origins; /* of each line */
+        struct origins *line_origins;
+        struct origins *function_origins;
         struct tally whole;
         struct tally *lines;
         struct tally *functions;
@@ -83,11 +84,14 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
                 code = read_sources(db, pass, diag);
         if (code)
                 return code;
-        pass->origins = calloc(pass->grouping.line_groups, sizeof(struct origins));
+        pass->line_origins = calloc(pass->grouping.line_groups, sizeof(struct origins));
+        pass->function_origins =
+            calloc(pass->grouping.function_groups, sizeof(struct origins));
         pass->lines = calloc(pass->grouping.line_groups, sizeof(struct tally));
         pass->functions = calloc(pass->grouping.function_groups, sizeof(struct tally));
         pass->objects = calloc(pass->grouping.object_count + 1, sizeof(struct tally));
-        if (!pass->origins || !pass->lines || !pass->functions || !pass->objects)
+        if (!pass->line_origins || !pass->function_origins || !pass->lines ||
+            !pass->functions || !pass->objects)
                 return diag_set(diag, -ENOMEM, "no memory for the sums");
         return 0;
 }
@@ -99,7 +103,8 @@ static void pass_close(struct pass *pass)
         pairs_free(&pass->accesses);
         pairs_free(&pass->fields);
         free(pass->sources);
-        free(pass->origins);
+        free(pass->line_origins);
+        free(pass->function_origins);
         free(pass->lines);
         free(pass->functions);
         free(pass->objects);
@@ -190,9 +195,22 @@ static int add_origin(struct pass *pass, sqlite3_stmt *row)
         uint32_t line, function;
         grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
                              &function);
-        pass->origins[line].samples++;
-        pass->origins[line].latency_cycles[origin] += (double)sample.latency_cycles;
+        struct origins *places[] = {&pass->line_origins[line],
+                                    &pass->function_origins[function]};
+        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+                places[i]->samples++;
+                places[i]->latency_cycles[origin] += (double)sample.latency_cycles;
+        }
         return 0;
+}
+
+/* A line of code whose loads all find their lines asked for has its function's. */
+static enum origin origin_at(const struct pass *pass, uint32_t line, uint32_t function)
+{
+        const struct origins *place = &pass->line_origins[line];
+        if (place->samples < VERDICT_SAMPLES_MIN)
+                place = &pass->function_origins[function];
+        return line_origin(place->samples, place->latency_cycles);
 }
 
 static int add_sample(struct pass *pass, sqlite3_stmt *row)
@@ -204,8 +222,7 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
         uint32_t line, function;
         grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
                              &function);
-        sample.line_origin =
-            line_origin(pass->origins[line].samples, pass->origins[line].latency_cycles);
+        sample.line_origin = origin_at(pass, line, function);
         enum answer contended = sample_contended(&sample, &input->thresholds);
         enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
         uint32_t object =

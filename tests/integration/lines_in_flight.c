@@ -5,17 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORDS = 8192, ROUNDS = 100, LINES = 65536, PASSES = 20 };
+enum { WORDS = 8192, ROUNDS = 100, LINES = 60000, PASSES = 50 };
 
 static long words[WORDS];
 static pthread_barrier_t barrier;
 
-/* Eight words a line: the first asks the other core for it, the others find it asked for. */
+/* Eight words a line: the first asks the other core for it, the others find it asked for.
+ */
 static __attribute__((noinline)) long take(void)
 {
         long sum = 0;
         for (int i = 0; i < WORDS; i++)
-                sum += words[i]; /* mark: taken */
+                sum += words[i];
         return sum;
 }
 
@@ -33,16 +34,28 @@ struct line {
         long words[8];
 };
 
-/* 4 MiB, in an order that no prefetcher knows; two words of each line. */
-static __attribute__((noinline)) long gather(const struct line *lines)
+/* The stores, to 4 MiB in an order that no prefetcher knows, take all fill buffers; what
+ * they wait for beside them lies 16 to a line. */
+static __attribute__((noinline)) void scatter(struct line *lines, const int *order)
 {
-        long sum = 0;
-        unsigned place = 1;
         for (int i = 0; i < LINES; i++) {
-                place = (place * 5 + 12345) % LINES;
-                sum += lines[place].words[0] + lines[place].words[5]; /* mark: gathered */
+                lines[order[i]].words[0] = i;
+                lines[order[i]].words[1] = order[i + 1];
         }
-        return sum;
+}
+
+static void shuffle(int *order)
+{
+        unsigned long random = 12345;
+        for (int i = 0; i < LINES; i++)
+                order[i] = i;
+        for (int i = LINES - 1; i > 0; i--) {
+                random = random * 6364136223846793005ul + 1;
+                int other = (int)((random >> 33) % (unsigned long)(i + 1));
+                int line = order[i];
+                order[i] = order[other];
+                order[other] = line;
+        }
 }
 
 int main(void)
@@ -50,7 +63,8 @@ int main(void)
         long sum = 0;
         pthread_t thread;
         struct line *lines = calloc(LINES, sizeof(*lines));
-        if (!lines || pthread_barrier_init(&barrier, NULL, 2) ||
+        int *order = calloc(LINES + 1, sizeof(*order));
+        if (!lines || !order || pthread_barrier_init(&barrier, NULL, 2) ||
             pthread_create(&thread, NULL, taker, &sum))
                 return 1;
         for (int round = 0; round < ROUNDS; round++) {
@@ -60,11 +74,11 @@ int main(void)
                 pthread_barrier_wait(&barrier);
         }
         pthread_join(thread, NULL);
-        for (int i = 0; i < LINES; i++)
-                lines[i].words[0] = i;
+        shuffle(order);
         for (int pass = 0; pass < PASSES; pass++)
-                sum += gather(lines);
-        printf("%ld\n", sum);
+                scatter(lines, order);
+        printf("%ld\n", sum + lines[0].words[0]);
         free(lines);
+        free(order);
         return 0;
 }
