@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,54 @@ int calibration_write(const char *path, const char *text, struct diag *diag)
                        : diag_set(diag, rc, "cannot write %s: %s", path, strerror(-rc));
 }
 
+static const json_t *node_of(const json_t *document, const char *path)
+{
+        while (document && *path) {
+                size_t length = strcspn(path, ".");
+                if (json_is_array(document)) {
+                        document = json_array_get(document, strtoul(path, NULL, 10));
+                } else {
+                        char key[64];
+                        if (length >= sizeof(key))
+                                return NULL;
+                        memcpy(key, path, length);
+                        key[length] = '\0';
+                        document = json_object_get(document, key);
+                }
+                path += length + (path[length] == '.');
+        }
+        return document;
+}
+
+static bool is_list_of_objects(const json_t *list)
+{
+        size_t index;
+        json_t *element;
+        json_array_foreach((json_t *)list, index, element)
+        {
+                if (!json_is_object(element))
+                        return false;
+        }
+        return json_is_array(list);
+}
+
+/* What every calibration has and ROOT has not, or not as it must be; NULL: nothing. */
+static const char *missing_part(const json_t *root)
+{
+        static const char *const numbers[] = {"format", "clocks.core_ghz",
+                                              "memory.0.latency_ns"};
+        static const char *const lists[] = {"conditions",    "caches.curve",
+                                            "caches.levels", "memory",
+                                            "loaded.curve",  "bandwidth.threads"};
+        for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+                if (isnan(calibration_number(root, numbers[i])))
+                        return numbers[i];
+        for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+                if (!is_list_of_objects(node_of(root, lists[i])))
+                        return lists[i];
+        return NULL;
+}
+
 static int load(const char *path, json_t **document, struct diag *diag)
 {
         json_error_t error;
@@ -185,12 +234,20 @@ static int load(const char *path, json_t **document, struct diag *diag)
                                 "%s, line %d: %s; make it anew with 'memlag calibrate'",
                                 path, error.line, error.text);
         double format = calibration_number(root, "format");
-        if (format != CALIBRATION_FORMAT) {
+        if (!isnan(format) && format != CALIBRATION_FORMAT) {
                 json_decref(root);
                 return diag_set(diag, -EBADMSG,
                                 "%s: format %g is not the format %d of this memlag; make "
                                 "it anew with 'memlag calibrate'",
                                 path, format, CALIBRATION_FORMAT);
+        }
+        const char *part = missing_part(root);
+        if (part) {
+                json_decref(root);
+                return diag_set(diag, -EBADMSG,
+                                "%s: '%s' is missing or damaged; make it anew with "
+                                "'memlag calibrate'",
+                                path, part);
         }
         *document = root;
         return 0;
@@ -210,19 +267,6 @@ int calibration_load(json_t **document, struct diag *diag)
 
 double calibration_number(const json_t *document, const char *path)
 {
-        while (document && *path) {
-                size_t length = strcspn(path, ".");
-                if (json_is_array(document)) {
-                        document = json_array_get(document, strtoul(path, NULL, 10));
-                } else {
-                        char key[64];
-                        if (length >= sizeof(key))
-                                return NAN;
-                        memcpy(key, path, length);
-                        key[length] = '\0';
-                        document = json_object_get(document, key);
-                }
-                path += length + (path[length] == '.');
-        }
-        return json_is_number(document) ? json_number_value(document) : NAN;
+        const json_t *node = node_of(document, path);
+        return json_is_number(node) ? json_number_value(node) : NAN;
 }

@@ -226,6 +226,23 @@ echo '{"format": 99}' >"$file"
 "$MEMLAG" calibrate --show >out 2>err && fail "a calibration of the future was shown"
 grep -q "format 99" err || fail "a calibration of the future: $(cat err)"
 
+for foreign in '[1,2]' '{}' '{"format": 1}'; do
+        echo "$foreign" >"$file"
+        "$MEMLAG" calibrate --export json >out 2>err && fail "$foreign was passed on"
+        [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] || fail "$foreign: $(cat err)"
+        "$MEMLAG" calibrate --show >out 2>err && fail "$foreign was shown"
+        grep -q "$file: .* is missing or damaged; make it anew" err || fail "$foreign: $(cat err)"
+done
+# A part that is not of the kind it must be.
+for part in memory caches loaded conditions; do
+        /usr/bin/python3 -c 'import json, sys
+document = json.load(open("calibration.json"))
+document[sys.argv[1]] = [1, 2]
+json.dump(document, open(sys.argv[2], "w"))' $part "$file"
+        "$MEMLAG" calibrate --show >out 2>err && fail "a damaged $part was shown"
+        grep -q "'$part.*' is missing or damaged" err || fail "$part: $(cat err)"
+done
+
 touch blocked
 XDG_DATA_HOME=$PWD/blocked "$MEMLAG" calibrate --quick >out 2>err && fail "kept in a file"
 [ "$(wc -l <err)" -eq 1 ] || fail "no directory: $(cat err)"
