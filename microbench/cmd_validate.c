@@ -322,6 +322,28 @@ static int name_counters(const struct sim_runner_options *sim, struct sim_preset
         return rc;
 }
 
+/* Where there is none, the command that makes the one that was asked for. */
+static int load_stored(const struct validate_options *options,
+                       const struct simulated_counters *counters, json_t **document,
+                       struct diag *diag)
+{
+        int rc = validation_load(counters, document, diag);
+        if (rc != -ENOENT || !counters)
+                return rc;
+        char *path = validation_path(counters, diag);
+        if (!path)
+                return rc;
+        const char *cpu = options->sim.cpu, *prefetch = options->sim.prefetch;
+        bool prefetches = strcmp(prefetch, "on") == 0;
+        diag_set(diag, rc,
+                 "there is no validation of these counters (%s); make one with 'memlag "
+                 "validate --source sim%s%s%s%s'",
+                 path, cpu ? " --sim-cpu " : "", cpu ? cpu : "",
+                 prefetches ? "" : " --sim-prefetch ", prefetches ? "" : prefetch);
+        free(path);
+        return rc;
+}
+
 int cmd_validate(int argc, char **argv)
 {
         static const struct argp argp = {
@@ -349,7 +371,7 @@ int cmd_validate(int argc, char **argv)
                 counters = &simulated;
         }
         if (rc == 0)
-                rc = options.show ? validation_load(counters, &document, &diag)
+                rc = options.show ? load_stored(&options, counters, &document, &diag)
                                   : validate(&options, counters, &document, &diag);
         if (rc == 0)
                 rc = print(&options, document, &diag);

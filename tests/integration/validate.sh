@@ -24,7 +24,9 @@ refused() # refused STATUS TEXT ARGUMENT...
 refused 2 "none of pebs, ibs and sim" --source clock
 refused 2 "--source sim" --sim-prefetch off
 refused 2 "no event 'nonsense'" --source sim nonsense
-refused 1 "make one with 'memlag validate'" --source sim --show
+refused 1 "make one with 'memlag validate --source sim'" --source sim --show
+refused 1 "make one with 'memlag validate --source sim --sim-cpu zen4 --sim-prefetch off'" \
+        --source sim --sim-cpu zen4 --sim-prefetch off --show
 refused 2 "nonsense" --source sim --sim-cpu nonsense
 TMPDIR=$PWD/no-such-directory refused 1 "in $PWD/no-such-directory: No such file" --source sim l1d_pend_miss.pending
 [ ! -e "$XDG_DATA_HOME" ] || fail "a failure has left something: $(find "$XDG_DATA_HOME")"
