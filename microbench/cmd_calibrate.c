@@ -3,9 +3,11 @@
  * What is measured, and how, is the survey's. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -337,6 +339,27 @@ static int check_place(const struct machine_identity *identity, struct diag *dia
         return rc;
 }
 
+/* The same of the picture; a picture that is there already stays as it is. */
+static int check_picture(const char *path, struct diag *diag)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+                close(fd);
+                unlink(path);
+                return 0;
+        }
+        struct stat status;
+        if (errno == EEXIST && access(path, W_OK) == 0) {
+                if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+                        return 0;
+                errno = EISDIR;
+        }
+        return diag_set(diag, -errno,
+                        "cannot write %s: %s; let --picture name a file in a directory "
+                        "that is there and may be written",
+                        path, strerror(errno));
+}
+
 static int keep(const struct machine_identity *identity, const json_t *document,
                 struct diag *diag)
 {
@@ -411,9 +434,10 @@ int cmd_calibrate(int argc, char **argv)
         argp_err_exit_status = EXIT_USAGE;
         argp_parse(&argp, argc, argv, 0, NULL, &options);
         machine_identity(&identity);
-        if (options.show || options.json) {
+        rc = options.picture ? check_picture(options.picture, &diag) : 0;
+        if (rc == 0 && (options.show || options.json)) {
                 rc = calibration_load(&document, &diag);
-        } else {
+        } else if (rc == 0) {
                 document = json_object();
                 rc = document ? check_place(&identity, &diag) : diag_no_memory(&diag);
                 if (rc == 0)

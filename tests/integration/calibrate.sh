@@ -15,6 +15,11 @@ grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 "$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "a host before the first calibration"
 grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 
+# Where the picture cannot be is known before anything is measured and kept.
+"$MEMLAG" calibrate --quick --picture missing/curves.svg >out 2>err && fail "drawn into a missing directory"
+[ "$(wc -l <err)" -eq 1 ] && grep -q "cannot write missing/curves.svg: .*--picture" err || fail "$(cat err)"
+"$MEMLAG" calibrate --show >out 2>err && fail "measured without a place for the picture"
+
 "$MEMLAG" calibrate --quick --picture curves.svg >quick.txt
 "$MEMLAG" calibrate --show >show.txt
 cmp quick.txt show.txt
