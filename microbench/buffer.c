@@ -46,9 +46,11 @@ int buffer_map(uint64_t bytes, enum buffer_pages pages, int node, struct buffer 
                 addr = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (addr == MAP_FAILED)
-                return diag_set(diag, -errno,
-                                "cannot map %llu bytes of memory: %s; use a smaller size",
-                                (unsigned long long)bytes, strerror(errno));
+                return diag_set(
+                    diag, -errno,
+                    "cannot map %llu bytes of memory: %s; use a smaller size, or raise "
+                    "the limit of the address space ('ulimit -v')",
+                    (unsigned long long)bytes, strerror(errno));
         uintptr_t aligned = (uintptr_t)addr;
         if (pages == PAGES_HUGE)
                 aligned = (aligned + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);

@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,9 @@ static int measure_machine(const struct calibrate_options *options,
         };
         double begin = clock_seconds();
         struct interference interference;
+        /* An arena of its own takes 64 MiB of address space for each thread, which a
+         * limit of that leaves to the data. */
+        mallopt(M_ARENA_MAX, 1);
         interference_begin(&interference);
         int rc = cpu_list_read(&survey.cpus, diag);
         if (rc < 0)
