@@ -157,7 +157,7 @@ ticks()
 }
 before=$(ticks)
 status=0
-(ulimit -v 500000 && exec /usr/bin/python3 - "$MEMLAG") >busy.txt 2>err <<'EOF' || status=$?
+(ulimit -v 300000 && exec /usr/bin/python3 - "$MEMLAG") >busy.txt 2>err <<'EOF' || status=$?
 import os
 import sys
 
