@@ -1,56 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What limits a calibration, on machines that are not here: files such as their kernels
  * show them, made by each test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
+#include "tree_test.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cgroup.h"
 #include "interference.h"
-
-static char root[64];
-
-static int make_root(void **state)
-{
-        (void)state;
-        strcpy(root, "conditions_test_XXXXXX");
-        return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-        (void)state;
-        char command[128];
-        snprintf(command, sizeof(command), "rm -r '%s'", root);
-        return system(command);
-}
-
-/* Makes the file with its directories. */
-static void put(const char *path, const char *text)
-{
-        char whole[512];
-        snprintf(whole, sizeof(whole), "%s%s", root, path);
-        for (char *at = strchr(whole + strlen(root) + 1, '/'); at;
-             at = strchr(at + 1, '/')) {
-                *at = '\0';
-                assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
-                *at = '/';
-        }
-        FILE *file = fopen(whole, "w");
-        assert_non_null(file);
-        fputs(text, file);
-        fclose(file);
-}
 
 #define MOUNT_V1(controllers)                                                            \
         "32 31 0:29 / /sys/fs/cgroup/" controllers                                       \
@@ -60,14 +15,14 @@ static void put(const char *path, const char *text)
 static void version_2_limits_are_the_least_of_all_levels(void **state)
 {
         (void)state;
-        put("/proc/self/cgroup", "0::/user.slice/build.service\n");
-        put("/proc/self/mountinfo", MOUNT_V2);
-        put("/sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n");
-        put("/sys/fs/cgroup/user.slice/build.service/cpu.max", "max 100000\n");
-        put("/sys/fs/cgroup/user.slice/memory.max", "1000000\n");
-        put("/sys/fs/cgroup/user.slice/memory.current", "900000\n");
-        put("/sys/fs/cgroup/user.slice/build.service/memory.max", "600000\n");
-        put("/sys/fs/cgroup/user.slice/build.service/memory.current", "400000\n");
+        put_file("/proc/self/cgroup", "0::/user.slice/build.service\n");
+        put_file("/proc/self/mountinfo", MOUNT_V2);
+        put_file("/sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n");
+        put_file("/sys/fs/cgroup/user.slice/build.service/cpu.max", "max 100000\n");
+        put_file("/sys/fs/cgroup/user.slice/memory.max", "1000000\n");
+        put_file("/sys/fs/cgroup/user.slice/memory.current", "900000\n");
+        put_file("/sys/fs/cgroup/user.slice/build.service/memory.max", "600000\n");
+        put_file("/sys/fs/cgroup/user.slice/build.service/memory.current", "400000\n");
         assert_true(cgroup_cpus(root) == 1.5);
         assert_int_equal(cgroup_memory_bytes(root), 100000);
 }
@@ -75,17 +30,18 @@ static void version_2_limits_are_the_least_of_all_levels(void **state)
 static void version_1_has_a_hierarchy_for_each_controller(void **state)
 {
         (void)state;
-        put("/proc/self/cgroup", "11:memory:/jobs/seven\n4:cpu,cpuacct:/slow\n"
-                                 "1:name=systemd:/elsewhere\n0::/elsewhere\n");
-        put("/proc/self/mountinfo", MOUNT_V1("cpu,cpuacct") MOUNT_V1("memory") MOUNT_V2);
-        put("/sys/fs/cgroup/cpu,cpuacct/slow/cpu.cfs_quota_us", "50000\n");
-        put("/sys/fs/cgroup/cpu,cpuacct/slow/cpu.cfs_period_us", "200000\n");
-        put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
-        put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-        put("/sys/fs/cgroup/memory/jobs/seven/memory.limit_in_bytes",
-            "9223372036854771712\n");
-        put("/sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", "5000\n");
-        put("/sys/fs/cgroup/memory/jobs/memory.usage_in_bytes", "6000\n");
+        put_file("/proc/self/cgroup", "11:memory:/jobs/seven\n4:cpu,cpuacct:/slow\n"
+                                      "1:name=systemd:/elsewhere\n0::/elsewhere\n");
+        put_file("/proc/self/mountinfo",
+                 MOUNT_V1("cpu,cpuacct") MOUNT_V1("memory") MOUNT_V2);
+        put_file("/sys/fs/cgroup/cpu,cpuacct/slow/cpu.cfs_quota_us", "50000\n");
+        put_file("/sys/fs/cgroup/cpu,cpuacct/slow/cpu.cfs_period_us", "200000\n");
+        put_file("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+        put_file("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+        put_file("/sys/fs/cgroup/memory/jobs/seven/memory.limit_in_bytes",
+                 "9223372036854771712\n");
+        put_file("/sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", "5000\n");
+        put_file("/sys/fs/cgroup/memory/jobs/memory.usage_in_bytes", "6000\n");
         assert_true(cgroup_cpus(root) == 0.25);
         assert_int_equal(cgroup_memory_bytes(root), 0);
 }
@@ -95,29 +51,31 @@ static void version_1_has_a_hierarchy_for_each_controller(void **state)
 static void cached_files_are_no_limit(void **state)
 {
         (void)state;
-        put("/proc/self/cgroup", "0::/\n");
-        put("/proc/self/mountinfo", MOUNT_V2);
-        put("/sys/fs/cgroup/memory.max", "1000000\n");
-        put("/sys/fs/cgroup/memory.current", "990000\n");
-        put("/sys/fs/cgroup/memory.stat", "anon 100000\nfile 890000\nshmem 40000\n"
-                                          "inactive_anon 50000\nactive_anon 50000\n"
-                                          "inactive_file 800000\nactive_file 50000\n");
+        put_file("/proc/self/cgroup", "0::/\n");
+        put_file("/proc/self/mountinfo", MOUNT_V2);
+        put_file("/sys/fs/cgroup/memory.max", "1000000\n");
+        put_file("/sys/fs/cgroup/memory.current", "990000\n");
+        put_file("/sys/fs/cgroup/memory.stat",
+                 "anon 100000\nfile 890000\nshmem 40000\n"
+                 "inactive_anon 50000\nactive_anon 50000\n"
+                 "inactive_file 800000\nactive_file 50000\n");
         assert_int_equal(cgroup_memory_bytes(root), 1000000 - 140000);
-        put("/sys/fs/cgroup/memory.current", "840000\n"); /* the two are read one after */
+        put_file("/sys/fs/cgroup/memory.current",
+                 "840000\n"); /* the two are read one after */
         assert_int_equal(cgroup_memory_bytes(root), 1000000);
 }
 
 static void cached_files_of_groups_below_are_no_limit(void **state)
 {
         (void)state;
-        put("/proc/self/cgroup", "11:memory:/\n");
-        put("/proc/self/mountinfo", MOUNT_V1("memory"));
-        put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000\n");
-        put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "990000\n");
-        put("/sys/fs/cgroup/memory/memory.stat",
-            "cache 10000\ninactive_file 8000\nactive_file 2000\n"
-            "total_cache 890000\ntotal_inactive_file 800000\n"
-            "total_active_file 50000\ntotal_unevictable 0\n");
+        put_file("/proc/self/cgroup", "11:memory:/\n");
+        put_file("/proc/self/mountinfo", MOUNT_V1("memory"));
+        put_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000\n");
+        put_file("/sys/fs/cgroup/memory/memory.usage_in_bytes", "990000\n");
+        put_file("/sys/fs/cgroup/memory/memory.stat",
+                 "cache 10000\ninactive_file 8000\nactive_file 2000\n"
+                 "total_cache 890000\ntotal_inactive_file 800000\n"
+                 "total_active_file 50000\ntotal_unevictable 0\n");
         assert_int_equal(cgroup_memory_bytes(root), 1000000 - 140000);
 }
 
@@ -125,11 +83,12 @@ static void cached_files_of_groups_below_are_no_limit(void **state)
 static void a_container_sees_its_own_group(void **state)
 {
         (void)state;
-        put("/proc/self/cgroup", "4:cpu:/docker/1a2b/inner\n");
-        put("/proc/self/mountinfo", "32 31 0:29 /docker/1a2b /sys/fs/cgroup/cpu ro - "
-                                    "cgroup cgroup rw,cpu\n");
-        put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000\n");
-        put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+        put_file("/proc/self/cgroup", "4:cpu:/docker/1a2b/inner\n");
+        put_file("/proc/self/mountinfo",
+                 "32 31 0:29 /docker/1a2b /sys/fs/cgroup/cpu ro - "
+                 "cgroup cgroup rw,cpu\n");
+        put_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000\n");
+        put_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
         assert_true(cgroup_cpus(root) == 3);
         assert_true(cgroup_memory_bytes(root) == UINT64_MAX);
 }
@@ -139,9 +98,9 @@ static void without_groups_there_is_no_limit(void **state)
         (void)state;
         assert_true(isnan(cgroup_cpus(root)));
         assert_true(cgroup_memory_bytes(root) == UINT64_MAX);
-        put("/proc/self/cgroup", "0::/\n");
-        put("/proc/self/mountinfo", MOUNT_V2);
-        put("/sys/fs/cgroup/memory.max", "max\n");
+        put_file("/proc/self/cgroup", "0::/\n");
+        put_file("/proc/self/mountinfo", MOUNT_V2);
+        put_file("/sys/fs/cgroup/memory.max", "max\n");
         assert_true(isnan(cgroup_cpus(root)));
         assert_true(cgroup_memory_bytes(root) == UINT64_MAX);
 }

@@ -1,56 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The findings of memlag doctor on machines that are not here: trees of files such as
  * their kernels show them, made by each test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tree_test.h"
 
 #include "machine_findings.h"
 
 #define PMUS "/sys/bus/event_source/devices/"
-
-static char root[64];
-
-static int make_root(void **state)
-{
-        (void)state;
-        strcpy(root, "machine_test_XXXXXX");
-        return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-        (void)state;
-        char command[128];
-        snprintf(command, sizeof(command), "rm -rf %s", root);
-        return system(command);
-}
-
-/* The file PATH below the root, and the directories on the way. */
-static void put_file(const char *path, const char *text)
-{
-        char joined[512];
-        snprintf(joined, sizeof(joined), "%s%s", root, path);
-        for (char *slash = strchr(joined + strlen(root) + 1, '/'); slash;
-             slash = strchr(slash + 1, '/')) {
-                *slash = '\0';
-                assert_true(mkdir(joined, 0755) == 0 || errno == EEXIST);
-                *slash = '/';
-        }
-        FILE *file = fopen(joined, "w");
-        assert_non_null(file);
-        fputs(text, file);
-        fclose(file);
-}
 
 static void put_cpu(const char *vendor, int family, int model, const char *flags)
 {

@@ -2,12 +2,7 @@
 /* Lines at addresses: as libdw finds them in this program itself, parts of which are
  * built with DWARF 2, 3, 4 and 5; and as the standard says of tables made here by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "dwarf_test.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,12 +98,7 @@ static void finds_the_rows_that_libdw_finds(void **state)
         size_t found = 0;
 
         (void)state;
-        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
-        if (dwarf_file_open(&dwarf, &file, NULL, true) != 0) {
-                print_message("SKIPPED: this test was built without -g\n");
-                elf_file_close(&file);
-                skip();
-        }
+        open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++)
                 found += compare_unit(&dwarf, i, versions);
         assert_true(found > 3000);

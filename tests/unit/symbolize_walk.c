@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Our walk over the entries of a unit comes by the same ones as libdw's, in the same
  * order, and reads the same ranges: of all units of this program itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "dwarf_test.h"
 #include <stdlib.h>
 
 #include "die_walk.h"
@@ -97,12 +92,7 @@ static void walks_like_libdw(struct filter filter)
         struct dwarf_file dwarf;
         size_t entries = 0, ranges = 0;
 
-        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
-        if (dwarf_file_open(&dwarf, &file, NULL, true) != 0) {
-                print_message("SKIPPED: this test was built without -g\n");
-                elf_file_close(&file);
-                skip();
-        }
+        open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
                 struct list ours = {.filter = filter}, theirs = {.filter = filter};
                 Dwarf_Die unit, root;
@@ -142,12 +132,7 @@ static void begins_at_any_entry(void **state)
         size_t entries = 0;
 
         (void)state;
-        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
-        if (dwarf_file_open(&dwarf, &file, NULL, true) != 0) {
-                print_message("SKIPPED: this test was built without -g\n");
-                elf_file_close(&file);
-                skip();
-        }
+        open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
                 Dwarf_Die unit, root, child;
 
