@@ -42,7 +42,7 @@ struct report_summary {
         char *source;
         char *numbers;
         char *cpu;
-        bool caches_only; /* simulated without data flow */
+        char *sim_detail; /* NULL: not simulated */
         bool cut_off;     /* the recorder did not get to its end */
         double duration_s;
         int64_t samples;

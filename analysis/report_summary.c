@@ -136,12 +136,10 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .source = run_text(db, "source"),
             .numbers = run_text(db, "numbers"),
             .cpu = run_text(db, "sim_preset"),
+            .sim_detail = run_text(db, "sim_detail"),
         };
         if (!summary->cpu)
                 summary->cpu = run_text(db, "cpu");
-        char *detail = db_run_text(db, "sim_detail");
-        summary->caches_only = detail && strcmp(detail, "cache") == 0;
-        free(detail);
         char *state = db_run_text(db, "state");
         summary->cut_off = state && strcmp(state, "recording") == 0;
         free(state);
@@ -157,6 +155,7 @@ void report_summary_free(struct report_summary *summary)
         free(summary->source);
         free(summary->numbers);
         free(summary->cpu);
+        free(summary->sim_detail);
         free(summary->lmrl_factor_origin);
 }
 
@@ -168,8 +167,11 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
         fprintf(out, "%s by %s", numbers, simulated ? "the simulated PMU" : source);
         if (summary->cpu)
                 fprintf(out, " (%s)", summary->cpu);
-        if (summary->caches_only)
+        const char *detail = summary->sim_detail ? summary->sim_detail : "";
+        if (strcmp(detail, "cache") == 0)
                 fputs(", caches only, without what waits for what", out);
+        if (strcmp(detail, "branches") == 0)
+                fputs(", with branches predicted", out);
         if (strcmp(numbers, "modelled") == 0)
                 fputs(", not measured", out);
 }
