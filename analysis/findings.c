@@ -248,6 +248,14 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
                    : latencies_add(&pass->latencies, line, sample.latency_cycles);
 }
 
+static bool has_level(const struct pass *pass, enum level level)
+{
+        for (size_t i = 0; i < pass->source_count; i++)
+                if (pass->sources[i].level == level)
+                        return true;
+        return false;
+}
+
 static int each_sample(struct db *db, struct pass *pass,
                        int (*add)(struct pass *pass, sqlite3_stmt *row),
                        struct diag *diag)
@@ -452,7 +460,7 @@ int findings_make(struct db *db, const struct findings_input *input,
         *gaps = (struct findings_gaps){0};
         struct pass pass = {.input = input, .gaps = gaps};
         int code = pass_open(db, &pass, diag);
-        if (!code)
+        if (!code && has_level(&pass, LEVEL_LFB)) /* nothing else asks for origins */
                 code = each_sample(db, &pass, add_origin, diag);
         if (!code)
                 code = each_sample(db, &pass, add_sample, diag);

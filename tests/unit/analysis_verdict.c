@@ -19,16 +19,20 @@ static const struct machine_facts machine = {.clock_mhz = 2000,
                                              .dram_knee_gbs = NAN,
                                              .saturating_cores = NAN};
 
+static enum cause cause_of(struct sample_facts sample)
+{
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        return sample_cause(&sample, &machine, &thresholds);
+}
+
 static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_missed,
                         enum answer contended, enum bound bound)
 {
-        struct thresholds thresholds = thresholds_of_machine(&machine);
-        struct sample_facts sample = {.level = level,
-                                      .tlb_missed = tlb_missed,
-                                      .latency_cycles = latency_cycles,
-                                      .interval_contended = contended,
-                                      .interval_bound = bound};
-        return sample_cause(&sample, &machine, &thresholds);
+        return cause_of((struct sample_facts){.level = level,
+                                              .tlb_missed = tlb_missed,
+                                              .latency_cycles = latency_cycles,
+                                              .interval_contended = contended,
+                                              .interval_bound = bound});
 }
 
 static void slow_loads_of_contended_intervals_suffer_contention(void **state)
@@ -71,13 +75,11 @@ static void a_line_in_flight_is_judged_by_how_long_it_took(void **state)
 
 static enum cause cause_of_line(enum origin origin, int64_t latency_cycles)
 {
-        struct thresholds thresholds = thresholds_of_machine(&machine);
-        struct sample_facts sample = {.level = LEVEL_LFB,
-                                      .line_origin = origin,
-                                      .latency_cycles = latency_cycles,
-                                      .interval_contended = ANSWER_NO,
-                                      .interval_bound = BOUND_LATENCY};
-        return sample_cause(&sample, &machine, &thresholds);
+        return cause_of((struct sample_facts){.level = LEVEL_LFB,
+                                              .line_origin = origin,
+                                              .latency_cycles = latency_cycles,
+                                              .interval_contended = ANSWER_NO,
+                                              .interval_bound = BOUND_LATENCY});
 }
 
 static void a_slow_line_in_flight_comes_from_where_the_others_do(void **state)
