@@ -329,9 +329,8 @@ static int run(struct runner *runner, const struct trial *trial, struct gained *
         return rc;
 }
 
-static void close_sim(struct runner *runner)
+static void remove_directory(const struct sim_runner *sim)
 {
-        struct sim_runner *sim = (struct sim_runner *)runner;
         static const char *const of_database[] = {"", "-wal", "-shm", "-journal"};
         for (size_t i = 0; i < sizeof(of_database) / sizeof(of_database[0]); i++) {
                 char path[sizeof(sim->database) + 16];
@@ -340,6 +339,13 @@ static void close_sim(struct runner *runner)
         }
         unlink(sim->log);
         rmdir(sim->directory);
+}
+
+static void close_sim(struct runner *runner)
+{
+        struct sim_runner *sim = (struct sim_runner *)runner;
+        if (sim->directory[0]) /* it was made */
+                remove_directory(sim);
         release_signals(sim);
         runner_free_candidates(runner);
         free(sim);

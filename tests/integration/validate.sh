@@ -28,7 +28,11 @@ refused 1 "make one with 'memlag validate --source sim'" --source sim --show
 refused 1 "make one with 'memlag validate --source sim --sim-cpu zen4 --sim-prefetch off'" \
         --source sim --sim-cpu zen4 --sim-prefetch off --show
 refused 2 "nonsense" --source sim --sim-cpu nonsense
+for file in wal shm journal; do # of a database without a name
+        : >"./-$file"
+done
 TMPDIR=$PWD/no-such-directory refused 1 "in $PWD/no-such-directory: No such file" --source sim l1d_pend_miss.pending
+rm ./-wal ./-shm ./-journal || fail "files of others are removed"
 [ ! -e "$XDG_DATA_HOME" ] || fail "a failure has left something: $(find "$XDG_DATA_HOME")"
 
 # ---- faults that are there by construction ---------------------------------------------
