@@ -5,44 +5,33 @@
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "text.h"
 
-int statement_error(struct db *db, struct diag *diag)
+/* Whether the latest error is that of a view which is not there, or is older than the
+ * tables that it reads: not of a lost table. */
+static bool is_of_a_view(struct db *db)
 {
-        static const struct {
-                int rc;
-                int code;
-        } codes[] = {
-            {SQLITE_FULL, -ENOSPC}, {SQLITE_NOMEM, -ENOMEM},
-            {SQLITE_BUSY, -EBUSY},  {SQLITE_READONLY, -EROFS},
-            {SQLITE_IOERR, -EIO},   {SQLITE_CORRUPT, -EBADMSG},
-        };
-        int rc = sqlite3_errcode(db_sqlite(db)) & 0xff;
-        int code = -EINVAL;
-        for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-                if (codes[i].rc == rc)
-                        code = codes[i].code;
-        const char *file = sqlite3_db_filename(db_sqlite(db), "main");
-        return diag_set(diag, code, "%s: %s", file ? file : "database",
-                        sqlite3_errmsg(db_sqlite(db)));
+        const char *message = sqlite3_errmsg(db_sqlite(db));
+        return sqlite3_errcode(db_sqlite(db)) == SQLITE_ERROR &&
+               (strncmp(message, "no such table: ", 15) != 0 || strstr(message, "_view"));
 }
 
 int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                       struct diag *diag)
 {
         sqlite3 *sqlite = db_sqlite(db);
-        int rc = sqlite3_prepare_v2(sqlite, sql, -1, statement, NULL);
-        if (rc == SQLITE_OK)
+        if (sqlite3_prepare_v2(sqlite, sql, -1, statement, NULL) == SQLITE_OK)
                 return 0;
-        if (rc != SQLITE_ERROR)
-                return statement_error(db, diag);
-        /* No such table or column: analysis writes tables, and reports read views. */
-        return diag_set(diag, -EINVAL, "%s: %s; %s", sqlite3_db_filename(sqlite, "main"),
-                        sqlite3_errmsg(sqlite),
-                        sqlite3_db_readonly(sqlite, "main")
-                            ? "make its views anew with 'memlag analyze'"
-                            : "another memlag made it: use that one, or record again");
+        if (sqlite3_db_readonly(sqlite, "main") && is_of_a_view(db))
+                return diag_set(diag, -EINVAL,
+                                "cannot read %s: %s; make its views anew with 'memlag "
+                                "analyze'",
+                                sqlite3_db_filename(sqlite, "main"),
+                                sqlite3_errmsg(sqlite));
+        return db_error(db, "read", diag);
 }
 
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag)
@@ -53,7 +42,7 @@ int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *d
         case SQLITE_DONE:
                 return 0;
         default:
-                return statement_error(db, diag);
+                return db_error(db, "read", diag);
         }
 }
 

@@ -18,9 +18,6 @@ struct sqlite3_stmt;
 int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                       struct diag *diag);
 
-/* What SQLite says of its latest error, as a negative errno value and a message. */
-int statement_error(struct db *db, struct diag *diag);
-
 /* Runs STATEMENT, which gives no rows, and makes it ready to run again. */
 int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 

@@ -61,6 +61,7 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
 {
         int rc = sqlite3_errcode(db->sqlite);
         const char *message = sqlite3_errmsg(db->sqlite);
+        const char *remedy = "";
         switch (rc & 0xff) {
         case SQLITE_FULL:
                 message = "no space left on the device; free some, or use another place";
@@ -73,11 +74,15 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
                 message = "it is damaged (truncated or overwritten); record again, or "
                           "save what is readable with sqlite3's .recover";
                 break;
+        case SQLITE_ERROR:
+                /* A statement of ours that does not compile meets another's schema. */
+                remedy = "; another memlag made it, or it was changed: record again";
+                break;
         default:
                 break;
         }
-        return diag_set(diag, db_errno(rc), "cannot %s %s: %s", action, db->path,
-                        message);
+        return diag_set(diag, db_errno(rc), "cannot %s %s: %s%s", action, db->path,
+                        message, remedy);
 }
 
 /* ---- the connection ---- */
@@ -264,7 +269,10 @@ static int connect_memlag_database(struct db *db, struct diag *diag)
 static int check_version(struct db *db, struct diag *diag)
 {
         int64_t version = 0;
-        if (query_int(db, "PRAGMA user_version", &version))
+        int64_t tables;
+        /* The second makes SQLite read all of the schema: a cut-off file ends here. */
+        if (query_int(db, "PRAGMA user_version", &version) ||
+            query_int(db, "SELECT count(*) FROM sqlite_schema", &tables))
                 return db_error(db, "read", diag);
         if (version > SCHEMA_VERSION)
                 return diag_set(diag, -EPROTO,

@@ -44,6 +44,10 @@ void db_close(struct db *db);
 /* The SQLite connection, for the statements of a stage; owned by DB. */
 struct sqlite3 *db_sqlite(struct db *db);
 
+/* Describes the connection's latest error, met while trying to ACTION ("write"), with
+ * what to do about it, and gives the negative errno value that stands for it. */
+int db_error(const struct db *db, const char *action, struct diag *diag);
+
 /* Runs one or more SQL statements without results. */
 int db_exec(struct db *db, const char *sql, struct diag *diag);
 

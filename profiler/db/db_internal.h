@@ -14,7 +14,4 @@ struct db {
 /* The negative errno value that stands for SQLite's result RC. */
 int db_errno(int rc);
 
-/* Describes the connection's latest error, met while trying to ACTION ("write"). */
-int db_error(const struct db *db, const char *action, struct diag *diag);
-
 #endif

@@ -93,7 +93,12 @@ synthetic_database other.db
 sqlite3 other.db "ALTER TABLE interval DROP COLUMN dram_stall_ratio"
 "$MEMLAG" analyze other.db 2>err && fail "analysed a database without a column"
 expect "a missing column" "$(sed 's/.*other.db: //' err)" \
-"table interval has no column named dram_stall_ratio; another memlag made it: use that one, or record again"
+"table interval has no column named dram_stall_ratio; another memlag made it, or it was changed: record again"
+cp run.db other.db
+sqlite3 other.db "DROP TABLE sample"
+"$MEMLAG" report other.db >/dev/null 2>err && fail "reported without samples"
+expect "a missing table" "$(sed 's/.*other.db: //' err)" \
+"no such table: sample; another memlag made it, or it was changed: record again"
 cp run.db other.db
 sqlite3 other.db "DROP VIEW phase_limit_view"
 "$MEMLAG" report --by phase other.db >/dev/null 2>err && fail "reported without a view"
