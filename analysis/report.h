@@ -47,7 +47,8 @@ struct report_summary {
         double duration_s;
         int64_t samples;
         int64_t memory_samples;
-        int64_t stalled_samples; /* of a timer, at loads; 0: the run has other samples */
+        bool timed;              /* the samples are, or would be, a timer's */
+        int64_t stalled_samples; /* of a timer, at loads */
         double stalled_s;        /* that they stand for */
         int64_t lost;
         int64_t ring_pages; /* of each CPU's ring buffer; 0: there was none */

@@ -7,12 +7,6 @@
 #include "report.h"
 #include "report_sql.h"
 
-/* A file is shown by its name alone while that is unambiguous in the table. */
-#define PLACE(file, line)                                                                \
-        " CASE WHEN " file " IS NULL THEN '-' "                                          \
-        "      WHEN min(" file ") OVER (PARTITION BY base) ="                            \
-        "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
-        " || coalesce(':' || " line ", '') "
 #define SHARE                                                                            \
         REPORT_SHARE("latency_share")                                                    \
         " AS latency," REPORT_SHARE_RANGE " samples,"                                    \
@@ -70,7 +64,7 @@ static const struct report_kind kinds[] = {
             "file") "AS base FROM line_finding"
                     " WHERE" NOTABLE
                     "ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1)"
-                    "SELECT" SHARE P95 VERDICT PLACE(
+                    "SELECT" SHARE P95 VERDICT REPORT_PLACE(
                         "file", "line") "AS line,"
                                         " coalesce(function, '[' ||" REPORT_BASE(
                                             "module") "|| ']', '[unknown]')"
@@ -108,7 +102,7 @@ static const struct report_kind kinds[] = {
                           "SELECT" SHARE VERDICT SIZE(
                               "size_bytes") " AS size,"
                                             " coalesce(allocations, '-') AS blocks, "
-                                            "kind, name AS object," PLACE(
+                                            "kind, name AS object," REPORT_PLACE(
                                                 "alloc_file",
                                                 "alloc_line") "AS \"allocated at\" FROM "
                                                               "top "
@@ -156,7 +150,7 @@ static const struct report_kind kinds[] = {
                                                                        "'[unknown]')"
                                                                        " || iif(file IS "
                                                                        "NULL, '', ' (' "
-                                                                       "||" PLACE(
+                                                                       "||" REPORT_PLACE(
                                                                            "file",
                                                                            "line") "|| "
                                                                                    "')') "

@@ -7,6 +7,14 @@
 #define REPORT_BASE(file)                                                                \
         " substr(" file ", length(rtrim(" file ", replace(" file ", '/', ''))) + 1) "
 
+/* A file is shown by its name alone while that is unambiguous in the table, whose rows
+ * have it as base too. */
+#define REPORT_PLACE(file, line)                                                         \
+        " CASE WHEN " file " IS NULL THEN '-' "                                          \
+        "      WHEN min(" file ") OVER (PARTITION BY base) ="                            \
+        "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
+        " || coalesce(':' || " line ", '') "
+
 /* A share of the latency or stalled time of all samples. */
 #define REPORT_SHARE(column)                                                             \
         " iif(" column " IS NULL, '-', printf('%.1f%%', 100 * " column "))"

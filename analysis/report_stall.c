@@ -17,13 +17,16 @@
 static const struct report_kind kinds[] = {
     {
         .name = "line",
-        .table_sql =
-            "SELECT" SHARE " coalesce(file || coalesce(':' || line, ''), '-') AS line,"
-            " coalesce(function, '[' ||" REPORT_BASE(
-                "module") "|| ']', '[unknown]') AS function"
-                          " FROM line_finding ORDER BY latency_share DESC, samples DESC, "
-                          "line_id "
-                          "LIMIT ?1",
+        .table_sql = "WITH top AS (SELECT *," REPORT_BASE(
+            "file") "AS base FROM line_finding"
+                    " ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
+                    "SELECT" SHARE REPORT_PLACE(
+                        "file", "line") "AS line,"
+                                        " coalesce(function, '[' ||" REPORT_BASE(
+                                            "module") "|| ']', '[unknown]')"
+                                                      " AS function FROM top "
+                                                      "ORDER BY latency_share DESC, "
+                                                      "samples DESC, line_id",
         .alignment = "rrrll",
         .legend = RANGE_LEGEND,
     },
@@ -38,11 +41,15 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "object",
-        .table_sql =
-            "SELECT" SHARE " kind, name AS object,"
-            " coalesce(alloc_file || coalesce(':' || alloc_line, ''), '-')"
-            " AS \"allocated at\" FROM object_finding JOIN data_object USING (object_id) "
-            "ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1",
+        .table_sql = "WITH top AS (SELECT *," REPORT_BASE(
+            "alloc_file") "AS base"
+                          " FROM object_finding JOIN data_object USING (object_id)"
+                          " ORDER BY latency_share DESC, samples DESC, object_id LIMIT "
+                          "?1) "
+                          "SELECT" SHARE " kind, name AS object," REPORT_PLACE(
+                              "alloc_file", "alloc_line") "AS \"allocated at\" FROM top "
+                                                          "ORDER BY latency_share DESC, "
+                                                          "samples DESC, object_id",
         .alignment = "rrrlll",
         .legend = RANGE_LEGEND,
     },

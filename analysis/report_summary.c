@@ -23,7 +23,11 @@ static const char run_sql[] =
     " (SELECT value FROM machine WHERE key = 'ring_pages'),"
     " (SELECT value FROM threshold WHERE name = 'lmrl_factor'),"
     " (SELECT origin FROM threshold WHERE name = 'lmrl_factor'"
-    "  AND origin NOT LIKE 'rule%')";
+    "  AND origin NOT LIKE 'rule%'),"
+    " EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0)"
+    " OR EXISTS (SELECT 1 FROM run WHERE key = 'source' AND (value = 'clock'"
+    "            OR (value = 'sim' AND EXISTS (SELECT 1 FROM run"
+    "                                          WHERE key = 'frequency_hz'))))";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -61,6 +65,7 @@ static int read_run(struct db *db, struct report_summary *summary, struct diag *
                 summary->ring_pages = sqlite3_column_int64(row, 7);
                 summary->lmrl_factor = sqlite3_column_double(row, 8);
                 summary->lmrl_factor_origin = statement_printable(row, 9);
+                summary->timed = sqlite3_column_int(row, 10);
         }
         sqlite3_finalize(row);
         return code < 0 ? code : 0;

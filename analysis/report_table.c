@@ -149,7 +149,7 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
 static int say_summary(struct db *db, FILE *text, const struct report_summary *summary,
                        struct diag *diag)
 {
-        if (summary->stalled_samples > 0) {
+        if (summary->timed) {
                 report_say_stalls(text, summary);
                 return 0;
         }
@@ -372,14 +372,14 @@ int report_table(struct db *db, const struct report_options *options,
 {
         struct report_options shown = *options;
         struct report_kind stalls = report_kind_of_stalls(options->kind);
-        if (summary->stalled_samples > 0)
+        if (summary->timed)
                 shown.kind = &stalls;
         print_head(out, summary);
         int code = print_summary(db, out, summary, diag);
         if (!code)
                 code = print_rows(db, &shown, out, diag);
         if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
-                code = print_source(db, out, summary->stalled_samples > 0, diag);
+                code = print_source(db, out, summary->timed, diag);
         if (!code)
                 code = print_ledger(db, out, diag);
         return code;

@@ -409,3 +409,9 @@ kill $pid
         JOIN process USING (process_id) WHERE pid = $pid")" = 1 ] || fail "system-wide: $(cat all.err)"
 expect "complete" "$(ask all.db "SELECT value FROM run WHERE key = 'state'")" complete
 expect "CPUs" "$(ask one.db "SELECT group_concat(DISTINCT cpu) FROM sample")" 0
+
+# A timer that never fired: the report is still that of a timer, not of latencies.
+"$MEMLAG" record --force -o none.db --source clock --freq 1 true 2>err || fail "$(cat err)"
+"$MEMLAG" report none.db >none.txt
+grep -q " timer samples, " none.txt || fail "no timer's report: $(cat none.txt)"
+! grep -q "DRAM" none.txt || fail "a timer's report with memory's columns: $(cat none.txt)"
