@@ -7,52 +7,57 @@
 #include "report.h"
 #include "report_sql.h"
 
-#define SHARE                                                                            \
-        REPORT_SHARE("latency_share")                                                    \
-        " AS latency," REPORT_SHARE_RANGE " samples,"                                    \
-        " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"                     \
-        " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles)) "   \
-        "AS mean,"
-#define P95                                                                              \
-        " iif(p95_latency_cycles IS NULL, '-', printf('%.0f', p95_latency_cycles)) AS "  \
-        "p95,"
-#define VERDICT                                                                          \
+/* SQL is laid out as SQL. */
+/* clang-format off */
+
+#define MEAN \
+        " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles))" \
+        " AS mean,"
+#define SHARE \
+        REPORT_SHARE("latency_share") \
+        " AS latency," REPORT_SHARE_RANGE " samples," \
+        " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM," \
+        MEAN
+#define P95 \
+        " iif(p95_latency_cycles IS NULL, '-', printf('%.0f', p95_latency_cycles))" \
+        " AS p95,"
+#define VERDICT \
         " printf('%.0f%%', 100.0 * contended_samples / samples) AS contended, verdict,"
-#define SIZE(bytes)                                                                      \
-        " CASE WHEN " bytes " IS NULL THEN '-'"                                          \
-        "      WHEN " bytes " < 10240 THEN " bytes " || ' B'"                            \
-        "      WHEN " bytes " < 10485760 THEN printf('%.0f KiB', " bytes " / 1024.0)"    \
+#define SIZE(bytes) \
+        " CASE WHEN " bytes " IS NULL THEN '-'" \
+        "      WHEN " bytes " < 10240 THEN " bytes " || ' B'" \
+        "      WHEN " bytes " < 10485760 THEN printf('%.0f KiB', " bytes " / 1024.0)" \
         "      ELSE printf('%.0f MiB', " bytes " / 1048576.0) END"
 
 /* A few stray samples are no finding: the ledger counts them, --top=0 lists them. */
-#define NOTABLE                                                                          \
-        " (?1 < 0 OR verdict <> 'too-few-samples' OR latency_share IS NULL"              \
+#define NOTABLE \
+        " (?1 < 0 OR verdict <> 'too-few-samples' OR latency_share IS NULL" \
         "  OR latency_share >= 0.001) "
 
-#define SAMPLES_LEGEND                                                                   \
-        "latency: share of the latency of all samples, with the range that holds the "   \
+#define SAMPLES_LEGEND \
+        "latency: share of the latency of all samples, with the range that holds the " \
         "true share with 95 % confidence; DRAM: samples served by DRAM; mean"
-#define CONTENDED_LEGEND                                                                 \
+#define CONTENDED_LEGEND \
         "; contended: samples that waited long while DRAM bandwidth was short"
 
 /* One more column, "-" where VALUE is not known. */
-#define KNOWN(value, format, name)                                                       \
+#define KNOWN(value, format, name) \
         ", iif(" value " IS NULL, '-', printf('" format "', " value ")) AS \"" name "\""
 #define PERCENT(ratio, name) KNOWN("100 * " ratio, "%.0f%%", name)
-#define LMRL                 KNOWN("lmrl_cycles", "%.1f", "LMRL")
-#define CORES_AND_BANDWIDTH                                                              \
-        KNOWN("active_cores", "%.1f", "cores")                                           \
-        KNOWN("read_gbs", "%.2f", "read GB/s")                                           \
+#define LMRL KNOWN("lmrl_cycles", "%.1f", "LMRL")
+#define CORES_AND_BANDWIDTH \
+        KNOWN("active_cores", "%.1f", "cores") \
+        KNOWN("read_gbs", "%.2f", "read GB/s") \
         KNOWN("write_gbs", "%.2f", "write GB/s")
 #define FB_FULL PERCENT("fb_full_ratio", "FB full")
 #define L1_MISS KNOWN("l1_miss_latency_cycles", "%.1f", "L1 miss")
-#define SHARES                                                                           \
-        PERCENT("use_ratio", "used")                                                     \
-        PERCENT("productive_ratio", "work")                                              \
-        PERCENT("latency_ratio", "latency")                                              \
+#define SHARES \
+        PERCENT("use_ratio", "used") \
+        PERCENT("productive_ratio", "work") \
+        PERCENT("latency_ratio", "latency") \
         PERCENT("bandwidth_ratio", "bandwidth")
-#define PHASES                                                                           \
-        " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)"                   \
+#define PHASES \
+        " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)" \
         " ORDER BY start_ns LIMIT ?1"
 
 static const struct report_kind kinds[] = {
@@ -60,17 +65,13 @@ static const struct report_kind kinds[] = {
         .name = "line",
         .finding_table = "line_finding",
         .rows_sql = "SELECT * FROM line_view LIMIT ?1",
-        .table_sql = "WITH top AS (SELECT *," REPORT_BASE(
-            "file") "AS base FROM line_finding"
-                    " WHERE" NOTABLE
-                    "ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1)"
-                    "SELECT" SHARE P95 VERDICT REPORT_PLACE(
-                        "file", "line") "AS line,"
-                                        " coalesce(function, '[' ||" REPORT_BASE(
-                                            "module") "|| ']', '[unknown]')"
-                                                      " AS function FROM top "
-                                                      "ORDER BY latency_share DESC, "
-                                                      "samples DESC, line_id",
+        .table_sql =
+            "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
+            "             WHERE" NOTABLE
+            "             ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
+            "SELECT" SHARE P95 VERDICT
+            REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION
+            " FROM top ORDER BY latency_share DESC, samples DESC, line_id",
         .alignment = "rrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
     },
@@ -81,11 +82,10 @@ static const struct report_kind kinds[] = {
                     " p95_latency_cycles, latency_share, contended_samples, verdict "
                     "FROM function_finding "
                     "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
-        .table_sql = "SELECT" SHARE P95 VERDICT "coalesce(" REPORT_BASE(
-            "module") ", '-')"
-                      " AS module, coalesce(function, '[unknown]') AS function "
-                      "FROM function_finding WHERE" NOTABLE
-                      "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
+        .table_sql =
+            "SELECT" SHARE P95 VERDICT REPORT_MODULE_AND_FUNCTION
+            " FROM function_finding WHERE" NOTABLE
+            "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .alignment = "rrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
     },
@@ -93,22 +93,15 @@ static const struct report_kind kinds[] = {
         .name = "object",
         .finding_table = "object_finding",
         .rows_sql = "SELECT * FROM object_view LIMIT ?1",
-        .table_sql = "WITH top AS (SELECT *," REPORT_BASE(
-            "alloc_file") "AS base"
-                          " FROM object_finding JOIN data_object USING (object_id)"
-                          " WHERE" NOTABLE
-                          "ORDER BY latency_share DESC, samples DESC, object_id LIMIT "
-                          "?1)"
-                          "SELECT" SHARE VERDICT SIZE(
-                              "size_bytes") " AS size,"
-                                            " coalesce(allocations, '-') AS blocks, "
-                                            "kind, name AS object," REPORT_PLACE(
-                                                "alloc_file",
-                                                "alloc_line") "AS \"allocated at\" FROM "
-                                                              "top "
-                                                              "ORDER BY latency_share "
-                                                              "DESC, samples "
-                                                              "DESC, object_id",
+        .table_sql =
+            "WITH top AS (SELECT *," REPORT_BASE("alloc_file") "AS base"
+            "             FROM object_finding JOIN data_object USING (object_id)"
+            "             WHERE" NOTABLE
+            "             ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
+            "SELECT" SHARE VERDICT SIZE("size_bytes") " AS size,"
+            " coalesce(allocations, '-') AS blocks, kind, name AS object,"
+            REPORT_PLACE("alloc_file", "alloc_line") "AS \"allocated at\""
+            " FROM top ORDER BY latency_share DESC, samples DESC, object_id",
         .alignment = "rrrrrrlrrlll",
         .legend = SAMPLES_LEGEND ": cycles" CONTENDED_LEGEND
                                  "; size: of all blocks that were live at once",
@@ -118,13 +111,11 @@ static const struct report_kind kinds[] = {
         .rows_sql = "SELECT * FROM caller_view WHERE caller_id IN (SELECT caller_id"
                     " FROM caller_finding ORDER BY latency_share DESC, samples DESC,"
                     " caller_id LIMIT ?1) ORDER BY caller_id",
-        .table_sql = "SELECT" REPORT_SHARE("latency_share") " AS latency," REPORT_SHARE(
-            "self_latency_share") " AS self,"
-                                  " samples, printf('%.0f%%', 100.0 * dram_samples / "
-                                  "samples) AS DRAM,"
-                                  " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', "
-                                  "mean_latency_cycles)) "
-                                  "AS mean," REPORT_CALLERS,
+        .table_sql =
+            "SELECT" REPORT_SHARE("latency_share") " AS latency,"
+            REPORT_SHARE("self_latency_share") " AS self, samples,"
+            " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"
+            MEAN REPORT_CALLERS,
         .alignment = "rrrrrl",
         .legend =
             "latency: share of the latency of all samples, in the function and in what "
@@ -135,36 +126,16 @@ static const struct report_kind kinds[] = {
         .name = "allocation",
         .rows_sql =
             "SELECT * FROM allocation_view AS v WHERE object_id IN" REPORT_TOP_ALLOCATED,
-        .table_sql = "WITH shown AS MATERIALIZED (SELECT *, " REPORT_BASE(
-            "file") "AS base, row_number() OVER () AS place FROM allocation_view"
-                    " WHERE object_id IN" REPORT_TOP_ALLOCATED ")"
-                    "SELECT samples, coalesce(allocations, '-') AS blocks," SIZE(
-                        "total_bytes") " AS total," SIZE("peak_bytes") " AS peak,"
-                                                                       " iif(depth = 0, "
-                                                                       "object, '') AS "
-                                                                       "object,"
-                                                                       " printf('%*s', 2 "
-                                                                       "* depth, '') || "
-                                                                       "coalesce("
-                                                                       "function, "
-                                                                       "'[unknown]')"
-                                                                       " || iif(file IS "
-                                                                       "NULL, '', ' (' "
-                                                                       "||" REPORT_PLACE(
-                                                                           "file",
-                                                                           "line") "|| "
-                                                                                   "')') "
-                                                                                   "AS "
-                                                                                   "\"all"
-                                                                                   "ocate"
-                                                                                   "d "
-                                                                                   "by\" "
-                                                                                   "FROM "
-                                                                                   "shown"
-                                                                                   " ORDE"
-                                                                                   "R BY "
-                                                                                   "plac"
-                                                                                   "e",
+        .table_sql =
+            "WITH shown AS MATERIALIZED ("
+            "        SELECT *," REPORT_BASE("file") "AS base, row_number() OVER () AS place"
+            "        FROM allocation_view WHERE object_id IN" REPORT_TOP_ALLOCATED ") "
+            "SELECT samples, coalesce(allocations, '-') AS blocks,"
+            SIZE("total_bytes") " AS total," SIZE("peak_bytes") " AS peak,"
+            " iif(depth = 0, object, '') AS object,"
+            " printf('%*s', 2 * depth, '') || coalesce(function, '[unknown]')"
+            " || iif(file IS NULL, '', ' (' ||" REPORT_PLACE("file", "line") "|| ')')"
+            " AS \"allocated by\" FROM shown ORDER BY place",
         .alignment = "rrrrll",
         .legend = "each object's blocks by the calls that allocated them: the innermost "
                   "function, and below it its callers; samples: in blocks of this path; "
@@ -175,14 +146,11 @@ static const struct report_kind kinds[] = {
         .name = "type",
         .finding_table = "field_finding",
         .rows_sql = "SELECT * FROM type_view WHERE type_id IN" REPORT_TOP_TYPES(""),
-        .table_sql = "SELECT" REPORT_SHARE(
-            "latency_share") " AS latency,"
-                             " coalesce(samples, 0) AS samples,"
-                             " iif(dram_samples IS NULL, '-', printf('%.0f%%', 100.0 * "
-                             "dram_samples / samples)) AS DRAM,"
-                             " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', "
-                             "mean_latency_cycles)) AS mean,"
-                             " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
+        .table_sql =
+            "SELECT" REPORT_SHARE("latency_share") " AS latency,"
+            " coalesce(samples, 0) AS samples,"
+            " iif(dram_samples IS NULL, '-',"
+            "     printf('%.0f%%', 100.0 * dram_samples / samples)) AS DRAM," MEAN " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
         .alignment = "rrrrlrrrll",
         .legend = SAMPLES_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
     },
@@ -193,7 +161,7 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "SELECT interval_id AS interval, printf('%.3f', start_ns / 1e6)"
             " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\"" LMRL L1_MISS
-                FB_FULL CORES_AND_BANDWIDTH
+            FB_FULL CORES_AND_BANDWIDTH
             ", CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
             " AS contended, coalesce(bound, '-') AS bound "
             "FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"
@@ -219,6 +187,7 @@ static const struct report_kind kinds[] = {
             "latency, bandwidth: cycles that stalled for that of memory or of the core",
     },
 };
+/* clang-format on */
 
 const struct report_kind *report_kind_named(const char *name)
 {

@@ -8,64 +8,59 @@
 #include "report.h"
 #include "report_sql.h"
 
-#define SHARE          REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE_RANGE " samples,"
+/* SQL is laid out as SQL. */
+/* clang-format off */
+#define SHARE REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE_RANGE " samples,"
 #define STALLED_LEGEND "stalled: share of all time at loads"
-#define RANGE_LEGEND                                                                     \
-        STALLED_LEGEND                                                                   \
-        ", with the range that holds the true share with 95 % confidence"
+#define RANGE_LEGEND \
+        STALLED_LEGEND ", with the range that holds the true share with 95 % confidence"
 
 static const struct report_kind kinds[] = {
     {
         .name = "line",
-        .table_sql = "WITH top AS (SELECT *," REPORT_BASE(
-            "file") "AS base FROM line_finding"
-                    " ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
-                    "SELECT" SHARE REPORT_PLACE(
-                        "file", "line") "AS line,"
-                                        " coalesce(function, '[' ||" REPORT_BASE(
-                                            "module") "|| ']', '[unknown]')"
-                                                      " AS function FROM top "
-                                                      "ORDER BY latency_share DESC, "
-                                                      "samples DESC, line_id",
+        .table_sql =
+            "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
+            "             ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
+            "SELECT" SHARE REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION
+            " FROM top ORDER BY latency_share DESC, samples DESC, line_id",
         .alignment = "rrrll",
         .legend = RANGE_LEGEND,
     },
     {
         .name = "function",
-        .table_sql = "SELECT" SHARE " coalesce(" REPORT_BASE(
-            "module") ", '-') AS module, coalesce(function, '[unknown]') AS function"
-                      " FROM function_finding "
-                      "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
+        .table_sql =
+            "SELECT" SHARE REPORT_MODULE_AND_FUNCTION
+            " FROM function_finding "
+            "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .alignment = "rrrll",
         .legend = RANGE_LEGEND,
     },
     {
         .name = "object",
-        .table_sql = "WITH top AS (SELECT *," REPORT_BASE(
-            "alloc_file") "AS base"
-                          " FROM object_finding JOIN data_object USING (object_id)"
-                          " ORDER BY latency_share DESC, samples DESC, object_id LIMIT "
-                          "?1) "
-                          "SELECT" SHARE " kind, name AS object," REPORT_PLACE(
-                              "alloc_file", "alloc_line") "AS \"allocated at\" FROM top "
-                                                          "ORDER BY latency_share DESC, "
-                                                          "samples DESC, object_id",
+        .table_sql =
+            "WITH top AS (SELECT *," REPORT_BASE("alloc_file") "AS base"
+            "             FROM object_finding JOIN data_object USING (object_id)"
+            "             ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
+            "SELECT" SHARE " kind, name AS object,"
+            REPORT_PLACE("alloc_file", "alloc_line") "AS \"allocated at\""
+            " FROM top ORDER BY latency_share DESC, samples DESC, object_id",
         .alignment = "rrrlll",
         .legend = RANGE_LEGEND,
     },
     {
         .name = "caller",
-        .table_sql = "SELECT" REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE(
-            "self_latency_share") " AS self, samples," REPORT_CALLERS,
+        .table_sql =
+            "SELECT" REPORT_SHARE("latency_share") " AS stalled,"
+            REPORT_SHARE("self_latency_share") " AS self, samples," REPORT_CALLERS,
         .alignment = "rrrl",
         .legend = STALLED_LEGEND ", in the function and in what it calls; self: in the "
                                  "function itself",
     },
     {
         .name = "type",
-        .table_sql = "SELECT" REPORT_SHARE(
-            "latency_share") " AS stalled,"
-                             " coalesce(samples, 0) AS samples," REPORT_FIELDS,
+        .table_sql =
+            "SELECT" REPORT_SHARE("latency_share") " AS stalled,"
+            " coalesce(samples, 0) AS samples," REPORT_FIELDS,
         .alignment = "rrrrrll",
         .legend = STALLED_LEGEND "; " REPORT_FIELDS_LEGEND,
     },
@@ -75,9 +70,8 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "SELECT printf('%.1f%%', 100.0 * sum(stall_ns) /"
             "     sum(sum(stall_ns)) OVER ()) AS stalled,"
-            " printf('%.3f', sum(stall_ns) / 1e6) AS \"at loads ms\", count(*) AS "
-            "samples,"
-            " time_ns / length_ns AS interval,"
+            " printf('%.3f', sum(stall_ns) / 1e6) AS \"at loads ms\","
+            " count(*) AS samples, time_ns / length_ns AS interval,"
             " printf('%.3f', time_ns / length_ns * length_ns / 1e6) AS \"start ms\" "
             "FROM sample, (SELECT CAST(value AS INTEGER) AS length_ns FROM run"
             "              WHERE key = 'interval_ns') "
@@ -87,6 +81,7 @@ static const struct report_kind kinds[] = {
         .legend = STALLED_LEGEND "; at loads: of all CPUs together",
     },
 };
+/* clang-format on */
 
 struct report_kind report_kind_of_stalls(const struct report_kind *kind)
 {
