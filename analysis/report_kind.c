@@ -150,7 +150,8 @@ static const struct report_kind kinds[] = {
             "SELECT" REPORT_SHARE("latency_share") " AS latency,"
             " coalesce(samples, 0) AS samples,"
             " iif(dram_samples IS NULL, '-',"
-            "     printf('%.0f%%', 100.0 * dram_samples / samples)) AS DRAM," MEAN " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
+            "     printf('%.0f%%', 100.0 * dram_samples / samples)) AS DRAM,"
+            MEAN " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
         .alignment = "rrrrlrrrll",
         .legend = SAMPLES_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
     },

@@ -121,11 +121,14 @@ KERNEL_LOOP static void *chase_dependent(void *position, uint64_t steps,
 {
         uint64_t entry = multiplications;
         __asm__ volatile(
-            SLED_ENTRY(MULTIPLICATION_BYTES) "1:\n\t"
-                                             "mov (%[p]), %[p]\n\t" SLED(
-                                                 MULTIPLICATIONS_MAX,
-                                                 "imul $1, %[p], %[p]") "dec %[n]\n\t"
-                                                                        "jnz 1b"
+            /* clang-format off */
+            SLED_ENTRY(MULTIPLICATION_BYTES)
+            "1:\n\t"
+            "mov (%[p]), %[p]\n\t"
+            SLED(MULTIPLICATIONS_MAX, "imul $1, %[p], %[p]")
+            "dec %[n]\n\t"
+            "jnz 1b"
+            /* clang-format on */
             : [p] "+r"(position), [n] "+r"(steps), [e] "+r"(entry)
             :
             : "rax", "memory", "cc");
@@ -146,11 +149,14 @@ KERNEL_LOOP static void *chase_independent(void *position, uint64_t steps,
 {
         uint64_t entry = multiplications, a = 1, b = 1, c = 1, d = 1;
         __asm__ volatile(
-            SLED_ENTRY(MULTIPLICATION_BYTES) "1:\n\t"
-                                             "mov (%[p]), %[p]\n\t" SLED(
-                                                 (MULTIPLICATIONS_MAX / 4),
-                                                 FOUR_MULTIPLICATIONS) "dec %[n]\n\t"
-                                                                       "jnz 1b"
+            /* clang-format off */
+            SLED_ENTRY(MULTIPLICATION_BYTES)
+            "1:\n\t"
+            "mov (%[p]), %[p]\n\t"
+            SLED((MULTIPLICATIONS_MAX / 4), FOUR_MULTIPLICATIONS)
+            "dec %[n]\n\t"
+            "jnz 1b"
+            /* clang-format on */
             : [p] "+r"(position), [n] "+r"(steps), [e] "+r"(entry), [a] "+r"(a),
               [b] "+r"(b), [c] "+r"(c), [d] "+r"(d)
             :

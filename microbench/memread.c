@@ -59,10 +59,15 @@ KERNEL_LOOP static void read_records_delayed(const char *record, uint64_t array_
 {
         uint64_t word, entry = delay_nops;
         __asm__ volatile(
-            SLED_ENTRY(NOP_BYTES) "1:\n\t" READ_RECORD SLED(NOPS_MAX,
-                                                            "nop") "add $64, %[r]\n\t"
-                                                                   "dec %[n]\n\t"
-                                                                   "jnz 1b"
+            /* clang-format off */
+            SLED_ENTRY(NOP_BYTES)
+            "1:\n\t"
+            READ_RECORD
+            SLED(NOPS_MAX, "nop")
+            "add $64, %[r]\n\t"
+            "dec %[n]\n\t"
+            "jnz 1b"
+            /* clang-format on */
             : [r] "+r"(record), [n] "+r"(records), [e] "+r"(entry), [x] "=&r"(word)
             : [a] "r"(array_bytes), [a3] "r"(3 * array_bytes)
             : "rax", "memory", "cc");
