@@ -24,7 +24,7 @@ enum { APPLICATION_ID = 0x6d6c6167, SCHEMA_VERSION = 1 };
 enum {
         BUSY_TIMEOUT_MS = 5000,
         /* One checkpoint for about every two million samples. */
-        CHECKPOINT_PAGES = 16384
+        CHECKPOINT_PAGES = 8192
 };
 
 /* ---- errors ---- */
