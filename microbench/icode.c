@@ -41,8 +41,8 @@ static int prepare(struct kernel_share *share, struct diag *diag)
 {
         uint64_t bytes = bytes_of(share->parameters);
         /* One line more, as Valgrind reads on behind the last instruction. */
-        int rc = buffer_map(bytes + KERNEL_LINE_BYTES, PAGES_SMALL, -1, &share->buffer,
-                            diag);
+        int rc =
+            buffer_map(bytes + KERNEL_LINE_BYTES, PAGES_SMALL, -1, &share->buffer, diag);
         if (rc < 0)
                 return rc;
         unsigned char *code = share->buffer.addr;

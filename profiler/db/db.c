@@ -57,12 +57,37 @@ int db_errno(int rc)
         }
 }
 
+/* What to do about the limit of the process that CODE tells of, "" when it is none. */
+static const char *limit_remedy(int code)
+{
+        switch (code) {
+        case EMFILE:
+                return "; allow more open files (ulimit -n)";
+        case EFBIG:
+                return "; allow larger files (ulimit -f)";
+        default:
+                return "";
+        }
+}
+
 int db_error(const struct db *db, const char *action, struct diag *diag)
 {
         int rc = sqlite3_errcode(db->sqlite);
         const char *message = sqlite3_errmsg(db->sqlite);
         const char *remedy = "";
+        int system_code;
         switch (rc & 0xff) {
+        case SQLITE_IOERR:
+        case SQLITE_CANTOPEN:
+                system_code = sqlite3_system_errno(db->sqlite);
+                if (system_code) {
+                        message = strerror(system_code);
+                        remedy = limit_remedy(system_code);
+                } else if ((rc & 0xff) == SQLITE_IOERR) {
+                        remedy =
+                            "; a limit on file sizes (ulimit -f) or a failing device";
+                }
+                break;
         case SQLITE_FULL:
                 message = "no space left on the device; free some, or use another place";
                 break;
@@ -334,8 +359,9 @@ int db_open(const char *path, enum db_access access, struct db **result,
 
 static int cannot_create(const char *path, int code, struct diag *diag)
 {
-        return diag_set(diag, code, "cannot create %s: %s; choose another place with -o",
-                        path, strerror(-code));
+        const char *remedy = limit_remedy(-code);
+        return diag_set(diag, code, "cannot create %s: %s%s", path, strerror(-code),
+                        *remedy ? remedy : "; choose another place with -o");
 }
 
 int db_remove(const char *path, struct diag *diag)
