@@ -1,48 +1,114 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks for the interpreter in a program's headers. */
+/* Looks for the interpreter in a program's headers, and at the first library that it
+ * needs. */
 #include "program.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs have some ten headers. */
+/* Programs have some ten headers, some thirty dynamic entries, and tell what they need
+ * in the first of these. */
 #define HEADERS_MAX 64
+#define ENTRIES_MAX 64
+#define NAME_BYTES  16
 
-static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+/* A program as far as it was read. */
+struct program {
+        int fd;
+        unsigned headers;
+        Elf64_Phdr header[HEADERS_MAX];
+};
+
+static bool read_at(int fd, void *bytes, size_t size, uint64_t offset)
 {
-        Elf64_Phdr program;
-        if (header->e_phnum > HEADERS_MAX || header->e_phentsize != sizeof(program))
-                return true;
-        for (unsigned i = 0; i < header->e_phnum; i++) {
-                off_t place = (off_t)(header->e_phoff + i * sizeof(program));
-                if (pread(fd, &program, sizeof(program), place) !=
-                        (ssize_t)sizeof(program) ||
-                    program.p_type == PT_INTERP)
-                        return true;
+        return pread(fd, bytes, size, (off_t)offset) == (ssize_t)size;
+}
+
+static const Elf64_Phdr *header_of_type(const struct program *program, uint32_t type)
+{
+        for (unsigned i = 0; i < program->headers; i++)
+                if (program->header[i].p_type == type)
+                        return &program->header[i];
+        return NULL;
+}
+
+/* Where in the file the byte at ADDRESS is; 0: nowhere. */
+static uint64_t file_offset(const struct program *program, uint64_t address)
+{
+        for (unsigned i = 0; i < program->headers; i++) {
+                const Elf64_Phdr *header = &program->header[i];
+                if (header->p_type == PT_LOAD && address >= header->p_vaddr &&
+                    address - header->p_vaddr < header->p_filesz)
+                        return header->p_offset + (address - header->p_vaddr);
         }
+        return 0;
+}
+
+/* Whether the library that is needed first is a sanitizer's runtime: it ends a process
+ * in which another one stands before it. */
+static bool has_sanitizer(const struct program *program)
+{
+        static const char *const runtimes[] = {"libasan.so", "libtsan.so", "liblsan.so",
+                                               "libhwasan.so", "libclang_rt."};
+        const Elf64_Phdr *dynamic = header_of_type(program, PT_DYNAMIC);
+        uint64_t strings = 0, needed = 0;
+        bool found = false;
+        for (unsigned i = 0; dynamic && i < ENTRIES_MAX; i++) {
+                Elf64_Dyn entry;
+                if (!read_at(program->fd, &entry, sizeof(entry),
+                             dynamic->p_offset + i * sizeof(entry)) ||
+                    entry.d_tag == DT_NULL)
+                        break;
+                if (entry.d_tag == DT_STRTAB)
+                        strings = file_offset(program, entry.d_un.d_ptr);
+                if (entry.d_tag == DT_NEEDED && !found) {
+                        needed = entry.d_un.d_val;
+                        found = true;
+                }
+        }
+        char name[NAME_BYTES] = "";
+        if (!found || !strings ||
+            !read_at(program->fd, name, sizeof(name) - 1, strings + needed))
+                return false;
+        for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
+                if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+                        return true;
         return false;
+}
+
+/* Whether the program at FD is a 64-bit one whose headers were read. */
+static bool read_program(int fd, struct program *program)
+{
+        Elf64_Ehdr header;
+        if (!read_at(fd, &header, sizeof(header), 0) ||
+            memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+            header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phnum > HEADERS_MAX ||
+            header.e_phentsize != sizeof(program->header[0]))
+                return false;
+        program->fd = fd;
+        program->headers = header.e_phnum;
+        return read_at(fd, program->header, header.e_phnum * sizeof(program->header[0]),
+                       header.e_phoff);
 }
 
 bool program_takes_preload(const char *path)
 {
-        Elf64_Ehdr header;
+        struct program program;
         struct stat status;
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0)
                 return true;
-        if (fstat(fd, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID))) {
-                close(fd);
-                return false;
-        }
-        bool takes = pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-                     memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-                     header.e_ident[EI_CLASS] != ELFCLASS64 ||
-                     has_interpreter(fd, &header);
+        bool own_rights =
+            fstat(fd, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID));
+        bool takes = !own_rights &&
+                     (!read_program(fd, &program) ||
+                      (header_of_type(&program, PT_INTERP) && !has_sanitizer(&program)));
         close(fd);
         return takes;
 }

@@ -233,6 +233,19 @@ same 0 env -i A=1 PATH=. ./static
 same 0 env -i A=1 PATH="$PWD:$PATH" sh -c './static; static; exec ./static'
 same 0 ./static
 
+# A sanitizer's runtime ends a process in which another library stands before it.
+cat >sanitized.c <<'END'
+#include <stdlib.h>
+int main(void)
+{
+        free(malloc(100));
+        return 5;
+}
+END
+"$CC" -O1 -fsanitize=address -o sanitized sanitized.c
+same 5 env ASAN_OPTIONS=verify_asan_link_order=1 ./sanitized
+same 5 sh -c './sanitized || exit $?'
+
 # Below chroot there is no tracker to be loaded, and nothing is said about that.
 mkdir -p root/lib64 root/lib/x86_64-linux-gnu
 cp "$(command -v env)" root/env
