@@ -58,9 +58,13 @@ static struct branch_site *site_of_branch(struct pass *pass, const IRExpr *decid
         return site;
 }
 
+/* The call adds to the stall: what was read of it before must not be read behind. */
 static void add_branch(struct pass *pass, struct branch_site *site, IRDirty *call,
                        IRExpr *way)
 {
+        call->mFx = Ifx_Modify;
+        call->mAddr = ir_constant((Addr)&tool_hot.stall);
+        call->mSize = sizeof(tool_hot.stall);
         ir_add_call(pass, call,
                     ir_binary(pass, Ity_I1, Iop_CmpNE64, way,
                               ir_read_hot(pass, &site->branch.settled)));

@@ -108,6 +108,38 @@ static void branch_at_random(long steps, uint64_t mask)
         }
 }
 
+/* The same, decided by a bit that takes five multiplications to make: of the last step's
+ * generator, so that they are under way when the branch before is found out, or of this
+ * one's. */
+static void branch_on_chain(long steps, int early)
+{
+        const uint64_t one = 1;
+        uint64_t random = 1, last = 1, bit = 0;
+
+#define DRAW "imul %[a], %[random]\n add %[c], %[random]\n"
+#define MAKE                                                                             \
+        "mov %[last], %[bit]\n imul %[one], %[bit]\n imul %[one], %[bit]\n"              \
+        "imul %[one], %[bit]\n imul %[one], %[bit]\n imul %[one], %[bit]\n"
+#define BRANCH "test %%rdi, %%rdi\n js 1f\n nop\n 1:\n"
+#define OPERANDS                                                                         \
+        : [random] "+r"(random), [last] "+r"(last), [bit] "+r"(bit)                      \
+        : [a] "r"(6364136223846793005u), [c] "r"(1442695040888963407u), [one] "r"(one)   \
+        : "rdi", "cc"
+
+        for (long i = 0; i < steps; i++) {
+                if (early)
+                        __asm__ volatile("mov %[bit], %%rdi\n" DRAW
+                                         "mov %[random], %[last]\n" MAKE BRANCH OPERANDS);
+                else
+                        __asm__ volatile(DRAW "mov %[random], %[last]\n" MAKE
+                                              "mov %[bit], %%rdi\n" BRANCH OPERANDS);
+        }
+#undef DRAW
+#undef MAKE
+#undef BRANCH
+#undef OPERANDS
+}
+
 static void count_locked(long steps)
 {
         uint64_t count = 0;
@@ -160,6 +192,10 @@ int main(int argc, char **argv)
                 branch_at_random(steps, 1);
         else if (strcmp(kernel, "branch-never") == 0)
                 branch_at_random(steps, 0);
+        else if (strcmp(kernel, "branch-early") == 0)
+                branch_on_chain(steps, 1);
+        else if (strcmp(kernel, "branch-late") == 0)
+                branch_on_chain(steps, 0);
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
         else if (strcmp(kernel, "gather") == 0)

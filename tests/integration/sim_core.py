@@ -90,6 +90,19 @@ penalty = PRESET["branch.mispredict_cycles"]
 if not penalty + 4 <= cost <= penalty + 12:
     sys.exit(f"random branches: {cost:.1f} cycles for each wrong prediction")
 
+# With a bit that five multiplications make of the generator: what a branch waits for that
+# is wrong after the one before is that chain, begun behind the penalty, and each step
+# between the two prolongs it by the generator's. Where the bit of the last step decides,
+# its chain ran during the penalty, and of a branch that follows at once only the penalty
+# and the step's 13 instructions are left.
+generator = PRESET["arithmetic.multiply_cycles"] + 1
+begun_behind = penalty + generator + 5 * PRESET["arithmetic.multiply_cycles"] + 1 + generator
+at_once = penalty + 13 / PRESET["core.issue_width"]
+for kernel, expected in (("branch-late", begun_behind),
+                         ("branch-early", (at_once + begun_behind) / 2)):
+    counted = per_step(kernel, *PREDICTED)
+    expect(kernel, counted[CYCLES] / counted[MISPREDICTED], expected, 0.06)
+
 # Where nothing predicts them, nothing is said of it, and nothing waits.
 followed = per_step("branch-random")
 if MISPREDICTED in followed or followed[CYCLES] > branches[CYCLES] / 2:
