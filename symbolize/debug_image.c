@@ -30,8 +30,8 @@ static const uint64_t ratio_limits[] = {1, 1032, 65536};
 /* What libdw and the readers of this stage look at; with ".dwo" behind them, of a unit
  * that was split off. */
 static const char *const section_names[] = {
-    "info", "types",    "abbrev", "line",     "line_str", "str",     "str_offsets",
-    "addr", "cu_index", "ranges", "rnglists", "loc",      "loclists"};
+    "info", "types",    "abbrev",   "line",   "line_str", "str", "str_offsets",
+    "addr", "cu_index", "tu_index", "ranges", "rnglists", "loc", "loclists"};
 
 enum { NAMES = sizeof(section_names) / sizeof(section_names[0]) };
 

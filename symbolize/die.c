@@ -143,6 +143,7 @@ void dwarf_file_close(struct dwarf_file *dwarf)
         free(dwarf->splits);
         free(dwarf->bases.addresses);
         free(dwarf->bases.ranges);
+        split_types_free(&dwarf->types);
         split_package_close(&dwarf->package);
         dwarf_end(dwarf->dwarf);
         dwarf_end(dwarf->alt);
@@ -223,13 +224,16 @@ const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned n
         return text && terminated(file, text) ? text : NULL;
 }
 
-bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
+bool die_reference(struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Die *target)
 {
         Dwarf_Attribute attribute;
 
-        return die_attribute(file, die, name, &attribute) &&
-               dwarf_formref_die(&attribute, target);
+        if (!die_attribute(file, die, name, &attribute))
+                return false;
+        return dwarf_formref_die(&attribute, target) ||
+               (dwarf_whatform(&attribute) == DW_FORM_ref_sig8 &&
+                die_split_type(file, die_section(file, die), &attribute, target));
 }
 
 bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
@@ -271,13 +275,13 @@ bool die_has_files(const struct dwarf_file *file, const Dwarf_Die *die)
 }
 
 /* The entry that DIE is an instance or the definition of. */
-static bool die_origin(const struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin)
+static bool die_origin(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin)
 {
         return die_reference(file, die, DW_AT_abstract_origin, origin) ||
                die_reference(file, die, DW_AT_specification, origin);
 }
 
-static const char *inherited_string(const struct dwarf_file *file, const Dwarf_Die *die,
+static const char *inherited_string(struct dwarf_file *file, const Dwarf_Die *die,
                                     unsigned name)
 {
         Dwarf_Die at = *die, origin;
@@ -290,8 +294,8 @@ static const char *inherited_string(const struct dwarf_file *file, const Dwarf_D
         return text;
 }
 
-bool die_inherited_reference(const struct dwarf_file *file, const Dwarf_Die *die,
-                             unsigned name, Dwarf_Die *target)
+bool die_inherited_reference(struct dwarf_file *file, const Dwarf_Die *die, unsigned name,
+                             Dwarf_Die *target)
 {
         Dwarf_Die at = *die, origin;
 
@@ -305,14 +309,14 @@ bool die_inherited_reference(const struct dwarf_file *file, const Dwarf_Die *die
         return false;
 }
 
-const char *die_linkage_name(const struct dwarf_file *file, Dwarf_Die *die)
+const char *die_linkage_name(struct dwarf_file *file, Dwarf_Die *die)
 {
         const char *name = inherited_string(file, die, DW_AT_linkage_name);
 
         return name ? name : inherited_string(file, die, DW_AT_MIPS_linkage_name);
 }
 
-const char *die_name(const struct dwarf_file *file, Dwarf_Die *die)
+const char *die_name(struct dwarf_file *file, Dwarf_Die *die)
 {
         const char *name = die_linkage_name(file, die);
 

@@ -13,6 +13,7 @@
 #include "abbreviation.h"
 #include "debug_image.h"
 #include "line_table.h"
+#include "split_types.h"
 #include "split_unit.h"
 
 struct dwarf_unit {
@@ -56,7 +57,8 @@ struct dwarf_file {
          * size, a hostile file may ask for any amount. */
         uint64_t budget;
         struct split_package package;
-        struct split_unit **splits; /* those of the units */
+        struct split_types types;   /* of the package */
+        struct split_unit **splits; /* those of the units, and those that hold types */
         size_t split_count;
         size_t split_capacity;
         struct split_bases bases;
@@ -92,12 +94,12 @@ bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
 bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                 uint64_t *number);
 const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned name);
-bool die_reference(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
+bool die_reference(struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Die *target);
 
 /* The same, of DIE or of what it is an instance of. */
-bool die_inherited_reference(const struct dwarf_file *file, const Dwarf_Die *die,
-                             unsigned name, Dwarf_Die *target);
+bool die_inherited_reference(struct dwarf_file *file, const Dwarf_Die *die, unsigned name,
+                             Dwarf_Die *target);
 
 /* Reads the header of the lines of the unit at DIE. 0; -ENOENT when it has none, or it is
  * damaged; -ENOMEM. On error TABLE is empty. */
@@ -109,8 +111,8 @@ bool die_spend(struct dwarf_file *file, uint64_t work);
 /* The name for linking, else the name in the source, of DIE or of what it is an
  * instance of; NULL when it has none. A C function has one for linking when its author
  * gave it another than the source's. */
-const char *die_linkage_name(const struct dwarf_file *file, Dwarf_Die *die);
-const char *die_name(const struct dwarf_file *file, Dwarf_Die *die);
+const char *die_linkage_name(struct dwarf_file *file, Dwarf_Die *die);
+const char *die_name(struct dwarf_file *file, Dwarf_Die *die);
 
 /* Calls ADD for each code range of DIE until it returns non-zero, which is
  * returned. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -105,14 +106,26 @@ static int open_within_limit(struct dwarf_file *file, struct split_skeleton *ske
         return split_unit_open(split, skeleton, &file->package);
 }
 
+/* FILE owns SPLIT from now on; there must be room for it in the list. */
+static void keep(struct dwarf_file *file, struct split_unit *split)
+{
+        file->splits[file->split_count++] = split;
+        file->split_bytes += split->image_bytes;
+        file->budget += split->work;
+}
+
+static bool has_room(struct dwarf_file *file)
+{
+        return array_reserve(&file->splits, &file->split_capacity, file->split_count,
+                             sizeof(*file->splits)) == 0;
+}
+
 struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die)
 {
         struct split_skeleton skeleton;
         struct split_unit *split = NULL;
 
-        if (!read_skeleton(file, die, &skeleton) ||
-            array_reserve(&file->splits, &file->split_capacity, file->split_count,
-                          sizeof(*file->splits)) < 0 ||
+        if (!read_skeleton(file, die, &skeleton) || !has_room(file) ||
             !(split = malloc(sizeof(*split))))
                 return NULL;
         int error = open_within_limit(file, &skeleton, split);
@@ -123,8 +136,26 @@ struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die)
                 free(split);
                 return NULL;
         }
-        file->splits[file->split_count++] = split;
-        file->split_bytes += split->image_bytes;
-        file->budget += split->work;
+        keep(file, split);
         return split;
+}
+
+bool die_split_type(struct dwarf_file *file, struct dwarf_bytes section,
+                    const Dwarf_Attribute *attribute, Dwarf_Die *type)
+{
+        const char *at = (const char *)attribute->valp;
+        struct split_unit *opened = NULL;
+        uint64_t signature;
+
+        if (!file->package.there || file->split_bytes >= bytes_limit() ||
+            !section.start || at < section.start || at > section.end ||
+            (size_t)(section.end - at) < sizeof(signature) || !has_room(file))
+                return false;
+        memcpy(&signature, at, sizeof(signature));
+        int error =
+            split_types_find(&file->types, &file->package, signature, type, &opened);
+
+        if (opened)
+                keep(file, opened);
+        return error == 0;
 }

@@ -78,8 +78,10 @@ struct debug_info {
         bool damaged;
 };
 
-static int open_dwarf(const struct elf_file *source, const struct debug_search *search,
-                      bool with_locations, struct debug_info *info)
+/* PROGRAM is the path of what SOURCE is, or has, the debug information of. */
+static int open_dwarf(const struct elf_file *source, const char *program,
+                      const struct debug_search *search, bool with_locations,
+                      struct debug_info *info)
 {
         int error = debug_file_find_alt(source, search, &info->alt);
 
@@ -91,13 +93,14 @@ static int open_dwarf(const struct elf_file *source, const struct debug_search *
                                 with_locations);
         info->has_dwarf = error == 0;
         info->dwarf.package.looked_for = search->looked_for;
+        info->dwarf.package.program = program;
         return error;
 }
 
 static int open_debug_info(const struct elf_file *file, const struct debug_search *search,
                            bool with_locations, struct debug_info *info)
 {
-        int error = open_dwarf(file, search, with_locations, info);
+        int error = open_dwarf(file, file->path, search, with_locations, info);
 
         if (error == -ENOENT || error == -EINVAL) {
                 int own = error;
@@ -108,7 +111,8 @@ static int open_debug_info(const struct elf_file *file, const struct debug_searc
                 error = debug_file_find(file, search, &info->debug);
                 info->has_debug = error == 0;
                 if (error == 0)
-                        error = open_dwarf(&info->debug, search, with_locations, info);
+                        error = open_dwarf(&info->debug, file->path, search,
+                                           with_locations, info);
                 if (error == -ENOENT)
                         error = own;
         }

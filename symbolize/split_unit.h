@@ -7,8 +7,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "debug_image.h"
-#include "looked_for.h"
+#include "split_package.h"
 
 /* What the program's part of the unit says of the rest. */
 struct split_skeleton {
@@ -39,21 +38,16 @@ struct split_unit {
         uint64_t work;  /* that its entries may cost, as in dwarf_file.budget */
 };
 
-/* A package beside FILE, opened when it is first asked for. */
-struct split_package {
-        struct elf_file file;
-        struct debug_image image;
-        bool asked;
-        bool there;
-        struct looked_for *looked_for; /* notes every file that is tried; or NULL */
-};
-
 /* Opens the rest of SKELETON's unit: 0, -ENOENT when it is nowhere or is not the one,
  * -ENOMEM. */
 int split_unit_open(struct split_unit *unit, const struct split_skeleton *skeleton,
                     struct split_package *package);
 void split_unit_close(struct split_unit *unit);
-void split_package_close(struct split_package *package);
+
+/* Opens UNIT, zero-initialised, of PARTS alone: its entries, without its own (die). 0,
+ * -ENOENT or -ENOMEM; to be closed also on error. */
+int split_unit_make(struct split_unit *unit, unsigned version,
+                    const struct split_bytes *parts);
 
 /* Where the range list of an entry of UNIT begins, for dwarf_ranges(); RANGES is its
  * attribute. 0: nowhere. */

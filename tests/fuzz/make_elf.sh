@@ -31,6 +31,23 @@ for compiler in gcc clang; do
                 rm -f ./*.dwo
         done
 done
+# The signature of a type that refers to others, and a package of their units.
+cat >types.cc <<'END'
+struct inner { int i; }; struct outer { inner x; double d; };
+struct node { node *next; union { int i; double d; } u[2]; outer both; unsigned bit : 3; };
+node nodes[4];
+int work(int n) { return nodes[n & 3].bit; }
+END
+for version in 4 5; do
+        tool=dwp
+        [ $version = 4 ] || tool=llvm-dwp
+        gcc -c -g -O2 -gdwarf-$version -gsplit-dwarf -fdebug-types-section types.cc
+        $tool -o split.dwp types.dwo
+        id=$(llvm-dwarfdump --debug-tu-index split.dwp |
+                sed -n 's/^ *[0-9]* 0x\([0-9a-f]*\) \[0x00000000, .*/\1/p')
+        python3 -c "import sys; sys.stdout.buffer.write(int('$id', 16).to_bytes(8, 'little'))" >id
+        cat id split.dwp >split/types-$version
+done
 gcc -g -gz $link -o elf/compressed
 strip -o symbols --strip-debug elf/gcc-4
 xz -k symbols

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the number of a unit, and any bytes as a .dwo file and as a package in
- * which the unit is looked for. What is found is read to its end. */
+ * which the unit, and a type with that signature, are looked for. What is found is read
+ * to its end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "die_walk.h"
+#include "split_types.h"
 #include "target.h"
 
 static int ignore_range(void *context, uint64_t low, uint64_t high)
@@ -34,6 +36,28 @@ static void read_unit(struct split_unit *unit)
 
         die_walk(&file, &unit->die, look, &file);
         dwarf_file_forget(&file);
+}
+
+/* A type by its signature, as an entry of another unit refers to it. */
+static void look_for_type(struct split_package *package, uint64_t signature)
+{
+        struct split_types types = {0};
+        struct split_unit *opened[2] = {NULL, NULL};
+        Dwarf_Die die;
+
+        for (int again = 0; package->there && again < 2; again++)
+                if (split_types_find(&types, package, signature, &die, &opened[again]) ==
+                        0 &&
+                    opened[again]) {
+                        opened[again]->die = die;
+                        read_unit(opened[again]);
+                }
+        split_types_free(&types);
+        for (int i = 0; i < 2; i++)
+                if (opened[i])
+                        split_unit_close(opened[i]);
+        free(opened[0]);
+        free(opened[1]);
 }
 
 static void look_for(const struct elf_file *file, uint64_t id, unsigned version,
@@ -81,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                 }
                 elf_file_close(&file);
         }
+        look_for_type(&package, id);
         split_package_close(&package);
         close(fd);
         return 0;

@@ -56,9 +56,14 @@ separate()
 # itself: right must be 95 % of the objects and PERCENT (97) of the fields.
 measure()
 {
+        TRUTH=$1.truth "$MEMLAG" record -o "$1.db" --source sim --ldlat 1 --period 53 \
+                -- "./$1" words >"$1.out" 2>&1 || fail "$1: $(cat "$1.out")"
+        name_and_check "$@"
+}
+
+name_and_check()
+{
         name=$1
-        TRUTH=$name.truth "$MEMLAG" record -o "$name.db" --source sim --ldlat 1 --period 53 \
-                -- "./$name" words >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
         "$MEMLAG" symbolize --debuginfo-path=debug "$name.db"
         PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
                 "$name.db" "$name.truth" --fields "${2:-97}" || fail "$name: not as it is known to be"
@@ -106,6 +111,20 @@ build cxx_split_types g++ program.cc -gdwarf-4 -gsplit-dwarf -fdebug-types-secti
 separate cxx_split_types
 readelf -SW cxx_split_types-program.dwo | grep -q '\.debug_types\.dwo' || fail "no .debug_types.dwo"
 measure cxx_split_types
+
+# repack NAME TOOL: the split file in a package beside the program instead, by TOOL.
+repack()
+{
+        command -v "$2" >/dev/null || {
+                echo "types.sh: SKIPPED a package by $2: it is not installed" >&2
+                return 0
+        }
+        "$2" -o "$1.dwp" "$1-program.dwo"
+        rm "$1-program.dwo"
+        name_and_check "$1"
+}
+repack cxx_split_units llvm-dwp
+repack cxx_split_types dwp
 
 # A type's fields in the order of their layout, also those without samples.
 "$MEMLAG" report --by type --format csv c_gcc.db >types.csv

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What a unit that was split off consists of, and the file in memory that is made of it
+ * for libdw: all bases are where a unit without a base looks, at the beginning of each
+ * section. Knows nothing of where the parts come from. */
+#ifndef MEMLAG_SYMBOLIZE_SPLIT_IMAGE_H
+#define MEMLAG_SYMBOLIZE_SPLIT_IMAGE_H
+
+#include <libelf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf_image.h"
+
+enum split_part {
+        SPLIT_INFO,
+        SPLIT_ABBREV,
+        SPLIT_LINE,
+        SPLIT_LOC,
+        SPLIT_LOCLISTS,
+        SPLIT_STR_OFFSETS,
+        SPLIT_RNGLISTS,
+        SPLIT_TYPES, /* units of types, before DWARF 5 */
+        SPLIT_STR,
+        SPLIT_ADDR,   /* from the program */
+        SPLIT_RANGES, /* from the program, before DWARF 5 */
+        SPLIT_PARTS
+};
+
+/* A list of ranges that begins at 0 would mean "the first" to dwarf_ranges(). */
+enum { SPLIT_RANGES_PADDING = 16 };
+
+/* Bytes of somebody else; data NULL: none. */
+struct split_bytes {
+        const char *data;
+        size_t size;
+};
+
+/* The contents of section NAME. */
+struct split_bytes split_section(Elf *elf, const char *name);
+/* BYTES from OFFSET on, and SIZE bytes of them; none where that is not inside. */
+struct split_bytes split_from(struct split_bytes bytes, uint64_t offset);
+struct split_bytes split_slice(struct split_bytes bytes, uint64_t offset, uint64_t size);
+/* Number INDEX of the numbers that BYTES begin with; 0 behind them. */
+uint32_t split_u32(struct split_bytes bytes, uint64_t index);
+uint64_t split_u64(struct split_bytes bytes, uint64_t index);
+
+/* The parts that a .dwo file or a package has, SPLIT_PARTS of them. */
+void split_read_parts(Elf *elf, struct split_bytes *parts);
+
+/* Makes the file of PARTS, the unit's own, in IMAGE, whose bytes are to be freed also on
+ * error. Before DWARF 5 (VERSION) the numbers of strings have no header. 0, -ENOENT or
+ * -ENOMEM. */
+int split_image_make(unsigned version, const struct split_bytes *parts,
+                     struct elf_image *image);
+
+/* Where PART of IMAGE has its section, or NULL. */
+const Elf64_Shdr *split_image_part(const struct elf_image *image, enum split_part part);
+
+#endif

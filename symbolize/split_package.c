@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Nothing in a package is believed: what an index says is looked for in the sections'
+ * bounds. */
+#include "split_package.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* DW_SECT_INFO to DW_SECT_RNGLISTS (DWARF 5, section 7.3.5.3) and GNU's before. */
+static int part_of_column(const struct split_index *index, uint32_t column)
+{
+        static const int parts_2[] = {
+            -1,         SPLIT_INFO, SPLIT_TYPES,      SPLIT_ABBREV,
+            SPLIT_LINE, SPLIT_LOC,  SPLIT_STR_OFFSETS};
+        static const int parts_5[] = {-1,
+                                      SPLIT_INFO,
+                                      -1,
+                                      SPLIT_ABBREV,
+                                      SPLIT_LINE,
+                                      SPLIT_LOCLISTS,
+                                      SPLIT_STR_OFFSETS,
+                                      -1,
+                                      SPLIT_RNGLISTS};
+
+        if (index->version == 2)
+                return column < sizeof(parts_2) / sizeof(int) ? parts_2[column] : -1;
+        return column < sizeof(parts_5) / sizeof(int) ? parts_5[column] : -1;
+}
+
+static bool read_index(struct split_bytes bytes, struct split_index *index)
+{
+        index->version = split_u32(bytes, 0) & 0xffff;
+        index->column_count = split_u32(bytes, 1);
+        index->unit_count = split_u32(bytes, 2);
+        index->slot_count = split_u32(bytes, 3);
+        uint64_t slots = index->slot_count, columns = index->column_count;
+        uint64_t table = index->unit_count * columns * 4;
+
+        if ((index->version != 2 && index->version != 5) || columns > 16)
+                return false;
+        index->signatures = split_slice(bytes, 16, slots * 8);
+        index->rows = split_slice(bytes, 16 + slots * 8, slots * 4);
+        index->columns = split_slice(bytes, 16 + slots * 12, columns * 4);
+        index->offsets = split_slice(bytes, 16 + slots * 12 + columns * 4, table);
+        index->sizes = split_slice(bytes, 16 + slots * 12 + columns * 4 + table, table);
+        return index->signatures.data && index->rows.data && index->columns.data &&
+               index->offsets.data && index->sizes.data;
+}
+
+uint32_t split_index_row(const struct split_index *index, uint64_t id)
+{
+        uint64_t mask = (uint64_t)index->slot_count - 1;
+        uint64_t slot = id & mask, step = ((id >> 32) & mask) | 1;
+
+        for (uint32_t tried = 0; tried < index->slot_count; tried++) {
+                uint32_t row = split_u32(index->rows, slot);
+
+                if (row == 0 || row > index->unit_count)
+                        return 0;
+                if (split_u64(index->signatures, slot) == id)
+                        return row;
+                slot = (slot + step) & mask;
+        }
+        return 0;
+}
+
+void split_index_cut(const struct split_index *index, uint32_t row,
+                     struct split_bytes *parts)
+{
+        struct split_bytes whole[SPLIT_PARTS];
+
+        memcpy(whole, parts, sizeof(whole));
+        for (int part = 0; part < SPLIT_STR; part++)
+                parts[part] = (struct split_bytes){NULL, 0};
+        for (uint32_t i = 0; i < index->column_count; i++) {
+                int part = part_of_column(index, split_u32(index->columns, i));
+                uint64_t cell = (uint64_t)(row - 1) * index->column_count + i;
+
+                if (part >= 0)
+                        parts[part] =
+                            split_slice(whole[part], split_u32(index->offsets, cell),
+                                        split_u32(index->sizes, cell));
+        }
+}
+
+bool split_package_unit(const struct split_package *package, uint64_t unit_id,
+                        struct split_bytes *parts)
+{
+        struct split_index index;
+
+        if (!read_index(split_section(package->image.elf, ".debug_cu_index"), &index))
+                return false;
+        uint32_t row = split_index_row(&index, unit_id);
+
+        if (row == 0)
+                return false;
+        split_read_parts(package->image.elf, parts);
+        split_index_cut(&index, row, parts);
+        return true;
+}
+
+bool split_package_types(const struct split_package *package, struct split_index *index)
+{
+        bool there =
+            read_index(split_section(package->image.elf, ".debug_tu_index"), index);
+
+        if (!there)
+                *index = (struct split_index){0};
+        return there;
+}
+
+int split_open_file(struct split_package *package, struct elf_file *file,
+                    const char *path)
+{
+        int error = looked_for_add(package->looked_for, path);
+
+        return error ? error : elf_file_open(file, path);
+}
+
+static bool open_beside(struct split_package *package, const char *path)
+{
+        char *name;
+
+        if (!path || asprintf(&name, "%s.dwp", path) < 0)
+                return false;
+        package->there = split_open_file(package, &package->file, name) == 0;
+        if (package->there &&
+            debug_image_open(&package->image, &package->file, true) != 0) {
+                elf_file_close(&package->file);
+                package->there = false;
+        }
+        free(name);
+        return package->there;
+}
+
+bool split_package_open(struct split_package *package, const char *path)
+{
+        if (!package->asked && !open_beside(package, package->program))
+                open_beside(package, path);
+        package->asked = true;
+        return package->there;
+}
+
+void split_package_close(struct split_package *package)
+{
+        if (package->there) {
+                debug_image_close(&package->image);
+                elf_file_close(&package->file);
+        }
+        *package = (struct split_package){0};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A package (.dwp) of units that were split off: its indexes, and which parts of its
+ * sections belong to a unit. */
+#ifndef MEMLAG_SYMBOLIZE_SPLIT_PACKAGE_H
+#define MEMLAG_SYMBOLIZE_SPLIT_PACKAGE_H
+
+#include <stdbool.h>
+
+#include "debug_image.h"
+#include "elf_file.h"
+#include "looked_for.h"
+#include "split_image.h"
+
+/* An index of units (DWARF 5, section 7.3.5.3; version 2 was GNU's, of DWARF 4). */
+struct split_index {
+        struct split_bytes signatures, rows, columns, offsets, sizes;
+        uint32_t version, column_count, unit_count, slot_count;
+};
+
+/* The package beside a program, opened when it is first asked for. */
+struct split_package {
+        const char *program; /* whose debug information may be in another file; or NULL */
+        struct elf_file file;
+        struct debug_image image;
+        bool asked;
+        bool there;
+        struct looked_for *looked_for; /* notes every file that is tried; or NULL */
+};
+
+/* Opens the package beside the program, else beside PATH (or NULL), where the rest of its
+ * debug information is, when that was not yet done. Whether it is there. */
+bool split_package_open(struct split_package *package, const char *path);
+void split_package_close(struct split_package *package);
+
+/* The parts of the unit of code with the number UNIT_ID; false: it is not there. */
+bool split_package_unit(const struct split_package *package, uint64_t unit_id,
+                        struct split_bytes *parts);
+
+/* Reads the index of the units of types; false: there is none. */
+bool split_package_types(const struct split_package *package, struct split_index *index);
+
+/* The row of the unit with the number or signature ID, counted from 1; 0: it has none. */
+uint32_t split_index_row(const struct split_index *index, uint64_t id);
+
+/* Replaces PARTS, the package's sections, by the parts of the unit in ROW. */
+void split_index_cut(const struct split_index *index, uint32_t row,
+                     struct split_bytes *parts);
+
+/* Opens FILE at PATH, and notes in PACKAGE that it was tried. */
+int split_open_file(struct split_package *package, struct elf_file *file,
+                    const char *path);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The units of types in a package, which others refer to by signature. Those that were
+ * compiled together share abbreviations and strings, and are opened together. */
+#ifndef MEMLAG_SYMBOLIZE_SPLIT_TYPES_H
+#define MEMLAG_SYMBOLIZE_SPLIT_TYPES_H
+
+#include "hash_index.h"
+#include "split_unit.h"
+
+struct split_type;
+struct split_types_row;
+
+/* Zero-initialised: nothing was asked. */
+struct split_types {
+        bool read;
+        struct split_index index;
+        struct split_bytes whole[SPLIT_PARTS]; /* the package's sections */
+        struct split_types_row *rows; /* those compiled together are neighbours */
+        struct split_type *items;     /* of units that are open */
+        size_t count;
+        size_t capacity;
+        struct hash_index by_signature;
+};
+
+/* Looks for the type with SIGNATURE in PACKAGE. When units had to be opened for it,
+ * *OPENED is what they are in, which the caller owns and keeps as long as TYPES (on error
+ * too); else NULL. 0, -ENOENT or -ENOMEM. */
+int split_types_find(struct split_types *types, const struct split_package *package,
+                     uint64_t signature, Dwarf_Die *die, struct split_unit **opened);
+void split_types_free(struct split_types *types);
+
+#endif
