@@ -82,7 +82,7 @@ static IRExpr *plus_register(struct pass *pass, IRExpr *address, Int number, Int
 }
 
 /* VEX makes nothing of a prefetch, so its bytes are looked at. The registers are those
- * of the guest's state, which VEX keeps as of the last access to memory at least. */
+ * of the guest's state, which are up to date here because of register_updates.c. */
 void cache_control_add_prefetch(struct pass *pass, const IRStmt *mark)
 {
         const UInt length = mark->Ist.IMark.len;

@@ -148,8 +148,11 @@ static void count_locked(long steps)
                 __asm__ volatile("lock incq %0" : "+m"(count));
 }
 
-/* Scattered lines, with more work between them than the reorder window holds. */
-static void gather(const char *buffer, long steps, int prefetch)
+enum prefetch { NO_PREFETCH, PREFETCH, PREFETCH_FORGOTTEN };
+
+/* Scattered lines, with more work between them than the reorder window holds. A forgotten
+ * address is in a register for the prefetch alone. */
+static void gather(const char *buffer, long steps, enum prefetch prefetch)
 {
         const uint64_t lines = GATHER_BYTES / LINE_BYTES;
         uint64_t sum = 0;
@@ -157,10 +160,17 @@ static void gather(const char *buffer, long steps, int prefetch)
         for (long i = 0; i < steps; i++) {
                 uint64_t line = (uint64_t)i * 40503 % lines;
                 uint64_t ahead = (uint64_t)(i + AHEAD) * 40503 % lines;
-                if (prefetch)
+                if (prefetch == PREFETCH)
                         __asm__ volatile("prefetcht0 (%0,%1)"
                                          :
                                          : "r"(buffer), "r"(ahead * LINE_BYTES));
+                else if (prefetch == PREFETCH_FORGOTTEN)
+                        __asm__ volatile("lea (%0,%1), %%rsi\n"
+                                         "prefetcht0 (%%rsi)\n"
+                                         "xor %%esi, %%esi\n"
+                                         :
+                                         : "r"(buffer), "r"(ahead * LINE_BYTES)
+                                         : "rsi", "cc");
                 sum += *(const volatile uint64_t *)(buffer + line * LINE_BYTES);
                 __asm__ volatile(FOUR(FOUR(FOUR(FOUR("nop\n")))) : "+r"(sum));
         }
@@ -199,8 +209,10 @@ int main(int argc, char **argv)
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
         else if (strcmp(kernel, "gather") == 0)
-                gather(malloc(GATHER_BYTES), steps, 0);
+                gather(malloc(GATHER_BYTES), steps, NO_PREFETCH);
         else if (strcmp(kernel, "gather-prefetch") == 0)
-                gather(malloc(GATHER_BYTES), steps, 1);
+                gather(malloc(GATHER_BYTES), steps, PREFETCH);
+        else if (strcmp(kernel, "gather-prefetch-forgotten") == 0)
+                gather(malloc(GATHER_BYTES), steps, PREFETCH_FORGOTTEN);
         return p == NULL;
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The engine keeps the guest's registers up to date at accesses to memory, and a prefetch
+ * is none to it: what a register holds at one alone would never be computed. So in blocks
+ * with a prefetch registers are kept at each instruction. Knows nothing of the model. */
+#include "pub_tool_basics.h"
+
+#include "libvex.h"
+
+#include "prefetch_instruction.h"
+
+extern VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *arguments);
+VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *arguments);
+
+typedef UInt (*needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);
+
+static needs_self_check engines_own; /* of the block that is being translated */
+
+/* Bytes within another instruction may look like a prefetch: that only takes time. */
+static Bool may_prefetch(const UChar *code, UInt length)
+{
+        struct prefetch_instruction prefetch;
+
+        for (UInt at = 0; at < length; at++) {
+                if (prefetch_instruction_decode(code + at, length - at, &prefetch))
+                        return True;
+        }
+        return False;
+}
+
+static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
+                                    const VexGuestExtents *extents)
+{
+        UInt checks = engines_own(opaque, updates, extents);
+
+        for (UInt i = 0; i < extents->n_used; i++) {
+                if (may_prefetch((const UChar *)(Addr)extents->base[i], extents->len[i]))
+                        *updates = VexRegUpdAllregsAtEachInsn;
+        }
+        return checks;
+}
+
+/* LibVEX_Translate takes this function's place under the name __real_LibVEX_Translate. */
+VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *arguments)
+{
+        engines_own = arguments->needs_self_check;
+        arguments->needs_self_check = choose_register_updates;
+        return __real_LibVEX_Translate(arguments);
+}
