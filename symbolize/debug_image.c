@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* libelf would unpack one section after the other. Here each is a job, the largest first,
- * for as many threads as there are processors; the result is the same for any number. */
+/* libelf would read and unpack one section after the other. Here each is a job, the
+ * largest first. */
 #include "debug_image.h"
 
 #include <errno.h>
 #include <libdeflate.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +12,9 @@
 
 #include "array.h"
 #include "elf_image.h"
+#include "parallel.h"
 
-enum { THREADS_LIMIT = 4, NAME_BYTES = 40 };
+enum { NAME_BYTES = 40 };
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -57,8 +56,6 @@ struct unpacking {
         uint32_t names;      /* that were seen, a bit for each */
         bool several;        /* of one name */
         bool with_locations;
-        atomic_size_t next;
-        atomic_int error;
 };
 
 /* ---- what there is ---- */
@@ -233,33 +230,12 @@ static int unpack(const struct unpacking *unpacking, const struct part *part)
         return error;
 }
 
-static void *unpack_some(void *context)
+static int unpack_job(void *context, size_t worker, size_t job)
 {
-        struct unpacking *unpacking = context;
-        size_t i;
+        const struct unpacking *unpacking = context;
 
-        while ((i = atomic_fetch_add(&unpacking->next, 1)) < unpacking->part_count) {
-                int error = unpack(unpacking, &unpacking->parts[i]);
-
-                if (error)
-                        atomic_store(&unpacking->error, error);
-        }
-        return NULL;
-}
-
-static int unpack_all(struct unpacking *unpacking)
-{
-        pthread_t threads[THREADS_LIMIT];
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        int started = 0;
-
-        while (started + 1 < processors && started + 1 < THREADS_LIMIT &&
-               pthread_create(&threads[started], NULL, unpack_some, unpacking) == 0)
-                started++;
-        unpack_some(unpacking);
-        while (started > 0)
-                pthread_join(threads[--started], NULL);
-        return unpacking->error;
+        (void)worker;
+        return unpack(unpacking, &unpacking->parts[job]);
 }
 
 /* ---- the image ---- */
@@ -337,7 +313,7 @@ static int make_image(struct unpacking *unpacking, struct elf_image *image)
         if (!error)
                 error = elf_image_end(image);
         unpacking->bytes = image->bytes;
-        return error ? error : unpack_all(unpacking);
+        return error ? error : parallel_run(unpack_job, unpacking, unpacking->part_count);
 }
 
 static int open_made(struct debug_image *image, struct unpacking *unpacking)
@@ -349,11 +325,23 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
                 image->elf = elf_memory(made.bytes, made.size);
                 error = image->elf ? 0 : -ENOMEM;
         }
-        if (error)
+        if (error) {
                 free(made.bytes);
-        else
-                image->bytes = made.bytes;
-        return error;
+                return error;
+        }
+        image->made = true;
+        image->bytes = made.bytes;
+        image->bytes_count = made.size;
+        return 0;
+}
+
+/* Whether FILE is of the kind that is made here. */
+static bool same_kind(const struct elf_file *file)
+{
+        GElf_Ehdr ehdr;
+
+        return gelf_getehdr(file->elf, &ehdr) && ehdr.e_ident[EI_DATA] == ELFDATA2LSB &&
+               ehdr.e_ident[EI_CLASS] == ELFCLASS64 && ehdr.e_machine == EM_X86_64;
 }
 
 int debug_image_open(struct debug_image *image, const struct elf_file *file,
@@ -364,19 +352,31 @@ int debug_image_open(struct debug_image *image, const struct elf_file *file,
                                       .with_locations = with_locations};
         const char *identity = elf_getident(file->elf, NULL);
         int error = find_parts(&unpacking, file);
+        bool needed = unpacking.packed || unpacking.several;
 
         *image = (struct debug_image){.elf = file->elf};
-        if (!error && (unpacking.packed || unpacking.several))
+        if (!error && needed)
                 error = identity && identity[EI_DATA] == ELFDATA2LSB
                             ? open_made(image, &unpacking)
                             : -EINVAL; /* of another processor */
+        else if (!error && unpacking.part_count > 0 && same_kind(file))
+                error = open_made(image, &unpacking);
+        if (error == -EFBIG && !needed) /* libdw reads what it is asked for */
+                error = 0;
         free(unpacking.parts);
         return error;
 }
 
+int debug_image_share(struct debug_image *copy, const struct debug_image *image)
+{
+        *copy = (struct debug_image){.elf = elf_memory(image->bytes, image->bytes_count),
+                                     .made = true};
+        return copy->elf ? 0 : -ENOMEM;
+}
+
 void debug_image_close(struct debug_image *image)
 {
-        if (image->bytes)
+        if (image->made)
                 elf_end(image->elf);
         free(image->bytes);
         *image = (struct debug_image){0};

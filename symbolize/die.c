@@ -153,6 +153,62 @@ void dwarf_file_close(struct dwarf_file *dwarf)
         *dwarf = (struct dwarf_file){0};
 }
 
+static bool is_split(Dwarf_Die *unit)
+{
+        uint8_t type = 0;
+
+        return dwarf_cu_info(unit->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 ||
+               type == DW_UT_skeleton;
+}
+
+bool dwarf_file_shareable(const struct dwarf_file *file)
+{
+        Dwarf_Die unit;
+
+        if (!file->image.made || (file->alt && !file->alt_image.made))
+                return false;
+        for (size_t i = 0; i < file->unit_count; i++)
+                if (dwarf_offdie(file->dwarf, file->units[i].die_offset, &unit) &&
+                    is_split(&unit))
+                        return false;
+        return true;
+}
+
+static int share(struct debug_image *copy, const struct debug_image *image, Dwarf **dwarf,
+                 struct dwarf_bytes *strings)
+{
+        if (debug_image_share(copy, image) < 0)
+                return -ENOMEM;
+        find_strings(copy->elf, strings);
+        *dwarf = dwarf_begin_elf(copy->elf, DWARF_C_READ, NULL);
+        return *dwarf ? 0 : -ENOMEM;
+}
+
+int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file)
+{
+        *copy =
+            (struct dwarf_file){.source = file->source,
+                                .lines = file->lines,
+                                .units = malloc(file->unit_count * sizeof(*file->units)),
+                                .unit_count = file->unit_count,
+                                .budget = file->budget};
+        int error = copy->units
+                        ? share(&copy->image, &file->image, &copy->dwarf, copy->strings)
+                        : -ENOMEM;
+
+        if (!error && file->alt)
+                error = share(&copy->alt_image, &file->alt_image, &copy->alt,
+                              copy->strings + 4);
+        if (error) {
+                dwarf_file_close(copy);
+                return -ENOMEM;
+        }
+        memcpy(copy->units, file->units, file->unit_count * sizeof(*file->units));
+        if (copy->alt)
+                dwarf_setalt(copy->dwarf, copy->alt);
+        return 0;
+}
+
 bool die_spend(struct dwarf_file *file, uint64_t work)
 {
         if (file->budget < work) {

@@ -75,6 +75,12 @@ struct dwarf_file {
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt, bool with_locations);
 void dwarf_file_close(struct dwarf_file *dwarf);
+/* Whether other threads can have readers of their own: all of it is in memory, and in one
+ * file. */
+bool dwarf_file_shareable(const struct dwarf_file *file);
+/* Opens such a reader of FILE, which must stay open and which its own threads only read;
+ * with FILE's budget. 0 or -ENOMEM. */
+int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file);
 /* Lets go of what was only kept for a while. */
 void dwarf_file_forget(struct dwarf_file *dwarf);
 

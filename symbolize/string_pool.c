@@ -78,6 +78,11 @@ int string_pool_failed(const struct string_pool *pool)
         return pool->error;
 }
 
+size_t string_pool_count(const struct string_pool *pool)
+{
+        return pool->count;
+}
+
 const char *string_pool_text(const struct string_pool *pool, uint32_t id)
 {
         return id ? pool->texts[id - 1] : NULL;

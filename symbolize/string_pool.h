@@ -3,6 +3,7 @@
 #ifndef MEMLAG_SYMBOLIZE_STRING_POOL_H
 #define MEMLAG_SYMBOLIZE_STRING_POOL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct string_pool;
@@ -16,6 +17,8 @@ void string_pool_free(struct string_pool *pool);
 uint32_t string_pool_put(struct string_pool *pool, const char *text);
 int string_pool_failed(const struct string_pool *pool);
 
+/* How many there are: numbers go from 1 to that. */
+size_t string_pool_count(const struct string_pool *pool);
 /* The text of ID, owned by the pool; NULL for 0. */
 const char *string_pool_text(const struct string_pool *pool, uint32_t id);
 

@@ -136,7 +136,7 @@ static void every_way_of_packing_is_read(void **state)
         unpacks(&(struct header){".zdebug_info", 0, BYTES});
 }
 
-static void what_is_not_packed_is_left_where_it_is(void **state)
+static void what_is_not_packed_is_copied(void **state)
 {
         const struct header header = {".other", ELFCOMPRESS_ZLIB, BYTES};
         struct elf_file file;
@@ -144,10 +144,50 @@ static void what_is_not_packed_is_left_where_it_is(void **state)
 
         (void)state;
         assert_int_equal(open_with(&header, 0, &image, &file), 0);
-        assert_ptr_equal(image.elf, file.elf);
-        assert_null(image.bytes);
+        assert_true(image.made);
+        elf_file_close(&file);
+        assert_contents(image.elf, ".debug_str");
         debug_image_close(&image);
-        assert_contents(file.elf, ".debug_str");
+}
+
+/* Its machine is at the same place in all ELF files. */
+static void of_another_processor_it_is_left_where_it_is(void **state)
+{
+        const struct header header = {".other", ELFCOMPRESS_ZLIB, BYTES};
+        const Elf64_Half machine = EM_AARCH64;
+        struct elf_file file;
+        struct debug_image image;
+
+        (void)state;
+        make_file(&file, &header, 0);
+        int fd = dup(file.fd);
+
+        elf_file_close(&file);
+        assert_int_equal(
+            pwrite(fd, &machine, sizeof(machine), offsetof(Elf64_Ehdr, e_machine)),
+            sizeof(machine));
+        assert_int_equal(elf_file_open_fd(&file, fd), 0);
+        assert_int_equal(debug_image_open(&image, &file, true), 0);
+        assert_false(image.made);
+        assert_ptr_equal(image.elf, file.elf);
+        debug_image_close(&image);
+        elf_file_close(&file);
+}
+
+static void a_reader_of_its_own_reads_the_same(void **state)
+{
+        const struct header header = {".debug_info", ELFCOMPRESS_ZLIB, BYTES};
+        struct elf_file file;
+        struct debug_image image, copy;
+
+        (void)state;
+        assert_int_equal(open_with(&header, 0, &image, &file), 0);
+        assert_int_equal(debug_image_share(&copy, &image), 0);
+        assert_ptr_not_equal(copy.elf, image.elf);
+        assert_contents(copy.elf, ".debug_info");
+        debug_image_close(&copy);
+        assert_contents(image.elf, ".debug_info");
+        debug_image_close(&image);
         elf_file_close(&file);
 }
 
@@ -199,7 +239,9 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(every_way_of_packing_is_read),
-            cmocka_unit_test(what_is_not_packed_is_left_where_it_is),
+            cmocka_unit_test(what_is_not_packed_is_copied),
+            cmocka_unit_test(of_another_processor_it_is_left_where_it_is),
+            cmocka_unit_test(a_reader_of_its_own_reads_the_same),
             cmocka_unit_test(locations_can_be_left_out),
             cmocka_unit_test(claims_are_checked_before_memory_is_taken),
         };

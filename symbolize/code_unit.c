@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of a unit that have any of the addresses are read once, made into a flat
+ * map, asked, and forgotten. */
+#include "code_unit.h"
+
+#include <errno.h>
+
+#include "array.h"
+#include "die_walk.h"
+#include "name.h"
+#include "path.h"
+
+/* A function, or a function inlined into NODE number outer. */
+struct node {
+        Dwarf_Die die;
+        uint32_t outer; /* index + 1; 0: not inlined */
+        uint32_t name;
+        bool named;
+        bool local; /* of a class inside a function */
+};
+
+/* What the walk passes from an entry to those in it: the innermost function with code
+ * that is asked about, as node.outer, and whether it is inside a function at all. */
+#define INSIDE_FUNCTION UINT32_C(0x80000000)
+
+struct unit {
+        const struct code_reader *with;
+        const struct code_question *asked; /* by address */
+        size_t asked_count;
+        Dwarf_Die die;
+        const char *directory;
+        struct line_table lines;
+        uint32_t *files;      /* names of the table's files, once asked for; 0: not yet */
+        bool has_split_files; /* entries mean these, not those of the table */
+        Dwarf_Files *split_files;
+        size_t split_file_count;
+        struct line_answer *answers; /* of the places, by address */
+        struct node *nodes;
+        size_t node_count;
+        size_t node_capacity;
+        struct range_map functions; /* value: index in nodes */
+        bool no_memory;             /* for some name */
+};
+
+/* ---- ranges ---- */
+
+struct range_target {
+        const struct unit *unit;
+        struct range_map *map;
+        uint32_t value;
+};
+
+/* Whether any of the unit's addresses is from LOW up to HIGH. */
+static bool is_asked(const struct unit *unit, uint64_t low, uint64_t high)
+{
+        size_t from = 0, to = unit->asked_count;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+
+                if (unit->asked[middle].place->vaddr < low)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from < unit->asked_count && unit->asked[from].place->vaddr < high;
+}
+
+/* Functions that the linker dropped keep entries, with addresses where no code is. */
+static int add_code_range(void *context, uint64_t low, uint64_t high)
+{
+        const struct range_target *target = context;
+
+        return elf_file_has_code(target->unit->with->file, low)
+                   ? range_map_add(target->map, low, high, target->value)
+                   : 0;
+}
+
+static int add_asked_range(void *context, uint64_t low, uint64_t high)
+{
+        const struct range_target *target = context;
+
+        return is_asked(target->unit, low, high) ? add_code_range(context, low, high) : 0;
+}
+
+/* ---- the functions of one unit ---- */
+
+/* Adds the ranges with addresses that are asked about. */
+static int add_ranges(struct unit *unit, struct die_entry *entry, uint32_t node)
+{
+        struct range_target target = {unit, &unit->functions, node};
+        int error =
+            entry->place.has_range
+                ? add_asked_range(&target, entry->place.low, entry->place.high)
+                : die_ranges(unit->with->dwarf, &entry->die, add_asked_range, &target);
+
+        return error == -ENOMEM ? error : 0;
+}
+
+/* 1 when any of its addresses is asked about: *VALUE is for the entries in it. */
+static int add_function(struct unit *unit, struct die_entry *entry, bool inlined,
+                        uint32_t parent, uint32_t *value)
+{
+        size_t before = unit->functions.count, index = unit->node_count;
+
+        if (index >= INSIDE_FUNCTION - 1 ||
+            array_reserve(&unit->nodes, &unit->node_capacity, index,
+                          sizeof(*unit->nodes)) < 0 ||
+            add_ranges(unit, entry, (uint32_t)index) < 0)
+                return -ENOMEM;
+        if (unit->functions.count == before)
+                return 0;
+        unit->nodes[unit->node_count++] =
+            (struct node){.die = entry->die,
+                          .outer = inlined ? parent & ~INSIDE_FUNCTION : 0,
+                          .local = !inlined && (parent & INSIDE_FUNCTION)};
+        *value = ((uint32_t)index + 1) | INSIDE_FUNCTION;
+        return 1;
+}
+
+static int visit_function(void *context, struct die_entry *entry, uint32_t parent,
+                          uint32_t *value)
+{
+        struct unit *unit = context;
+        int error;
+
+        switch (entry->tag) {
+        case DW_TAG_subprogram: /* whatever its own code, it may hold a local class's */
+                *value = INSIDE_FUNCTION;
+                error =
+                    entry->has_code ? add_function(unit, entry, false, parent, value) : 0;
+                return error < 0 ? error : 1;
+        case DW_TAG_inlined_subroutine: /* lies in what it is inlined into */
+                if (!entry->has_code)
+                        return 1;
+                return parent == INSIDE_FUNCTION
+                           ? 0
+                           : add_function(unit, entry, true, parent, value);
+        case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+        case DW_TAG_enumeration_type:
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_lexical_block:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+                return 1;
+        default:
+                return 0;
+        }
+}
+
+/* The table of lines, and of the files that entries mean. */
+static int open_lines(struct unit *unit, Dwarf_Die *entries)
+{
+        int error = die_line_table(unit->with->dwarf, &unit->die, &unit->lines);
+
+        unit->has_split_files =
+            entries->cu != unit->die.cu && die_has_files(unit->with->dwarf, entries);
+        if (unit->has_split_files &&
+            dwarf_getsrcfiles(entries, &unit->split_files, &unit->split_file_count) != 0)
+                unit->split_file_count = 0;
+        return error == -ENOMEM ? error : 0;
+}
+
+static int open_unit(struct unit *unit, size_t number)
+{
+        struct dwarf_file *dwarf = unit->with->dwarf;
+        uint64_t language;
+        Dwarf_Die entries;
+
+        if (!die_open_unit(dwarf, number, &unit->die, &entries))
+                return 0;
+        if (open_lines(unit, &entries) < 0)
+                return -ENOMEM;
+        unit->directory = die_string(dwarf, &unit->die, DW_AT_comp_dir);
+        /* The assembler makes an entry of any one of a function's names. */
+        if (die_number(dwarf, &entries, DW_AT_language, &language) &&
+            language == DW_LANG_Mips_Assembler)
+                return 0;
+        if (die_walk(dwarf, &entries, visit_function, unit) == -ENOMEM)
+                return -ENOMEM;
+        return range_map_build(&unit->functions);
+}
+
+/* ---- answers ---- */
+
+static char *join(struct unit *unit, const char *directory, const char *path)
+{
+        char *joined = path_join(directory, path);
+
+        unit->no_memory |= !joined;
+        return joined;
+}
+
+static uint32_t put_path(struct unit *unit, const char *path)
+{
+        char *full = path ? join(unit, unit->directory, path) : NULL;
+        uint32_t id = string_pool_put(unit->with->names, full);
+
+        free(full);
+        return id;
+}
+
+/* The name of the file of that number in the table of lines. */
+static uint32_t put_line_file(struct unit *unit, uint64_t number)
+{
+        if (number >= unit->lines.file_count || !unit->lines.files[number].name)
+                return 0;
+        if (!unit->files[number]) {
+                const struct line_file *file = &unit->lines.files[number];
+                char *path = join(unit, file->directory, file->name);
+
+                unit->files[number] = put_path(unit, path);
+                free(path);
+        }
+        return unit->files[number];
+}
+
+/* That which entries mean by it. */
+static uint32_t put_file_number(struct unit *unit, uint64_t number)
+{
+        if (!unit->has_split_files)
+                return put_line_file(unit, number);
+        return number < unit->split_file_count
+                   ? put_path(unit, dwarf_filesrc(unit->split_files, number, NULL, NULL))
+                   : 0;
+}
+
+uint32_t code_symbol_name(const struct code_reader *reader, uint64_t vaddr)
+{
+        const struct symbol *symbol = symbol_table_function(reader->symbols, vaddr);
+
+        return symbol ? name_put_symbol(reader->names, symbol->name) : 0;
+}
+
+/* Whether DIE is the code of an entry in another compilation unit, as optimisation at
+ * link time by gcc leaves it; the units that dwz makes are partial ones. */
+static bool linked_elsewhere(const struct unit *unit, Dwarf_Die *die)
+{
+        Dwarf_Die origin, other;
+
+        return die_reference(unit->with->dwarf, die, DW_AT_abstract_origin, &origin) &&
+               origin.cu != die->cu && dwarf_diecu(&origin, &other, NULL, NULL) &&
+               dwarf_tag(&other) == DW_TAG_compile_unit;
+}
+
+/* Lambdas and what else is local to a function have no name for linking in their entry,
+ * but one in the symbol table, which says where they belong
+ * ("f()::{lambda()#1}::operator()"). */
+static uint32_t local_name(struct unit *unit, uint64_t vaddr)
+{
+        const struct symbol *symbol = symbol_table_function(unit->with->symbols, vaddr);
+
+        return symbol && name_mangled(symbol->name)
+                   ? name_put_part(unit->with->names, symbol->name)
+                   : 0;
+}
+
+static uint32_t node_name(struct unit *unit, struct node *node, uint64_t vaddr)
+{
+        const char *name;
+
+        if (node->named)
+                return node->name;
+        if ((node->local || (!node->outer && linked_elsewhere(unit, &node->die))) &&
+            !die_linkage_name(unit->with->dwarf, &node->die))
+                node->name = local_name(unit, vaddr);
+        if (!node->name && (name = die_name(unit->with->dwarf, &node->die)) != NULL)
+                node->name = name_put_linkage(unit->with->names, name);
+        node->named = true;
+        return node->name;
+}
+
+static int add_frame(struct unit *unit, struct code_place *place, uint32_t index)
+{
+        struct node *node = &unit->nodes[index];
+        struct code_frame frame = {.function = node_name(unit, node, place->vaddr)};
+        uint64_t number;
+
+        if (array_reserve(&unit->with->frames->items, &unit->with->frames->capacity,
+                          unit->with->frames->count,
+                          sizeof(*unit->with->frames->items)) < 0)
+                return -ENOMEM;
+        if (node->outer) {
+                if (die_number(unit->with->dwarf, &node->die, DW_AT_call_line, &number) &&
+                    number <= INT32_MAX)
+                        frame.call_line = (uint32_t)number;
+                if (frame.call_line &&
+                    die_number(unit->with->dwarf, &node->die, DW_AT_call_file, &number))
+                        frame.call_file = put_file_number(unit, number);
+        } else {
+                place->function_die = node->die;
+                if (!frame.function)
+                        frame.function = code_symbol_name(unit->with, place->vaddr);
+        }
+        unit->with->frames->items[unit->with->frames->count++] = frame;
+        place->frame_count++;
+        return 0;
+}
+
+static int find_function(struct unit *unit, struct code_place *place)
+{
+        const struct range *range = range_map_find(&unit->functions, place->vaddr);
+        int error = 0;
+
+        if (!range)
+                return 0;
+        place->first_frame = unit->with->frames->count;
+        for (uint32_t at = range->value + 1; at && !error; at = unit->nodes[at - 1].outer)
+                error = add_frame(unit, place, at - 1);
+        if (error)
+                return error;
+        place->function = unit->with->frames->items[place->first_frame].function;
+        if (place->frame_count == 1) { /* the function itself: no need for a chain */
+                unit->with->frames->count--;
+                place->frame_count = 0;
+        }
+        return 0;
+}
+
+/* The lines of all places of the unit. 0 or -ENOMEM. */
+static int find_lines(struct unit *unit)
+{
+        unit->answers = calloc(unit->asked_count, sizeof(*unit->answers));
+        if (!unit->answers)
+                return -ENOMEM;
+        for (size_t i = 0; i < unit->asked_count; i++)
+                unit->answers[i].vaddr = unit->asked[i].place->vaddr;
+        if (line_table_find(&unit->lines, unit->answers, unit->asked_count,
+                            &unit->with->dwarf->budget) < 0)
+                return -ENOMEM;
+        unit->files = calloc(unit->lines.file_count + 1, sizeof(*unit->files));
+        if (!unit->files)
+                return -ENOMEM;
+        for (size_t i = 0; i < unit->asked_count; i++) {
+                const struct line_answer *answer = &unit->answers[i];
+                struct code_place *place = unit->asked[i].place;
+
+                if (answer->found && answer->line > 0)
+                        place->file = put_line_file(unit, answer->file);
+                place->line = place->file ? answer->line : 0;
+        }
+        return 0;
+}
+
+int code_unit_find(const struct code_reader *reader, const struct code_question *asked,
+                   size_t count)
+{
+        struct unit unit = {.with = reader, .asked = asked, .asked_count = count};
+        int error = open_unit(&unit, asked->unit);
+
+        if (!error)
+                error = find_lines(&unit);
+        for (size_t i = 0; i < count && !error; i++)
+                error = find_function(&unit, asked[i].place);
+        range_map_free(&unit.functions);
+        line_table_free(&unit.lines);
+        free(unit.files);
+        free(unit.answers);
+        free(unit.nodes);
+        if (!error && unit.no_memory)
+                error = -ENOMEM;
+        return error ? error : string_pool_failed(reader->names);
+}
