@@ -16,12 +16,13 @@
 /* Linux refuses programs whose program headers take more than 64 KiB. */
 enum { SEGMENT_LIMIT = 65536 / sizeof(Elf64_Phdr) };
 
-static void set_thread_bytes(struct elf_file *file, const GElf_Phdr *phdr)
+static void set_thread_memory(struct elf_file *file, const GElf_Phdr *phdr)
 {
         uint64_t align = phdr->p_align ? phdr->p_align : 1;
 
         if (phdr->p_memsz < ELF_THREAD_LIMIT / 2 && align < ELF_THREAD_LIMIT / 2)
                 file->thread_bytes = (phdr->p_memsz + align - 1) / align * align;
+        file->thread_vaddr = phdr->p_vaddr;
 }
 
 static int read_segments(struct elf_file *file)
@@ -36,7 +37,7 @@ static int read_segments(struct elf_file *file)
                 if (!gelf_getphdr(file->elf, (int)i, &phdr))
                         break;
                 if (phdr.p_type == PT_TLS)
-                        set_thread_bytes(file, &phdr);
+                        set_thread_memory(file, &phdr);
                 if (phdr.p_type != PT_LOAD ||
                     phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr ||
                     phdr.p_offset + phdr.p_filesz < phdr.p_offset)

@@ -47,6 +47,7 @@ struct elf_file {
         size_t segment_count;
         uint64_t
             thread_bytes; /* of the thread-local memory, up to its alignment; 0: none */
+        uint64_t thread_vaddr; /* of its first values */
         struct elf_section *sections;
         size_t section_count;
         struct range_map section_map; /* value: index in sections */

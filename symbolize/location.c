@@ -153,6 +153,16 @@ static int keep_single(void *context, const struct location *location)
         return 0;
 }
 
+/* For the offset of a variable in a split unit, gcc (12) has the linker write the address
+ * of its first value (R_X86_64_64 in place of R_X86_64_DTPOFF64). */
+static uint64_t thread_offset(const struct elf_file *file, uint64_t number)
+{
+        bool address = number >= file->thread_bytes && number >= file->thread_vaddr &&
+                       number - file->thread_vaddr < file->thread_bytes;
+
+        return address ? number - file->thread_vaddr : number;
+}
+
 bool location_fixed(Dwarf_Attribute *attribute, const struct elf_file *file,
                     uint64_t *vaddr)
 {
@@ -169,7 +179,7 @@ bool location_fixed(Dwarf_Attribute *attribute, const struct elf_file *file,
         if (single.count != 1 || single.location.part_offset_bytes != 0)
                 return false;
         if (single.location.kind == LOCATION_THREAD) {
-                *vaddr += ELF_THREAD_LOCAL;
+                *vaddr = thread_offset(file, *vaddr) + ELF_THREAD_LOCAL;
                 return elf_thread_local(*vaddr);
         }
         return single.location.kind == LOCATION_ADDRESS &&

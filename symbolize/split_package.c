@@ -37,7 +37,9 @@ static bool read_index(struct split_bytes bytes, struct split_index *index)
         uint64_t slots = index->slot_count, columns = index->column_count;
         uint64_t table = index->unit_count * columns * 4;
 
-        if ((index->version != 2 && index->version != 5) || columns > 16)
+        /* Each unit has a slot, so that the slots' bytes bound both. */
+        if ((index->version != 2 && index->version != 5) || columns > 16 ||
+            index->unit_count > index->slot_count)
                 return false;
         index->signatures = split_slice(bytes, 16, slots * 8);
         index->rows = split_slice(bytes, 16 + slots * 8, slots * 4);

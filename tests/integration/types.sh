@@ -101,7 +101,7 @@ separate cxx_units
 measure cxx_units
 build c_split gcc program.c -gsplit-dwarf
 separate c_split
-measure c_split 85
+measure c_split
 build cxx_split_units g++ program.cc -gsplit-dwarf -fdebug-types-section
 readelf -SW cxx_split_units-program.dwo | grep -c '\.debug_info\.dwo' >sections
 [ "$(cat sections)" -gt 1 ] || fail "no units of types in the split file"
