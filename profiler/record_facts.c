@@ -39,6 +39,16 @@ static int set_command(struct db *db, const struct record_options *options,
                    : db_run_set_text(db, "command", target, diag);
 }
 
+/* The wall clock, in whole seconds, under KEY. */
+static int set_now(struct db *db, const char *key, struct diag *diag)
+{
+        char text[sizeof("2000-01-01T00:00:00Z")];
+        time_t now = time(NULL);
+        struct tm utc;
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+        return db_run_set_text(db, key, text, diag);
+}
+
 static int set_system(struct db *db, struct diag *diag)
 {
         struct utsname system;
@@ -47,13 +57,9 @@ static int set_system(struct db *db, struct diag *diag)
                     sizeof(system.machine)];
         snprintf(kernel, sizeof(kernel), "%s %s %s", system.sysname, system.release,
                  system.machine);
-        char start[sizeof("2000-01-01T00:00:00Z")];
-        time_t now = time(NULL);
-        struct tm utc;
-        strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
         int rc = db_run_set_text(db, "kernel", kernel, diag);
         if (rc == 0)
-                rc = db_run_set_text(db, "start", start, diag);
+                rc = set_now(db, "start", diag);
         return rc == 0 ? db_run_set_text(db, "memlag_version", MEMLAG_VERSION, diag) : rc;
 }
 
@@ -140,6 +146,8 @@ int record_facts_end(struct db *db, const struct sink *sink, const struct launch
                      bool failed, struct diag *diag)
 {
         int rc = db_run_set_int(db, "duration_ns", sink_latest_ns(sink), diag);
+        if (rc == 0)
+                rc = set_now(db, "end", diag);
         if (rc == 0 && end)
                 rc = db_run_set_int(db, end->signalled ? "signal" : "exit_status",
                                     end->status, diag);

@@ -87,17 +87,26 @@ static bool believed(const struct stat *status)
                status->st_size <= LIST_MAX_BYTES;
 }
 
-int perf_map_read(int64_t pid, int64_t begun_s, struct range_map *map,
-                  struct string_pool *names, struct looked_for *looked_for, bool *older)
+static enum perf_map_owner owner_of(const struct perf_map_process *process,
+                                    const struct stat *status)
+{
+        return status->st_mtim.tv_sec < process->begun_s   ? PERF_MAP_OF_EARLIER
+               : status->st_mtim.tv_sec > process->ended_s ? PERF_MAP_OF_LATER
+                                                           : PERF_MAP_OWN;
+}
+
+int perf_map_read(const struct perf_map_process *process, struct range_map *map,
+                  struct string_pool *names, struct looked_for *looked_for,
+                  enum perf_map_owner *owner)
 {
         char path[64];
         struct stat status;
         size_t bytes;
 
-        snprintf(path, sizeof(path), "/tmp/perf-%" PRId64 ".map", pid);
+        snprintf(path, sizeof(path), "/tmp/perf-%" PRId64 ".map", process->pid);
         int error = looked_for_add(looked_for, path);
 
-        *older = false;
+        *owner = PERF_MAP_OWN;
         if (error)
                 return error;
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
@@ -106,8 +115,9 @@ int perf_map_read(int64_t pid, int64_t begun_s, struct range_map *map,
                 return 0;
         bool is_list = fstat(fd, &status) == 0 && believed(&status);
 
-        *older = is_list && status.st_mtim.tv_sec < begun_s;
-        if (is_list && !*older) {
+        if (is_list)
+                *owner = owner_of(process, &status);
+        if (is_list && *owner == PERF_MAP_OWN) {
                 char *text = read_all(fd, (size_t)status.st_size, &bytes);
 
                 error = text ? perf_map_parse(text, bytes, map, names) : -ENOMEM;

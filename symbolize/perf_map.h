@@ -16,11 +16,21 @@
 int perf_map_parse(const char *text, size_t bytes, struct range_map *map,
                    struct string_pool *names);
 
-/* Reads the list of process PID, when there is one that belongs to this user or root and
- * was written to since BEGUN_S, when the process began (seconds since 1970; INT64_MIN:
- * not known): an older one is of an earlier process of this number, which *OLDER tells.
- * Without one MAP stays empty. Notes its path in LOOKED_FOR. 0 or -ENOMEM. */
-int perf_map_read(int64_t pid, int64_t begun_s, struct range_map *map,
-                  struct string_pool *names, struct looked_for *looked_for, bool *older);
+/* A process, and when it ran, in seconds since 1970. */
+struct perf_map_process {
+        int64_t pid;
+        int64_t begun_s; /* it began no earlier; INT64_MIN: not known */
+        int64_t ended_s; /* it ended no later; INT64_MAX: not known */
+};
+
+/* Whose list it is, by when it was last written to. */
+enum perf_map_owner { PERF_MAP_OWN, PERF_MAP_OF_EARLIER, PERF_MAP_OF_LATER };
+
+/* Reads the list of PROCESS, when there is one that belongs to this user or root and that
+ * no other process of this number has written, which *OWNER tells. Without one MAP stays
+ * empty. Notes its path in LOOKED_FOR. 0 or -ENOMEM. */
+int perf_map_read(const struct perf_map_process *process, struct range_map *map,
+                  struct string_pool *names, struct looked_for *looked_for,
+                  enum perf_map_owner *owner);
 
 #endif

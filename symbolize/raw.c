@@ -108,11 +108,13 @@ static int read_process(struct reader *reader, sqlite3_stmt *row)
         if (array_reserve(&raw->processes, &reader->capacity, raw->process_count,
                           sizeof(*raw->processes)) < 0)
                 return no_memory(reader);
-        bool known = sqlite3_column_type(row, 2) != SQLITE_NULL;
+        bool begun = sqlite3_column_type(row, 2) != SQLITE_NULL;
+        bool ended = sqlite3_column_type(row, 3) != SQLITE_NULL;
 
         raw->processes[raw->process_count++] = (struct raw_process){
             .pid = sqlite3_column_int64(row, 1),
-            .begun_s = known ? sqlite3_column_int64(row, 2) : INT64_MIN};
+            .begun_s = begun ? sqlite3_column_int64(row, 2) : INT64_MIN,
+            .ended_s = ended ? sqlite3_column_int64(row, 3) : INT64_MAX};
         return 0;
 }
 
@@ -276,13 +278,21 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
                 const char *sql;
                 read_row *read;
         } tables[] = {
-            /* When one began that was there before the run (start_ns is 0) is not known.
-             * Modelled time is no wall clock. */
-            {"SELECT process_id, pid, CASE"
-             " WHEN (SELECT value FROM run WHERE key = 'numbers') = 'modelled' THEN began"
-             " WHEN start_ns > 0 THEN began + start_ns / 1000000000 END"
-             " FROM process, (SELECT CAST(strftime('%s', (SELECT value FROM run"
-             " WHERE key = 'start')) AS INTEGER) AS began) ORDER BY process_id",
+            /* When one began that was there before the run (start_ns is 0) is not known,
+             * nor when one ended that outlived it. Modelled time is no wall clock: that
+             * of the run stands for it. The wall clock is noted in whole seconds. */
+            {"SELECT process_id, pid,"
+             " CASE WHEN modelled THEN began"
+             " WHEN start_ns > 0 THEN began + start_ns / 1000000000 END,"
+             " CASE WHEN end_ns IS NULL THEN NULL WHEN modelled THEN ended + 1"
+             " ELSE began + end_ns / 1000000000 + 2 END"
+             " FROM process, (SELECT"
+             " CAST(strftime('%s', max(value) FILTER (WHERE key = 'start')) AS INTEGER)"
+             " AS began,"
+             " CAST(strftime('%s', max(value) FILTER (WHERE key = 'end')) AS INTEGER)"
+             " AS ended,"
+             " max(key = 'numbers' AND value = 'modelled') AS modelled FROM run)"
+             " ORDER BY process_id",
              read_process},
             {"SELECT thread_id, process_id, tid, address FROM thread"
              " LEFT JOIN thread_pointer USING (thread_id) ORDER BY thread_id",

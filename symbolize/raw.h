@@ -27,6 +27,7 @@ struct raw_period {
 struct raw_process {
         int64_t pid;
         int64_t begun_s; /* it began no earlier, since 1970; INT64_MIN: not known */
+        int64_t ended_s; /* it ended no later; INT64_MAX: not known */
 };
 
 struct raw_thread {

@@ -28,7 +28,7 @@ struct stage {
         struct name_sources sources;
         struct looked_for looked_for;
         struct debuginfod *debuginfod;
-        int64_t older_perf_maps; /* lists of code that earlier processes have left */
+        int64_t perf_maps[PERF_MAP_OF_LATER + 1]; /* lists of code, by their owners */
 };
 
 /* The places, their accesses and the variables of one module, as lists of pointers. */
@@ -243,13 +243,13 @@ static void name_made_code(struct stage *stage, uint32_t process,
 static int read_perf_map(struct stage *stage, uint32_t process, struct range_map *made)
 {
         const struct raw_process *raw = &stage->raw.processes[process];
-        bool older = false;
-        int error = stage->files.symfs
-                        ? 0
-                        : perf_map_read(raw->pid, raw->begun_s, made, stage->names,
-                                        &stage->looked_for, &older);
+        const struct perf_map_process owner = {raw->pid, raw->begun_s, raw->ended_s};
+        enum perf_map_owner found = PERF_MAP_OWN;
+        int error = stage->files.symfs ? 0
+                                       : perf_map_read(&owner, made, stage->names,
+                                                       &stage->looked_for, &found);
 
-        stage->older_perf_maps += older;
+        stage->perf_maps[found]++;
         return error;
 }
 
@@ -314,8 +314,12 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
         int error = result_write(&from, db, diag);
 
         if (!error)
-                error = db_ledger_set(db, "symbolize", "perf maps of earlier processes",
-                                      stage->older_perf_maps, "files", diag);
+                error =
+                    db_ledger_set(db, "symbolize", "perf maps of earlier processes",
+                                  stage->perf_maps[PERF_MAP_OF_EARLIER], "files", diag);
+        if (!error)
+                error = db_ledger_set(db, "symbolize", "perf maps of later processes",
+                                      stage->perf_maps[PERF_MAP_OF_LATER], "files", diag);
         if (!error)
                 error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
         return error ? error : db_exec(db, "COMMIT", diag);

@@ -45,8 +45,11 @@ trap 'rm -f "$list"' EXIT
 samples=$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'made to chase'")
 [ "$samples" -gt 300 ] || fail "$samples samples in the code that was made"
 
-# A list that has changed since is read again, one that has not is not.
+# A list that has changed since is read again, one that has not is not. It has the time of
+# the run: what is written later is another process's.
+began=$(sqlite3 t.db "SELECT strftime('%s', value) FROM run WHERE key = 'start'")
 sed -i 's/made to chase/made again/' "$list"
+touch -d "@$began" "$list"
 "$MEMLAG" symbolize t.db
 [ "$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'made again'")" = \
         "$samples" ] || fail "a changed list was not noticed"
@@ -55,27 +58,38 @@ sqlite3 t.db "UPDATE location SET function = 'kept' WHERE function = 'made again
 [ "$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'kept'")" = \
         "$samples" ] || fail "a second run has named everything again"
 
-# One that an earlier process of this number has left is not believed, and that is said:
-# one that is older than the run, or, where time is real, than the process.
-older="SELECT total(value) FROM ledger WHERE kind = 'perf maps of earlier processes'"
-began=$(sqlite3 t.db "SELECT strftime('%s', value) FROM run WHERE key = 'start'")
+# One of another process of this number is not believed, and that is said: one that is
+# older than the run, or, where time is real, than the process; one that was written to
+# after the run, or after the process had ended.
+ended=$(sqlite3 t.db "SELECT strftime('%s', value) FROM run WHERE key = 'end'")
 cp t.db real.db
 sqlite3 real.db "UPDATE run SET value = 'measured' WHERE key = 'numbers';
-        UPDATE process SET start_ns = 10000000000"
-for case in "t.db -1 1.0" "t.db 0 0.0" "real.db 9 1.0" "real.db 10 0.0"; do
-        # shellcheck disable=SC2086 # three words
-        set -- $case
-        touch -d "@$((began + $2))" "$list"
+        UPDATE process SET start_ns = 10000000000, end_ns = 20000000000"
+others="SELECT group_concat(replace(kind, 'perf maps of ', '')) FROM ledger
+        WHERE kind LIKE 'perf maps of %' AND value = 1"
+# check DB TIME WHOSE: a list that was last written to at TIME is WHOSE; "": its own.
+check()
+{
+        touch -d "@$2" "$list"
         "$MEMLAG" symbolize "$1"
-        [ "$(sqlite3 "$1" "$older")" = "$3" ] || fail "the ledger is wrong for $case"
+        [ "$(sqlite3 "$1" "$others")" = "$3" ] ||
+                fail "$1, $2: the ledger says '$(sqlite3 "$1" "$others")', not '$3'"
         named=$(sqlite3 "$1" "SELECT count(*) FROM sample_view WHERE function = 'made again'")
-        [ "$3" = 1.0 ] && wanted=0 || wanted=$samples
-        [ "$named" = "$wanted" ] || fail "$named samples named by the list, $case"
-done
-sqlite3 real.db "UPDATE process SET start_ns = 0" # it was there before the run
-touch -d 2001-01-01 "$list"
-"$MEMLAG" symbolize real.db
-[ "$(sqlite3 real.db "$older")" = 0.0 ] || fail "when the process began is not known"
+        [ -z "$3" ] && wanted=$samples || wanted=0
+        [ "$named" = "$wanted" ] || fail "$1, $2: $named samples named by the list"
+}
+check t.db $((began - 1)) "earlier processes"
+check t.db "$began" ""
+check t.db "$ended" ""
+check t.db $((ended + 2)) "later processes"
+check real.db $((began + 9)) "earlier processes"
+check real.db $((began + 10)) ""
+check real.db $((began + 21)) ""
+check real.db $((began + 23)) "later processes"
+# It was there before the run, or outlived it.
+sqlite3 real.db "UPDATE process SET start_ns = 0, end_ns = NULL"
+check real.db 978307200 ""
+check real.db $((began + 100000)) ""
 
 # Another's list is not believed, and nothing waits for a FIFO.
 rm -f "$list"
