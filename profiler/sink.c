@@ -11,16 +11,15 @@
 #include "sink.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "build_id.h"
 #include "heap/live.h"
 #include "intern.h"
 #include "mapping_set.h"
-#include "validation.h"
+#include "sink_losses.h"
+#include "sink_modules.h"
+#include "sink_readings.h"
 
 /* A fork's child may be heard of only after its parent's end; so the state of the
  * images that ended last is kept. */
@@ -46,28 +45,14 @@ struct image {
         struct heap_live *heap;
 };
 
-/* A file that was mapped. */
-struct file {
-        int64_t module_id;
-        char *path;
-};
-
-struct loss {
-        char *kind;
-        char *unit;
-        uint64_t count;
-};
-
 struct sink {
         struct writer *writer;
         bool imported;
-        const char *const *unusable_counters; /* NULL-terminated; NULL: none */
-        struct context_intern *image_index;   /* (0, image key) → index + 1 */
-        struct context_intern *thread_index;  /* (image index, tid) → index + 1 */
-        struct context_intern *reading_index; /* (thread, counter) → end of the last */
-        struct intern *file_index;            /* a file's identity → index + 1 */
-        struct file *files;
-        size_t file_count;
+        struct sink_modules *modules;
+        struct sink_readings *readings;
+        struct sink_losses losses;
+        struct context_intern *image_index;  /* (0, image key) → index + 1 */
+        struct context_intern *thread_index; /* (image index, tid) → index + 1 */
         struct image *images;
         size_t image_count;
         size_t image_capacity;
@@ -77,8 +62,6 @@ struct sink {
         size_t ended[ENDED_IMAGES_KEPT]; /* index + 1 */
         size_t ended_next;
         struct heap_sites *sites;
-        struct loss *losses;
-        size_t loss_count;
         struct unhandled_instruction unhandled;
         int64_t latest_ns;
         uint64_t samples;
@@ -95,11 +78,11 @@ int sink_open(struct writer *writer, struct sink **result, struct diag *diag)
         sink->writer = writer;
         sink->image_index = context_intern_new();
         sink->thread_index = context_intern_new();
-        sink->reading_index = context_intern_new();
-        sink->file_index = intern_new();
+        sink->modules = sink_modules_new(writer);
+        sink->readings = sink_readings_new(writer);
         sink->sites = heap_sites_new();
-        if (!sink->image_index || !sink->thread_index || !sink->reading_index ||
-            !sink->file_index || !sink->sites) {
+        if (!sink->image_index || !sink->thread_index || !sink->modules ||
+            !sink->readings || !sink->sites) {
                 sink_close(sink);
                 return diag_no_memory(diag);
         }
@@ -110,6 +93,7 @@ int sink_open(struct writer *writer, struct sink **result, struct diag *diag)
 void sink_set_imported(struct sink *sink)
 {
         sink->imported = true;
+        sink_modules_set_imported(sink->modules);
 }
 
 static void forget_state(struct image *image)
@@ -125,21 +109,14 @@ void sink_close(struct sink *sink)
                 return;
         for (size_t i = 0; i < sink->image_count; i++)
                 forget_state(&sink->images[i]);
-        for (size_t i = 0; i < sink->loss_count; i++) {
-                free(sink->losses[i].kind);
-                free(sink->losses[i].unit);
-        }
-        for (size_t i = 0; i < sink->file_count; i++)
-                free(sink->files[i].path);
+        sink_modules_free(sink->modules);
+        sink_readings_free(sink->readings);
+        sink_losses_free(&sink->losses);
         context_intern_free(sink->image_index);
         context_intern_free(sink->thread_index);
-        context_intern_free(sink->reading_index);
-        intern_free(sink->file_index);
         heap_sites_free(sink->sites);
         free(sink->images);
         free(sink->threads);
-        free(sink->losses);
-        free(sink->files);
         free(sink);
 }
 
@@ -198,38 +175,13 @@ const struct unhandled_instruction *sink_unhandled_instruction(const struct sink
 
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit)
 {
-        for (size_t i = 0; i < sink->loss_count; i++) {
-                if (strcmp(sink->losses[i].kind, kind) == 0) {
-                        sink->losses[i].count += count;
-                        return 0;
-                }
-        }
-        struct loss *losses =
-            reallocarray(sink->losses, sink->loss_count + 1, sizeof(*losses));
-        if (!losses)
-                return -ENOMEM;
-        sink->losses = losses;
-        struct loss loss = {strdup(kind), strdup(unit), count};
-        if (!loss.kind || !loss.unit) {
-                free(loss.kind);
-                free(loss.unit);
-                return -ENOMEM;
-        }
-        losses[sink->loss_count++] = loss;
-        return 0;
+        return sink_losses_add(&sink->losses, kind, count, unit);
 }
 
 int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag)
 {
-        int rc = 0;
-        for (size_t i = 0; rc == 0 && i < sink->loss_count; i++) {
-                const struct loss *loss = &sink->losses[i];
-                int64_t value =
-                    loss->count > INT64_MAX ? INT64_MAX : (int64_t)loss->count;
-                rc = db_ledger_set(db, sink->imported ? "import" : "record", loss->kind,
-                                   value, loss->unit, diag);
-        }
-        return rc;
+        return sink_losses_write(&sink->losses, db, sink->imported ? "import" : "record",
+                                 diag);
 }
 
 /* ---- times ---- */
@@ -422,93 +374,6 @@ static struct mapping_listener listener_of(struct row_context *context)
         return (struct mapping_listener){mapping_ended, mapping_begun, context};
 }
 
-/* What tells a file from others, and from itself after a change. */
-struct file_identity {
-        uint64_t device, inode, size_bytes;
-        int64_t modified_s, modified_ns;
-};
-
-static struct file_identity identify(const char *path)
-{
-        struct file_identity identity = {0};
-        struct stat status;
-        if (stat(path, &status) == 0) {
-                identity.device = status.st_dev;
-                identity.inode = status.st_ino;
-                identity.size_bytes = (uint64_t)status.st_size;
-                identity.modified_s = status.st_mtim.tv_sec;
-                identity.modified_ns = status.st_mtim.tv_nsec;
-        }
-        return identity;
-}
-
-/* Reads a new file's build-id and gives it a row. */
-static int add_file(struct sink *sink, const char *path, struct diag *diag)
-{
-        struct file *files =
-            reallocarray(sink->files, sink->file_count + 1, sizeof(*files));
-        if (!files)
-                return diag_no_memory(diag);
-        sink->files = files;
-        struct file file = {.path = strdup(path)};
-        if (!file.path)
-                return diag_no_memory(diag);
-        uint8_t id[BUILD_ID_MAX_BYTES];
-        size_t length = build_id_read(path, id);
-        int rc = writer_module(sink->writer, path, id, length, &file.module_id, diag);
-        files[sink->file_count++] = file;
-        return rc;
-}
-
-static int module_of_file(struct sink *sink, const char *path, int64_t *module_id,
-                          struct diag *diag)
-{
-        struct file_identity identity = identify(path);
-        size_t path_size = strlen(path) + 1;
-        char *key = malloc(sizeof(identity) + path_size);
-        if (!key)
-                return diag_no_memory(diag);
-        memcpy(key, &identity, sizeof(identity));
-        memcpy(key + sizeof(identity), path, path_size);
-        int64_t *place =
-            intern_place(sink->file_index, key, sizeof(identity) + path_size);
-        free(key);
-        if (!place)
-                return diag_no_memory(diag);
-        int rc = 0;
-        if (*place == 0) {
-                rc = add_file(sink, path, diag);
-                *place = (int64_t)sink->file_count;
-        }
-        if (rc == 0)
-                *module_id = sink->files[*place - 1].module_id;
-        return rc;
-}
-
-/* A recording of this machine has its kernel's. That of a 32-bit process is another. */
-static int module_of_vdso(struct sink *sink, const struct event_mapping *event,
-                          int64_t *module_id, struct diag *diag)
-{
-        uint8_t id[BUILD_ID_MAX_BYTES];
-        bool own = !sink->imported && event->start_addr > UINT32_MAX;
-        size_t length = own ? build_id_read_vdso(id) : 0;
-        return writer_module(sink->writer, "[vdso]", id, length, module_id, diag);
-}
-
-static int module_of_mapping(struct sink *sink, const struct event_mapping *event,
-                             int64_t *module_id, struct diag *diag)
-{
-        *module_id = 0;
-        if (event->kind == MAPPING_VDSO)
-                return module_of_vdso(sink, event, module_id, diag);
-        if (!event->path || !*event->path)
-                return 0;
-        if (event->build_id_bytes || event->path[0] == '[' || sink->imported)
-                return writer_module(sink->writer, event->path, event->build_id,
-                                     event->build_id_bytes, module_id, diag);
-        return module_of_file(sink, event->path, module_id, diag);
-}
-
 /* A thread's stack may lie in a block that the program allocated for it, and be told with
  * the whole mapping that the block is part of. It is the block then, and no mapping. */
 static bool is_in_block(const struct image *image, const struct event_mapping *event)
@@ -533,7 +398,7 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
             .stack_tid = event->stack_tid,
         };
         memcpy(piece.protection, event->protection, sizeof(piece.protection));
-        rc = module_of_mapping(sink, event, &piece.module_id, diag);
+        rc = sink_modules_find(sink->modules, event, &piece.module_id, diag);
         if (rc < 0)
                 return rc;
         struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
@@ -845,44 +710,9 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
         return rc;
 }
 
-/* Whether the thread's reading of a counter that begins at START_NS follows the one
- * before, in *FOLLOWS; its end is noted then. */
-static int note_reading(struct sink *sink, int64_t thread_id, int64_t counter_id,
-                        int64_t start_ns, int64_t end_ns, bool *follows,
-                        struct diag *diag)
-{
-        struct context_node *node = context_intern_place(
-            sink->reading_index, (uint64_t)thread_id, (uint64_t)counter_id);
-        if (!node)
-                return diag_no_memory(diag);
-        *follows = end_ns > start_ns && (node->id == 0 || start_ns >= node->id);
-        if (*follows)
-                node->id = end_ns;
-        return 0;
-}
-
-static int write_reading(struct sink *sink, int64_t start_ns, int64_t end_ns,
-                         int64_t thread_id, const struct event_counter *counter,
-                         struct diag *diag)
-{
-        int64_t counter_id;
-        bool follows;
-        int rc = writer_counter(sink->writer, counter->name, counter->unit, NULL,
-                                &counter_id, diag);
-        if (rc == 0)
-                rc = note_reading(sink, thread_id, counter_id, start_ns, end_ns, &follows,
-                                  diag);
-        if (rc < 0)
-                return rc;
-        if (!follows)
-                return lose(sink, "counter readings out of order", "readings", diag);
-        return writer_reading(sink->writer, start_ns, end_ns, thread_id, counter_id,
-                              counter->value, diag);
-}
-
 void sink_set_unusable_counters(struct sink *sink, const char *const *names)
 {
-        sink->unusable_counters = names;
+        sink_readings_leave_out(sink->readings, names);
 }
 
 int sink_substitute(struct sink *sink, const char *name, const char *unit,
@@ -905,15 +735,16 @@ int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key
         if (rc < 0)
                 return rc;
         saw_time(sink, image, end_ns);
-        for (size_t i = 0; rc == 0 && i < count; i++)
-                if (!validation_lists(sink->unusable_counters, counters[i].name))
-                        rc = write_reading(sink, start_ns, end_ns, thread->thread_id,
-                                           &counters[i], diag);
+        uint64_t disordered;
+        rc = sink_readings_add(sink->readings, start_ns, end_ns, thread->thread_id,
+                               counters, count, &disordered, diag);
+        if (rc == 0 && disordered &&
+            sink_loss(sink, "counter readings out of order", disordered, "readings") < 0)
+                return diag_no_memory(diag);
         return rc;
 }
 
-/* ---- the rest -----------------------------------------------------------------------
- */
+/* ---- the rest ---- */
 
 int sink_machine(struct sink *sink, const char *key, double value, const char *unit,
                  const char *origin, struct diag *diag)
@@ -923,10 +754,7 @@ int sink_machine(struct sink *sink, const char *key, double value, const char *u
 
 const char *sink_module_path(const struct sink *sink, int64_t module_id)
 {
-        for (size_t i = 0; i < sink->file_count; i++)
-                if (sink->files[i].module_id == module_id)
-                        return sink->files[i].path;
-        return NULL;
+        return sink_modules_path(sink->modules, module_id);
 }
 
 bool sink_place(const struct sink *sink, image_key key, uint64_t addr,

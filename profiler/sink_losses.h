@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording misses, by kind, until it is written into the ledger. For the sink
+ * only. */
+#ifndef MEMLAG_SINK_LOSSES_H
+#define MEMLAG_SINK_LOSSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db.h"
+
+struct loss {
+        char *kind;
+        char *unit;
+        uint64_t count;
+};
+
+/* All zero: none. */
+struct sink_losses {
+        struct loss *items;
+        size_t count;
+};
+
+void sink_losses_free(struct sink_losses *losses);
+
+/* COUNT more of KIND. 0 or -ENOMEM. */
+int sink_losses_add(struct sink_losses *losses, const char *kind, uint64_t count,
+                    const char *unit);
+
+int sink_losses_write(const struct sink_losses *losses, struct db *db, const char *stage,
+                      struct diag *diag);
+
+#endif

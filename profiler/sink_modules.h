@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The modules of a recording: each file that was mapped, as it was then, has one row. For
+ * the sink only. */
+#ifndef MEMLAG_SINK_MODULES_H
+#define MEMLAG_SINK_MODULES_H
+
+#include "db.h"
+#include "source.h"
+
+struct sink_modules;
+
+/* WRITER must outlive them. NULL: no memory. */
+struct sink_modules *sink_modules_new(struct writer *writer);
+void sink_modules_free(struct sink_modules *modules);
+
+/* What is mapped was recorded before, maybe elsewhere: no file is looked at. */
+void sink_modules_set_imported(struct sink_modules *modules);
+
+/* The module that EVENT maps, 0 for none. A file that has changed since it was mapped
+ * before is another module. */
+int sink_modules_find(struct sink_modules *modules, const struct event_mapping *event,
+                      int64_t *module_id, struct diag *diag);
+
+/* The path of a module that was found by its file, or NULL; the modules own it. */
+const char *sink_modules_path(const struct sink_modules *modules, int64_t module_id);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The readings of counters, in the order of time for each thread and counter. For the
+ * sink only. */
+#ifndef MEMLAG_SINK_READINGS_H
+#define MEMLAG_SINK_READINGS_H
+
+#include "db.h"
+#include "source.h"
+
+struct sink_readings;
+
+/* WRITER must outlive them. NULL: no memory. */
+struct sink_readings *sink_readings_new(struct writer *writer);
+void sink_readings_free(struct sink_readings *readings);
+
+/* The counters of these names (NULL-terminated, or NULL), which outlive the readings, are
+ * left out. */
+void sink_readings_leave_out(struct sink_readings *readings, const char *const *names);
+
+/* One interval of a thread. *DISORDERED becomes the number of readings that were left out
+ * because they overlap the one before, or are of no time. */
+int sink_readings_add(struct sink_readings *readings, int64_t start_ns, int64_t end_ns,
+                      int64_t thread_id, const struct event_counter *counters,
+                      size_t count, uint64_t *disordered, struct diag *diag);
+
+#endif
