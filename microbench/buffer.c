@@ -48,8 +48,8 @@ int buffer_map(uint64_t bytes, enum buffer_pages pages, int node, struct buffer 
         if (addr == MAP_FAILED)
                 return diag_set(
                     diag, -errno,
-                    "cannot map %llu bytes of memory: %s; use a smaller size, or raise "
-                    "the limit of the address space ('ulimit -v')",
+                    "cannot map %llu bytes of memory: %s; less of it must be asked for, "
+                    "or the limit of the address space ('ulimit -v') be raised",
                     (unsigned long long)bytes, strerror(errno));
         uintptr_t aligned = (uintptr_t)addr;
         if (pages == PAGES_HUGE)

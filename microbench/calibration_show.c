@@ -14,6 +14,15 @@ static const char *text_of(const json_t *object, const char *key)
         return text ? text : "";
 }
 
+/* "-" for what is not known. */
+static void print_or_dash(double value, int width, int digits)
+{
+        if (value > 0)
+                printf(" %*.*f", width, digits, value);
+        else
+                printf(" %*s", width, "-");
+}
+
 static void show_levels(const json_t *document)
 {
         const json_t *levels =
@@ -22,16 +31,33 @@ static void show_levels(const json_t *document)
         json_t *level;
         printf("%-8s %14s %14s %10s %10s\n", "cache", "measured KiB", "reported KiB",
                "ns", "cycles");
-        json_array_foreach(levels, index, level) printf(
-            "L%-7.0f %14.0f %14.0f %10.2f %10.1f\n", calibration_number(level, "level"),
-            calibration_number(level, "size_bytes") / 1024,
-            calibration_number(level, "reported_bytes") / 1024,
-            calibration_number(level, "latency_ns"),
-            calibration_number(level, "latency_cycles"));
+        json_array_foreach(levels, index, level)
+        {
+                printf("L%-7.0f", calibration_number(level, "level"));
+                print_or_dash(calibration_number(level, "size_bytes") / 1024, 14, 0);
+                print_or_dash(calibration_number(level, "reported_bytes") / 1024, 14, 0);
+                print_or_dash(calibration_number(level, "latency_ns"), 10, 2);
+                print_or_dash(calibration_number(level, "latency_cycles"), 10, 1);
+                putchar('\n');
+        }
         json_array_foreach(json_object_get(document, "memory"), index, level) printf(
             "node %-3.0f %14s %14s %10.2f %10.1f\n", calibration_number(level, "node"),
             "-", "-", calibration_number(level, "latency_ns"),
             calibration_number(level, "latency_cycles"));
+        if (json_array_size(json_object_get(document, "memory")) == 0)
+                printf("%-8s %14s %14s %10s %10s\n", "memory", "-", "-", "-", "-");
+}
+
+static void show_tlb(const json_t *document)
+{
+        double walk_ns = calibration_number(document, "tlb.walk_ns");
+        if (isnan(walk_ns))
+                printf("TLB      -\n");
+        else
+                printf(
+                    "TLB      first level %.0f pages, second %.0f; a walk adds %.1f ns\n",
+                    calibration_number(document, "tlb.first_pages"),
+                    calibration_number(document, "tlb.second_pages"), walk_ns);
 }
 
 static void show_bandwidth(const json_t *document)
@@ -45,6 +71,8 @@ static void show_bandwidth(const json_t *document)
             "%-8.0f %14.1f %14.1f %14.1f\n", calibration_number(point, "threads"),
             calibration_number(point, "read_gbs"), calibration_number(point, "write_gbs"),
             calibration_number(point, "triad_gbs"));
+        if (json_array_size(json_object_get(bandwidth, "threads")) == 0)
+                printf("%-8s %14s %14s %14s\n", "-", "-", "-", "-");
         double saturating = calibration_number(bandwidth, "saturating_threads");
         if (saturating > 0)
                 printf("Saturated with %.0f thread%s.\n", saturating,
@@ -129,10 +157,7 @@ void calibration_show(const json_t *document)
                    text_of(condition, "meaning"));
         putchar('\n');
         show_levels(document);
-        printf("TLB      first level %.0f pages, second %.0f; a walk adds %.1f ns\n",
-               calibration_number(document, "tlb.first_pages"),
-               calibration_number(document, "tlb.second_pages"),
-               calibration_number(document, "tlb.walk_ns"));
+        show_tlb(document);
         show_bandwidth(document);
         show_loaded(document);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,9 @@ static const char prefetchers_suffix[] = ".prefetchers";
 /* More than this makes the result doubtful. */
 static const double ERROR_LIMIT = 0.05;
 
-/* From then on what is left is measured in a hurry, which is to end within 30 seconds, or
- * three minutes, on a busy machine too. */
-static const double QUICK_SECONDS = 15, FULL_SECONDS = 120;
+/* From then on only what has not been measured yet is, so that all ends within 30
+ * seconds, or three minutes, on a busy machine too. */
+static const double QUICK_SECONDS = 15, FULL_SECONDS = 140;
 
 enum key { KEY_QUICK = 256, KEY_SHOW, KEY_EXPORT, KEY_PICTURE };
 
@@ -96,35 +97,6 @@ static json_t *machine_json(const struct machine_identity *identity)
                          identity->is_virtual);
 }
 
-typedef json_t *survey_part(struct survey *survey, struct diag *diag);
-
-/* Puts each part's findings into DOCUMENT. When SECONDS are over, what is left is
- * measured in a hurry. */
-static int measure_parts(struct survey *survey, json_t *document, double seconds,
-                         struct diag *diag)
-{
-        /* A part may use the time until then, and what those before it have left. */
-        static const struct {
-                const char *key;
-                survey_part *measure;
-                double end; /* of all the time */
-        } parts[] = {
-            {"clocks", survey_clocks, 0.05}, {"caches", survey_caches, 0.4},
-            {"tlb", survey_tlb, 0.55},       {"memory", survey_memory, 0.6},
-            {"core", survey_core, 0.65},     {"bandwidth", survey_bandwidth, 0.8},
-            {"loaded", survey_loaded, 1},
-        };
-        double begin = clock_seconds();
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-                survey->end_seconds = begin + parts[i].end * seconds;
-                json_t *found = parts[i].measure(survey, diag);
-                if (!found)
-                        return -EIO;
-                json_object_set_new(document, parts[i].key, found);
-        }
-        return 0;
-}
-
 /* The same under load with the prefetchers off, where they can be switched: only then do
  * threads and delay set the bandwidth finely (H20). */
 static int measure_without_prefetching(struct survey *survey,
@@ -151,10 +123,7 @@ static int measure_without_prefetching(struct survey *survey,
                                reason.text);
                 return 0;
         }
-        json_t *loaded = survey_loaded(survey, diag);
-        int rc = loaded ? 0 : -EIO;
-        if (loaded)
-                json_object_set_new(document, "loaded_without_prefetching", loaded);
+        int rc = survey_run_loaded(survey, document, "loaded_without_prefetching", diag);
         int restored = prefetchers_restore(prefetchers, &reason);
         free(state);
         if (restored < 0) {
@@ -169,21 +138,21 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
         json_t *conditions = json_object_get(document, "conditions");
         if (survey->worst_error > ERROR_LIMIT)
                 conditions_add(conditions, "noisy",
-                               "the worst confidence interval is %.0f %% of its value on "
-                               "either side; repeat when the machine is quiet",
-                               100 * survey->worst_error);
+                               "the widest confidence interval, of %s, is %.0f %% of its "
+                               "value on either side; repeat when the machine is quiet",
+                               survey->worst_figure, 100 * survey->worst_error);
         if (survey->hurried > 0)
                 conditions_add(conditions, "out-of-time",
                                "%llu estimates had to do with a few rounds or were left "
                                "out, because the %.0f s for more were over: this machine "
                                "is busy, slow or large",
-                               (unsigned long long)survey->hurried,
-                               survey->quick ? QUICK_SECONDS : FULL_SECONDS);
+                               (unsigned long long)survey->hurried, survey->seconds);
         json_object_set_new(
             document, "noise",
-            json_pack("{s:f, s:I, s:I, s:I, s:I, s:f}", "worst_error",
-                      survey->worst_error, "rounds", (json_int_t)survey->rounds,
-                      "disturbed_rounds", (json_int_t)survey->disturbed, "estimates",
+            json_pack("{s:f, s:s, s:I, s:I, s:I, s:I, s:f}", "worst_error",
+                      survey->worst_error, "worst_figure", survey->worst_figure, "rounds",
+                      (json_int_t)survey->rounds, "disturbed_rounds",
+                      (json_int_t)survey->disturbed, "estimates",
                       (json_int_t)survey->estimates, "disturbed_estimates",
                       (json_int_t)survey->unclean, "seconds", seconds));
 }
@@ -193,6 +162,7 @@ static int check_memory(struct survey *survey, struct diag *diag)
 {
         survey->memory_bytes = conditions_memory_bytes(survey->cpus.count);
         survey->data_bytes = survey_data_bytes(survey->memory_bytes);
+        survey->reaches_memory = survey_reaches_memory(survey->data_bytes);
         if (survey->memory_bytes >= SURVEY_MEMORY_MIN)
                 return 0;
         return diag_set(diag, -ENOMEM,
@@ -212,7 +182,13 @@ static void add_found_conditions(const struct survey *survey,
         uint64_t wanted = survey_data_bytes(UINT64_MAX);
         size_t index;
         json_t *node;
-        if (survey->data_bytes < wanted)
+        if (!survey->reaches_memory)
+                conditions_add(conditions, "little-memory",
+                               "%llu MiB of memory could be used, too few to tell memory "
+                               "from the last cache: its latency and bandwidth, and the "
+                               "latency under load, are not measured",
+                               (unsigned long long)survey->memory_bytes >> 20);
+        else if (survey->data_bytes < wanted)
                 conditions_add(conditions, "little-memory",
                                "%llu MiB of memory could be used, so memory was measured "
                                "with %llu MiB of data instead of %llu: some of its loads "
@@ -230,6 +206,12 @@ static void add_found_conditions(const struct survey *survey,
                 break;
         }
         conditions_add_interference(conditions, interference);
+        const char *lacks = host_preset_lacks(document);
+        if (lacks)
+                conditions_add(conditions, "no-host",
+                               "there is no '--sim-cpu host' of this calibration, which "
+                               "lacks %s",
+                               lacks);
 }
 
 /* What is known before the measuring. */
@@ -271,10 +253,12 @@ static int measure_machine(const struct calibrate_options *options,
 {
         struct survey survey = {
             .round_seconds = options->quick ? 0.0005 : 0.001,
-            .rounds_max = options->quick ? 40 : 150,
+            .sweep_visits = 2,
+            .visits_min = options->quick ? 4 : 20,
             .error_aim = options->quick ? 0.02 : 0.01,
-            .estimate_seconds = options->quick ? 0.1 : 0.8,
+            .seconds = options->quick ? QUICK_SECONDS : FULL_SECONDS,
             .quick = options->quick,
+            .idle_ns = NAN,
             .progress = isatty(STDERR_FILENO),
         };
         double begin = clock_seconds();
@@ -301,8 +285,7 @@ static int measure_machine(const struct calibrate_options *options,
         survey.samples = samples;
         survey.events = events;
         if (rc == 0)
-                rc = measure_parts(&survey, document,
-                                   options->quick ? QUICK_SECONDS : FULL_SECONDS, diag);
+                rc = survey_run(&survey, document, diag);
         if (rc == 0)
                 rc = measure_without_prefetching(&survey, identity, document, diag);
         if (rc == 0)
@@ -364,6 +347,19 @@ static int check_picture(const char *path, struct diag *diag)
                         path, strerror(errno));
 }
 
+/* One of an earlier calibration must not stay where there is none of this. */
+static int keep_preset(const json_t *document, const char *path, const char *preset,
+                       struct diag *diag)
+{
+        if (!host_preset_lacks(document))
+                return calibration_write(path, preset, diag);
+        return unlink(path) == 0 || errno == ENOENT
+                   ? 0
+                   : diag_set(diag, -errno,
+                              "cannot remove %s, which is of an earlier calibration: %s",
+                              path, strerror(errno));
+}
+
 static int keep(const struct machine_identity *identity, const json_t *document,
                 struct diag *diag)
 {
@@ -378,7 +374,7 @@ static int keep(const struct machine_identity *identity, const json_t *document,
                 else
                         rc = calibration_write(path, text, diag);
                 if (rc == 0)
-                        rc = calibration_write(preset_path, preset, diag);
+                        rc = keep_preset(document, preset_path, preset, diag);
         }
         if (rc == 0)
                 fprintf(stderr, "memlag %s: wrote %s\n", name, path);

@@ -171,8 +171,17 @@ static bool is_experiment(const struct validate_options *options)
         return options->setting_count > 0;
 }
 
-static json_t *document_of(json_t *events, const struct simulated_counters *counters,
-                           bool with_kept)
+/* What --sim-set changed; NULL: nothing. */
+static json_t *settings_json(const struct validate_options *options)
+{
+        json_t *settings = is_experiment(options) ? json_array() : NULL;
+        for (size_t i = 0; settings && i < options->setting_count; i++)
+                json_array_append_new(settings, json_string(options->settings[i]));
+        return settings;
+}
+
+static json_t *document_of(const struct validate_options *options, json_t *events,
+                           const struct simulated_counters *counters)
 {
         char made[sizeof("2000-01-01T00:00:00Z")];
         struct tm utc;
@@ -184,16 +193,16 @@ static json_t *document_of(json_t *events, const struct simulated_counters *coun
         bool amd = strcmp(identity.vendor, "AuthenticAMD") == 0;
         const char *source = counters ? "sim" : amd ? "ibs" : "pebs";
         strftime(made, sizeof(made), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-        if (with_kept && validation_load(counters, &old, &ignored) == 0) {
+        if (!is_experiment(options) && validation_load(counters, &old, &ignored) == 0) {
                 keep_others(events, old);
                 json_decref(old);
         }
-        return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s*, s:o, s:o}", "format",
-                         VALIDATION_FORMAT, "made", made, "memlag_version",
-                         MEMLAG_VERSION, "source", source, "cpu",
-                         counters ? counters->preset : identity.cpu, "prefetch",
-                         counters ? counters->prefetch : NULL, "best",
-                         validate_best(events), "events", events);
+        return json_pack(
+            "{s:i, s:s, s:s, s:s, s:s, s:s*, s:o*, s:o, s:o}", "format",
+            VALIDATION_FORMAT, "made", made, "memlag_version", MEMLAG_VERSION, "source",
+            source, "cpu", counters ? counters->preset : identity.cpu, "prefetch",
+            counters ? counters->prefetch : NULL, "settings", settings_json(options),
+            "best", validate_best(events), "events", events);
 }
 
 static int keep(const json_t *document, const struct simulated_counters *counters,
@@ -238,8 +247,7 @@ static int validate(const struct validate_options *options,
                 rc = events ? 0 : -EIO;
         }
         runner->ops->close(runner);
-        *document =
-            events ? document_of(events, counters, !is_experiment(options)) : NULL;
+        *document = events ? document_of(options, events, counters) : NULL;
         if (rc == 0)
                 rc = *document
                          ? keep_unless_experiment(options, *document, counters, diag)
@@ -270,10 +278,12 @@ static void show(const json_t *document, const struct validate_options *options)
         const json_t *best = json_object_get(document, "best");
         size_t index;
         const char *concept;
-        json_t *event, *choice;
+        json_t *event, *choice, *setting;
         printf("Counters of %s", text_of(document, "cpu"));
         if (json_object_get(document, "prefetch"))
                 printf(" (simulated, prefetch %s)", text_of(document, "prefetch"));
+        json_array_foreach(json_object_get(document, "settings"), index, setting)
+            printf(", %s", json_string_value(setting));
         printf("; validated %s\n\n", text_of(document, "made"));
         printf("%-42s %-14s %9s %9s %9s %9s  %s\n", "event", "concept", "ratio",
                "prefetch", "spread", "correl.", "verdict");
@@ -328,11 +338,18 @@ static int load_stored(const struct validate_options *options,
                        struct diag *diag)
 {
         int rc = validation_load(counters, document, diag);
-        if (rc != -ENOENT || !counters)
-                return rc;
-        char *path = validation_path(counters, diag);
+        char *path = rc == -ENOENT ? validation_path(counters, diag) : NULL;
         if (!path)
                 return rc;
+        if (!counters) {
+                diag_set(diag, rc,
+                         "there is no validation of this CPU's counters (%s); make one "
+                         "with 'memlag validate' where it has a PMU ('memlag doctor' "
+                         "tells), or ask for the simulated PMU's with --source sim",
+                         path);
+                free(path);
+                return rc;
+        }
         const char *cpu = options->sim.cpu, *prefetch = options->sim.prefetch;
         bool prefetches = strcmp(prefetch, "on") == 0;
         diag_set(diag, rc,

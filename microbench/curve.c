@@ -3,7 +3,6 @@
 #include "curve.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* From one size to the next, a quarter of an octave further: more than this is a rise. */
@@ -13,6 +12,8 @@ static const double STEP = 1.4;
 /* Points that are within this of a level's latency speak for it; it needs so many. */
 static const double NEAR = 1.1;
 static const size_t POINTS_MIN = 3;
+/* More than this part of memory's latency is no cache's. */
+static const double MEMORY_LIKE = 0.6;
 
 /* The point of the lowest latency from INDEX on. */
 static const struct latency_point *floor_of(const struct latency_point *points,
@@ -70,21 +71,46 @@ size_t curve_plateaus(const struct latency_point *points, size_t count,
         return found;
 }
 
+size_t curve_cache_levels(const struct plateau *plateaus, size_t count, size_t reports,
+                          bool reach)
+{
+        size_t levels = count > 0 ? count - 1 : 0;
+        size_t most = reports > 0 && !reach ? reports - 1 : reports;
+        while (levels > 0 &&
+               plateaus[levels - 1].ns > MEMORY_LIKE * plateaus[count - 1].ns)
+                levels--;
+        return reports > 0 && levels > most ? most : levels;
+}
+
 static int by_bandwidth(const void *a, const void *b)
 {
         const struct load_point *x = a, *y = b;
         return (x->gbs > y->gbs) - (x->gbs < y->gbs);
 }
 
+/* Latency does not fall when bandwidth grows: points that say so are noise, of which the
+ * means of neighbours are the nearest curve that never falls (isotonic regression). */
+static void level_out(struct load_point *points, size_t count)
+{
+        for (size_t end = 1; end <= count; end++) {
+                size_t first = end - 1;
+                double sum = points[first].ns;
+                while (first > 0 && points[first - 1].ns >= sum / (double)(end - first))
+                        sum += points[--first].ns;
+                for (size_t i = first; i < end; i++)
+                        points[i].ns = sum / (double)(end - first);
+        }
+}
+
 double curve_knee_gbs(struct load_point *points, size_t count, double idle_ns,
                       double factor)
 {
         double limit = idle_ns * factor;
+        size_t above = 0;
         qsort(points, count, sizeof(*points), by_bandwidth);
-        /* Noise may lift a single point, so the knee is behind the last one below. */
-        size_t above = count;
-        while (above > 0 && points[above - 1].ns > limit)
-                above--;
+        level_out(points, count);
+        while (above < count && points[above].ns <= limit)
+                above++;
         if (above == count)
                 return NAN;
         if (above == 0)

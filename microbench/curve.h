@@ -4,6 +4,7 @@
 #ifndef MEMLAG_CURVE_H
 #define MEMLAG_CURVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,13 @@ struct plateau {
 size_t curve_plateaus(const struct latency_point *points, size_t count,
                       struct plateau *plateaus, size_t maximum);
 
+/* How many of the COUNT plateaus are caches: all but the last, which is memory when the
+ * sizes REACH it, but for what the system does not know of (it REPORTS so many; 0: it
+ * does not tell), and for what takes nearly as long as memory: of such a size only a part
+ * is in the last cache. Without memory to compare with, that cache cannot be told. */
+size_t curve_cache_levels(const struct plateau *plateaus, size_t count, size_t reports,
+                          bool reach);
+
 struct load_point {
         double gbs;         /* of all that is moved */
         double ns;          /* of a chase beside it */
@@ -32,7 +40,8 @@ struct load_point {
 };
 
 /* The bandwidth at which the latency has grown by FACTOR over IDLE_NS, between the points
- * where it does (sorted by this function, by bandwidth); NAN when it never does. */
+ * where it does; NAN when it never does. The points are sorted by bandwidth here, and
+ * their latencies replaced by those of the nearest curve that never falls. */
 double curve_knee_gbs(struct load_point *points, size_t count, double idle_ns,
                       double factor);
 

@@ -69,9 +69,24 @@ void series_add(struct series *series, double value, enum disturbance disturbanc
                 series->values[disturbance][(*count)++] = value;
 }
 
-bool series_is_clean(const struct series *series)
+size_t series_count(const struct series *series)
 {
-        return series->counts[UNDISTURBED] >= ENOUGH;
+        size_t count = 0;
+        for (size_t i = 0; i < DISTURBANCES; i++)
+                count += series->counts[i];
+        return count;
+}
+
+enum disturbance series_disturbance(const struct series *series)
+{
+        enum disturbance worst = UNDISTURBED;
+        size_t count = 0;
+        for (size_t i = 0; i < DISTURBANCES && count < ENOUGH; i++) {
+                count += series->counts[i];
+                if (series->counts[i] > 0)
+                        worst = (enum disturbance)i;
+        }
+        return worst;
 }
 
 struct estimate series_estimate(const struct series *series)

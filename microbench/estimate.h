@@ -39,8 +39,11 @@ struct series {
 /* Adds VALUE; what is beyond the room is left out. */
 void series_add(struct series *series, double value, enum disturbance disturbance);
 
-/* Whether there are undisturbed timings enough. */
-bool series_is_clean(const struct series *series);
+/* Of all timings. */
+size_t series_count(const struct series *series);
+
+/* That of the most disturbed timings that count; SERIES is not empty. */
+enum disturbance series_disturbance(const struct series *series);
 
 /* Of the timings that count; SERIES is not empty. */
 struct estimate series_estimate(const struct series *series);

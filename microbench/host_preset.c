@@ -14,6 +14,7 @@ enum { LINE_BYTES = 64 };
 struct level {
         double bytes, cycles;
         unsigned ways;
+        bool assumed;
 };
 
 /* The largest data that a chase goes through in less than half way from the LEVEL's
@@ -51,8 +52,10 @@ static struct level level_of(const json_t *calibration, size_t index, bool share
 {
         const json_t *level = json_array_get(
             json_object_get(json_object_get(calibration, "caches"), "levels"), index);
-        if (!level)
+        if (!level) {
+                otherwise.assumed = true;
                 return otherwise;
+        }
         double ways = calibration_number(level, "reported_ways");
         struct level found = {
             .bytes = bytes_of(calibration, level, shared),
@@ -66,8 +69,9 @@ static struct level level_of(const json_t *calibration, size_t index, bool share
 
 static void print_level(FILE *out, const char *key, const struct level *level)
 {
-        fprintf(out, "%s.size_bytes = %.0f\n%s.ways = %u\n%s.latency_cycles = %.0f\n",
-                key, level->bytes, key, level->ways, key, level->cycles);
+        const char *note = level->assumed ? " # assumed" : "";
+        fprintf(out, "%s.size_bytes = %.0f%s\n%s.ways = %u\n%s.latency_cycles = %.0f%s\n",
+                key, level->bytes, note, key, level->ways, key, level->cycles, note);
 }
 
 /* ENTRIES in sets of WAYS. */
@@ -169,6 +173,20 @@ static void print_paths(FILE *out, const json_t *calibration)
                 assumed ? " # assumed" : "", l3, assumed ? " # assumed" : "");
 }
 
+const char *host_preset_lacks(const json_t *calibration)
+{
+        static const char *const needed[] = {
+            "clocks.core_ghz",     "caches.levels.0.latency_cycles",
+            "tlb.first_pages",     "tlb.walk_cycles",
+            "memory.0.latency_ns", "core.outstanding_misses",
+            "core.issue_width",    "bandwidth.threads.0.read_gbs",
+        };
+        for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+                if (isnan(calibration_number(calibration, needed[i])))
+                        return needed[i];
+        return NULL;
+}
+
 char *host_preset(const json_t *calibration)
 {
         char *text = NULL;
@@ -176,11 +194,12 @@ char *host_preset(const json_t *calibration)
         FILE *out = open_memstream(&text, &size);
         if (!out)
                 return NULL;
-        struct level l1 = level_of(calibration, 0, false, (struct level){32768, 4, 8});
+        struct level l1 =
+            level_of(calibration, 0, false, (struct level){32768, 4, 8, false});
         struct level l2 =
-            level_of(calibration, 1, false, (struct level){1 << 20, 14, 16});
+            level_of(calibration, 1, false, (struct level){1 << 20, 14, 16, false});
         struct level l3 =
-            level_of(calibration, 2, true, (struct level){32 << 20, 50, 16});
+            level_of(calibration, 2, true, (struct level){32 << 20, 50, 16, false});
         l2.cycles = fmax(l2.cycles, l1.cycles + 1);
         l3.cycles = fmax(l3.cycles, l2.cycles + 1);
         double first = calibration_number(calibration, "tlb.first_pages");
@@ -220,8 +239,8 @@ char *host_preset(const json_t *calibration)
         /* Up to the L3 and from there to the other core: about twice the way. */
         fprintf(out, "hitm.latency_cycles = %.0f # assumed\n", round(2 * l3.cycles));
         fprintf(out, "l3.inclusion = 2 # assumed\n");
-        fprintf(out, "dtlb.entries = %.0f\ndtlb.ways = 4 # assumed\n",
-                whole_sets(first > 0 ? first : 64, 4));
+        fprintf(out, "dtlb.entries = %.0f%s\ndtlb.ways = 4 # assumed\n",
+                whole_sets(first > 0 ? first : 64, 4), first > 0 ? "" : " # assumed");
         fprintf(out, "dtlb.huge_entries = 32 # assumed\ndtlb.huge_ways = 4 # assumed\n");
         fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",
                 whole_sets(fmax(second, first + 8), 8));

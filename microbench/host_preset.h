@@ -5,6 +5,9 @@
 
 #include <jansson.h>
 
+/* Which figure CALIBRATION lacks that a simulated CPU cannot do without; NULL: none. */
+const char *host_preset_lacks(const json_t *calibration);
+
 /* The text of a preset (profiler/simpmu/presets); the caller frees it. NULL: no memory.
  * What a calibration cannot tell has the figure of a present server core, and the text
  * says so. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What all parts of a survey share: rounds until an estimate is good, progress, and what
- * the system tells of its caches. */
+/* What all parts of a survey share: sweeps until their figures are good, visits,
+ * progress, and what the system tells of its caches. */
 #include "survey.h"
 
+#include <errno.h>
 #include <hwloc.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,14 +38,33 @@ bool survey_is_late(const struct survey *survey)
         return clock_seconds() > survey->end_seconds;
 }
 
-/* ---- rounds ---- */
+/* ---- visits ---- */
 
-static void add_round(struct survey *survey, struct series *series, double ns,
-                      enum disturbance disturbance)
+bool survey_wants(const struct survey *survey, const struct series *series, bool figure)
 {
-        series_add(series, ns, disturbance);
-        survey->rounds++;
-        survey->disturbed += disturbance != UNDISTURBED;
+        size_t visits = series_count(series);
+        if (survey_is_late(survey))
+                return visits == 0;
+        if (visits < survey->visits_min)
+                return true;
+        if (!figure || visits >= SERIES_MAX)
+                return false;
+        struct estimate estimate = series_estimate(series);
+        return series_disturbance(series) != UNDISTURBED ||
+               estimate_error(&estimate) > survey->error_aim;
+}
+
+/* What the ROUNDS of a visit say together is one value: rounds side by side have the same
+ * neighbours, and would seem to agree more than the machine does with itself. */
+static void add_visit(struct survey *survey, const struct series *rounds,
+                      struct series *series)
+{
+        struct estimate estimate = series_estimate(rounds);
+        series_add(series, estimate.value, series_disturbance(rounds));
+        size_t count = series_count(rounds);
+        survey->rounds += count;
+        survey->disturbed += count - rounds->counts[UNDISTURBED];
+        survey->visits++;
 }
 
 void survey_visit(struct survey *survey, struct chase *chase, const struct load *load,
@@ -54,6 +73,7 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
         enum { ROUNDS_MAX = 32 };
         struct chase_time times[ROUNDS_MAX];
         struct machine_time before, after;
+        struct series visit = {0};
         uint32_t loaders = load_thread_count(load);
         size_t rounds = (size_t)(VISIT_SECONDS / survey->round_seconds);
         rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
@@ -71,71 +91,20 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
         bool shared = machine_was_shared(&before, &after, seconds) ||
                       load_seconds < UNDISTURBED_PART * seconds * loaders;
         for (size_t i = 0; i < rounds; i++)
-                add_round(survey, series, times[i].ns,
-                          times[i].disturbed ? INTERRUPTED
-                          : shared           ? SHARED
-                                             : UNDISTURBED);
+                series_add(&visit, times[i].ns,
+                           times[i].disturbed ? INTERRUPTED
+                           : shared           ? SHARED
+                                              : UNDISTURBED);
+        add_visit(survey, &visit, series);
 }
 
-void survey_noise(struct survey *survey, double error)
+void survey_chases(struct survey *survey, struct chase *chases, size_t count,
+                   struct series *const *series)
 {
-        survey->worst_error = fmax(survey->worst_error, error);
-}
-
-struct estimate survey_estimate(struct survey *survey, const struct series *series)
-{
-        struct estimate estimate = series_estimate(series);
-        survey->estimates++;
-        survey->unclean += !series_is_clean(series);
-        return estimate;
-}
-
-struct estimate survey_shortest(struct survey *survey, const struct series *series)
-{
-        struct estimate estimate = survey_estimate(survey, series);
-        if (!series_is_clean(series))
-                estimate.value = estimate.least;
-        return estimate;
-}
-
-/* Whether more visits would tell little more. */
-static bool is_enough(const struct survey *survey, const struct series *series)
-{
-        size_t disturbed = series->counts[SHARED] + series->counts[INTERRUPTED];
-        if (series->counts[UNDISTURBED] >= survey->rounds_max ||
-            disturbed >= 2 * survey->rounds_max)
-                return true;
-        if (!series_is_clean(series))
-                return false;
-        struct estimate estimate = series_estimate(series);
-        return estimate_error(&estimate) <= survey->error_aim;
-}
-
-int survey_chases(struct survey *survey, struct chase *chases, size_t count,
-                  size_t visits_min, struct estimate *estimates, struct diag *diag)
-{
-        struct series *series = calloc(count, sizeof(*series));
-        double end = clock_seconds() + survey->estimate_seconds * (double)count;
-        bool more = true;
-        if (!series)
-                return diag_no_memory(diag);
-        for (size_t visit = 0; more; visit++) {
-                bool late = survey_is_late(survey);
-                more = false;
-                for (size_t i = 0; i < count; i++) {
-                        if (visit >= visits_min && is_enough(survey, &series[i]))
-                                continue;
-                        survey_visit(survey, &chases[i], NULL, &series[i]);
-                        survey->hurried += late;
-                        more = true;
-                }
-                if (late || (visit >= visits_min && clock_seconds() > end))
-                        break;
-        }
-        for (size_t i = 0; i < count; i++)
-                estimates[i] = survey_shortest(survey, &series[i]);
-        free(series);
-        return 0;
+        for (size_t visit = 0; visit < survey->sweep_visits; visit++)
+                for (size_t i = 0; i < count; i++)
+                        if (!survey_is_late(survey) || series_count(series[i]) == 0)
+                                survey_visit(survey, &chases[i], NULL, series[i]);
 }
 
 int survey_rounds(struct survey *survey, const struct kernel *kernel,
@@ -144,14 +113,136 @@ int survey_rounds(struct survey *survey, const struct kernel *kernel,
 {
         enum { ROUNDS_MAX = 32 };
         struct measurement rounds[ROUNDS_MAX];
+        struct series visit = {0};
         count = count < ROUNDS_MAX ? count : ROUNDS_MAX;
         int rc = measure(kernel, parameters, &survey->cpus, rounds, count, diag);
         if (rc < 0)
                 return rc;
         for (size_t i = 0; i < count; i++)
-                add_round(survey, series, rounds[i].seconds * 1e9 / units,
-                          rounds[i].disturbance);
+                series_add(&visit, rounds[i].seconds * 1e9 / units,
+                           rounds[i].disturbance);
+        add_visit(survey, &visit, series);
         return 0;
+}
+
+/* ---- what the visits say ---- */
+
+void survey_noise(struct survey *survey, double error, const char *format, ...)
+{
+        if (!(error > survey->worst_error))
+                return;
+        va_list arguments;
+        survey->worst_error = error;
+        va_start(arguments, format);
+        vsnprintf(survey->worst_figure, sizeof(survey->worst_figure), format, arguments);
+        va_end(arguments);
+}
+
+struct estimate survey_estimate(struct survey *survey, const struct series *series)
+{
+        struct estimate estimate = series_estimate(series);
+        survey->estimates++;
+        survey->unclean += series_disturbance(series) != UNDISTURBED;
+        survey->hurried += series_count(series) < survey->visits_min;
+        return estimate;
+}
+
+struct estimate survey_shortest(struct survey *survey, const struct series *series)
+{
+        struct estimate estimate = survey_estimate(survey, series);
+        if (series_disturbance(series) != UNDISTURBED)
+                estimate.value = estimate.least;
+        return estimate;
+}
+
+/* ---- sweeps ---- */
+
+/* The parts, and which share of all the time may be over when each has been visited for
+ * the first time. */
+static const struct {
+        const struct survey_part *part;
+        double end;
+} parts[] = {
+    {&survey_clocks, 0.05}, {&survey_caches, 0.4}, {&survey_tlb, 0.55},
+    {&survey_memory, 0.6},  {&survey_core, 0.65},  {&survey_bandwidth, 0.8},
+    {&survey_loaded, 1},
+};
+
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+static int first_sweep(struct survey *survey, void *const *states, double begin,
+                       struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < PARTS; i++) {
+                survey->end_seconds = begin + parts[i].end * survey->seconds;
+                rc = parts[i].part->sweep(survey, states[i], diag);
+        }
+        return rc;
+}
+
+/* Until a sweep finds nothing left to visit. */
+static int more_sweeps(struct survey *survey, void *const *states, struct diag *diag)
+{
+        int rc = 0;
+        do {
+                survey->visits = 0;
+                for (size_t i = 0; rc == 0 && i < PARTS; i++)
+                        rc = parts[i].part->sweep(survey, states[i], diag);
+        } while (rc == 0 && survey->visits > 0 && !survey_is_late(survey));
+        return rc;
+}
+
+static int add_results(struct survey *survey, void *const *states, json_t *document,
+                       struct diag *diag)
+{
+        for (size_t i = 0; i < PARTS; i++) {
+                json_t *result = parts[i].part->result(survey, states[i]);
+                if (json_object_set_new(document, parts[i].part->key, result) != 0)
+                        return diag_no_memory(diag);
+        }
+        return 0;
+}
+
+int survey_run(struct survey *survey, json_t *document, struct diag *diag)
+{
+        void *states[PARTS] = {NULL};
+        double begin = clock_seconds();
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < PARTS; i++) {
+                states[i] = parts[i].part->open(survey, diag);
+                rc = states[i] ? 0 : -EIO;
+        }
+        if (rc == 0)
+                rc = first_sweep(survey, states, begin, diag);
+        if (rc == 0)
+                rc = more_sweeps(survey, states, diag);
+        if (rc == 0)
+                rc = add_results(survey, states, document, diag);
+        for (size_t i = 0; i < PARTS; i++)
+                if (states[i])
+                        parts[i].part->close(states[i]);
+        return rc;
+}
+
+int survey_run_loaded(struct survey *survey, json_t *document, const char *key,
+                      struct diag *diag)
+{
+        const struct survey_part *part = &survey_loaded;
+        void *state = part->open(survey, diag);
+        int rc = state ? 0 : -EIO;
+        survey->end_seconds = clock_seconds() + survey->seconds / PARTS;
+        do {
+                survey->visits = 0;
+                if (rc == 0)
+                        rc = part->sweep(survey, state, diag);
+        } while (rc == 0 && survey->visits > 0 && !survey_is_late(survey));
+        if (rc == 0 &&
+            json_object_set_new(document, key, part->result(survey, state)) != 0)
+                rc = diag_no_memory(diag);
+        if (state)
+                part->close(state);
+        return rc;
 }
 
 /* ---- what the system tells ------------------------------------------------------------
@@ -202,4 +293,13 @@ uint64_t survey_data_bytes(uint64_t memory_bytes)
         if (size > memory_bytes / 4)
                 size = memory_bytes / 4;
         return size & ~(uint64_t)4095;
+}
+
+bool survey_reaches_memory(uint64_t data_bytes)
+{
+        uint64_t last = 0;
+        for (unsigned level = 1; level <= 3; level++)
+                if (reported_cache_bytes(level) > 0)
+                        last = reported_cache_bytes(level);
+        return data_bytes >= 2 * last;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures a machine, part by part. Each part returns what it found as JSON (the words of
- * doc/memlag-calibrate.md), or NULL with a message. */
+/* Measures a machine, part by part, in sweeps over all parts: what disturbs the machine
+ * for a while is then in some visits to each thing and not in all to one. */
 #ifndef MEMLAG_SURVEY_H
 #define MEMLAG_SURVEY_H
 
@@ -18,25 +18,29 @@ struct survey {
         struct cpu_list cpus;
         uint64_t memory_bytes; /* that may be used */
         uint64_t data_bytes;   /* a size at which no cache matters, if memory allows */
+        bool reaches_memory;   /* see survey_reaches_memory */
         double round_seconds;  /* of one timing */
-        size_t rounds_max;
-        double error_aim;        /* rounds end when estimate_error is below */
-        double estimate_seconds; /* or after this time, however noisy the machine */
-        double end_seconds;      /* by clock_seconds: from then on, few rounds for each */
-        bool quick;              /* fewer points */
-        bool progress;           /* told on stderr */
+        size_t sweep_visits;   /* to each thing in a sweep */
+        size_t visits_min; /* to each thing in all; sweeps end when they are done ... */
+        double error_aim;  /* ... and each figure's error is below this */
+        double seconds;    /* or when this time is over */
+        bool quick;        /* fewer points */
+        bool progress;     /* told on stderr */
         const struct point_events *events;  /* for the LMRL; NULL: not counted */
         const struct sample_event *samples; /* for the sampling latency; NULL: none */
 
+        double end_seconds; /* by clock_seconds: from then on only what has no visit yet
+                               is visited */
+        uint64_t visits;    /* of the present sweep */
         double core_ghz;
-        double idle_ns;     /* of memory */
-        double worst_error; /* of all figures of the result */
-        uint64_t rounds;    /* of all estimates */
-        uint64_t disturbed; /* of these, during which something else was at work */
+        double idle_ns;        /* of memory; NAN: not measured */
+        double worst_error;    /* of all figures of the result */
+        char worst_figure[64]; /* which has it */
+        uint64_t rounds;       /* of all visits */
+        uint64_t disturbed;    /* of these, during which something else was at work */
         uint64_t estimates;
-        uint64_t unclean; /* estimates that had too few undisturbed rounds */
-        uint64_t hurried; /* estimates with fewer rounds than wanted, or left out: see
-                             end_seconds */
+        uint64_t unclean; /* estimates that had too few undisturbed visits */
+        uint64_t hurried; /* estimates with fewer visits than wanted */
 };
 
 /* The least memory that can be measured with. */
@@ -46,64 +50,72 @@ struct survey {
  * caches ask for. */
 uint64_t survey_data_bytes(uint64_t memory_bytes);
 
-/* The clocks: {"tsc_ghz", "core_ghz", "error"}; sets core_ghz. */
-json_t *survey_clocks(struct survey *survey, struct diag *diag);
+/* Whether DATA_BYTES are enough to tell memory from the last cache: twice that. */
+bool survey_reaches_memory(uint64_t data_bytes);
 
-/* Latency over size: {"curve": [{"size_bytes", "ns", "error"}], "levels": [...]}. */
-json_t *survey_caches(struct survey *survey, struct diag *diag);
+/* Measures all parts and puts each into DOCUMENT under its key, in the words of
+ * doc/memlag-calibrate.md; what cannot be measured is left out there. */
+int survey_run(struct survey *survey, json_t *document, struct diag *diag);
 
-/* Latency over pages touched, and the reach of each level of the TLB. */
-json_t *survey_tlb(struct survey *survey, struct diag *diag);
-
-/* Idle latency of each NUMA node's memory; sets idle_ns to the fastest. */
-json_t *survey_memory(struct survey *survey, struct diag *diag);
-
-/* What the core can have at once: {"issue_width"} by instructions a cycle that depend on
- * nothing, {"outstanding_misses"} by random independent loads of memory. After memory. */
-json_t *survey_core(struct survey *survey, struct diag *diag);
-
-/* Reads and writes over the number of threads, peaks, and what saturates; what one thread
- * reads and writes in each cache: {"levels": [{"level", "size_bytes", "read_gbs", ...}]}.
- */
-json_t *survey_bandwidth(struct survey *survey, struct diag *diag);
-
-/* Latency beside a load of growing bandwidth, and its knee. */
-json_t *survey_loaded(struct survey *survey, struct diag *diag);
+/* Latency under load alone, as when the prefetchers are off. */
+int survey_run_loaded(struct survey *survey, json_t *document, const char *key,
+                      struct diag *diag);
 
 /* ---- for the parts ------------------------------------------------------------------
  */
 
+/* A part of the machine: its state is made once, visited in each sweep, and gives a
+ * result, which may use those of the parts before. */
+struct survey_part {
+        const char *key;
+        void *(*open)(struct survey *survey, struct diag *diag); /* NULL: failed */
+        int (*sweep)(struct survey *survey, void *state, struct diag *diag);
+        json_t *(*result)(struct survey *survey, void *state); /* NULL: no memory */
+        void (*close)(void *state);
+};
+
+extern const struct survey_part survey_clocks;    /* sets core_ghz */
+extern const struct survey_part survey_caches;    /* latency over size */
+extern const struct survey_part survey_tlb;       /* latency over pages touched */
+extern const struct survey_part survey_memory;    /* of each NUMA node; sets idle_ns */
+extern const struct survey_part survey_core;      /* what it can have at once */
+extern const struct survey_part survey_bandwidth; /* over threads, and of each cache */
+extern const struct survey_part survey_loaded; /* latency beside a load, and its knee */
+
+/* Whether more visits could tell more than those in SERIES: there are fewer than wanted,
+ * or it is the series of a FIGURE that is not known well enough. */
+bool survey_wants(const struct survey *survey, const struct series *series, bool figure);
+
 /* Times some rounds of the chase beside LOAD (NULL: alone), for about a tick of the
- * kernel's clock, and adds them to SERIES. The chase is on the first CPU. */
+ * kernel's clock, and adds to SERIES what they say together. The chase is on the first
+ * CPU. */
 void survey_visit(struct survey *survey, struct chase *chase, const struct load *load,
                   struct series *series);
 
-/* What SERIES says, which must not be empty. */
-struct estimate survey_estimate(struct survey *survey, const struct series *series);
+/* Visits each of COUNT chases, whose series are in SERIES, in turns. */
+void survey_chases(struct survey *survey, struct chase *chases, size_t count,
+                   struct series *const *series);
 
-/* The same of what disturbances can only make longer: where all rounds were disturbed,
- * the shortest is the nearest to the truth. Not so beside a load, which may be disturbed
- * too. */
-struct estimate survey_shortest(struct survey *survey, const struct series *series);
-
-/* Tells the error of a figure of the result. Sizes between two levels of the caches are
- * none: their latency is that of the one or the other, as it happens. */
-void survey_noise(struct survey *survey, double error);
-
-/* Visits COUNT chases in turns, VISITS_MIN times each or more, until each estimate is
- * good enough: what disturbs the machine for a while is then in some rounds of each, and
- * not in all of one. */
-int survey_chases(struct survey *survey, struct chase *chases, size_t count,
-                  size_t visits_min, struct estimate *estimates, struct diag *diag);
-
-/* Adds the time of each of COUNT rounds of KERNEL, in ns for each of its UNITS (accesses
- * of a thread, bytes, ...), to SERIES. */
+/* Runs COUNT rounds of KERNEL and adds to SERIES what they say together, in ns for each
+ * of a round's UNITS (accesses of a thread, bytes, ...). */
 int survey_rounds(struct survey *survey, const struct kernel *kernel,
                   const struct kernel_parameters *parameters, size_t count, double units,
                   struct series *series, struct diag *diag);
 
-/* Whether the time is up. What is measured then has few rounds, and is to be counted as
- * hurried. */
+/* What SERIES says, which must not be empty. */
+struct estimate survey_estimate(struct survey *survey, const struct series *series);
+
+/* The same of what disturbances can only make longer: where all visits were disturbed,
+ * the shortest is the nearest to the truth. Not so beside a load, which may be disturbed
+ * too. */
+struct estimate survey_shortest(struct survey *survey, const struct series *series);
+
+/* Tells the error of a figure of the result, named by FORMAT. Sizes between two levels of
+ * the caches are none: their latency is that of the one or the other, as it happens. */
+void survey_noise(struct survey *survey, double error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Whether the time is up. */
 bool survey_is_late(const struct survey *survey);
 
 /* Says on a terminal what is being done. */

@@ -8,7 +8,7 @@
 #include "curve.h"
 #include "survey.h"
 
-enum { TURNS = 5, TURNS_QUICK = 2, ROUNDS = 24, ROUNDS_HURRIED = 12, LEVELS_MAX = 3 };
+enum { ROUNDS = 24, ROUNDS_HURRIED = 12, LEVELS_MAX = 3 };
 
 /* What a round of bandwidth goes over: a few milliseconds, in which a busy machine may
  * leave it undisturbed. Its neighbours have left the caches when its turn comes again. */
@@ -57,33 +57,6 @@ static int add_rounds(struct survey *survey, const struct bandwidth_point *point
         return survey_rounds(survey, kernel, &parameters, rounds, bytes, series, diag);
 }
 
-/* All kernels, numbers of threads and caches in turns, several times. */
-static int measure_bandwidths(struct survey *survey, struct bandwidth_point *points,
-                              size_t count, struct diag *diag)
-{
-        size_t turns = survey->quick ? TURNS_QUICK : TURNS;
-        for (size_t turn = 0; turn < turns; turn++) {
-                for (size_t i = 0; i < count * KERNELS; i++) {
-                        struct bandwidth_point *point = &points[i / KERNELS];
-                        size_t kernel = i % KERNELS;
-                        bool late = survey_is_late(survey);
-                        if (kernel >= point->kernels)
-                                continue;
-                        survey->hurried += late;
-                        if (late && turn > 0)
-                                continue;
-                        survey_progress(survey, "bandwidth of %u threads",
-                                        point->threads);
-                        int rc = add_rounds(survey, point, bandwidth_kernels[kernel],
-                                            late ? ROUNDS_HURRIED : ROUNDS,
-                                            &point->series[kernel], diag);
-                        if (rc < 0)
-                                return rc;
-                }
-        }
-        return 0;
-}
-
 /* All numbers on small machines, fewer and fewer on large ones. */
 static uint32_t next_threads(uint32_t threads, uint32_t cpus)
 {
@@ -130,17 +103,60 @@ static size_t set_levels(struct bandwidth_point *points)
         return count;
 }
 
-/* The points for this machine; the caller frees them. */
-static struct bandwidth_point *make_points(const struct survey *survey, size_t *count)
+struct bandwidths {
+        struct bandwidth_point *points;
+        size_t count;
+};
+
+static void bandwidth_close(void *state)
+{
+        struct bandwidths *bandwidths = state;
+        free(bandwidths->points);
+        free(bandwidths);
+}
+
+static void *bandwidth_open(struct survey *survey, struct diag *diag)
 {
         uint32_t cpus = (uint32_t)survey->cpus.count;
-        struct bandwidth_point *points = calloc(cpus + LEVELS_MAX, sizeof(*points));
-        *count = 0;
-        for (uint32_t n = 1; points && n <= cpus; n = next_threads(n, cpus))
-                set_threads(survey, n, &points[(*count)++]);
-        if (points)
-                *count += set_levels(&points[*count]);
-        return points;
+        struct bandwidths *bandwidths = calloc(1, sizeof(*bandwidths));
+        if (bandwidths)
+                bandwidths->points =
+                    calloc(cpus + LEVELS_MAX, sizeof(struct bandwidth_point));
+        if (!bandwidths || !bandwidths->points) {
+                free(bandwidths);
+                diag_no_memory(diag);
+                return NULL;
+        }
+        size_t count = 0;
+        if (survey->reaches_memory)
+                for (uint32_t n = 1; n <= cpus; n = next_threads(n, cpus))
+                        set_threads(survey, n, &bandwidths->points[count++]);
+        bandwidths->count = count + set_levels(&bandwidths->points[count]);
+        return bandwidths;
+}
+
+static int visit_point(struct survey *survey, struct bandwidth_point *point,
+                       struct diag *diag)
+{
+        survey_progress(survey, "bandwidth of %u threads", point->threads);
+        int rc = 0;
+        for (size_t k = 0; rc == 0 && k < point->kernels; k++)
+                if (survey_wants(survey, &point->series[k], true))
+                        rc = add_rounds(survey, point, bandwidth_kernels[k],
+                                        survey_is_late(survey) ? ROUNDS_HURRIED : ROUNDS,
+                                        &point->series[k], diag);
+        return rc;
+}
+
+/* All kernels, numbers of threads and caches in turns. */
+static int bandwidth_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        struct bandwidths *bandwidths = state;
+        int rc = 0;
+        for (size_t visit = 0; visit < survey->sweep_visits; visit++)
+                for (size_t i = 0; rc == 0 && i < bandwidths->count; i++)
+                        rc = visit_point(survey, &bandwidths->points[i], diag);
+        return rc;
 }
 
 static json_t *threads_json(const struct bandwidth_point *point)
@@ -161,51 +177,67 @@ static json_t *level_json(const struct bandwidth_point *point)
 
 static void estimate_point(struct survey *survey, struct bandwidth_point *point)
 {
+        static const char *const names[KERNELS] = {"loads", "stores", "triad"};
         for (size_t k = 0; k < point->kernels; k++) {
                 struct estimate estimate = survey_shortest(survey, &point->series[k]);
                 point->gbs[k] = 1 / estimate.value;
                 point->error[k] = estimate_error(&estimate);
-                survey_noise(survey, point->error[k]);
+                if (point->level > 0)
+                        survey_noise(survey, point->error[k],
+                                     "the bandwidth of %s in L%u", names[k],
+                                     point->level);
+                else
+                        survey_noise(survey, point->error[k],
+                                     "the bandwidth of %s of %u threads", names[k],
+                                     point->threads);
         }
 }
 
-static json_t *bandwidth_json(struct survey *survey, struct bandwidth_point *points,
-                              size_t count, struct threads_gbs *reads)
+/* The greatest bandwidth of each kernel, and the threads that it takes. */
+static void add_peaks(const struct bandwidths *bandwidths, size_t numbers, json_t *json)
 {
-        json_t *threads = json_array(), *levels = json_array();
+        static const char *const keys[KERNELS] = {"peak_read_gbs", "peak_write_gbs",
+                                                  "peak_triad_gbs"};
+        struct threads_gbs *reads = calloc(numbers, sizeof(*reads));
         double peaks[KERNELS] = {0};
-        size_t numbers = 0;
-        for (size_t i = 0; i < count; i++) {
-                struct bandwidth_point *point = &points[i];
-                estimate_point(survey, point);
-                if (point->level > 0) {
-                        json_array_append_new(levels, level_json(point));
-                        continue;
-                }
+        for (size_t i = 0; reads && i < numbers; i++) {
+                const struct bandwidth_point *point = &bandwidths->points[i];
+                reads[i] = (struct threads_gbs){point->threads, point->gbs[OF_LOADS]};
                 for (size_t k = 0; k < KERNELS; k++)
                         peaks[k] = fmax(peaks[k], point->gbs[k]);
-                reads[numbers++] =
-                    (struct threads_gbs){point->threads, point->gbs[OF_LOADS]};
-                json_array_append_new(threads, threads_json(point));
         }
-        return json_pack("{s:o, s:o, s:f, s:f, s:f, s:i}", "threads", threads, "levels",
-                         levels, "peak_read_gbs", peaks[OF_LOADS], "peak_write_gbs",
-                         peaks[OF_STORES], "peak_triad_gbs", peaks[OF_TRIAD],
-                         "saturating_threads",
-                         (int)curve_saturating_threads(reads, numbers));
+        for (size_t k = 0; reads && k < KERNELS; k++)
+                json_object_set_new(json, keys[k], json_real(peaks[k]));
+        if (reads)
+                json_object_set_new(
+                    json, "saturating_threads",
+                    json_integer(curve_saturating_threads(reads, numbers)));
+        free(reads);
 }
 
-json_t *survey_bandwidth(struct survey *survey, struct diag *diag)
+static json_t *bandwidth_result(struct survey *survey, void *state)
 {
-        size_t count;
-        struct bandwidth_point *points = make_points(survey, &count);
-        struct threads_gbs *reads = calloc(count + 1, sizeof(*reads));
-        json_t *bandwidth = NULL;
-        int rc = points && reads ? measure_bandwidths(survey, points, count, diag)
-                                 : diag_no_memory(diag);
-        if (rc == 0)
-                bandwidth = bandwidth_json(survey, points, count, reads);
-        free(reads);
-        free(points);
-        return bandwidth;
+        struct bandwidths *bandwidths = state;
+        json_t *threads = json_array(), *levels = json_array();
+        for (size_t i = 0; i < bandwidths->count; i++) {
+                struct bandwidth_point *point = &bandwidths->points[i];
+                estimate_point(survey, point);
+                if (point->level > 0)
+                        json_array_append_new(levels, level_json(point));
+                else
+                        json_array_append_new(threads, threads_json(point));
+        }
+        json_t *json = json_pack("{s:O, s:o}", "threads", threads, "levels", levels);
+        if (json && json_array_size(threads) > 0)
+                add_peaks(bandwidths, json_array_size(threads), json);
+        json_decref(threads);
+        return json;
 }
+
+const struct survey_part survey_bandwidth = {
+    .key = "bandwidth",
+    .open = bandwidth_open,
+    .sweep = bandwidth_sweep,
+    .result = bandwidth_result,
+    .close = bandwidth_close,
+};

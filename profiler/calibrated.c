@@ -31,6 +31,24 @@ static int deliver_peaks(struct sink *sink, const json_t *document, const char *
         return rc;
 }
 
+enum { ORIGIN_BYTES = 64 };
+
+static void write_origin(const json_t *document, char *origin)
+{
+        const char *made = json_string_value(json_object_get(document, "made"));
+        snprintf(origin, ORIGIN_BYTES, "calibration of %.20s", made ? made : "?");
+}
+
+/* 0 in the calibration: all cores do not saturate the memory, so no number does. */
+static int deliver_saturating_cores(struct sink *sink, const json_t *document,
+                                    const char *origin, struct diag *diag)
+{
+        double cores = calibration_number(document, "bandwidth.saturating_threads");
+        return cores > 0
+                   ? sink_machine(sink, "saturating_cores", cores, "cores", origin, diag)
+                   : 0;
+}
+
 static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
 {
         static const struct {
@@ -53,12 +71,10 @@ static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
             {"dram_knee_gbs", "loaded.knee_gbs", 1, "GB/s"},
             {"idle_lmrl_cycles", "loaded.idle_lmrl_cycles", 1, "cycles"},
             {"lmrl_threshold_cycles", "loaded.lmrl_threshold_cycles", 1, "cycles"},
-            {"saturating_cores", "bandwidth.saturating_threads", 1, "cores"},
         };
-        char origin[64];
-        const char *made = json_string_value(json_object_get(document, "made"));
-        snprintf(origin, sizeof(origin), "calibration of %.20s", made ? made : "?");
-        int rc = 0;
+        char origin[ORIGIN_BYTES];
+        write_origin(document, origin);
+        int rc = deliver_saturating_cores(sink, document, origin, diag);
         for (size_t i = 0; rc == 0 && i < sizeof(facts) / sizeof(facts[0]); i++) {
                 double value = calibration_number(document, facts[i].path);
                 if (!isnan(value))
@@ -81,6 +97,19 @@ int calibrated_machine(struct sink *sink, struct diag *diag)
         if (rc < 0)
                 return rc == -EBADMSG ? rc : 0;
         rc = deliver(sink, document, diag);
+        json_decref(document);
+        return rc;
+}
+
+int calibrated_host(struct sink *sink, struct diag *diag)
+{
+        json_t *document;
+        int rc = calibration_load(&document, diag);
+        if (rc < 0)
+                return rc == -EBADMSG ? rc : 0;
+        char origin[ORIGIN_BYTES];
+        write_origin(document, origin);
+        rc = deliver_saturating_cores(sink, document, origin, diag);
         json_decref(document);
         return rc;
 }

@@ -10,4 +10,8 @@
  * says so. -EBADMSG when it is damaged. */
 int calibrated_machine(struct sink *sink, struct diag *diag);
 
+/* The same for the simulated host, whose own preset has all but what only several threads
+ * tell. */
+int calibrated_host(struct sink *sink, struct diag *diag);
+
 #endif

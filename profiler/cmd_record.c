@@ -71,6 +71,7 @@ static int print_lists(const struct record_options *options)
 
 static int open_database(struct recording *recording, struct diag *diag)
 {
+        const char *sim_cpu = recording->options->source.sim_cpu;
         int rc = db_create(recording->options->output, recording->options->force,
                            &recording->db, diag);
         if (rc == 0)
@@ -82,6 +83,9 @@ static int open_database(struct recording *recording, struct diag *diag)
                 rc = sink_open(recording->writer, &recording->sink, diag);
         if (rc == 0 && recording->ops->numbers == NUMBERS_MEASURED)
                 rc = calibrated_machine(recording->sink, diag);
+        if (rc == 0 && recording->ops->numbers == NUMBERS_MODELLED && sim_cpu &&
+            strcmp(sim_cpu, SIM_PRESET_HOST) == 0)
+                rc = calibrated_host(recording->sink, diag);
         if (rc == 0) {
                 sink_set_unusable_counters(recording->sink,
                                            recording->options->source.validated.unusable);

@@ -340,8 +340,8 @@ static int load_host(struct sim_preset *preset, struct diag *diag)
         int rc = -ENOENT;
         if (access(file, F_OK) != 0)
                 diag_set(diag, rc,
-                         "there is no calibration of this machine; make one with "
-                         "'memlag calibrate'");
+                         "there is no calibration of this machine that a CPU could be "
+                         "made of; make one with 'memlag calibrate', and mind its notes");
         else if ((rc = load_file(file, preset, &reason)) < 0)
                 diag_set(diag, rc,
                          "the calibration of this machine does not fit this memlag; make "

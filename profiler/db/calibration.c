@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json_text.h"
+
 /* ---- identity ---- */
 
 /* FNV-1a, 64 bits. */
@@ -45,6 +47,7 @@ static void read_cpu(struct machine_identity *identity)
         size_t length = strlen(identity->cpu);
         while (length > 0 && identity->cpu[length - 1] == ' ')
                 identity->cpu[--length] = '\0';
+        text_clean(identity->cpu);
 }
 
 void machine_identity(struct machine_identity *identity)
@@ -203,8 +206,7 @@ static bool is_list_of_objects(const json_t *list)
 /* What every calibration has and ROOT has not, or not as it must be; NULL: nothing. */
 static const char *missing_part(const json_t *root)
 {
-        static const char *const numbers[] = {"format", "clocks.core_ghz",
-                                              "memory.0.latency_ns"};
+        static const char *const numbers[] = {"format", "clocks.core_ghz"};
         static const char *const lists[] = {"conditions",    "caches.curve",
                                             "caches.levels", "memory",
                                             "loaded.curve",  "bandwidth.threads"};
@@ -250,7 +252,7 @@ static int load(const char *path, json_t **document, struct diag *diag)
                                 path, part);
         }
         *document = root;
-        return 0;
+        return json_text_clean(root) == 0 ? 0 : diag_no_memory(diag);
 }
 
 int calibration_load(json_t **document, struct diag *diag)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibration.h"
+#include "json_text.h"
 
 char *validation_path(const struct simulated_counters *counters, struct diag *diag)
 {
@@ -47,7 +48,7 @@ static int load(const char *path, json_t **document, struct diag *diag)
                                 path, format, VALIDATION_FORMAT);
         }
         *document = root;
-        return 0;
+        return json_text_clean(root) == 0 ? 0 : diag_no_memory(diag);
 }
 
 int validation_load(const struct simulated_counters *counters, json_t **document,

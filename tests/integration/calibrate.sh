@@ -190,6 +190,34 @@ else
         echo "SKIPPED: machine-under-load was NOT tested: too few of the CPUs may be used here" >&2
 fi
 
+# So little that memory cannot be told from the last cache: no figure of it is made up, and
+# the CPU that an earlier calibration made is no longer there.
+cp -r "$XDG_DATA_HOME" tiny
+(ulimit -v 100000 && XDG_DATA_HOME=$PWD/tiny exec "$MEMLAG" calibrate --quick) >tiny.txt 2>err ||
+        fail "calibrate with very little memory: $(cat err)"
+noted little-memory tiny.txt
+if [ "$(getconf LEVEL3_CACHE_SIZE)" -ge 16777216 ]; then
+        noted no-host tiny.txt
+        grep -q "^memory  *-  *-  *-  *-$" tiny.txt || fail "memory: $(cat tiny.txt)"
+        XDG_DATA_HOME=$PWD/tiny "$MEMLAG" calibrate --export json >tiny.json
+        /usr/bin/python3 - tiny.json <<'EOF'
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+assert document["memory"] == [] and document["bandwidth"]["threads"] == [], document
+assert document["loaded"] == {"curve": []} and "peak_read_gbs" not in document["bandwidth"]
+assert "outstanding_misses" not in document["core"], document["core"]
+assert document["caches"]["levels"][0]["latency_ns"] > 0
+EOF
+        XDG_DATA_HOME=$PWD/tiny "$MEMLAG" record --source sim --sim-cpu host -- true 2>err &&
+                fail "a host of a calibration without memory"
+        grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
+        XDG_DATA_HOME=$PWD/tiny "$MEMLAG" calibrate --show --picture tiny.svg >out
+else
+        echo "SKIPPED: calibration without memory was NOT tested: the last cache is small or unknown here" >&2
+fi
+
 # Too little is refused in a line.
 status=0
 (ulimit -v 60000 && "$MEMLAG" calibrate --quick) >out 2>err || status=$?
@@ -247,6 +275,14 @@ json.dump(document, open(sys.argv[2], "w"))' $part "$file"
         "$MEMLAG" calibrate --show >out 2>err && fail "a damaged $part was shown"
         grep -q "'$part.*' is missing or damaged" err || fail "$part: $(cat err)"
 done
+
+# What is stored is not obeyed by a terminal.
+/usr/bin/python3 -c 'import json, sys
+document = json.load(open("calibration.json"))
+document["machine"]["cpu"] = "\033[31mred\u009b1m"
+json.dump(document, open(sys.argv[1], "w"))' "$file"
+"$MEMLAG" calibrate --show >out
+grep -q "^?\[31mred?1m, " out || fail "a name with control characters: $(head -1 out | od -c)"
 
 touch blocked
 XDG_DATA_HOME=$PWD/blocked "$MEMLAG" calibrate --quick >out 2>err && fail "kept in a file"

@@ -70,12 +70,12 @@ static void disturbed_rounds_count_only_without_others(void **state)
                 series_add(&series, 13, SHARED);
                 series_add(&series, 40, INTERRUPTED);
         }
-        assert_false(series_is_clean(&series));
+        assert_int_equal(series_disturbance(&series), SHARED);
         struct estimate estimate = series_estimate(&series);
         assert_true(estimate.value == 13 && estimate.high == 13);
         for (size_t i = 0; i < 10; i++)
                 series_add(&series, 10, UNDISTURBED);
-        assert_true(series_is_clean(&series));
+        assert_int_equal(series_disturbance(&series), UNDISTURBED);
         estimate = series_estimate(&series);
         assert_true(estimate.value == 10 && estimate.rounds == 10);
 }
@@ -142,6 +142,50 @@ static void noise_makes_no_levels(void **state)
         assert_int_equal(curve_plateaus(points, count, plateaus, 8), 3);
         assert_true(fabs(plateaus[0].ns / 1.1 - 1) < 0.10);
         assert_true(fabs(plateaus[1].ns / 3.8 - 1) < 0.15);
+}
+
+/* What a processor shared with others showed: a part of the last cache, and then sizes of
+ * which some of the lines are there. */
+static void what_is_nearly_memory_is_no_cache(void **state)
+{
+        (void)state;
+        const struct plateau found[] = {{32768, 1.1, 0},
+                                        {1 << 20, 3.8, 0},
+                                        {3 << 20, 14, 0},
+                                        {8 << 20, 113, 0},
+                                        {1 << 28, 167, 0}};
+        assert_int_equal(curve_cache_levels(found, 5, 3, true), 3);
+        assert_int_equal(curve_cache_levels(found, 5, 0, true), 3);
+        /* A fourth level that the system does not know of. */
+        const struct plateau fourth[] = {{32768, 1.1, 0},
+                                         {1 << 20, 3.8, 0},
+                                         {3 << 20, 14, 0},
+                                         {8 << 20, 60, 0},
+                                         {1 << 28, 167, 0}};
+        assert_int_equal(curve_cache_levels(fourth, 5, 3, true), 3);
+        assert_int_equal(curve_cache_levels(fourth, 5, 0, true), 4);
+        /* Data that ends in the last cache, or just beyond it. */
+        assert_int_equal(curve_cache_levels(fourth, 4, 3, false), 2);
+        assert_int_equal(curve_cache_levels(found, 0, 3, true), 0);
+}
+
+/* Two points as measured side by side, of which the one with less load was disturbed: the
+ * knee is not between them, but before both. */
+static void noise_does_not_move_the_knee(void **state)
+{
+        (void)state;
+        struct load_point points[] = {{32, 240, 240},
+                                      {2, 160, 160},
+                                      {30, 260, 260},
+                                      {31, 190, 190},
+                                      {14, 170, 170}};
+        double knee = curve_knee_gbs(points, 5, 160, 1.25); /* at 200 ns */
+        assert_true(points[2].ns == 225 && points[3].ns == 225);
+        assert_true(fabs(knee - (14 + 16 * 30.0 / 55)) < 1e-9);
+        /* One that is disturbed below the knee does not make another one. */
+        struct load_point lifted[] = {
+            {2, 160, 160}, {8, 220, 220}, {14, 165, 165}, {30, 180, 180}};
+        assert_true(isnan(curve_knee_gbs(lifted, 4, 160, 1.25)));
 }
 
 static void knee_lies_where_latency_grew_by_a_quarter(void **state)
@@ -465,6 +509,8 @@ int main(void)
             cmocka_unit_test(interrupted_rounds_are_better_than_none),
             cmocka_unit_test(three_caches_are_found),
             cmocka_unit_test(noise_makes_no_levels),
+            cmocka_unit_test(what_is_nearly_memory_is_no_cache),
+            cmocka_unit_test(noise_does_not_move_the_knee),
             cmocka_unit_test(knee_lies_where_latency_grew_by_a_quarter),
             cmocka_unit_test(saturation_needs_a_flat_end),
             cmocka_unit_test(chase_visits_every_element_once),

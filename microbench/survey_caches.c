@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a survey that are about the latency of caches and of each node's memory.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "curve.h"
+#include "survey.h"
+
+enum {
+        POINTS_PER_OCTAVE = 4,
+        PLATEAUS_MAX = 8,
+        GROUP_MAX = 64,  /* chases that take turns */
+        VISITS_ALONE = 2 /* in a sweep, for each of the others' */
+};
+
+/* A point this near to a level's latency speaks for it. */
+static const double NEAR = 1.1;
+
+/* ---- caches ---- */
+
+struct caches {
+        size_t count;
+        struct series *series;        /* of each size */
+        struct latency_point *points; /* what they say */
+        bool *figures;                /* whether they speak for a level */
+};
+
+static uint64_t size_of_point(size_t index)
+{
+        double size = 4096 * exp2((double)index / POINTS_PER_OCTAVE);
+        return (uint64_t)(size / 512 + 0.5) * 512;
+}
+
+static void caches_close(void *state)
+{
+        struct caches *caches = state;
+        free(caches->series);
+        free(caches->points);
+        free(caches->figures);
+        free(caches);
+}
+
+static void *caches_open(struct survey *survey, struct diag *diag)
+{
+        struct caches *caches = calloc(1, sizeof(*caches));
+        if (caches) {
+                while (size_of_point(caches->count) <= survey->data_bytes)
+                        caches->count++;
+                caches->series = calloc(caches->count, sizeof(*caches->series));
+                caches->points = calloc(caches->count, sizeof(*caches->points));
+                caches->figures = calloc(caches->count, sizeof(*caches->figures));
+        }
+        if (caches && caches->series && caches->points && caches->figures)
+                return caches;
+        diag_no_memory(diag);
+        if (caches)
+                caches_close(caches);
+        return NULL;
+}
+
+/* Visits the sizes that are wanted, from the one of point FIRST on, as many as take no
+ * more room than twice the largest; says which is NEXT. */
+static int visit_group(struct survey *survey, struct caches *caches, size_t first,
+                       size_t *next, struct diag *diag)
+{
+        struct chase chases[GROUP_MAX];
+        struct series *series[GROUP_MAX];
+        uint64_t bytes = 0;
+        size_t opened = 0, i = first;
+        int rc = 0;
+        survey_progress(survey, "latency of %llu KiB",
+                        (unsigned long long)(size_of_point(first) >> 10));
+        for (; rc == 0 && i < caches->count && opened < GROUP_MAX; i++) {
+                if (!survey_wants(survey, &caches->series[i], caches->figures[i]))
+                        continue;
+                bytes += buffer_footprint(size_of_point(i), PAGES_HUGE);
+                if (opened > 0 && bytes > 2 * survey->data_bytes)
+                        break;
+                rc = chase_open(size_of_point(i), KERNEL_LINE_BYTES, PAGES_HUGE, -1,
+                                &chases[opened], diag);
+                series[opened] = &caches->series[i];
+                opened += rc == 0;
+        }
+        *next = i;
+        if (rc == 0)
+                survey_chases(survey, chases, opened, series);
+        for (size_t k = 0; k < opened; k++)
+                chase_close(&chases[k]);
+        return rc;
+}
+
+/* What is known so far. */
+static void read_curve(struct caches *caches)
+{
+        for (size_t i = 0; i < caches->count; i++) {
+                struct estimate estimate = series_estimate(&caches->series[i]);
+                bool clean = series_disturbance(&caches->series[i]) == UNDISTURBED;
+                caches->points[i] = (struct latency_point){
+                    size_of_point(i), clean ? estimate.value : estimate.least,
+                    estimate_error(&estimate)};
+        }
+}
+
+static size_t find_levels(const struct survey *survey, const struct caches *caches,
+                          struct plateau *plateaus)
+{
+        size_t found =
+            curve_plateaus(caches->points, caches->count, plateaus, PLATEAUS_MAX);
+        size_t reported = 0;
+        while (reported_cache_bytes((unsigned)reported + 1) > 0)
+                reported++;
+        return curve_cache_levels(plateaus, found, reported, survey->reaches_memory);
+}
+
+static void find_figures(const struct survey *survey, struct caches *caches)
+{
+        struct plateau plateaus[PLATEAUS_MAX];
+        read_curve(caches);
+        size_t levels = find_levels(survey, caches, plateaus);
+        for (size_t i = 0; i < caches->count; i++) {
+                double ns = caches->points[i].ns;
+                caches->figures[i] = false;
+                for (size_t k = 0; k < levels; k++)
+                        caches->figures[i] |=
+                            ns <= plateaus[k].ns * NEAR && ns >= plateaus[k].ns / NEAR;
+        }
+}
+
+static int caches_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        struct caches *caches = state;
+        size_t next;
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < caches->count; i = next)
+                rc = visit_group(survey, caches, i, &next, diag);
+        if (rc == 0)
+                find_figures(survey, caches);
+        return rc;
+}
+
+static json_t *levels_json(struct survey *survey, const struct caches *caches)
+{
+        struct plateau plateaus[PLATEAUS_MAX];
+        size_t found = find_levels(survey, caches, plateaus);
+        json_t *levels = json_array();
+        for (size_t i = 0; i < found; i++) {
+                unsigned level = (unsigned)i + 1;
+                survey_noise(survey, plateaus[i].error, "the latency of L%u", level);
+                json_array_append_new(
+                    levels,
+                    json_pack("{s:i, s:I, s:I, s:i, s:f, s:f, s:f}", "level", level,
+                              "size_bytes", (json_int_t)plateaus[i].capacity_bytes,
+                              "reported_bytes", (json_int_t)reported_cache_bytes(level),
+                              "reported_ways", (int)reported_cache_ways(level),
+                              "latency_ns", plateaus[i].ns, "latency_cycles",
+                              plateaus[i].ns * survey->core_ghz, "error",
+                              plateaus[i].error));
+        }
+        return levels;
+}
+
+static json_t *caches_result(struct survey *survey, void *state)
+{
+        struct caches *caches = state;
+        json_t *curve = json_array();
+        read_curve(caches);
+        for (size_t i = 0; i < caches->count; i++) {
+                const struct latency_point *point = &caches->points[i];
+                survey_estimate(survey, &caches->series[i]);
+                json_array_append_new(curve,
+                                      json_pack("{s:I, s:f, s:f}", "size_bytes",
+                                                (json_int_t)point->size_bytes, "ns",
+                                                point->ns, "error", point->error));
+        }
+        return json_pack("{s:o, s:o}", "curve", curve, "levels",
+                         levels_json(survey, caches));
+}
+
+const struct survey_part survey_caches = {
+    .key = "caches",
+    .open = caches_open,
+    .sweep = caches_sweep,
+    .result = caches_result,
+    .close = caches_close,
+};
+
+/* ---- memory ---- */
+
+struct memory {
+        int nodes; /* none where the data does not reach it */
+        struct series *series;
+        int64_t *huge_bytes; /* of the data */
+};
+
+static int nodes_of_machine(void)
+{
+        char path[64];
+        int nodes = 0;
+        do
+                snprintf(path, sizeof(path), "/sys/devices/system/node/node%d", nodes);
+        while (access(path, F_OK) == 0 && ++nodes < 1024);
+        return nodes ? nodes : 1;
+}
+
+static void memory_close(void *state)
+{
+        struct memory *memory = state;
+        free(memory->series);
+        free(memory->huge_bytes);
+        free(memory);
+}
+
+static void *memory_open(struct survey *survey, struct diag *diag)
+{
+        struct memory *memory = calloc(1, sizeof(*memory));
+        if (memory) {
+                memory->nodes = survey->reaches_memory ? nodes_of_machine() : 0;
+                memory->series = calloc((size_t)memory->nodes + 1, sizeof(struct series));
+                memory->huge_bytes = calloc((size_t)memory->nodes + 1, sizeof(int64_t));
+        }
+        if (memory && memory->series && memory->huge_bytes)
+                return memory;
+        diag_no_memory(diag);
+        if (memory)
+                memory_close(memory);
+        return NULL;
+}
+
+static int memory_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        struct memory *memory = state;
+        for (int node = 0; node < memory->nodes; node++) {
+                struct series *series = &memory->series[node];
+                struct chase chase;
+                if (!survey_wants(survey, series, true))
+                        continue;
+                survey_progress(survey, "latency of memory on node %d", node);
+                int rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE,
+                                    memory->nodes > 1 ? node : -1, &chase, diag);
+                if (rc < 0)
+                        return rc;
+                for (size_t i = 0; i < VISITS_ALONE; i++)
+                        survey_chases(survey, &chase, 1, &series);
+                memory->huge_bytes[node] = buffer_huge_bytes(&chase.share.buffer);
+                chase_close(&chase);
+        }
+        return 0;
+}
+
+static json_t *memory_result(struct survey *survey, void *state)
+{
+        struct memory *memory = state;
+        json_t *list = json_array();
+        survey->idle_ns = NAN;
+        for (int node = 0; node < memory->nodes; node++) {
+                struct estimate estimate = survey_shortest(survey, &memory->series[node]);
+                survey->idle_ns = fmin(survey->idle_ns, estimate.value);
+                survey_noise(survey, estimate_error(&estimate),
+                             "the latency of memory on node %d", node);
+                json_array_append_new(
+                    list, json_pack("{s:i, s:f, s:f, s:f, s:f, s:b}", "node", node,
+                                    "latency_ns", estimate.value, "latency_cycles",
+                                    estimate.value * survey->core_ghz, "error",
+                                    estimate_error(&estimate), "size_bytes",
+                                    (double)survey->data_bytes, "huge_pages",
+                                    memory->huge_bytes[node] >
+                                        (int64_t)survey->data_bytes / 2));
+        }
+        return list;
+}
+
+const struct survey_part survey_memory = {
+    .key = "memory",
+    .open = memory_open,
+    .sweep = memory_sweep,
+    .result = memory_result,
+    .close = memory_close,
+};

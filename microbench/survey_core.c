@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a survey that are about the core: its clocks, and what it can have at
+ * once. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "survey.h"
+
+/* ---- clocks --------------------------------------------------------------------------
+ */
+
+struct clocks {
+        struct series core_ns, tsc_ns; /* of a cycle, of a tick */
+};
+
+/* COUNT additions, each of which needs the one before: a cycle each on every x86-64. */
+static void add_in_chain(uint64_t count)
+{
+        uint64_t sum = 0;
+        __asm__ volatile("1:\n\t"
+                         ".rept 100\n\t"
+                         "add $1, %[sum]\n\t"
+                         ".endr\n\t"
+                         "dec %[n]\n\t"
+                         "jnz 1b"
+                         : [sum] "+r"(sum), [n] "+r"(count)
+                         :
+                         : "cc");
+}
+
+static void *clocks_open(struct survey *survey, struct diag *diag)
+{
+        struct clocks *clocks = calloc(1, sizeof(*clocks));
+        (void)survey;
+        if (!clocks)
+                diag_no_memory(diag);
+        return clocks;
+}
+
+static int clocks_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        enum { ROUNDS = 32, REPEATS = 20000 };
+        struct clocks *clocks = state;
+        struct series core = {0}, tsc = {0};
+        (void)diag;
+        survey_progress(survey, "clocks");
+        for (size_t i = 0; i < ROUNDS; i++) {
+                double seconds = clock_seconds();
+                uint64_t begin = clock_tsc();
+                add_in_chain(REPEATS);
+                uint64_t ticks = clock_tsc() - begin;
+                seconds = clock_seconds() - seconds;
+                series_add(&core, seconds * 1e9 / (REPEATS * 100.0), UNDISTURBED);
+                series_add(&tsc, seconds * 1e9 / (double)ticks, UNDISTURBED);
+        }
+        series_add(&clocks->core_ns, series_estimate(&core).value, UNDISTURBED);
+        series_add(&clocks->tsc_ns, series_estimate(&tsc).value, UNDISTURBED);
+        return 0;
+}
+
+static json_t *clocks_result(struct survey *survey, void *state)
+{
+        struct clocks *clocks = state;
+        struct estimate core = series_estimate(&clocks->core_ns);
+        survey->core_ghz = 1 / core.value;
+        survey_noise(survey, estimate_error(&core), "the core's clock");
+        return json_pack("{s:f, s:f, s:f}", "tsc_ghz",
+                         1 / series_estimate(&clocks->tsc_ns).value, "core_ghz",
+                         survey->core_ghz, "error", estimate_error(&core));
+}
+
+const struct survey_part survey_clocks = {
+    .key = "clocks",
+    .open = clocks_open,
+    .sweep = clocks_sweep,
+    .result = clocks_result,
+    .close = free,
+};
+
+/* ---- at once ---- */
+
+struct core {
+        struct series gather_ns;      /* of a load of memory, others beside it */
+        struct series instruction_ns; /* of one that waits for none */
+};
+
+/* COUNT times a hundred instructions that hardly depend on each other, for all kinds of
+ * execution units, so that none of these is short before issue is. No NOPs, which some
+ * cores take several of as one. */
+static void run_independent(uint64_t count)
+{
+        const uint64_t word = 0;
+        __asm__ volatile("1:\n\t"
+                         ".rept 10\n\t"
+                         "add $1, %%rax\n\t"
+                         "paddq %%xmm0, %%xmm1\n\t"
+                         "add $1, %%rcx\n\t"
+                         "mov %[word], %%r9\n\t"
+                         "add $1, %%rdx\n\t"
+                         "paddq %%xmm0, %%xmm2\n\t"
+                         "mov %[word], %%r10\n\t"
+                         "add $1, %%r8\n\t"
+                         "paddq %%xmm0, %%xmm3\n\t"
+                         "mov %[word], %%r11\n\t"
+                         ".endr\n\t"
+                         "dec %[n]\n\t"
+                         "jnz 1b"
+                         : [n] "+r"(count)
+                         : [word] "m"(word)
+                         : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "xmm1", "xmm2",
+                           "xmm3", "cc");
+}
+
+static void *core_open(struct survey *survey, struct diag *diag)
+{
+        struct core *core = calloc(1, sizeof(*core));
+        (void)survey;
+        if (!core)
+                diag_no_memory(diag);
+        return core;
+}
+
+static void time_instructions(struct series *series)
+{
+        enum { ROUNDS = 32, REPEATS = 5000 };
+        struct series rounds = {0};
+        for (size_t i = 0; i < ROUNDS; i++) {
+                double seconds = clock_seconds();
+                run_independent(REPEATS);
+                series_add(&rounds, (clock_seconds() - seconds) * 1e9 / (REPEATS * 102.0),
+                           UNDISTURBED);
+        }
+        series_add(series, series_estimate(&rounds).value, UNDISTURBED);
+}
+
+static int core_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        enum { ROUNDS = 3 };
+        struct core *core = state;
+        struct kernel_parameters parameters = kernel_gather.defaults;
+        struct kernel_counts counts;
+        if (!survey_wants(survey, &core->instruction_ns, false))
+                return 0;
+        survey_progress(survey, "the core");
+        time_instructions(&core->instruction_ns);
+        if (!survey->reaches_memory)
+                return 0;
+        parameters.size_bytes = survey->data_bytes;
+        parameters.threads = 1;
+        parameters.passes = 1;
+        parameters.node = -1;
+        kernel_gather.count(&parameters, &counts);
+        return survey_rounds(survey, &kernel_gather, &parameters, ROUNDS,
+                             (double)counts.accesses, &core->gather_ns, diag);
+}
+
+static json_t *core_result(struct survey *survey, void *state)
+{
+        struct core *core = state;
+        double cycles = series_estimate(&core->instruction_ns).value * survey->core_ghz;
+        json_t *json =
+            json_pack("{s:f}", "issue_width", fmin(16, fmax(1, round(1 / cycles))));
+        if (!survey->reaches_memory)
+                return json;
+        double gather_ns = survey_estimate(survey, &core->gather_ns).value;
+        json_object_set_new(
+            json, "outstanding_misses",
+            json_real(fmin(32, fmax(1, round(survey->idle_ns / gather_ns)))));
+        json_object_set_new(json, "gather_ns", json_real(gather_ns));
+        return json;
+}
+
+const struct survey_part survey_core = {
+    .key = "core",
+    .open = core_open,
+    .sweep = core_sweep,
+    .result = core_result,
+    .close = free,
+};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of a survey that is about the TLB: what the step to another page adds to the
+ * latency, for each number of pages. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "curve.h"
+#include "survey.h"
+
+enum {
+        SMALL_PAGE_BYTES = 4096,
+        TLB_FIRST = 16,
+        TLB_OCTAVES = 9,
+        TLB_POINTS = 2 * TLB_OCTAVES + 1,
+        WALKERS_MAX = 16
+};
+
+struct tlb {
+        size_t count;                         /* of points that there is memory for */
+        struct series series[2 * TLB_POINTS]; /* across pages, and side by side */
+        struct series apart_ns;               /* of a load that waits for no other */
+};
+
+/* Opens the chases of PAGES: one steps from page to page, the other one through as many
+ * lines side by side. */
+static int open_pages(uint64_t pages, struct chase *chases, struct diag *diag)
+{
+        int rc = chase_open(pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES),
+                            SMALL_PAGE_BYTES + KERNEL_LINE_BYTES, PAGES_SMALL, -1,
+                            &chases[0], diag);
+        if (rc < 0)
+                return rc;
+        rc = chase_open(pages * KERNEL_LINE_BYTES, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
+                        &chases[1], diag);
+        if (rc < 0)
+                chase_close(&chases[0]);
+        return rc;
+}
+
+static uint64_t pages_of_point(size_t index)
+{
+        return (uint64_t)(TLB_FIRST * exp2((double)index / 2) + 0.5);
+}
+
+static uint64_t bytes_of_point(size_t index)
+{
+        uint64_t pages = pages_of_point(index);
+        return buffer_footprint(pages * KERNEL_LINE_BYTES, PAGES_HUGE) +
+               pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES);
+}
+
+static uint64_t bytes_for_all(const struct survey *survey)
+{
+        return survey->memory_bytes / 2;
+}
+
+static void *tlb_open(struct survey *survey, struct diag *diag)
+{
+        struct tlb *tlb = calloc(1, sizeof(*tlb));
+        if (!tlb) {
+                diag_no_memory(diag);
+                return NULL;
+        }
+        while (tlb->count < TLB_POINTS &&
+               bytes_of_point(tlb->count) <= bytes_for_all(survey))
+                tlb->count++;
+        return tlb;
+}
+
+static bool wants_point(const struct survey *survey, const struct tlb *tlb, size_t index)
+{
+        bool walks = index + 1 == TLB_POINTS; /* the others are only compared */
+        return survey_wants(survey, &tlb->series[2 * index], walks) ||
+               survey_wants(survey, &tlb->series[2 * index + 1], walks);
+}
+
+/* Visits the points that are wanted, from FIRST on, as many as there is memory for at a
+ * time; says which is NEXT. */
+static int visit_group(struct survey *survey, struct tlb *tlb, size_t first, size_t *next,
+                       struct diag *diag)
+{
+        struct chase chases[2 * TLB_POINTS];
+        struct series *series[2 * TLB_POINTS];
+        uint64_t bytes = 0;
+        size_t opened = 0, i = first;
+        int rc = 0;
+        for (; rc == 0 && i < tlb->count; i++) {
+                if (!wants_point(survey, tlb, i))
+                        continue;
+                bytes += bytes_of_point(i);
+                if (opened > 0 && bytes > bytes_for_all(survey))
+                        break;
+                series[opened] = &tlb->series[2 * i];
+                series[opened + 1] = &tlb->series[2 * i + 1];
+                rc = open_pages(pages_of_point(i), &chases[opened], diag);
+                opened += rc == 0 ? 2 : 0;
+        }
+        *next = i;
+        if (rc == 0)
+                survey_chases(survey, chases, opened, series);
+        for (size_t k = 0; k < opened; k++)
+                chase_close(&chases[k]);
+        return rc;
+}
+
+/* The lines of the CHASE, each on a page of its own, in an order that no prefetcher
+ * follows, and none waiting for another. */
+static void load_apart(const struct chase *chase, uint64_t pages)
+{
+        const uint64_t prime = 2654435761;
+        const char *base = chase->share.buffer.addr;
+        for (uint64_t i = 0; i < pages; i++)
+                (void)*(const volatile uint64_t *)(base + i * prime % pages *
+                                                              (SMALL_PAGE_BYTES +
+                                                               KERNEL_LINE_BYTES));
+}
+
+/* Loads of which each needs a walk and none waits for another. */
+static int visit_walks(struct tlb *tlb, struct diag *diag)
+{
+        enum { ROUNDS = 32 };
+        uint64_t pages = pages_of_point(TLB_POINTS - 1);
+        struct series rounds = {0};
+        struct chase chase;
+        int rc = chase_open(pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES),
+                            SMALL_PAGE_BYTES + KERNEL_LINE_BYTES, PAGES_SMALL, -1, &chase,
+                            diag);
+        if (rc < 0)
+                return rc;
+        for (size_t i = 0; i < ROUNDS; i++) {
+                double seconds = clock_seconds();
+                load_apart(&chase, pages);
+                series_add(&rounds, (clock_seconds() - seconds) * 1e9 / (double)pages,
+                           UNDISTURBED);
+        }
+        chase_close(&chase);
+        series_add(&tlb->apart_ns, series_estimate(&rounds).value, UNDISTURBED);
+        return 0;
+}
+
+static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        struct tlb *tlb = state;
+        survey_progress(survey, "TLB");
+        size_t next;
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < tlb->count; i = next)
+                rc = visit_group(survey, tlb, i, &next, diag);
+        if (rc == 0 && tlb->count == TLB_POINTS &&
+            survey_wants(survey, &tlb->apart_ns, false))
+                rc = visit_walks(tlb, diag);
+        return rc;
+}
+
+/* The cost of the second level: half way, in octaves, between both reaches. */
+static double second_ns(const struct latency_point *points, size_t count,
+                        json_int_t first, json_int_t second)
+{
+        double middle = sqrt((double)first * (double)second);
+        size_t i = 0;
+        while (i + 1 < count && (double)points[i].size_bytes < middle)
+                i++;
+        return fmax(0, points[i].ns);
+}
+
+/* The largest number of pages whose cost is below LIMIT_NS, with all smaller ones. */
+static json_int_t reach(const struct latency_point *points, size_t count, double limit_ns)
+{
+        json_int_t pages = 0;
+        for (size_t i = 0; i < count && points[i].ns <= limit_ns; i++)
+                pages = (json_int_t)points[i].size_bytes;
+        return pages;
+}
+
+/* What only the whole curve tells, from the first level's reach to where each step is a
+ * walk. A hit in the first level is free; one in the second costs a few cycles, less than
+ * half of what a walk does. */
+static void add_levels(const struct survey *survey, const struct tlb *tlb,
+                       const struct latency_point *points, json_t *json)
+{
+        double walk_ns = points[tlb->count - 1].ns, cycle_ns = 1 / survey->core_ghz;
+        json_int_t first = reach(points, tlb->count, cycle_ns);
+        json_int_t second = reach(points, tlb->count, fmax(walk_ns / 2, 4 * cycle_ns));
+        double hit_ns = second_ns(points, tlb->count, first, second);
+        double walkers = round(walk_ns / series_estimate(&tlb->apart_ns).value);
+        json_object_set_new(json, "first_pages", json_integer(first));
+        json_object_set_new(json, "second_pages", json_integer(second));
+        json_object_set_new(json, "second_cycles", json_real(hit_ns * survey->core_ghz));
+        json_object_set_new(json, "walk_ns", json_real(walk_ns));
+        json_object_set_new(json, "walk_cycles", json_real(walk_ns * survey->core_ghz));
+        json_object_set_new(json, "walkers",
+                            json_real(fmin(WALKERS_MAX, fmax(1, walkers))));
+}
+
+static json_t *tlb_result(struct survey *survey, void *state)
+{
+        struct tlb *tlb = state;
+        struct latency_point points[TLB_POINTS];
+        json_t *curve = json_array();
+        for (size_t i = 0; i < tlb->count; i++) {
+                struct estimate apart = survey_shortest(survey, &tlb->series[2 * i]);
+                struct estimate dense = survey_shortest(survey, &tlb->series[2 * i + 1]);
+                points[i] = (struct latency_point){.size_bytes = pages_of_point(i),
+                                                   .ns = apart.value - dense.value};
+                json_array_append_new(curve, json_pack("{s:I, s:f}", "pages",
+                                                       (json_int_t)pages_of_point(i),
+                                                       "added_ns", points[i].ns));
+        }
+        json_t *json = json_pack("{s:o}", "curve", curve);
+        if (json && tlb->count == TLB_POINTS)
+                add_levels(survey, tlb, points, json);
+        return json;
+}
+
+const struct survey_part survey_tlb = {
+    .key = "tlb",
+    .open = tlb_open,
+    .sweep = tlb_sweep,
+    .result = tlb_result,
+    .close = free,
+};
