@@ -37,6 +37,9 @@ def figures(document):
             found[f"{key} of {point['threads']}"] = (point[key], BANDWIDTH_LIMIT)
     for point in document["loaded"]["curve"]:
         found[f"ns beside delay {point['delay_nops']}"] = (point["latency_ns"], LATENCY_LIMIT)
+    knee = document["loaded"].get("knee_gbs")
+    if knee:
+        found["knee GB/s"] = (knee, BANDWIDTH_LIMIT)
     return found
 
 
@@ -51,14 +54,18 @@ def main():
         document = calibrate(options.memlag, options.quick)
         noise = document["noise"]
         print(f"run {number + 1}: {noise['seconds']:.1f} s, worst error "
-              f"{noise['worst_error']:.1%}, {noise['disturbed_rounds']} of {noise['rounds']} "
+              f"{noise['worst_error']:.1%} ({noise['worst_figure']}), {noise['disturbed_rounds']} of {noise['rounds']} "
               f"rounds disturbed, load average {os.getloadavg()[0]:.2f}")
         runs.append(figures(document))
     beyond = 0
     print(f"{'figure':<24} {'least':>10} {'greatest':>10} {'apart':>8}")
-    for name in runs[0]:
-        values = [run[name][0] for run in runs if name in run]
-        limit = runs[0][name][1]
+    names = list(dict.fromkeys(name for run in runs for name in run))
+    for name in names:
+        limit, values = None, []
+        for run in runs:
+            if name in run:
+                value, limit = run[name]
+                values.append(value)
         if len(values) < len(runs):
             beyond += 1
             print(f"{name:<24} not found in every run")
@@ -67,7 +74,7 @@ def main():
         beyond += apart > limit
         print(f"{name:<24} {min(values):10.3f} {max(values):10.3f} {apart:8.1%}"
               f"{'' if apart <= limit else f'  beyond {limit:.0%}'}")
-    print(f"{beyond} of {len(runs[0])} figures beyond their limit")
+    print(f"{beyond} of {len(names)} figures beyond their limit")
 
 
 main()
