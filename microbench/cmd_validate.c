@@ -25,6 +25,7 @@ enum key {
         KEY_SIM_CPU,
         KEY_SIM_SET,
         KEY_SIM_PREFETCH,
+        KEY_ALL,
         KEY_SHOW,
         KEY_FORMAT
 };
@@ -32,6 +33,7 @@ enum { SETTINGS_MAX = 64 };
 
 struct validate_options {
         bool simulated;
+        bool all;
         bool show;
         bool json;
         struct sim_runner_options sim;
@@ -43,6 +45,8 @@ struct validate_options {
 static const struct argp_option option_table[] = {
     {"source", KEY_SOURCE, "SOURCE", 0,
      "Whose counters: pebs or ibs (default), the CPU's, or sim, the simulated PMU's", 0},
+    {"all", KEY_ALL, NULL, 0,
+     "Try all events of the CPU that are about memory, not only those recorded", 0},
     {"show", KEY_SHOW, NULL, 0, "Show what is stored, run nothing", 0},
     {"format", KEY_FORMAT, "FORMAT", 0, "table (default) or json", 0},
     {NULL, 0, NULL, 0, "Simulated PMU:", 1},
@@ -79,6 +83,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         case KEY_SOURCE:
                 options->simulated = is_simulated(state, text);
                 return 0;
+        case KEY_ALL:
+                options->all = true;
+                return 0;
         case KEY_SHOW:
                 options->show = true;
                 return 0;
@@ -103,6 +110,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 if (!options->simulated &&
                     (options->sim.cpu || options->setting_count || options->sim.prefetch))
                         argp_error(state, "--sim-... means something with --source sim");
+                if (options->all &&
+                    (options->simulated || options->show || options->events))
+                        argp_error(state, "--all is for the CPU's own counters: not with "
+                                          "--source sim, which always tries all, --show, "
+                                          "or named events");
                 if (options->show && options->setting_count)
                         argp_error(state, "--show: what is found with --sim-set is not "
                                           "kept");
@@ -236,8 +248,9 @@ static int validate(const struct validate_options *options,
                     struct diag *diag)
 {
         struct runner *runner;
-        int rc = options->simulated ? runner_open_sim(&options->sim, &runner, diag)
-                                    : runner_open_perf(options->events, &runner, diag);
+        int rc = options->simulated
+                     ? runner_open_sim(&options->sim, &runner, diag)
+                     : runner_open_perf(options->events, options->all, &runner, diag);
         if (rc < 0)
                 return rc;
         json_t *events = NULL;

@@ -132,11 +132,19 @@ static enum event_verdict verdict_of(enum concept concept,
                                      double spread)
 {
         struct faults faults = faults_of(observations, count);
-        bool something = false;
-        for (size_t i = 0; i < count; i++)
-                something |= observations[i].expected.low > 0;
-        if (!something)
-                return faults.high_of_nothing ? EVENT_SOMETHING_ELSE : EVENT_UNKNOWN;
+        bool must = false, may = false;
+        for (size_t i = 0; i < count; i++) {
+                const struct expectation *expected = &observations[i].expected;
+                must |= expected->low > 0;
+                may |= expected->high > 0 &&
+                       observations[i].counted > NOTHING * expected->scale;
+        }
+        /* Where nothing must be counted, what is right shows itself where it may be. */
+        if (!must)
+                return faults.high_of_nothing + faults.high + faults.high_prefetched > 0
+                           ? EVENT_SOMETHING_ELSE
+                       : may ? EVENT_EXACT
+                             : EVENT_UNKNOWN;
         if (is_dead(observations, count))
                 return EVENT_DEAD;
         if (spread > NOISE_LIMIT)

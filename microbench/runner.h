@@ -41,7 +41,8 @@ struct runner {
 };
 
 /* The runner's own candidates are those that there are; *RUNNER is closed by its
- * ops->close. EVENTS, NULL-terminated, may be NULL: events that it may not know of. */
+ * ops->close. EVENTS, NULL-terminated, may be NULL: events that it may not know of;
+ * with ALL also those that libpfm4 says are about memory. */
 struct sim_runner_options {
         const char *cpu;        /* NULL: the default */
         const char *prefetch;   /* as in record --sim-prefetch */
@@ -49,7 +50,7 @@ struct sim_runner_options {
 };
 int runner_open_sim(const struct sim_runner_options *options, struct runner **runner,
                     struct diag *diag);
-int runner_open_perf(const char *const *events, struct runner **runner,
+int runner_open_perf(const char *const *events, bool all, struct runner **runner,
                      struct diag *diag);
 
 /* Adds a candidate, which is wanted; its concept is known by its NAME. */

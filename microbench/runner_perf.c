@@ -31,6 +31,7 @@ struct perf_runner {
         struct plan plan;
         uint32_t pmu_type;
         uint64_t cycles; /* the event's config */
+        char **names;    /* of events that libpfm4 knows; NULL: not asked for */
 };
 
 static bool is_cycles(const struct plan_group *group, size_t event)
@@ -223,6 +224,9 @@ static void close_perf(struct runner *runner)
         struct perf_runner *perf = (struct perf_runner *)runner;
         plan_free(&perf->plan);
         runner_free_candidates(runner);
+        for (char **name = perf->names; name && *name; name++)
+                free(*name);
+        free(perf->names);
         free(perf);
 }
 
@@ -297,6 +301,16 @@ static bool is_candidate(const struct runner *runner, const char *name)
         return false;
 }
 
+static int add_code(struct perf_runner *perf, const char *name,
+                    const struct pmu_code *code, struct diag *diag)
+{
+        int rc = add_event(perf, name, code->words[0], false, diag);
+        struct plan_group *group = &perf->plan.groups[perf->plan.group_count - 1];
+        if (rc == 0)
+                attributes_set_code(&group->events[1].attr, code);
+        return rc;
+}
+
 /* Events that only the user knows: libpfm4 has their codes. */
 static int add_named(struct perf_runner *perf, const char *const *names,
                      struct diag *diag)
@@ -304,12 +318,37 @@ static int add_named(struct perf_runner *perf, const char *const *names,
         int rc = 0;
         for (; names && *names && rc == 0; names++) {
                 struct pmu_code code;
-                if (is_candidate(&perf->runner, *names) || !pfm_find(*names, &code))
-                        continue;
-                rc = add_event(perf, *names, code.words[0], false, diag);
-                struct plan_group *group = &perf->plan.groups[perf->plan.group_count - 1];
-                if (rc == 0)
-                        attributes_set_code(&group->events[1].attr, &code);
+                if (!is_candidate(&perf->runner, *names) && pfm_find(*names, &code))
+                        rc = add_code(perf, *names, &code, diag);
+        }
+        return rc;
+}
+
+/* Whether a candidate counts the same under another name. */
+static bool has_code(const struct perf_runner *perf, const struct pmu_code *code)
+{
+        for (size_t g = 0; g < perf->plan.group_count; g++) {
+                const struct perf_event_attr *attr = &perf->plan.groups[g].events[1].attr;
+                if (attr->config == code->words[0] && attr->config1 == code->words[1])
+                        return true;
+        }
+        return false;
+}
+
+/* All that libpfm4 says of memory. */
+static int add_all(struct perf_runner *perf, struct diag *diag)
+{
+        perf->names = pfm_memory_events();
+        if (!perf->names)
+                return diag_set(diag, -ENODEV,
+                                "--all: libpfm4 knows no events of this CPU; name those "
+                                "to try, or leave it out for those that are recorded");
+        int rc = 0;
+        for (char **name = perf->names; rc == 0 && *name; name++) {
+                struct pmu_code code;
+                if (!is_candidate(&perf->runner, *name) && pfm_find(*name, &code) &&
+                    !has_code(perf, &code))
+                        rc = add_code(perf, *name, &code, diag);
         }
         return rc;
 }
@@ -409,7 +448,7 @@ static int pin_to(const struct machine_pmu *pmu, struct diag *diag)
 }
 
 static int open_on(struct perf_runner *perf, const struct machine *machine,
-                   const char *const *events, struct diag *diag)
+                   const char *const *events, bool all, struct diag *diag)
 {
         const struct machine_pmu *pmu = machine_large_core_pmu(machine);
         if (!pmu)
@@ -421,12 +460,15 @@ static int open_on(struct perf_runner *perf, const struct machine *machine,
                 rc = add_table(perf, machine, pmu, diag);
         if (rc == 0)
                 rc = add_named(perf, events, diag);
+        if (rc == 0 && all)
+                rc = add_all(perf, diag);
         if (rc == 0)
                 rc = add_memory_controllers(perf, machine, diag);
         return rc == 0 ? try_all(perf, diag) : rc;
 }
 
-int runner_open_perf(const char *const *events, struct runner **runner, struct diag *diag)
+int runner_open_perf(const char *const *events, bool all, struct runner **runner,
+                     struct diag *diag)
 {
         static const struct runner_ops ops = {run, close_perf};
         struct perf_runner *perf = calloc(1, sizeof(*perf));
@@ -437,7 +479,7 @@ int runner_open_perf(const char *const *events, struct runner **runner, struct d
         set_sizes(&perf->runner.sizes);
         machine_read("", &machine);
         machine_ask_cpu(&machine);
-        int rc = open_on(perf, &machine, events, diag);
+        int rc = open_on(perf, &machine, events, all, diag);
         machine_free(&machine);
         if (rc < 0)
                 close_perf(&perf->runner);

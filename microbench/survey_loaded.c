@@ -7,7 +7,7 @@
 #include "curve.h"
 #include "survey.h"
 
-enum { TURNS_MAX = 64, DELAYS = 9, VISITS = 5 };
+enum { TURNS_MAX = 64, DELAYS = 9, VISITS = 5, SAMPLES_MIN = 20 };
 
 /* Of the bandwidth that a load reaches beside few neighbours: in a turn in which it had
  * less, the latency is not that beside this load. */
@@ -84,7 +84,8 @@ static int visit_counted(struct survey *survey, struct chase *chase,
         return rc;
 }
 
-/* A visit of which samples are taken, and not the time, as sampling takes some of it. */
+/* Visits of which samples are taken, and not the time, as sampling takes some of it: one,
+ * or as many as it takes to have enough. */
 static int visit_sampled(struct survey *survey, struct chase *chase,
                          const struct load *load, struct loaded_point *point,
                          struct diag *diag)
@@ -92,11 +93,15 @@ static int visit_sampled(struct survey *survey, struct chase *chase,
         struct series ignored = {0};
         if (!survey->samples)
                 return 0;
-        struct point_samples *samples = point_samples_start(survey->samples, diag);
-        if (!samples)
-                return -EIO;
-        survey_visit(survey, chase, load, &ignored);
-        point_samples_stop(samples, &point->sampled);
+        for (size_t i = 0; i == 0 || (i < VISITS && point->sampled.samples < SAMPLES_MIN);
+             i++) {
+                struct point_samples *samples =
+                    point_samples_start(survey->samples, diag);
+                if (!samples)
+                        return -EIO;
+                survey_visit(survey, chase, load, &ignored);
+                point_samples_stop(samples, &point->sampled);
+        }
         return 0;
 }
 
@@ -173,10 +178,10 @@ static bool wants_turn(const struct survey *survey, const struct loaded *loaded,
 
 static double sampling_cycles(const struct loaded_point *point)
 {
-        enum { ENOUGH = 20 };
         const struct sampled_latency *sampled = &point->sampled;
-        return sampled->samples >= ENOUGH ? sampled->cycles / (double)sampled->samples
-                                          : NAN;
+        return sampled->samples >= SAMPLES_MIN
+                   ? sampled->cycles / (double)sampled->samples
+                   : NAN;
 }
 
 /* The median of what the turns counted; NAN: nothing. */

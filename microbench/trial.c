@@ -188,10 +188,12 @@ static struct expectation pending(const struct trial *trial, double cycles, doub
         return UNKNOWN;
 }
 
-/* How often streams fill the queue is not known. */
+/* How often streams fill the queue is not known, but that it may be full then. */
 static struct expectation queue_full(const struct trial *trial, double cycles)
 {
-        return is_chase(trial) && !trial->prefetchable ? exactly(0, cycles) : UNKNOWN;
+        if (is_chase(trial) && !trial->prefetchable)
+                return exactly(0, cycles);
+        return trial->prefetchable ? (struct expectation){0, cycles, cycles} : UNKNOWN;
 }
 
 static struct expectation fill_buffers_full(const struct trial *trial, double cycles)

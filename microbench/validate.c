@@ -124,25 +124,29 @@ static json_t *event_json(const struct campaign *campaign, size_t candidate,
         bool usable = fits && judge_usable(concept, judgement.verdict);
         bool of_prefetch = judgement.verdict == EVENT_COUNTS_PREFETCH ||
                            judgement.verdict == EVENT_MISSES_PREFETCH;
-        return json_pack(
-            "{s:s, s:o, s:s, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "event",
-            event->name, "concept",
-            fits ? json_string(concept_name(concept)) : json_null(), "verdict",
-            event_verdict_name(judgement.verdict), "usable", usable,
-            "usable_without_prefetch", usable || (fits && of_prefetch), "recorded",
-            event->recorded, "ratio", number(judgement.ratio), "prefetched_ratio",
-            number(judgement.prefetched_ratio), "spread", number(judgement.spread),
-            "correlation", number(judgement.correlation), "trials",
-            trials_json(campaign, &evidence));
+        return json_pack("{s:s, s:o, s:b, s:s, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}",
+                         "event", event->name, "concept",
+                         fits ? json_string(concept_name(concept)) : json_null(),
+                         "concept_guessed", event->concept == CONCEPT_COUNT, "verdict",
+                         event_verdict_name(judgement.verdict), "usable", usable,
+                         "usable_without_prefetch", usable || (fits && of_prefetch),
+                         "recorded", event->recorded, "ratio", number(judgement.ratio),
+                         "prefetched_ratio", number(judgement.prefetched_ratio), "spread",
+                         number(judgement.spread), "correlation",
+                         number(judgement.correlation), "trials",
+                         trials_json(campaign, &evidence));
 }
 
-/* An event whose meaning nobody has told: the concept that fits it best. */
+/* An event whose meaning nobody has told: the concept that fits it best. That of the
+ * queue beyond L2 is too wide for a guess. */
 static enum concept best_concept(const struct campaign *campaign, size_t candidate,
                                  bool *fits)
 {
         enum concept best = 0;
         struct judgement best_judgement;
         for (int c = 0; c < CONCEPT_COUNT; c++) {
+                if (c == CONCEPT_SQ_FULL)
+                        continue;
                 struct evidence evidence =
                     evidence_of(campaign, candidate, (enum concept)c);
                 struct judgement judgement =
@@ -218,7 +222,9 @@ json_t *validate_best(const json_t *events)
                 json_t *event;
                 json_array_foreach(events, index, event)
                 {
-                        if (strcmp(text_of(event, "concept"), concept) != 0)
+                        /* What only looks like it here is not counted in its place. */
+                        if (strcmp(text_of(event, "concept"), concept) != 0 ||
+                            json_is_true(json_object_get(event, "concept_guessed")))
                                 continue;
                         any = true;
                         if (json_is_true(json_object_get(event, "usable")) &&

@@ -10,6 +10,12 @@
  * none. */
 bool pfm_find(const char *name, struct pmu_code *code);
 
+/* The names of the CPU's core events that are about memory, such as
+ * "l2_rqsts.all_demand_data_rd", each of which pfm_find knows: of each event all unit
+ * masks by themselves, but none that needs a parameter. NULL-terminated; the caller frees
+ * it and each name. NULL: no memory, or libpfm4 does not know this CPU. */
+char **pfm_memory_events(void);
+
 /* Fills in pfm_loads of MACHINE's only core PMU. The library knows no hybrid CPU. */
 void machine_ask_pfm(struct machine *machine);
 

@@ -171,13 +171,22 @@ static void demand_is_of_loads_or_of_stores(void **state)
         assert_true(trial_expects(&load, CONCEPT_DEMAND_RFO, 1, 1).high == 0);
 }
 
-/* Nobody knows how often the queue beyond L2 is full, but in a chase it is not. */
-static void the_queue_is_never_known_to_be_right(void **state)
+/* Nobody knows how often streams fill the queue beyond L2, but a chase does not, and none
+ * does for longer than it takes. */
+static void the_queue_is_right_when_it_was_full(void **state)
 {
         (void)state;
         struct observation chase = lines(0, 10, false);
         assert_int_equal(verdict(CONCEPT_SQ_FULL, &chase, 1), EVENT_UNKNOWN);
         assert_true(judge_usable(CONCEPT_SQ_FULL, EVENT_UNKNOWN));
+        struct observation all[] = {
+            chase, {.expected = {0, LINES, LINES}, .prefetchable = true}};
+        assert_int_equal(verdict(CONCEPT_SQ_FULL, all, 2),
+                         EVENT_UNKNOWN); /* never full */
+        all[1].counted = LINES / 10;
+        assert_int_equal(verdict(CONCEPT_SQ_FULL, all, 2), EVENT_EXACT);
+        all[1].counted = 2 * LINES;
+        assert_int_equal(verdict(CONCEPT_SQ_FULL, all, 2), EVENT_SOMETHING_ELSE);
         chase.counted = LINES;
         assert_int_equal(verdict(CONCEPT_SQ_FULL, &chase, 1), EVENT_SOMETHING_ELSE);
 }
@@ -213,7 +222,7 @@ int main(void)
             cmocka_unit_test(stalls_with_a_miss_pending_are_told_from_others),
             cmocka_unit_test(each_cache_has_its_stalls),
             cmocka_unit_test(demand_is_of_loads_or_of_stores),
-            cmocka_unit_test(the_queue_is_never_known_to_be_right),
+            cmocka_unit_test(the_queue_is_right_when_it_was_full),
             cmocka_unit_test(kernels_do_what_can_be_counted),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

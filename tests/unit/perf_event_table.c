@@ -18,6 +18,7 @@
 #include "amd_events.h"
 #include "counters.h"
 #include "event_table.h"
+#include "pfm.h"
 
 /* ---- the csv ---- */
 
@@ -231,6 +232,51 @@ static void events_are_libpfm4s(void **state)
         assert_true(checked >= 10 * 12);
 }
 
+static bool lists_code(char **names, uint64_t config)
+{
+        struct pmu_code code;
+        for (; *names; names++)
+                if (pfm_find(*names, &code) && code.words[0] == config)
+                        return true;
+        return false;
+}
+
+/* All that Intel's lists have for the roles that are about memory, and that libpfm4 has a
+ * name for, are among those that it is asked for on such a CPU. */
+static void memory_events_are_all_listed(void **state)
+{
+        (void)state;
+        static const char *const names[][2] = {
+            {"HSW", "hsw"}, {"SKL", "skl"}, {"SPR", "spr"}};
+        static const enum event_role roles[] = {
+            ROLE_ALL_LOADS, ROLE_PENDING,    ROLE_L1_MISS,   ROLE_FB_HIT,
+            ROLE_SQ_FULL,   ROLE_STALLS_L1D, ROLE_STALLS_L2, ROLE_STORE_BUFFER};
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+                setenv("LIBPFM_FORCE_PMU", names[i][1], 1);
+                char **listed = pfm_memory_events();
+                assert_non_null(listed);
+                size_t found = 0;
+                for (size_t r = 0; r < sizeof(roles) / sizeof(roles[0]); r++) {
+                        const struct event *event =
+                            event_find(names[i][0], CORE_P, roles[r], 0);
+                        struct pmu_code code;
+                        if (!event || !pfm_find(event->name, &code))
+                                continue;
+                        if (!lists_code(listed, code.words[0]))
+                                fail_msg("%s: %s is not listed", names[i][0],
+                                         event->name);
+                        found++;
+                }
+                assert_true(found >= 4);
+                for (char **name = listed; *name; name++) {
+                        assert_null(strstr(*name, "icache"));
+                        free(*name);
+                }
+                free(listed);
+        }
+        unsetenv("LIBPFM_FORCE_PMU");
+}
+
 static const struct event *amd_event_named(int64_t family, const char *name)
 {
         const struct event *event;
@@ -394,6 +440,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_setup(events_are_intels, read_rows),
             cmocka_unit_test(events_are_libpfm4s),
+            cmocka_unit_test(memory_events_are_all_listed),
             cmocka_unit_test(amd_events_are_libpfm4s),
             cmocka_unit_test(cpus_are_found),
             cmocka_unit_test(analysis_knows_the_names),
