@@ -5,7 +5,6 @@
 #include "data.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "array.h"
@@ -58,15 +57,12 @@ static uint32_t name_of_symbol(struct search *search, const char *symbol,
                                const char *name)
 {
         size_t length = symbol ? strlen(symbol) : 0, tail = strlen(name) + 1;
-        char *scoped = NULL;
-        uint32_t id = 0;
 
-        if (length > tail && symbol[length - tail] == '.' &&
-            strcmp(symbol + length - tail + 1, name) == 0 &&
-            asprintf(&scoped, "%.*s::%s", (int)(length - tail), symbol, name) >= 0)
-                id = string_pool_put(search->names, scoped);
-        free(scoped);
-        return id;
+        return length > tail && symbol[length - tail] == '.' &&
+                       strcmp(symbol + length - tail + 1, name) == 0
+                   ? string_pool_format(search->names, "%.*s::%s", (int)(length - tail),
+                                        symbol, name)
+                   : 0;
 }
 
 /* SYMBOL is the name of the symbol at the variable; NULL: there is none. */
@@ -75,7 +71,6 @@ static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t func
 {
         const char *name = die_name(search->dwarf, die);
         const char *outer = NULL;
-        char *scoped = NULL;
         Dwarf_Die scope;
 
         if (!name)
@@ -91,10 +86,7 @@ static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t func
                       : NULL;
         if (!outer)
                 return name_of_symbol(search, symbol, name) ?: id;
-        if (asprintf(&scoped, "%s::%s", outer, name) >= 0)
-                id = string_pool_put(search->names, scoped);
-        free(scoped);
-        return id;
+        return string_pool_format(search->names, "%s::%s", outer, name);
 }
 
 static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t function)
@@ -207,26 +199,22 @@ static void answer_section(const struct elf_file *file, struct data_place *place
         const char *base = path_base(file->path ? file->path : "");
         const struct elf_section *section = elf_file_section_at(file, place->vaddr);
         const struct elf_segment *segment = elf_file_segment(file, place->vaddr);
-        char *name = NULL;
 
         if (elf_thread_local(place->vaddr)) {
                 place->start = ELF_THREAD_LOCAL;
                 place->size_bytes = file->thread_bytes;
-                if (asprintf(&name, "[thread-local data of %s]", base) < 0)
-                        return;
+                place->name =
+                    string_pool_format(names, "[thread-local data of %s]", base);
         } else if (section && section->name) {
                 place->start = section->vaddr;
                 place->size_bytes = section->size_bytes;
-                if (asprintf(&name, "[%s of %s]", section->name, base) < 0)
-                        return;
+                place->name =
+                    string_pool_format(names, "[%s of %s]", section->name, base);
         } else if (segment) {
                 place->start = segment->vaddr;
                 place->size_bytes = segment->memory_bytes;
-                if (asprintf(&name, "[data of %s]", base) < 0)
-                        return;
+                place->name = string_pool_format(names, "[data of %s]", base);
         }
-        place->name = string_pool_put(names, name);
-        free(name);
 }
 
 static int compare_places(const void *left, const void *right)

@@ -4,7 +4,6 @@
 #include "definition.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "array.h"
@@ -63,14 +62,7 @@ static int put(struct definitions *definitions, const struct definition *definit
 static uint32_t put_name(struct string_pool *names, const char *outer, const char *name,
                          const char *end)
 {
-        char *text = NULL;
-
-        if (asprintf(&text, "%s%s%s", outer, name, end) < 0)
-                return 0;
-        uint32_t id = string_pool_put(names, text);
-
-        free(text);
-        return id;
+        return string_pool_format(names, "%s%s%s", outer, name, end);
 }
 
 static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)

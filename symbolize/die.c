@@ -246,38 +246,51 @@ bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
         return true;
 }
 
-static bool ends_inside(struct dwarf_bytes bytes, const char *text)
+/* The split unit that DIE is in, or NULL; the latest is asked for most. */
+static const struct split_unit *split_of(const struct dwarf_file *file,
+                                         const Dwarf_Die *die)
 {
-        return text >= bytes.start && text < bytes.end &&
-               memchr(text, '\0', (size_t)(bytes.end - text));
+        Dwarf *dwarf = file->split_count ? dwarf_cu_getdwarf(die->cu) : NULL;
+
+        for (size_t i = file->split_count; i-- > 0 && dwarf != file->dwarf;)
+                if (file->splits[i]->dwarf == dwarf)
+                        return file->splits[i];
+        return NULL;
 }
 
-/* libdw does not look for the end of every string. */
-static bool terminated(const struct dwarf_file *file, const char *text)
+/* The bytes that TEXT, a string of DIE, is in; start is NULL when they are not known. */
+static struct dwarf_bytes around(const struct dwarf_file *file, const Dwarf_Die *die,
+                                 const char *text)
 {
-        bool ends = false;
+        const struct split_unit *split = split_of(file, die);
 
-        for (size_t i = 0; i < sizeof(file->strings) / sizeof(file->strings[0]) && !ends;
-             i++)
-                ends = ends_inside(file->strings[i], text);
-        for (size_t i = file->split_count; i-- > 0 && !ends;) {
-                const struct split_unit *split = file->splits[i];
-
-                ends = ends_inside(
-                    (struct dwarf_bytes){split->image, split->image + split->image_bytes},
-                    text);
-        }
-        return ends;
+        for (size_t i = 0; i < sizeof(file->strings) / sizeof(file->strings[0]); i++)
+                if (text >= file->strings[i].start && text < file->strings[i].end)
+                        return file->strings[i];
+        if (split && text >= split->image && text < split->image + split->image_bytes)
+                return (struct dwarf_bytes){split->image,
+                                            split->image + split->image_bytes};
+        return (struct dwarf_bytes){NULL, NULL};
 }
 
-const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned name)
+/* libdw does not look for the end of every string, and one may be as long as its section,
+ * for any number of entries. */
+const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name)
 {
+        enum { BYTES_FOR_WORK = 64 }; /* compared at a time, more or less */
         Dwarf_Attribute attribute;
         const char *text = die_attribute(file, die, name, &attribute)
                                ? dwarf_formstring(&attribute)
                                : NULL;
+        struct dwarf_bytes bytes = {NULL, NULL};
 
-        return text && terminated(file, text) ? text : NULL;
+        if (text)
+                bytes = around(file, die, text);
+        const char *end =
+            bytes.start ? memchr(text, '\0', (size_t)(bytes.end - text)) : NULL;
+        size_t length = bytes.start ? (size_t)((end ? end : bytes.end) - text) : 0;
+
+        return die_spend(file, length / BYTES_FOR_WORK) && end ? text : NULL;
 }
 
 bool die_reference(struct dwarf_file *file, Dwarf_Die *die, unsigned name,
@@ -309,18 +322,6 @@ bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
         opened->split_asked = true;
         *entries = opened->split ? opened->split->die : *die;
         return true;
-}
-
-/* The split unit that DIE is in, or NULL; the latest is asked for most. */
-static const struct split_unit *split_of(const struct dwarf_file *file,
-                                         const Dwarf_Die *die)
-{
-        Dwarf *dwarf = file->split_count ? dwarf_cu_getdwarf(die->cu) : NULL;
-
-        for (size_t i = file->split_count; i-- > 0 && dwarf != file->dwarf;)
-                if (file->splits[i]->dwarf == dwarf)
-                        return file->splits[i];
-        return NULL;
 }
 
 bool die_has_files(const struct dwarf_file *file, const Dwarf_Die *die)

@@ -99,7 +99,8 @@ bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Attribute *attribute);
 bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                 uint64_t *number);
-const char *die_string(const struct dwarf_file *file, Dwarf_Die *die, unsigned name);
+/* NULL also when its length is beyond the budget. */
+const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name);
 bool die_reference(struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Die *target);
 

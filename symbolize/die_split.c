@@ -12,7 +12,7 @@
 
 /* What the unit at DIE says of a separate file; false when it has none. Of old units
  * the attributes have other names. */
-static bool read_skeleton(const struct dwarf_file *file, Dwarf_Die *die,
+static bool read_skeleton(struct dwarf_file *file, Dwarf_Die *die,
                           struct split_skeleton *skeleton)
 {
         Dwarf_Half version = 0;

@@ -4,7 +4,6 @@
 #include "die_type.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "array.h"
@@ -71,23 +70,6 @@ static const struct type_scope *find_scope(const struct type_reader *reader,
         return found == HASH_INDEX_NONE ? NULL : &reader->scopes[found];
 }
 
-static uint32_t put_joined(struct string_pool *names, const char *format,
-                           const char *first, const char *second)
-    __attribute__((format(printf, 2, 0)));
-
-static uint32_t put_joined(struct string_pool *names, const char *format,
-                           const char *first, const char *second)
-{
-        char *text = NULL;
-
-        if (asprintf(&text, format, first, second) < 0)
-                return string_pool_put(names, NULL);
-        uint32_t id = string_pool_put(names, text);
-
-        free(text);
-        return id;
-}
-
 static const char *own_name(struct type_reader *reader, Dwarf_Die *die)
 {
         return die_string(reader->dwarf, die, DW_AT_name);
@@ -115,10 +97,10 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         const char *name = own_name(reader, &entry->die);
         const char *outer = string_pool_text(reader->names, parent);
 
-        *value = put_joined(reader->names, "%s%s", outer ? outer : "",
-                            name ? name : "(anonymous)");
-        *value = put_joined(reader->names, "%s%s",
-                            string_pool_text(reader->names, *value) ?: "", "::");
+        *value = string_pool_format(reader->names, "%s%s", outer ? outer : "",
+                                    name ? name : "(anonymous)");
+        *value = string_pool_format(reader->names, "%s%s",
+                                    string_pool_text(reader->names, *value) ?: "", "::");
         return 1;
 }
 
@@ -215,8 +197,8 @@ static uint32_t pointer_name(struct type_reader *reader, Dwarf_Die *die, int dep
         size_t length = text ? strlen(text) : 0;
         bool joined = length && (text[length - 1] == '*' || text[length - 1] == '&');
 
-        return put_joined(reader->names, joined ? "%s%s" : "%s %s", text ? text : "void",
-                          sign);
+        return string_pool_format(reader->names, joined ? "%s%s" : "%s %s",
+                                  text ? text : "void", sign);
 }
 
 /* As it is written in the source, without qualifiers. */
@@ -241,14 +223,16 @@ static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int dept
 
                 if (die_reference(reader->dwarf, &die, DW_AT_type, &element))
                         text = spelled_name(reader, element, depth + 1);
-                return put_joined(reader->names, "%s%s",
-                                  string_pool_text(reader->names, text) ?: "void", "[]");
+                return string_pool_format(reader->names, "%s%s",
+                                          string_pool_text(reader->names, text) ?: "void",
+                                          "[]");
         }
         default:
                 if (!name && alias)
                         return string_pool_put(reader->names, alias);
-                return put_joined(reader->names, "%s%s", name_prefix(reader, &die),
-                                  name ? name : "(anonymous)");
+                return string_pool_format(reader->names, "%s%s",
+                                          name_prefix(reader, &die),
+                                          name ? name : "(anonymous)");
         }
 }
 
@@ -401,7 +385,8 @@ static uint32_t put_declared(struct type_reader *reader, Dwarf_Die *die, uint32_
         size_t length = strlen(prefix);
         bool scoped = length > 0 && prefix[length - 1] == ':';
         uint32_t wanted =
-            own ? put_joined(reader->names, "%s%s", scoped ? prefix : "", own) : 0;
+            own ? string_pool_format(reader->names, "%s%s", scoped ? prefix : "", own)
+                : 0;
         Dwarf_Die definition;
 
         if (own && definition_find(&reader->definitions, reader->dwarf, reader->names,

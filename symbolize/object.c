@@ -52,22 +52,6 @@ static int put_object(struct objects *objects, const struct object *object,
         return hash_index_add(&objects->index, object_hash(object), *index);
 }
 
-static uint32_t put_formatted(struct string_pool *names, const char *format,
-                              const char *text) __attribute__((format(printf, 2, 0)));
-
-static uint32_t put_formatted(struct string_pool *names, const char *format,
-                              const char *text)
-{
-        char *name = NULL;
-
-        if (asprintf(&name, format, text) < 0)
-                return 0;
-        uint32_t id = string_pool_put(names, name);
-
-        free(name);
-        return id;
-}
-
 /* ---- blocks ---- */
 
 static const struct site *stack_site(struct objects *objects, uint32_t stack)
@@ -162,14 +146,11 @@ static struct object frame_object(struct objects *objects, const char *function,
 {
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
         const char *name = string_pool_text(objects->from.names, variable->name);
-        char *scoped;
 
-        if (asprintf(&scoped, "%s::%s", function, name ? name : "(unnamed)") < 0)
-                return object;
-        object.name = string_pool_put(objects->from.names, scoped);
+        object.name = string_pool_format(objects->from.names, "%s::%s", function,
+                                         name ? name : "(unnamed)");
         object.size_bytes = objects->from.types->items[variable->type].size_bytes;
         object.has_size = true;
-        free(scoped);
         return object;
 }
 
@@ -190,12 +171,13 @@ static struct object stack_object(struct objects *objects,
         if (owner != RAW_NONE && owner != sample->thread) {
                 snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
                 object.name =
-                    put_formatted(objects->from.names, "stack of thread %s", tid);
+                    string_pool_format(objects->from.names, "stack of thread %s", tid);
         } else if (function && answer) {
                 *offset_bytes = (uint64_t)answer->variable_offset;
                 object = frame_object(objects, function, &answer->variable);
         } else if (function) {
-                object.name = put_formatted(objects->from.names, "%s's stack", function);
+                object.name =
+                    string_pool_format(objects->from.names, "%s's stack", function);
         } else {
                 object.name = string_pool_put(objects->from.names, "[stack]");
         }
@@ -237,8 +219,8 @@ static struct object mapping_object(struct objects *objects, uint32_t index)
 
         if (mapping->executable) {
                 object.kind = OBJECT_CODE;
-                object.name = put_formatted(objects->from.names, "[code of %s]",
-                                            path ? path_base(path) : "[anon]");
+                object.name = string_pool_format(objects->from.names, "[code of %s]",
+                                                 path ? path_base(path) : "[anon]");
         } else if (path) {
                 object.name = string_pool_put(objects->from.names, path);
         } else if (mapping->kind == RAW_HEAP) {

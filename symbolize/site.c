@@ -95,24 +95,15 @@ static uint32_t site_name(const struct sweep *sweep, struct string_pool *names,
         const char *module = place->module != RAW_NONE
                                  ? path_base(sweep->raw->modules[place->module].path)
                                  : NULL;
-        char *name;
-        int length;
 
         if (function && file && site->line)
-                length = asprintf(&name, "%s at %s:%" PRIu32, function, path_base(file),
-                                  site->line);
-        else if (function)
-                length =
-                    asprintf(&name, "%s in %s", function, module ? module : "[unknown]");
-        else
-                length = asprintf(&name, "%s+0x%" PRIx64, module ? module : "[unknown]",
+                return string_pool_format(names, "%s at %s:%" PRIu32, function,
+                                          path_base(file), site->line);
+        if (function)
+                return string_pool_format(names, "%s in %s", function,
+                                          module ? module : "[unknown]");
+        return string_pool_format(names, "%s+0x%" PRIx64, module ? module : "[unknown]",
                                   place->code.vaddr);
-        if (length < 0)
-                return 0;
-        uint32_t id = string_pool_put(names, name);
-
-        free(name);
-        return id;
 }
 
 struct site site_find(const struct site_search *search, uint32_t stack)

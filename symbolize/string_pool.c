@@ -2,6 +2,8 @@
 /* Interned names: one allocation each, found by hash. */
 #include "string_pool.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +72,25 @@ uint32_t string_pool_put(struct string_pool *pool, const char *text)
 
         if (!id)
                 pool->error = -ENOMEM;
+        return id;
+}
+
+uint32_t string_pool_format(struct string_pool *pool, const char *format, ...)
+{
+        char *text;
+        va_list arguments;
+
+        va_start(arguments, format);
+        int length = vasprintf(&text, format, arguments);
+
+        va_end(arguments);
+        if (length < 0) {
+                pool->error = -ENOMEM;
+                return 0;
+        }
+        uint32_t id = string_pool_put(pool, text);
+
+        free(text);
         return id;
 }
 

@@ -15,6 +15,9 @@ void string_pool_free(struct string_pool *pool);
 /* The number of TEXT, made when new; 0 for NULL. Out of memory is remembered
  * (string_pool_failed) and gives 0, so that callers check once at the end. */
 uint32_t string_pool_put(struct string_pool *pool, const char *text);
+/* The same of a text made by FORMAT. */
+uint32_t string_pool_format(struct string_pool *pool, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 int string_pool_failed(const struct string_pool *pool);
 
 /* How many there are: numbers go from 1 to that. */

@@ -3,6 +3,7 @@
  * order, and reads the same ranges: of all units of this program itself. */
 #include "dwarf_test.h"
 #include <stdlib.h>
+#include <string.h>
 
 #include "die_walk.h"
 
@@ -156,12 +157,39 @@ static void begins_at_any_entry(void **state)
         elf_file_close(&file);
 }
 
+/* A hostile file may give any number of entries a text that is as long as a section. */
+static void reads_texts_within_the_budget(void **state)
+{
+        struct dwarf_file dwarf;
+        struct elf_file file;
+        Dwarf_Die unit, entries;
+
+        (void)state;
+        open_own_dwarf(&file, &dwarf);
+        assert_true(die_open_unit(&dwarf, 0, &unit, &entries));
+        const char *options = die_string(&dwarf, &unit, DW_AT_producer);
+
+        assert_non_null(options);
+        if (strlen(options) < 64) {
+                print_message("SKIPPED: the compiler says little of itself\n");
+                skip();
+        }
+        dwarf.budget = 0;
+        assert_null(die_string(&dwarf, &unit, DW_AT_producer));
+        dwarf.budget = strlen(options);
+        assert_ptr_equal(die_string(&dwarf, &unit, DW_AT_producer), options);
+        assert_true(dwarf.budget < strlen(options));
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(comes_by_all_entries),
             cmocka_unit_test(passes_over_what_is_below_an_entry),
             cmocka_unit_test(begins_at_any_entry),
+            cmocka_unit_test(reads_texts_within_the_budget),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
