@@ -36,6 +36,7 @@ struct pass {
         UInt counted;         /* those that the code emitted so far adds */
         UInt stores;          /* the same two of stores, but of those before this one */
         UInt stores_counted;
+        IRExpr *hot;          /* TOOL_HOT_MIDDLE, in the generated code */
         IRExpr *instructions; /* counted, in the generated code */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
         UInt counted_at_exit; /* these at the last exit that wrote ready times */
@@ -48,10 +49,14 @@ IRExpr *ir_constant(ULong value);
 /* E's value as a temporary of TYPE. */
 IRExpr *ir_assign(struct pass *pass, IRType type, IRExpr *e);
 IRExpr *ir_binary(struct pass *pass, IRType type, IROp op, IRExpr *a, IRExpr *b);
+/* Of a variable at an address that stays. */
+IRExpr *ir_read(struct pass *pass, const uint64_t *variable);
+/* The same of a member of tool_hot. */
 IRExpr *ir_read_hot(struct pass *pass, const uint64_t *variable);
 void ir_write_hot(struct pass *pass, uint64_t *variable, IRExpr *value);
 /* Returns the sum. */
 IRExpr *ir_add_to_hot(struct pass *pass, uint64_t *variable, ULong amount);
+IRExpr *ir_not(struct pass *pass, IRExpr *condition);
 /* GUARD: NULL, always. */
 IRExpr *ir_both(struct pass *pass, IRExpr *condition, IRExpr *guard);
 /* CALL's helper may walk the stack. */

@@ -96,7 +96,8 @@ static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
                     ir_binary(pass, Ity_I64, Iop_Or64, distance,
                               ir_binary(pass, Ity_I64, Iop_Sar64, time_left(pass, site),
                                         IRExpr_Const(IRConst_U8(sign_bit))));
-        return ir_binary(pass, Ity_I1, Iop_CmpLT64U, ir_constant(room), distance);
+        return ir_not(pass,
+                      ir_binary(pass, Ity_I1, Iop_CmpLE64U, distance, ir_constant(room)));
 }
 
 struct access_site *access_site_new(struct pass *pass, enum access_kind kind,

@@ -67,7 +67,7 @@ static void add_branch(struct pass *pass, struct branch_site *site, IRDirty *cal
         call->mSize = sizeof(tool_hot.stall);
         ir_add_call(pass, call,
                     ir_binary(pass, Ity_I1, Iop_CmpNE64, way,
-                              ir_read_hot(pass, &site->branch.settled)));
+                              ir_read(pass, &site->branch.settled)));
 }
 
 void branch_add_conditional(struct pass *pass, const IRStmt *exit)

@@ -119,10 +119,11 @@ void count_stretch(struct pass *pass, Int from)
                                                   VG_(fnptr_to_fnentry)(&call_check),
                                                   mkIRExprVec_1(IRExpr_GSPTR()));
                 ir_reads_frame(pass, call); /* VEX wants GSPTR to have some effect */
-                ir_add_call(pass, call,
-                            ir_binary(pass, Ity_I1, Iop_CmpLT64U,
-                                      ir_read_hot(pass, &tool_hot.instruction_limit),
-                                      sum));
+                ir_add_call(
+                    pass, call,
+                    ir_not(pass,
+                           ir_binary(pass, Ity_I1, Iop_CmpLE64U, sum,
+                                     ir_read_hot(pass, &tool_hot.instruction_limit))));
         }
         pass->instructions = sum;
         pass->counted += instructions;

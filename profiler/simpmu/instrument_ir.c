@@ -21,16 +21,36 @@ IRExpr *ir_binary(struct pass *pass, IRType type, IROp op, IRExpr *a, IRExpr *b)
         return ir_assign(pass, type, IRExpr_Binop(op, a, b));
 }
 
+static IRExpr *read_memory(struct pass *pass, IRExpr *address)
+{
+        return ir_assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, address));
+}
+
+IRExpr *ir_read(struct pass *pass, const uint64_t *variable)
+{
+        return read_memory(pass, ir_constant((Addr)variable));
+}
+
+/* VARIABLE's address as a distance from one that the block holds in a register: a
+ * constant address would take an instruction of its own each time. */
+static IRExpr *hot_address(struct pass *pass, const uint64_t *variable)
+{
+        if (pass->hot == NULL)
+                pass->hot = ir_assign(pass, Ity_I64,
+                                      IRExpr_Get(pass->layout->total_sizeB, Ity_I64));
+        return ir_binary(pass, Ity_I64, Iop_Add64, pass->hot,
+                         ir_constant((Addr)variable - TOOL_HOT_MIDDLE));
+}
+
 IRExpr *ir_read_hot(struct pass *pass, const uint64_t *variable)
 {
-        return ir_assign(pass, Ity_I64,
-                         IRExpr_Load(Iend_LE, Ity_I64, ir_constant((Addr)variable)));
+        return read_memory(pass, hot_address(pass, variable));
 }
 
 void ir_write_hot(struct pass *pass, uint64_t *variable, IRExpr *value)
 {
         addStmtToIRSB(pass->out,
-                      IRStmt_Store(Iend_LE, ir_constant((Addr)variable), value));
+                      IRStmt_Store(Iend_LE, hot_address(pass, variable), value));
 }
 
 IRExpr *ir_add_to_hot(struct pass *pass, uint64_t *variable, ULong amount)
@@ -40,6 +60,11 @@ IRExpr *ir_add_to_hot(struct pass *pass, uint64_t *variable, ULong amount)
 
         ir_write_hot(pass, variable, sum);
         return sum;
+}
+
+IRExpr *ir_not(struct pass *pass, IRExpr *condition)
+{
+        return ir_assign(pass, Ity_I1, IRExpr_Unop(Iop_Not1, condition));
 }
 
 IRExpr *ir_both(struct pass *pass, IRExpr *condition, IRExpr *guard)

@@ -528,6 +528,9 @@ void threads_tell(ThreadId tid)
 /* Runs in the thread itself. */
 static void on_first_instruction(ThreadId tid)
 {
+        const Addr middle = TOOL_HOT_MIDDLE;
+
+        VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(middle), (const UChar *)&middle);
         threads[tid]->lwp = (UInt)VG_(gettid)();
         threads_tell(tid);
         if (tid == 1)

@@ -15,6 +15,9 @@
 /* main.c */
 extern struct sim_hot tool_hot; /* at a fixed address: generated code uses it */
 extern struct machine tool_machine;
+/* From where generated code finds the hot state: an address that each thread carries in
+ * the first word of its first shadow state, which is used for nothing else. */
+#define TOOL_HOT_MIDDLE ((Addr)&tool_hot.instructions)
 void *tool_allocate(size_t bytes); /* zeroed; never NULL */
 
 /* ring.c: records on their way to memlag. All of them do nothing once memlag has
