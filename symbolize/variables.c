@@ -36,10 +36,13 @@ struct collector {
         bool base_known;
         uint8_t base_register;
         /* the variable in work */
+        Dwarf_Die *die;
         uint64_t low;
         uint64_t high;
-        uint32_t type;
+        uint32_t type; /* and name, once it was found to be somewhere */
         uint32_t name;
+        bool type_read;
+        bool name_read;
 };
 
 /* ---- scopes ---- */
@@ -76,12 +79,35 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
 /* ---- variables -----------------------------------------------------------------------
  */
 
+/* Many variables are nowhere that counts: what they are is asked when it is needed. */
+static uint32_t type_in_work(struct collector *collector)
+{
+        if (!collector->type_read)
+                collector->type = type_of_variable(collector->reader, collector->die);
+        collector->type_read = true;
+        return collector->type;
+}
+
+static uint32_t name_in_work(struct collector *collector)
+{
+        const char *name = collector->name_read
+                               ? NULL
+                               : die_name(collector->reader->dwarf, collector->die);
+
+        if (name)
+                collector->name = name_put_linkage(collector->reader->names, name);
+        collector->name_read = true;
+        return collector->name;
+}
+
 static int add_in_register(struct collector *collector, const struct location *location)
 {
         struct variables *variables = collector->variables;
-        uint32_t type = collector->type;
+        uint32_t type = type_in_work(collector);
         static const struct type_access pointer = {.bytes = 8};
 
+        if (type == TYPE_NONE)
+                return collector->reader->error;
         /* Of a struct in registers, an iterator for instance, what lies there. */
         if (location->part_offset_bytes > 0 ||
             collector->reader->types->items[type].kind != TYPE_POINTER)
@@ -107,18 +133,20 @@ static int add_in_memory(struct collector *collector, const struct location *loc
         struct frame_variable variable = {.low = collector->low,
                                           .high = collector->high,
                                           .reg = location->reg,
-                                          .offset = location->offset,
-                                          .type = collector->type,
-                                          .name = collector->name};
+                                          .offset = location->offset};
 
         if (location->part_offset_bytes > 0)
                 return 0;
+        variable.type = type_in_work(collector);
+        if (variable.type == TYPE_NONE)
+                return collector->reader->error;
         if (location->kind == LOCATION_FRAME) {
                 if (!collector->base_known)
                         return 0;
                 variable.in_frame = collector->base_is_frame;
                 variable.reg = collector->base_register;
         }
+        variable.name = name_in_work(collector);
         if (array_reserve(&variables->frames, &variables->frame_capacity,
                           variables->frame_count, sizeof(*variables->frames)) < 0)
                 return -ENOMEM;
@@ -187,12 +215,9 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
 
         if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
                 return 0;
-        collector->type = type_of_variable(collector->reader, die);
-        if (collector->type == TYPE_NONE)
-                return collector->reader->error;
-        const char *name = die_name(collector->reader->dwarf, die);
-
-        collector->name = name ? name_put_linkage(collector->reader->names, name) : 0;
+        collector->die = die;
+        collector->type_read = collector->name_read = false;
+        collector->name = 0;
         switch (dwarf_whatform(&attribute)) {
         case DW_FORM_sec_offset:
         case DW_FORM_loclistx:
