@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Modules are opened one after the other, so that only one's debug information is
- * in memory. */
+ * in memory, and that of another one at most that is read ahead. */
 #include "module.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "module_reading.h"
 #include "thread_slots.h"
-
-static int open_same(const struct module *module, struct elf_file *file,
-                     enum module_state *state)
-{
-        static const struct module_search at_its_path = {0};
-        const struct module_identity identity = {module->path, module->build_id,
-                                                 module->build_id_bytes};
-        int error = module_file_open(&identity,
-                                     module->files ? module->files : &at_its_path, file);
-
-        *state = error == 0          ? MODULE_READY
-                 : error == -ENOEXEC ? MODULE_NOT_ELF
-                 : error == -ESTALE  ? MODULE_CHANGED
-                                     : MODULE_MISSING;
-        return error == -ENOMEM ? error : 0;
-}
 
 /* Where the kernel's file has the symbol that perf tells the kernel's place by. */
 static int find_kernel_text(const struct elf_file *file, uint64_t *vaddr)
@@ -51,7 +37,7 @@ static int find_thread_memory(struct module *module)
 
 int module_check(struct module *module)
 {
-        int error = open_same(module, &module->file, &module->state);
+        int error = module_open_same(module, &module->file, &module->state);
 
         module->kernel = strcmp(module->path, kernel_module) == 0;
         if (error || module->state != MODULE_READY)
@@ -63,72 +49,6 @@ int module_check(struct module *module)
                 error = find_thread_memory(module);
         elf_file_detach(&module->file);
         return error;
-}
-
-/* The debug information of FILE: its own or a separate file's, opened as DEBUG. */
-struct debug_info {
-        struct elf_file debug;
-        struct elf_file alt;
-        struct dwarf_file dwarf;
-        bool has_debug;
-        bool has_alt;
-        bool needs_alt;
-        bool has_dwarf;
-        bool too_large;
-        bool damaged;
-};
-
-/* PROGRAM is the path of what SOURCE is, or has, the debug information of. */
-static int open_dwarf(const struct elf_file *source, const char *program,
-                      const struct debug_search *search, bool with_locations,
-                      struct debug_info *info)
-{
-        int error = debug_file_find_alt(source, search, &info->alt);
-
-        info->has_alt = error == 0;
-        info->needs_alt = elf_file_section(source, ".gnu_debugaltlink") != NULL;
-        if (error == -ENOMEM)
-                return error;
-        error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL,
-                                with_locations);
-        info->has_dwarf = error == 0;
-        info->dwarf.package.looked_for = search->looked_for;
-        info->dwarf.package.program = program;
-        return error;
-}
-
-static int open_debug_info(const struct elf_file *file, const struct debug_search *search,
-                           bool with_locations, struct debug_info *info)
-{
-        int error = open_dwarf(file, file->path, search, with_locations, info);
-
-        if (error == -ENOENT || error == -EINVAL) {
-                int own = error;
-
-                if (info->has_alt)
-                        elf_file_close(&info->alt);
-                info->has_alt = false;
-                error = debug_file_find(file, search, &info->debug);
-                info->has_debug = error == 0;
-                if (error == 0)
-                        error = open_dwarf(&info->debug, file->path, search,
-                                           with_locations, info);
-                if (error == -ENOENT)
-                        error = own;
-        }
-        info->too_large = error == -EFBIG;
-        info->damaged = error == -EINVAL;
-        return error == -ENOMEM ? error : 0;
-}
-
-static void close_debug_info(struct debug_info *info)
-{
-        if (info->has_dwarf)
-                dwarf_file_close(&info->dwarf);
-        if (info->has_alt)
-                elf_file_close(&info->alt);
-        if (info->has_debug)
-                elf_file_close(&info->debug);
 }
 
 /* Each part has a value of its own, so that neighbours stay apart. */
@@ -156,7 +76,7 @@ int module_data_parts(const struct module *module, const struct debug_search *se
         enum module_state state;
         struct elf_file file, debug;
         bool has_debug = false;
-        int error = open_same(module, &file, &state);
+        int error = module_open_same(module, &file, &state);
 
         if (error || state != MODULE_READY)
                 return error;
@@ -176,11 +96,12 @@ int module_data_parts(const struct module *module, const struct debug_search *se
         return error;
 }
 
-static int name_all(const struct elf_file *file, struct dwarf_file *dwarf,
-                    const struct symbol_table *symbols,
-                    const struct module_questions *ask,
+static int name_all(struct module_reading *reading, const struct module_questions *ask,
                     const struct module_answers *answers)
 {
+        struct dwarf_file *dwarf = reading->info.has_dwarf ? &reading->info.dwarf : NULL;
+        const struct elf_file *file = &reading->file;
+        const struct symbol_table *symbols = &reading->symbols;
         struct type_reader reader = {0};
         int error = code_find(dwarf, file, symbols, ask->code, ask->code_count,
                               answers->names, answers->frames);
@@ -197,32 +118,57 @@ static int name_all(const struct elf_file *file, struct dwarf_file *dwarf,
         return error;
 }
 
+static void note_what_is_missing(struct module *module, const struct debug_info *info)
+{
+        module->too_large = info->too_large;
+        module->damaged = info->damaged;
+        module->alt_missing = info->has_dwarf && info->needs_alt && !info->dwarf.alt;
+        module->splits_missing = info->dwarf.splits_missing;
+        module->splits_too_many = info->dwarf.splits_too_many;
+}
+
 int module_name(struct module *module, const struct debug_search *search,
                 const struct module_questions *questions,
                 const struct module_answers *answers)
 {
-        struct debug_info info = {0};
-        struct symbol_table symbols = {0};
-        struct elf_file file;
-        int error = open_same(module, &file, &module->state);
+        struct module_reading *reading = module->reading;
+        bool with_locations = questions->access_count + questions->data_count > 0;
+        int error = 0;
 
-        if (error || module->state != MODULE_READY)
-                return error;
-        error = open_debug_info(
-            &file, search, questions->access_count + questions->data_count > 0, &info);
-        module->too_large = info.too_large;
-        module->damaged = info.damaged;
+        module->reading = NULL;
+        if (reading && with_locations && !reading->with_locations) {
+                module_reading_end(reading);
+                reading = NULL;
+        }
+        if (!reading)
+                error =
+                    module_reading_begin(&reading, module, search, with_locations, false);
         if (!error)
-                error = symbol_table_read(&symbols, &file,
-                                          info.has_debug ? &info.debug : NULL);
-        if (!error)
-                error = name_all(&file, info.has_dwarf ? &info.dwarf : NULL, &symbols,
-                                 questions, answers);
-        module->alt_missing = info.has_dwarf && info.needs_alt && !info.dwarf.alt;
-        module->splits_missing = info.dwarf.splits_missing;
-        module->splits_too_many = info.dwarf.splits_too_many;
-        symbol_table_free(&symbols);
-        close_debug_info(&info);
-        elf_file_close(&file);
+                error = module_reading_wait(reading);
+        if (reading)
+                module->state = reading->state;
+        if (!error && module->state == MODULE_READY)
+                error = name_all(reading, questions, answers);
+        if (!error && module->state == MODULE_READY)
+                note_what_is_missing(module, &reading->info);
+        module_reading_end(reading);
         return error;
+}
+
+int module_read_ahead(struct module *module, const struct debug_search *search,
+                      bool with_locations)
+{
+        return module->reading ? 0
+                               : module_reading_begin(&module->reading, module, search,
+                                                      with_locations, true);
+}
+
+void module_close(struct module *module)
+{
+        module_reading_end(module->reading);
+        module->reading = NULL;
+        free(module->path);
+        free(module->build_id);
+        if (module->state == MODULE_READY)
+                elf_file_close(&module->file);
 }

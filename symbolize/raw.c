@@ -364,12 +364,8 @@ void raw_find_biases(struct raw *raw, bool kallsyms)
 
 void raw_free(struct raw *raw)
 {
-        for (size_t i = 0; i < raw->module_count; i++) {
-                free(raw->modules[i].path);
-                free(raw->modules[i].build_id);
-                if (raw->modules[i].state == MODULE_READY)
-                        elf_file_close(&raw->modules[i].file);
-        }
+        for (size_t i = 0; i < raw->module_count; i++)
+                module_close(&raw->modules[i]);
         free(raw->process_ids);
         free(raw->processes);
         free(raw->executables);

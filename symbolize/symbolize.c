@@ -28,6 +28,7 @@ struct stage {
         struct name_sources sources;
         struct looked_for looked_for;
         struct debuginfod *debuginfod;
+        bool reads_ahead;
         int64_t perf_maps[PERF_MAP_OF_LATER + 1]; /* lists of code, by their owners */
 };
 
@@ -286,12 +287,41 @@ static int name_places_without_file(struct stage *stage)
         return error;
 }
 
+/* The debug information of a program of this much code is read while samples are. */
+enum { AHEAD_CODE_BYTES = 2 << 20 };
+
+static bool has_much_code(const struct module *module)
+{
+        for (size_t i = 0; i < module->file.segment_count; i++)
+                if ((module->file.segments[i].flags & PF_X) &&
+                    module->file.segments[i].file_bytes >= AHEAD_CODE_BYTES)
+                        return true;
+        return false;
+}
+
+/* Of one module only, so that memory does not hold much more than without. What a server
+ * is asked for is fetched one by one. */
+static void read_ahead(void *context, uint32_t index)
+{
+        struct stage *stage = context;
+        struct module *module = &stage->raw.modules[index];
+
+        if (stage->reads_ahead || stage->search.fetch || module->state != MODULE_READY ||
+            !has_much_code(module))
+                return;
+        stage->reads_ahead = module_read_ahead(module, &stage->search,
+                                               stage->sweep.samples.addressed ||
+                                                   stage->raw.allocation_count > 0) == 0;
+}
+
 static int find_places(struct stage *stage, struct db *db, struct diag *diag)
 {
         int error = sweep_open(&stage->sweep, &stage->raw, &stage->search, db, diag);
 
         if (error)
                 return error;
+        stage->sweep.module_met = read_ahead;
+        stage->sweep.module_met_context = stage;
         return stage->sweep.samples.addressed
                    ? sweep_run(&stage->sweep, NULL, NULL, diag)
                    : attribution_write_places(&stage->sweep, db, diag);

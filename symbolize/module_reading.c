@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread has the files that it opens to itself until it was waited for; a module is
+ * only looked at. */
+#include "module_reading.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int module_open_same(const struct module *module, struct elf_file *file,
+                     enum module_state *state)
+{
+        static const struct module_search at_its_path = {0};
+        const struct module_identity identity = {module->path, module->build_id,
+                                                 module->build_id_bytes};
+        int error = module_file_open(&identity,
+                                     module->files ? module->files : &at_its_path, file);
+
+        *state = error == 0          ? MODULE_READY
+                 : error == -ENOEXEC ? MODULE_NOT_ELF
+                 : error == -ESTALE  ? MODULE_CHANGED
+                                     : MODULE_MISSING;
+        return error == -ENOMEM ? error : 0;
+}
+
+/* PROGRAM is the path of what SOURCE is, or has, the debug information of. */
+static int open_dwarf(const struct elf_file *source, const char *program,
+                      const struct debug_search *search, bool with_locations,
+                      struct debug_info *info)
+{
+        int error = debug_file_find_alt(source, search, &info->alt);
+
+        info->has_alt = error == 0;
+        info->needs_alt = elf_file_section(source, ".gnu_debugaltlink") != NULL;
+        if (error == -ENOMEM)
+                return error;
+        error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL,
+                                with_locations);
+        info->has_dwarf = error == 0;
+        info->dwarf.package.looked_for = search->looked_for;
+        info->dwarf.package.program = program;
+        return error;
+}
+
+static int open_debug_info(const struct elf_file *file, const struct debug_search *search,
+                           bool with_locations, struct debug_info *info)
+{
+        int error = open_dwarf(file, file->path, search, with_locations, info);
+
+        if (error == -ENOENT || error == -EINVAL) {
+                int own = error;
+
+                if (info->has_alt)
+                        elf_file_close(&info->alt);
+                info->has_alt = false;
+                error = debug_file_find(file, search, &info->debug);
+                info->has_debug = error == 0;
+                if (error == 0)
+                        error = open_dwarf(&info->debug, file->path, search,
+                                           with_locations, info);
+                if (error == -ENOENT)
+                        error = own;
+        }
+        info->too_large = error == -EFBIG;
+        info->damaged = error == -EINVAL;
+        return error == -ENOMEM ? error : 0;
+}
+
+static void close_debug_info(struct debug_info *info)
+{
+        if (info->has_dwarf)
+                dwarf_file_close(&info->dwarf);
+        if (info->has_alt)
+                elf_file_close(&info->alt);
+        if (info->has_debug)
+                elf_file_close(&info->debug);
+}
+
+static void *read_module(void *context)
+{
+        struct module_reading *reading = context;
+        struct debug_info *info = &reading->info;
+        int error = module_open_same(reading->module, &reading->file, &reading->state);
+
+        if (!error && reading->state == MODULE_READY) {
+                error = open_debug_info(&reading->file, reading->search,
+                                        reading->with_locations, info);
+                if (!error)
+                        error = symbol_table_read(&reading->symbols, &reading->file,
+                                                  info->has_debug ? &info->debug : NULL);
+        }
+        reading->error = error;
+        return NULL;
+}
+
+int module_reading_begin(struct module_reading **reading, const struct module *module,
+                         const struct debug_search *search, bool with_locations,
+                         bool ahead)
+{
+        struct module_reading *begun = calloc(1, sizeof(*begun));
+
+        *reading = begun;
+        if (!begun)
+                return -ENOMEM;
+        *begun = (struct module_reading){.module = module,
+                                         .search = search,
+                                         .with_locations = with_locations,
+                                         .state = MODULE_MISSING};
+        begun->in_thread =
+            ahead && pthread_create(&begun->thread, NULL, read_module, begun) == 0;
+        if (!begun->in_thread)
+                read_module(begun);
+        return 0;
+}
+
+int module_reading_wait(struct module_reading *reading)
+{
+        if (reading->in_thread)
+                pthread_join(reading->thread, NULL);
+        reading->in_thread = false;
+        return reading->error;
+}
+
+void module_reading_end(struct module_reading *reading)
+{
+        if (!reading)
+                return;
+        module_reading_wait(reading);
+        symbol_table_free(&reading->symbols);
+        close_debug_info(&reading->info);
+        if (reading->state == MODULE_READY)
+                elf_file_close(&reading->file);
+        free(reading);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What is read of a module before its addresses can be named: the file, its symbols and
+ * its debug information; in a thread of its own when there is time before it is needed.
+ */
+#ifndef MEMLAG_SYMBOLIZE_MODULE_READING_H
+#define MEMLAG_SYMBOLIZE_MODULE_READING_H
+
+#include <pthread.h>
+
+#include "module.h"
+
+/* The debug information of FILE: its own or a separate file's, opened as DEBUG. */
+struct debug_info {
+        struct elf_file debug;
+        struct elf_file alt;
+        struct dwarf_file dwarf;
+        bool has_debug;
+        bool has_alt;
+        bool needs_alt;
+        bool has_dwarf;
+        bool too_large;
+        bool damaged;
+};
+
+struct module_reading {
+        const struct module *module;
+        const struct debug_search *search;
+        bool with_locations;
+        bool in_thread;
+        pthread_t thread;
+        /* what was read */
+        enum module_state state;
+        struct elf_file file; /* only when READY, as the rest */
+        struct debug_info info;
+        struct symbol_table symbols;
+        int error;
+};
+
+/* Opens MODULE's file, when it is the one that was mapped. 0 or -ENOMEM. */
+int module_open_same(const struct module *module, struct elf_file *file,
+                     enum module_state *state);
+
+/* Begins to read MODULE, which must stay as it is; AHEAD: in another thread. Where
+ * variables are is read WITH_LOCATIONS only. 0 or -ENOMEM. */
+int module_reading_begin(struct module_reading **reading, const struct module *module,
+                         const struct debug_search *search, bool with_locations,
+                         bool ahead);
+/* Waits until it is read. 0 or -ENOMEM. */
+int module_reading_wait(struct module_reading *reading);
+void module_reading_end(struct module_reading *reading);
+
+#endif
