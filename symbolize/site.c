@@ -41,6 +41,8 @@ static const char *const known_allocators[] = {
     "xmalloc*", "xcalloc*", "xrealloc*", "xreallocarray", "xzalloc*", "x2realloc*",
     "x2nrealloc*", "xnmalloc*", "xnrealloc*", "xstrdup*", "xstrndup*", "xmemdup*",
     "xasprintf", "emalloc*", "ecalloc*", "erealloc*", "safe_malloc*", "checked_malloc*",
+    /* and of those with a program's or library's own name before it */
+    "*malloc", "*calloc", "*realloc", "*zalloc", "*reallocarray",
     /* libraries */
     "g_malloc*", "g_try_malloc*", "g_realloc*", "g_try_realloc*", "g_slice_*",
     "g_strdup*", "g_memdup*", "g_aligned_alloc*", "zmalloc*", "zcalloc*", "zrealloc*",
@@ -48,16 +50,24 @@ static const char *const known_allocators[] = {
     "av_calloc", "av_realloc*", "PyMem_*", "_PyMem_*", "PyObject_Malloc",
     "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc", NULL};
 
+/* PATTERN is a name, the beginning of one and "*", or "*" and the end of one. */
+static bool matches(const char *pattern, const char *function)
+{
+        size_t length = strlen(pattern), bytes = strlen(function);
+
+        if (length > 0 && pattern[length - 1] == '*')
+                return strncmp(function, pattern, length - 1) == 0;
+        if (pattern[0] == '*')
+                return bytes >= length - 1 &&
+                       strcmp(function + bytes - (length - 1), pattern + 1) == 0;
+        return strcmp(function, pattern) == 0;
+}
+
 static bool in_list(const char *const *list, const char *function)
 {
-        for (; list && *list; list++) {
-                size_t length = strlen(*list);
-                bool prefix = length > 0 && (*list)[length - 1] == '*';
-
-                if (prefix ? strncmp(function, *list, length - 1) == 0
-                           : strcmp(function, *list) == 0)
+        for (; list && *list; list++)
+                if (matches(*list, function))
                         return true;
-        }
         return false;
 }
 

@@ -194,3 +194,32 @@ echo 'make_*' >wrappers
 status=0
 "$MEMLAG" symbolize --allocators=missing c_gcc.db 2>err || status=$?
 [ "$status" -eq 1 ] && grep -q 'missing: No such file' err || fail "status $status: $(cat err)"
+
+# A program's own malloc is one by its name; other ends of names can be given.
+cat >wrapped.c <<'END'
+#include <stdlib.h>
+#define NOINLINE __attribute__((noinline))
+NOINLINE static void *zoo_malloc(size_t bytes) { return malloc(bytes); }
+NOINLINE static long *animals_new(size_t count) { return zoo_malloc(count * sizeof(long)); }
+NOINLINE static long feed(void)
+{
+        volatile long *animals = animals_new(4096);
+        long sum = 0;
+        for (int i = 0; i < 100000; i++)
+                sum += animals[i % 4096]++;
+        return sum;
+}
+int main(void) { return feed() == 1; }
+END
+gcc -O1 -g -o wrapped wrapped.c
+"$MEMLAG" record -o wrapped.db --source sim --ldlat 1 --period 53 -- ./wrapped >wrapped.out 2>&1 ||
+        fail "wrapped: $(cat wrapped.out)"
+for site in animals_new feed; do
+        sites=$(answer wrapped.db "SELECT DISTINCT name FROM data_object WHERE kind = 'heap'
+                AND name LIKE '% at wrapped.c:%'")
+        case $sites in
+        "$site at wrapped.c:"*) ;;
+        *) fail "the block's site is '$sites', not in $site" ;;
+        esac
+        "$MEMLAG" symbolize --allocator='*_new' wrapped.db
+done
