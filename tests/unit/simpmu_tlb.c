@@ -130,6 +130,28 @@ static void what_passes_is_recent_in_the_dtlb(void **state)
         }
 }
 
+/* Three arrays of a power of two of bytes, or a multiple, that are used side by side: all
+ * their pages pass, once looked up. */
+static void pages_of_arrays_side_by_side_pass(void **state)
+{
+        const uint64_t multiples[] = {1, 2, 3, 5, 6};
+        struct simpmu_params params = default_params();
+        struct tlb tlb;
+
+        (void)state;
+        tlb_init(&tlb, &params, allocate);
+        for (uint64_t size = 64; size <= MIB; size *= 2) { /* in pages: up to 4 GiB */
+                for (uint64_t i = 0; i < 5 * 64; i++) {
+                        uint64_t length = size * multiples[i / 64];
+                        uint64_t page = BASE / PAGE + i % 64;
+                        for (uint64_t array = 0; array < 3 * 2; array++)
+                                (void)tlb_lookup(&tlb, page + array % 3 * length, false);
+                        for (uint64_t array = 0; array < 3; array++)
+                                assert_true(tlb_passes(&tlb, page + array * length));
+                }
+        }
+}
+
 /* A walk whose address comes late leaves the walker to others until then. */
 static void a_walk_of_the_future_holds_up_nobody(void **state)
 {
@@ -198,6 +220,7 @@ int main(void)
             cmocka_unit_test_teardown(a_walk_for_a_huge_page_has_a_cost_of_its_own,
                                       free_blocks),
             cmocka_unit_test_teardown(what_passes_is_recent_in_the_dtlb, free_blocks),
+            cmocka_unit_test_teardown(pages_of_arrays_side_by_side_pass, free_blocks),
             cmocka_unit_test_teardown(walks_wait_for_a_walker, free_blocks),
             cmocka_unit_test_teardown(a_walk_of_the_future_holds_up_nobody, free_blocks),
             cmocka_unit_test_teardown(only_whole_blocks_become_huge, free_blocks),

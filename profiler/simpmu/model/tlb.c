@@ -84,7 +84,23 @@ uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency)
 
 static void let_pass(struct tlb *tlb, uint64_t page)
 {
-        tlb->passing[page & (TLB_ROWS - 1)][tlb_column(page)] = page;
+        uint64_t *row = tlb->passing[page & (TLB_ROWS - 1)];
+        uint64_t *first = &row[tlb_first_column(page)];
+
+        if (*first == NO_PAGE || *first == page)
+                *first = page;
+        else
+                row[tlb_second_column(page)] = page;
+}
+
+static void stop_page(struct tlb *tlb, uint64_t page)
+{
+        uint64_t *row = tlb->passing[page & (TLB_ROWS - 1)];
+        uint64_t *first = &row[tlb_first_column(page)];
+        uint64_t *second = &row[tlb_second_column(page)];
+
+        *first = *first == page ? NO_PAGE : *first;
+        *second = *second == page ? NO_PAGE : *second;
 }
 
 /* Nor does any of the DTLB's set number INDEX. */
@@ -112,10 +128,7 @@ static enum tlb_outcome look_up_small(struct tlb *tlb, uint64_t page)
 
         if (bit == 0) {
                 bit = cache_victim_bit(&tlb->dtlb, place.set);
-                uint64_t victim = cache_replace(&tlb->dtlb, &place, bit).line;
-                if (tlb_passes(tlb, victim))
-                        tlb->passing[victim & (TLB_ROWS - 1)][tlb_column(victim)] =
-                            NO_PAGE;
+                stop_page(tlb, cache_replace(&tlb->dtlb, &place, bit).line);
                 outcome = in_stlb(tlb, page) ? TLB_STLB_HIT : TLB_WALK;
         }
         cache_use(&tlb->dtlb, place.set, bit);

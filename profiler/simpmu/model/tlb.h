@@ -13,7 +13,8 @@
 
 /* Pages that pass by: a line of the host's cache for each row, which follows from the
  * page's low bits as its set does. Arrays that are used side by side lie in the same rows
- * often, and in other columns. */
+ * often. Each page has two columns in its row, found by unlike hashes: where two arrays
+ * share the first one, they do not share the second. */
 #define TLB_ROWS        64u
 #define TLB_COLUMNS     8u
 #define WALKERS_MAXIMUM 16u
@@ -54,17 +55,30 @@ uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency);
 /* Another thread comes to the core, with a clock of its own: no walk is under way. */
 void tlb_settle(struct tlb *tlb);
 
-/* The column of PAGE in its row: from the bits above those that select the row. */
-static inline uint32_t tlb_column(uint64_t page)
+/* A column of PAGE in its row: from the bits above those that select the row. */
+static inline uint32_t tlb_column(uint64_t page, uint32_t multiplier)
 {
-        const uint32_t multiplier = 0x9e3779b1u; /* 2^32 / golden ratio */
-
         return (uint32_t)(page / TLB_ROWS) * multiplier / (UINT32_MAX / TLB_COLUMNS + 1);
+}
+
+static inline uint32_t tlb_first_column(uint64_t page)
+{
+        return tlb_column(page, 0x9e3779b1u); /* 2^32 / golden ratio */
+}
+
+/* Distances between arrays that are a power of two, or thrice one, never lead to the same
+ * column. */
+static inline uint32_t tlb_second_column(uint64_t page)
+{
+        return tlb_column(page, 0x24924925u); /* 2^32 / 7 */
 }
 
 static inline bool tlb_passes(const struct tlb *tlb, uint64_t page)
 {
-        return tlb->passing[page & (TLB_ROWS - 1)][tlb_column(page)] == page;
+        const uint64_t *row = tlb->passing[page & (TLB_ROWS - 1)];
+
+        return row[tlb_first_column(page)] == page ||
+               row[tlb_second_column(page)] == page;
 }
 
 #endif
