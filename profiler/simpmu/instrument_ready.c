@@ -87,29 +87,23 @@ static IRExpr *latest_ready(struct pass *pass, struct times *times, struct depen
 
 struct waits ready_waits(struct pass *pass, struct depend depends)
 {
-        const UInt fewest = 2;
         const ULong issue = 1ULL << ISSUE_TIME;
+        const ULong values = depends.on & ~issue;
         UInt issue_delay =
             (depends.on & issue) != 0 ? depend_delay_from(depends, ISSUE_TIME) : 0;
-        struct waits waits = {
-            .on = depends.on & ~issue,
-            .issue_delay = issue_delay > pass->index ? issue_delay - pass->index : 0,
-        };
-        uint32_t *delays;
+        uint32_t *delays = NULL;
         UInt count = 0;
 
-        pass->used |= waits.on;
-        if (depends.delay == 0 || waits.on == 0)
-                return waits;
-        for (ULong rest = waits.on; rest != 0; rest &= rest - 1)
+        pass->used |= values;
+        for (ULong rest = values; rest != 0; rest &= rest - 1)
                 count++;
-        delays = site_new(pass, (count + fewest) * sizeof(*delays));
-        waits.delays = delays;
-        for (ULong rest = waits.on; rest != 0; rest &= rest - 1)
-                *delays++ = depend_delay_from(depends, ir_first_of(rest));
-        for (; count < fewest; count++)
-                *delays++ = 0;
-        return waits;
+        if (depends.delay != 0 && count > 0) {
+                UInt *delay = delays = site_new(pass, count * sizeof(*delays));
+                for (ULong rest = values; rest != 0; rest &= rest - 1)
+                        *delay++ = depend_delay_from(depends, ir_first_of(rest));
+        }
+        return waits_for(values, delays,
+                         issue_delay > pass->index ? issue_delay - pass->index : 0);
 }
 
 static void write_ready(struct pass *pass, UInt id, IRExpr *ready)

@@ -210,7 +210,7 @@ static inline void touch(struct rig *rig, enum access_kind kind, uint64_t addres
 /* pointer = *pointer, in a block of one instruction, as generated code does it. */
 static inline void chase_step(struct rig *rig, uint64_t address)
 {
-        const struct access_site site = {.address.on = 1u << POINTER,
+        const struct access_site site = {.address = waits_for(1u << POINTER, NULL, 0),
                                          .size_bytes = WORD_BYTES,
                                          .position = -1,
                                          .kind = ACCESS_LOAD,
@@ -230,7 +230,8 @@ static inline void chase_through_memory_step(struct rig *rig, uint64_t variable,
         const uint8_t first = FIRST_SLOT, second = FIRST_SLOT + 1;
         const struct access_site load_variable = {
             .size_bytes = WORD_BYTES, .kind = ACCESS_LOAD, .slot = first};
-        const struct access_site load_next = {.address.on = 1ull << first,
+        const struct access_site load_next = {.address =
+                                                  waits_for(1ull << first, NULL, 0),
                                               .size_bytes = WORD_BYTES,
                                               .position = 1,
                                               .kind = ACCESS_LOAD,

@@ -48,9 +48,10 @@ static inline void activity_cover(struct activity *activity, enum activity_cause
 {
         struct cover *cover = &activity->covers[cause];
         uint64_t from = begin > cover->until ? begin : cover->until;
+        uint64_t until = end > cover->until ? end : cover->until;
 
-        cover->slots += end > from ? end - from : 0;
-        cover->until = end > cover->until ? end : cover->until;
+        cover->slots += until - from;
+        cover->until = until;
 }
 
 /* A stretch ends: the thread's clock stands at NOW, it has run for ACTIVE slots and

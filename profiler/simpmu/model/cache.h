@@ -120,22 +120,13 @@ static inline uint64_t cache_line_of(const struct cache *cache, uint32_t index,
         return (uint64_t)tag * cache->set_count + remainder;
 }
 
-/* Which of the four tags at TAGS are TAG, as lanes of ones. */
-static inline __m128i cache_compare_four(const uint32_t *tags, uint32_t tag)
+/* Which of the eight tags at TAGS, aligned to 16 bytes, are TAG, as lanes of ones. */
+static inline __m128i cache_compare_eight(const uint32_t *tags, __m128i tag)
 {
-        return _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(const void *)tags),
-                               _mm_set1_epi32((int)tag));
-}
+        const __m128i *four = (const __m128i *)(const void *)tags;
 
-/* The bits, from bit 0 on, of the ways from WAY to the vector's end that hold the line
- * of PLACE. */
-static inline uint32_t cache_compare(const struct cache_place *place, uint32_t way)
-{
-        const uint32_t *tags = &place->set->tag[way];
-        __m128i equal = _mm_packs_epi32(cache_compare_four(tags, place->tag),
-                                        cache_compare_four(tags + 4, place->tag));
-
-        return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128()));
+        return _mm_packs_epi32(_mm_cmpeq_epi32(_mm_load_si128(four), tag),
+                               _mm_cmpeq_epi32(_mm_load_si128(four + 1), tag));
 }
 
 /* The bit of the way that holds the line of PLACE, or 0. Looks at every way: where a
@@ -143,11 +134,23 @@ static inline uint32_t cache_compare(const struct cache_place *place, uint32_t w
 static inline uint32_t cache_find(const struct cache *cache,
                                   const struct cache_place *place)
 {
-        uint32_t found = cache_compare(place, 0);
+        const __m128i tag = _mm_set1_epi32((int)place->tag);
+        const uint32_t *tags = place->set->tag;
+        __m128i equal = cache_compare_eight(tags, tag);
+        uint32_t found;
 
-        for (uint32_t way = CACHE_VECTOR_WAYS; way < cache->tag_count;
-             way += CACHE_VECTOR_WAYS)
-                found |= cache_compare(place, way) << way;
+        if (cache->tag_count == CACHE_VECTOR_WAYS)
+                return (uint32_t)_mm_movemask_epi8(
+                    _mm_packs_epi16(equal, _mm_setzero_si128()));
+        equal =
+            _mm_packs_epi16(equal, cache_compare_eight(tags + CACHE_VECTOR_WAYS, tag));
+        found = (uint32_t)_mm_movemask_epi8(equal);
+        for (uint32_t way = 2 * CACHE_VECTOR_WAYS; way < cache->tag_count;
+             way += CACHE_VECTOR_WAYS) {
+                equal = cache_compare_eight(tags + way, tag);
+                equal = _mm_packs_epi16(equal, _mm_setzero_si128());
+                found |= (uint32_t)_mm_movemask_epi8(equal) << way;
+        }
         return found;
 }
 

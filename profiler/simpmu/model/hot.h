@@ -77,35 +77,49 @@ static inline uint64_t hot_latest_ready(const struct sim_hot *hot, uint64_t mask
         return last;
 }
 
-/* Values that something waits for, and how long it takes from each of them to it. */
+/* Values that something waits for, and how many slots it takes from each of them to it.
+ * Most wait for two or fewer. All zero: it waits for nothing but its issue. */
 struct waits {
-        uint64_t on;            /* a mask */
-        const uint32_t *delays; /* slots from each of them, in the order of their numbers,
-                                   and zeros up to two of them; null: none from any */
-        uint64_t issue_delay;   /* slots that it comes after the instruction's issue */
+        uint8_t below[2]; /* the first two's numbers, counted down from NO_VALUE */
+        uint32_t delay[2];
+        uint32_t issue_delay; /* slots that it comes after the instruction's issue */
+        uint64_t others;      /* a mask of the rest */
+        const uint32_t *other_delays; /* in the order of their numbers; null: none */
 };
 
-/* When all of WAITS is over for an instruction that issues at NOW. */
+/* What waits for the values in MASK, and does so for DELAYS from each, in the order of
+ * their numbers (null: none from any), and ISSUE_DELAY from its issue. Keeps DELAYS. */
+static inline struct waits waits_for(uint64_t mask, const uint32_t *delays,
+                                     uint32_t issue_delay)
+{
+        struct waits waits = {.issue_delay = issue_delay};
+
+        for (uint32_t i = 0; i < 2 && mask != 0; i++, mask &= mask - 1) {
+                waits.below[i] = (uint8_t)(NO_VALUE - (uint32_t)__builtin_ctzll(mask));
+                waits.delay[i] = delays == 0 ? 0 : *delays++;
+        }
+        waits.others = mask;
+        waits.other_delays = delays;
+        return waits;
+}
+
+/* When all of WAITS is over for an instruction that issues at NOW. None, one and two go
+ * the same way: how many they are cannot be predicted. */
 static inline uint64_t hot_waits(const struct sim_hot *hot, const struct waits *waits,
                                  uint64_t now)
 {
-        const uint64_t none = 1ull << NO_VALUE;
-        uint64_t others = waits->on & (waits->on - 1);
-        const uint32_t *delay = waits->delays;
+        const uint64_t *none = &hot->ready[NO_VALUE];
+        const uint32_t *delay = waits->other_delays;
         uint64_t last = now + waits->issue_delay;
-        uint64_t time;
+        uint64_t first = *(none - waits->below[0]) + waits->delay[0];
+        uint64_t second = *(none - waits->below[1]) + waits->delay[1];
 
-        if (delay == 0) {
-                time = hot_latest_ready(hot, waits->on);
-                return time > last ? time : last;
-        }
-        time = hot->ready[__builtin_ctzll(waits->on | none)] + *delay++;
-        last = time > last ? time : last;
-        time = hot->ready[__builtin_ctzll(others | none)] + *delay++;
-        last = time > last ? time : last;
-        for (others &= others - 1; __builtin_expect(others != 0, 0);
+        last = first > last ? first : last;
+        last = second > last ? second : last;
+        for (uint64_t others = waits->others; __builtin_expect(others != 0, 0);
              others &= others - 1) {
-                time = hot->ready[__builtin_ctzll(others)] + *delay++;
+                uint64_t time = hot->ready[__builtin_ctzll(others)];
+                time += delay == 0 ? 0 : *delay++;
                 last = time > last ? time : last;
         }
         return last;
