@@ -130,24 +130,33 @@ static void what_passes_is_recent_in_the_dtlb(void **state)
         }
 }
 
+static void arrays_pass(struct tlb *tlb, uint64_t length, bool huge)
+{
+        const uint64_t pages = 64, arrays = 3, turns = 3;
+
+        for (uint64_t i = 0; i < pages; i++) {
+                uint64_t page = BASE / PAGE + i;
+                for (uint64_t array = 0; array < arrays * turns; array++)
+                        (void)tlb_lookup(tlb, page + array % arrays * length, huge);
+                for (uint64_t array = 0; array < arrays; array++)
+                        assert_true(tlb_passes(tlb, page + array * length));
+        }
+}
+
 /* Three arrays of a power of two of bytes, or a multiple, that are used side by side: all
  * their pages pass, once looked up. */
 static void pages_of_arrays_side_by_side_pass(void **state)
 {
-        const uint64_t multiples[] = {1, 2, 3, 5, 6};
+        const uint64_t smallest = 64, largest = MIB; /* in pages: 256 KiB to 4 GiB */
         struct simpmu_params params = default_params();
         struct tlb tlb;
 
         (void)state;
         tlb_init(&tlb, &params, allocate);
-        for (uint64_t size = 64; size <= MIB; size *= 2) { /* in pages: up to 4 GiB */
-                for (uint64_t i = 0; i < 5 * 64; i++) {
-                        uint64_t length = size * multiples[i / 64];
-                        uint64_t page = BASE / PAGE + i % 64;
-                        for (uint64_t array = 0; array < 3 * 2; array++)
-                                (void)tlb_lookup(&tlb, page + array % 3 * length, false);
-                        for (uint64_t array = 0; array < 3; array++)
-                                assert_true(tlb_passes(&tlb, page + array * length));
+        for (uint64_t length = smallest; length <= largest; length *= 2) {
+                for (uint64_t multiple = 1; multiple <= 6; multiple++) {
+                        arrays_pass(&tlb, multiple * length, false);
+                        arrays_pass(&tlb, multiple * length, true);
                 }
         }
 }

@@ -112,6 +112,16 @@ static void stop_set(struct tlb *tlb, uint32_t index)
                 stop_rows(tlb, index & (TLB_ROWS - 1), tlb->dtlb.set_count);
 }
 
+/* Notes that the page of way BIT of SET was used; returns whether others are no longer
+ * recent for it. */
+static bool use_forgets(const struct cache *cache, struct cache_set *set, uint32_t bit)
+{
+        uint32_t before = set->recent;
+
+        cache_use(cache, set, bit);
+        return (before & ~set->recent) != 0;
+}
+
 static bool in_stlb(struct tlb *tlb, uint64_t page)
 {
         if (cache_touch(&tlb->stlb, page))
@@ -131,8 +141,7 @@ static enum tlb_outcome look_up_small(struct tlb *tlb, uint64_t page)
                 stop_page(tlb, cache_replace(&tlb->dtlb, &place, bit).line);
                 outcome = in_stlb(tlb, page) ? TLB_STLB_HIT : TLB_WALK;
         }
-        cache_use(&tlb->dtlb, place.set, bit);
-        if (place.set->recent == bit)
+        if (use_forgets(&tlb->dtlb, place.set, bit))
                 stop_set(tlb, place.index);
         return outcome;
 }
@@ -150,10 +159,9 @@ static enum tlb_outcome look_up_huge(struct tlb *tlb, uint64_t page)
                         stop_rows(tlb, 0, 1);
                 outcome = in_stlb(tlb, huge | HUGE_PAGE) ? TLB_STLB_HIT : TLB_HUGE_WALK;
         }
-        cache_use(&tlb->huge, place.set, bit);
-        /* Nor does any part of a huge page. What passes of small ones has to be looked up
-         * again, which changes nothing. */
-        if (place.set->recent == bit)
+        /* No part of a huge page passes then. What passes of small ones has to be looked
+         * up again, which changes nothing. */
+        if (use_forgets(&tlb->huge, place.set, bit))
                 stop_rows(tlb, 0, 1);
         return outcome;
 }
