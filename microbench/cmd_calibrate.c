@@ -254,7 +254,7 @@ static int measure_machine(const struct calibrate_options *options,
         struct survey survey = {
             .round_seconds = options->quick ? 0.0005 : 0.001,
             .sweep_visits = 2,
-            .visits_min = options->quick ? 4 : 20,
+            .visits_min = options->quick ? 4 : 12,
             .error_aim = options->quick ? 0.02 : 0.01,
             .seconds = options->quick ? QUICK_SECONDS : FULL_SECONDS,
             .quick = options->quick,

@@ -71,6 +71,36 @@ size_t curve_plateaus(const struct latency_point *points, size_t count,
         return found;
 }
 
+static int by_latency(const void *a, const void *b)
+{
+        const struct latency_point *x = a, *y = b;
+        return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+void curve_steady_latencies(const struct latency_point *points, size_t count,
+                            const uint64_t *reports, struct plateau *plateaus,
+                            size_t found)
+{
+        enum { SIZES_MAX = 16 };
+        for (size_t level = 1; level < found; level++) {
+                struct plateau *plateau = &plateaus[level];
+                struct latency_point sizes[SIZES_MAX];
+                size_t chosen = 0;
+                for (size_t i = 0; i < count && chosen < SIZES_MAX; i++)
+                        if (points[i].size_bytes >= 2 * reports[level - 1] &&
+                            points[i].size_bytes <= 4 * reports[level - 1] &&
+                            points[i].size_bytes <= plateau->capacity_bytes)
+                                sizes[chosen++] = points[i];
+                if (chosen == 0)
+                        continue;
+                qsort(sizes, chosen, sizeof(sizes[0]), by_latency);
+                const struct latency_point *quartile =
+                    &sizes[(size_t)(0.25 * (double)(chosen - 1) + 0.5)];
+                plateau->ns = quartile->ns;
+                plateau->error = quartile->error;
+        }
+}
+
 size_t curve_cache_levels(const struct plateau *plateaus, size_t count, size_t reports,
                           bool reach)
 {

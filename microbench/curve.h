@@ -26,6 +26,15 @@ struct plateau {
 size_t curve_plateaus(const struct latency_point *points, size_t count,
                       struct plateau *plateaus, size_t maximum);
 
+/* Where a level ends changes from time to time on a processor that others use too, but
+ * not where the one before it does: gives each of the FOUND plateaus but the first the
+ * lower quartile of the latencies of its sizes from twice to four times the level before,
+ * which the system REPORTS for FOUND - 1 levels (0: it does not tell). Without such sizes
+ * a plateau stays as it is. */
+void curve_steady_latencies(const struct latency_point *points, size_t count,
+                            const uint64_t *reports, struct plateau *plateaus,
+                            size_t found);
+
 /* How many of the COUNT plateaus are caches: all but the last, which is memory when the
  * sizes REACH it, but for what the system does not know of (it REPORTS so many; 0: it
  * does not tell), and for what takes nearly as long as memory: of such a size only a part

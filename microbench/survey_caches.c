@@ -18,7 +18,7 @@ enum {
 };
 
 /* A point this near to a level's latency speaks for it. */
-static const double NEAR = 1.1;
+static const double NEAR = 1.03;
 
 /* ---- caches ---- */
 
@@ -110,10 +110,15 @@ static size_t find_levels(const struct survey *survey, const struct caches *cach
 {
         size_t found =
             curve_plateaus(caches->points, caches->count, plateaus, PLATEAUS_MAX);
+        uint64_t bytes[PLATEAUS_MAX] = {0};
         size_t reported = 0;
-        while (reported_cache_bytes((unsigned)reported + 1) > 0)
+        while (reported < PLATEAUS_MAX &&
+               (bytes[reported] = reported_cache_bytes((unsigned)reported + 1)) > 0)
                 reported++;
-        return curve_cache_levels(plateaus, found, reported, survey->reaches_memory);
+        size_t levels =
+            curve_cache_levels(plateaus, found, reported, survey->reaches_memory);
+        curve_steady_latencies(caches->points, caches->count, bytes, plateaus, levels);
+        return levels;
 }
 
 static void find_figures(const struct survey *survey, struct caches *caches)

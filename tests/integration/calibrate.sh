@@ -105,6 +105,10 @@ database = sqlite3.connect(sys.argv[2])
     "AND level = 'DRAM' AND tlb = 'hit'"
 ).fetchone()
 assert latency and 0.9 < latency / expected < 1.1, (latency, expected)
+# What the preset does not have, because only several threads tell it.
+saturating = document["bandwidth"]["saturating_threads"]
+stored = database.execute("SELECT value FROM machine WHERE key = 'saturating_cores'").fetchall()
+assert stored == ([(saturating,)] if saturating > 0 else []), (stored, saturating)
 EOF
 
 # One that an earlier memlag made, which knew fewer parameters.

@@ -169,6 +169,30 @@ static void what_is_nearly_memory_is_no_cache(void **state)
         assert_int_equal(curve_cache_levels(found, 0, 3, true), 0);
 }
 
+/* The same machine twice, with few neighbours and with many: more of the last cache is
+ * theirs, and a size is disturbed. Its latency is the same. */
+static void a_level_has_its_latency_wherever_it_ends(void **state)
+{
+        (void)state;
+        enum { POINTS = 10, MIB = 1 << 20 };
+        const uint64_t reports[] = {32768, MIB, 32 * MIB};
+        const double sizes[POINTS] = {0.016, 0.064, 0.1, 0.5, 1.2,
+                                      2.1,   2.5,   2.9, 4.0, 64};
+        const double quiet[POINTS] = {1, 4, 4, 4, 10, 13.9, 14, 14.1, 14.2, 160};
+        const double busy[POINTS] = {1, 4, 4.5, 4.5, 12, 13.9, 18, 14, 90, 160};
+        const uint64_t ends[] = {5 * MIB, 3 * MIB};
+        for (size_t run = 0; run < 2; run++) {
+                struct latency_point points[POINTS];
+                struct plateau found[] = {
+                    {16384, 1, 0}, {MIB / 2, 4.2, 0}, {ends[run], 15, 0}};
+                for (size_t i = 0; i < POINTS; i++)
+                        points[i] = (struct latency_point){(uint64_t)(sizes[i] * MIB),
+                                                           run ? busy[i] : quiet[i], 0};
+                curve_steady_latencies(points, POINTS, reports, found, 3);
+                assert_true(found[0].ns == 1 && found[1].ns == 4 && found[2].ns == 14);
+        }
+}
+
 /* Two points as measured side by side, of which the one with less load was disturbed: the
  * knee is not between them, but before both. */
 static void noise_does_not_move_the_knee(void **state)
@@ -510,6 +534,7 @@ int main(void)
             cmocka_unit_test(three_caches_are_found),
             cmocka_unit_test(noise_makes_no_levels),
             cmocka_unit_test(what_is_nearly_memory_is_no_cache),
+            cmocka_unit_test(a_level_has_its_latency_wherever_it_ends),
             cmocka_unit_test(noise_does_not_move_the_knee),
             cmocka_unit_test(knee_lies_where_latency_grew_by_a_quarter),
             cmocka_unit_test(saturation_needs_a_flat_end),
