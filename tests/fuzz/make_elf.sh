@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes the corpora of the targets elf, split and mini_debug: programs of a few kilobytes
+# Makes the corpora of the targets elf, split, dwz and mini_debug: programs of a few kilobytes
 # by gcc and clang. Run it in an empty directory; what it makes belongs into corpus/.
 set -eu
 cat >small.c <<'END'
@@ -11,7 +11,7 @@ static inline int inner(struct node *at) { return at->next ? at->next->bit + ++c
 __attribute__((noinline)) static int outer(struct node *at) { return inner(at) + 1; }
 int work(int n) { return outer(&nodes[n & 3]) + inner(&nodes[0]); }
 END
-mkdir -p elf split mini_debug
+mkdir -p elf split dwz mini_debug
 link='-O2 -nostdlib -shared -fPIC -Wl,--build-id=none,-z,noseparate-code,-n small.c'
 for compiler in gcc clang; do
         for version in 3 4 5; do
@@ -47,6 +47,27 @@ for version in 4 5; do
                 sed -n 's/^ *[0-9]* 0x\([0-9a-f]*\) \[0x00000000, .*/\1/p')
         python3 -c "import sys; sys.stdout.buffer.write(int('$id', 16).to_bytes(8, 'little'))" >id
         cat id split.dwp >split/types-$version
+done
+# Two programs of one header, whose part dwz moves to a file of its own.
+for i in 1 2 3 4 5 6; do
+        echo "struct shared_$i { int first_of_$i; struct shared_$i *next_of_$i; char text[1$i]; };"
+        echo "struct shared_$i variable_of_$i;"
+        echo "static inline int inlined_$i(struct shared_$i *p) { return p->first_of_$i; }"
+done >common.h
+for version in 4 5; do
+        for program in one other; do
+                printf '#include "common.h"\nint %s(void) { return inlined_1(&variable_of_1); }\n' \
+                        $program >$program.c
+                gcc -g -gdwarf-$version -O2 -nostdlib -shared -fPIC -Wl,--build-id,-z,noseparate-code,-n \
+                        -o $program $program.c
+        done
+        rm -f common.debug
+        dwz -m common.debug one other
+        python3 - one common.debug >dwz/gcc-$version <<'END'
+import sys
+program, common = (open(path, "rb").read() for path in sys.argv[1:])
+sys.stdout.buffer.write(len(program).to_bytes(2, "little") + program + common)
+END
 done
 gcc -g -gz $link -o elf/compressed
 strip -o symbols --strip-debug elf/gcc-4

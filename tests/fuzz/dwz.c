@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz target: the size of a program in 2 bytes, any bytes as that program, and any more
+ * as the file that dwz moved the common part of its debug information to. All entries,
+ * with their names, ranges and types, are read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "die_type.h"
+#include "die_walk.h"
+#include "target.h"
+
+static int ignore_range(void *context, uint64_t low, uint64_t high)
+{
+        (void)context;
+        return low > high;
+}
+
+static int look(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+{
+        struct type_reader *reader = context;
+        const char *name = die_name(reader->dwarf, &entry->die);
+        uint32_t type = type_of_variable(reader, &entry->die);
+
+        *value = parent + 1;
+        type_pointee(reader, type);
+        die_ranges(reader->dwarf, &entry->die, ignore_range, NULL);
+        return !name || strlen(name) < SIZE_MAX;
+}
+
+static void read_all(struct dwarf_file *dwarf)
+{
+        struct types types = {0};
+        struct type_reader reader;
+        struct string_pool *names = string_pool_new();
+
+        if (!names)
+                return;
+        type_reader_open(&reader, dwarf, &types, names);
+        for (size_t i = 0; i < dwarf->unit_count; i++) {
+                Dwarf_Die unit, entries;
+
+                if (die_open_unit(dwarf, i, &unit, &entries))
+                        die_walk(dwarf, &entries, look, &reader);
+        }
+        type_reader_close(&reader);
+        types_free(&types);
+        string_pool_free(names);
+}
+
+/* BYTES as a file; false when they are no ELF file. */
+static bool open_bytes(struct elf_file *file, const uint8_t *bytes, size_t size)
+{
+        char path[64];
+        int fd = memfd_create("part", MFD_CLOEXEC);
+
+        if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+                abort();
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        bool opened = elf_file_open(file, path) == 0;
+
+        close(fd);
+        return opened;
+}
+
+/* As of the target elf: libelf 0.188 forgets what it has read of damaged sections. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+        return "leak:libelf.so";
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+        struct elf_file program, common;
+        struct dwarf_file dwarf;
+        size_t program_bytes = size < 2 ? 0 : (size_t)bytes[0] | (size_t)bytes[1] << 8;
+
+        if (size < 2 || program_bytes > size - 2 ||
+            !open_bytes(&program, bytes + 2, program_bytes))
+                return 0;
+        bool linked =
+            open_bytes(&common, bytes + 2 + program_bytes, size - 2 - program_bytes);
+
+        if (dwarf_file_open(&dwarf, &program, linked ? &common : NULL, true) == 0) {
+                read_all(&dwarf);
+                dwarf_file_close(&dwarf);
+        }
+        if (linked)
+                elf_file_close(&common);
+        elf_file_close(&program);
+        return 0;
+}
