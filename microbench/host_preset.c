@@ -222,6 +222,7 @@ char *host_preset(const json_t *calibration)
                      "core.load_ports = 2 # assumed\n"
                      "core.store_ports = 1 # assumed\n");
         fputs("core.lock_cycles = 18 # assumed\n"
+              "core.unforwarded_cycles = 19 # assumed\n"
               "branch.mispredict_cycles = 14 # assumed\n"
               "arithmetic.multiply_cycles = 3 # assumed, as all of arithmetic\n"
               "arithmetic.divide_cycles = 20\n"

@@ -109,6 +109,14 @@ void access_add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
 void access_add_guarded_load(struct pass *pass, const IRLoadG *load);
 void access_add_compare_and_swap(struct pass *pass, const IRCAS *cas);
 void access_add_helper_call(struct pass *pass, const IRDirty *call);
+/* A store to ADDRESS has been added. */
+void forward_note_store(struct pass *pass, const struct access_site *site,
+                        IRExpr *address);
+/* True in the generated code when the load may need a part of a store that is still in
+ * its buffer; NULL: never. */
+IRExpr *forward_may_fail(struct pass *pass, const struct access_site *site,
+                         IRExpr *address);
+
 /* The current instruction is a locked one or a fence. */
 void access_add_serialisation(struct pass *pass);
 /* At the end: loads whose value nobody waits for need not tell when it comes. */

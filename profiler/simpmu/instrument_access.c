@@ -87,6 +87,8 @@ static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
         const UInt sign_bit = 63;
         const UInt room = LINE_BYTES - site->size_bytes; /* where the filter applies */
         IRExpr *distance;
+        IRExpr *unsettled;
+        IRExpr *may_wait;
 
         if (!access_filter_applies(site))
                 return IRExpr_Const(IRConst_U1(True));
@@ -96,8 +98,12 @@ static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
                     ir_binary(pass, Ity_I64, Iop_Or64, distance,
                               ir_binary(pass, Ity_I64, Iop_Sar64, time_left(pass, site),
                                         IRExpr_Const(IRConst_U8(sign_bit))));
-        return ir_not(pass,
-                      ir_binary(pass, Ity_I1, Iop_CmpLE64U, distance, ir_constant(room)));
+        unsettled = ir_not(
+            pass, ir_binary(pass, Ity_I1, Iop_CmpLE64U, distance, ir_constant(room)));
+        may_wait =
+            site->kind == ACCESS_LOAD ? forward_may_fail(pass, site, address) : NULL;
+        return may_wait == NULL ? unsettled
+                                : ir_binary(pass, Ity_I1, Iop_Or1, unsettled, may_wait);
 }
 
 struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
@@ -182,6 +188,8 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 ir_reads_frame(pass, call); /* it may be sampled */
         }
         ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
+        if (kind == ACCESS_STORE && guard == NULL)
+                forward_note_store(pass, site, address);
         return depends;
 }
 

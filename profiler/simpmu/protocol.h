@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 7u
+#define SIMPMU_VERSION 8u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -44,6 +44,7 @@
         X(store_ports, "core.store_ports", "stores/cycle", 1, 16)                        \
         X(lock_cycles, "core.lock_cycles", "cycles", 0, 1000)                            \
         X(mispredict_cycles, "branch.mispredict_cycles", "cycles", 0, 1000)              \
+        X(unforwarded_cycles, "core.unforwarded_cycles", "cycles", 0, 1000)              \
         X(multiply_cycles, "arithmetic.multiply_cycles", "cycles", 1, 1000)              \
         X(divide_cycles, "arithmetic.divide_cycles", "cycles", 1, 1000)                  \
         X(divide_interval_cycles, "arithmetic.divide_interval_cycles", "cycles", 1,      \

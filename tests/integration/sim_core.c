@@ -140,6 +140,29 @@ static void branch_on_chain(long steps, int early)
 #undef OPERANDS
 }
 
+#define NOPS_256 FOUR(FOUR(FOUR(FOUR("nop\n"))))
+
+/* A word that is stored by halves and read as a whole, from step to step; or read by
+ * halves; or as a whole after so many instructions that the stores have left the buffer.
+ */
+static void store_and_load(long steps, const char *how)
+{
+        const int parts = strcmp(how, "parts") == 0, halves = strcmp(how, "halves") == 0;
+        uint64_t word = 0, x = 0;
+
+        for (long i = 0; i < steps; i++) {
+                if (parts)
+                        __asm__ volatile("mov %k0, %1\n movl $0, 4+%1\n mov %1, %0\n"
+                                         : "+r"(x), "+m"(word));
+                else if (halves)
+                        __asm__ volatile("mov %0, %1\n mov 4+%1, %k0\n"
+                                         : "+r"(x), "+m"(word));
+                else
+                        __asm__ volatile("mov %k0, %1\n" NOPS_256 "mov %1, %0\n"
+                                         : "+r"(x), "+m"(word));
+        }
+}
+
 static void count_locked(long steps)
 {
         uint64_t count = 0;
@@ -206,6 +229,8 @@ int main(int argc, char **argv)
                 branch_on_chain(steps, 1);
         else if (strcmp(kernel, "branch-late") == 0)
                 branch_on_chain(steps, 0);
+        else if (strncmp(kernel, "store-", 6) == 0)
+                store_and_load(steps, kernel + 6);
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
         else if (strcmp(kernel, "gather") == 0)

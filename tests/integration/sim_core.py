@@ -14,6 +14,7 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
     "core.issue_width": 4,
     "core.lock_cycles": 18,
     "branch.mispredict_cycles": 16,
+    "core.unforwarded_cycles": 15,
     "arithmetic.multiply_cycles": 3,
     "float.add_cycles": 4,
     "float.divide_cycles": 14,
@@ -102,6 +103,17 @@ for kernel, expected in (("branch-late", begun_behind),
                          ("branch-early", (at_once + begun_behind) / 2)):
     counted = per_step(kernel, *PREDICTED)
     expect(kernel, counted[CYCLES] / counted[MISPREDICTED], expected, 0.06)
+
+# A load waits for stores that have each a part of it, but not for one that has all of it,
+# nor for one that is long past: of 256 instructions four issue in a cycle.
+parts = per_step("store-parts", *PREDICTED)[CYCLES]
+expect("a word stored by halves", parts, PRESET["core.unforwarded_cycles"], 0.1)
+halves = per_step("store-halves", *PREDICTED)[CYCLES]
+if halves > PRESET["l1d.latency_cycles"] + 2:
+    sys.exit(f"half of a stored word: {halves:.1f} cycles")
+expect("a store long past", per_step("store-past", *PREDICTED)[CYCLES], 256 / 4, 0.1)
+if per_step("store-parts")[CYCLES] > PRESET["l1d.latency_cycles"] + 2:
+    sys.exit("stores are followed without --sim-detail branches")
 
 # Where nothing predicts them, nothing is said of it, and nothing waits.
 followed = per_step("branch-random")

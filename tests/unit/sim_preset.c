@@ -28,6 +28,7 @@ static const struct {
     {"core.load_ports", "2"},
     {"core.store_ports", "1"},
     {"core.lock_cycles", "18"},
+    {"core.unforwarded_cycles", "15"},
     {"branch.mispredict_cycles", "16"},
     {"arithmetic.multiply_cycles", "3"},
     {"arithmetic.divide_cycles", "26"},

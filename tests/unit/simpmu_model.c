@@ -465,6 +465,46 @@ static void the_first_instruction_after_a_wrong_prediction_has_its_time(void **s
                         branches * (1 + l1d_slots));
 }
 
+/* The latency of a load of eight bytes that issues with a store of SIZE_BYTES to OFFSET
+ * from them, in slots. */
+static uint64_t latency_after_store(uint64_t cost_cycles, uint64_t offset,
+                                    uint64_t size_bytes)
+{
+        struct simpmu_params params = default_params();
+        params.unforwarded_cycles = (double)cost_cycles;
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+
+        machine_follow_stores(&rig->machine);
+        touch(rig, ACCESS_LOAD, MIB, 1);
+        rig->hot.instructions += 10000;
+        touch(rig, ACCESS_LOAD, MIB, 1); /* the line has come */
+        *recent_store_of(&rig->hot, MIB >> 3) =
+            (struct recent_store){(MIB + offset) << RECENT_SIZE_BITS | size_bytes,
+                                  rig->hot.instructions + rig->threads[0]->stall};
+        filter_drop(&rig->hot, MIB >> LINE_SHIFT);
+        touch(rig, ACCESS_LOAD, MIB, 1);
+        return last_sample.latency_slots;
+}
+
+/* A store gives a load its value if it has all of it; else the load waits until the store
+ * has left its buffer. */
+static void a_load_waits_for_a_store_of_a_part_of_it(void **state)
+{
+        const uint64_t cost = 30;
+        struct simpmu_params params = default_params();
+        uint64_t width = (uint64_t)params.issue_width;
+        uint64_t l1d_slots = (uint64_t)params.l1d_latency_cycles * width;
+
+        (void)state;
+        assert_in_range(latency_after_store(cost, 0, 4), cost * width - 1,
+                        cost * width + 1);
+        assert_in_range(latency_after_store(cost, 7, 1), cost * width - 1,
+                        cost * width + 1);
+        assert_in_range(latency_after_store(cost, 0, 8), l1d_slots, l1d_slots + 4);
+        assert_in_range(latency_after_store(cost, 0, 16), l1d_slots, l1d_slots + 4);
+        assert_in_range(latency_after_store(cost, 8, 8), l1d_slots, l1d_slots + 4);
+}
+
 static void a_load_across_a_line_border_counts_once(void **state)
 {
         struct simpmu_params params = default_params();
@@ -1079,6 +1119,8 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(
                 the_first_instruction_after_a_wrong_prediction_has_its_time, free_blocks),
+            cmocka_unit_test_teardown(a_load_waits_for_a_store_of_a_part_of_it,
+                                      free_blocks),
             cmocka_unit_test_teardown(loads_that_nothing_waits_for_count_their_slots,
                                       free_blocks),
             cmocka_unit_test_teardown(a_load_across_a_line_border_counts_once,

@@ -78,6 +78,45 @@ HOT_PATH void store_value(const struct machine *machine, struct sim_hot *hot,
         }
 }
 
+/* The latest of the stores that a load needs some bytes of and cannot get all from: when
+ * it issued, 0 when there is none. */
+static inline uint64_t store_of_a_part(struct sim_hot *hot, const struct access *access)
+{
+        const uint64_t end = access->address + access->site->size_bytes;
+        uint64_t issued = 0;
+
+        for (uint64_t word = access->address >> 3; word <= (end - 1) >> 3; word++) {
+                const struct recent_store *store = recent_store_of(hot, word);
+                uint64_t from = store->what >> RECENT_SIZE_BITS;
+                uint64_t to = from + (store->what & ((1u << RECENT_SIZE_BITS) - 1));
+                bool overlaps = from < end && access->address < to;
+                bool forwards = from <= access->address && end <= to;
+                if (overlaps && !forwards)
+                        issued = later(issued, store->issued);
+        }
+        return issued;
+}
+
+/* When a load can have its value of which a part is that of a store in its buffer, which
+ * that leaves when all before it has retired. What holds retirement up now is taken to
+ * have held the store up as long. 0: there is no such store. */
+static __attribute__((noinline)) uint64_t after_parts(const struct machine *machine,
+                                                      struct sim_hot *hot,
+                                                      const struct sim_thread *thread,
+                                                      struct access access)
+{
+        uint64_t issued = store_of_a_part(hot, &access);
+        uint64_t complete = thread->activity.covers[ACTIVITY_LDM].until;
+
+        if (issued == 0)
+                return 0;
+        for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++)
+                complete = later(complete, hot->ready[id]);
+        if (complete > access.now)
+                issued += complete - access.now;
+        return issued + machine->unforwarded_cost;
+}
+
 /* A store whose line is there at COMPLETION. */
 HOT_PATH void hold_store(struct sim_thread *thread, const struct access *access,
                          uint64_t completion)
@@ -158,9 +197,15 @@ HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
 
 HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
                           struct sim_thread *thread, const struct access *access,
-                          const struct found *found)
+                          struct found *found)
 {
         thread->counters.loads_at[found->level]++;
+        if (__builtin_expect(machine->unforwarded_cost != 0, 0)) {
+                uint64_t parts =
+                    after_parts(machine, hot, thread, copy_of_access(access));
+                found->ready = later(found->ready, parts);
+                found->arrival = later(found->arrival, parts);
+        }
         /* The latency of L1 itself is in the delays of what the value goes into. */
         if (found->ready > access->now + machine->l1d_latency)
                 deliver(hot, thread, access, found->ready,

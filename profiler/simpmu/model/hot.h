@@ -42,6 +42,16 @@ struct filter_entry {
         uint64_t store; /* of a line that is dirty besides */
 };
 
+/* The last store to a word of eight bytes, where stores are followed. */
+#define RECENT_STORES       256u
+#define RECENT_SIZE_BITS    6
+#define RECENT_SIZE_MAXIMUM 32u /* bytes; instructions that store more are not followed */
+
+struct recent_store {
+        uint64_t what;   /* its address << RECENT_SIZE_BITS | its bytes; 0: none */
+        uint64_t issued; /* the clock when it issued */
+};
+
 struct sim_hot {
         struct filter_entry filter[FILTER_ENTRIES];
         uint64_t instructions; /* retired by the running thread */
@@ -57,7 +67,13 @@ struct sim_hot {
         uint64_t late;
         /* Beyond this many instructions the block check calls the tool. */
         uint64_t instruction_limit;
+        struct recent_store recent_stores[RECENT_STORES];
 };
+
+static inline struct recent_store *recent_store_of(struct sim_hot *hot, uint64_t word)
+{
+        return &hot->recent_stores[word & (RECENT_STORES - 1)];
+}
 
 /* The latest of the times of the values in MASK, 0 when it is empty. Masks of no bit, one
  * and two go the same way: how many they have cannot be predicted. */

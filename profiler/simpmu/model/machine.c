@@ -187,12 +187,20 @@ static void forget_requests(struct core *core)
                 core->requests[i].arrival = 0;
 }
 
+void machine_follow_stores(struct machine *machine)
+{
+        machine->unforwarded_cost =
+            in_slots(machine, machine->params.unforwarded_cycles);
+}
+
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
 {
         hot->now = 0;
         hot->late = 0;
         stall_to_hot(hot, thread);
         filter_clear(hot);
+        for (uint32_t i = 0; i < RECENT_STORES; i++)
+                hot->recent_stores[i].what = 0;
         if (thread->core->runs == thread)
                 return;
         thread->core->runs = thread;

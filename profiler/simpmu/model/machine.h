@@ -145,6 +145,8 @@ struct machine {
         uint64_t huge_walk_latency;
         uint64_t forward_slack;   /* stored values that come within it are there */
         uint64_t mispredict_cost; /* from a branch's execution to what comes after it */
+        uint64_t unforwarded_cost; /* from a store's retirement to a load that needs only
+                                      part of it; 0: stores are not followed */
         uint64_t lock_cost;       /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency;  /* loads of at least this latency qualify */
         bool samples_stalls;      /* instead: by the time that loads hold up retirement */
@@ -167,6 +169,9 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
 /* The core that thread number K runs on: K modulo their count. They fill one node after
  * the other or, with numa.spread, go round the nodes. Cores are made when first used. */
 struct core *machine_core(struct machine *machine, uint32_t k);
+
+/* Follows stores that hot->recent_stores are told of. */
+void machine_follow_stores(struct machine *machine);
 
 /* Tells by how much the clocks of threads that run may differ: 0 for one thread. */
 void machine_set_skew(struct machine *machine, uint64_t skew_slots);
