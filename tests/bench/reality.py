@@ -130,9 +130,9 @@ class Program:
         return record(self.command, self.stdin)[0]
 
 
-# Of bench.py's jobs, so that they run for a second or so.
-TEXT_COPIES = 3
-LONGER = {"sqlite3": ("120000", "600000"), "python3": ("150000", "1500000")}
+# Of bench.py's jobs, so that they run for one to three seconds.
+TEXT_COPIES = 5
+LONGER = {"sqlite3": ("120000", "1000000"), "python3": ("150000", "3500000")}
 
 
 def longer_jobs(memlag, directory):
