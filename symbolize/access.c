@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "access_share.h"
 #include "data.h"
 #include "globals.h"
 
@@ -30,11 +31,21 @@ static uint32_t return_type(void *context, uint64_t vaddr)
         return globals_return_type(context, vaddr);
 }
 
+/* DIE as DWARF, which may share its bytes with the reader that DIE is of, has it. */
+static bool own_entry(const struct dwarf_file *dwarf, const Dwarf_Die *die,
+                      Dwarf_Die *own)
+{
+        Dwarf_Die other = *die;
+
+        *own = other;
+        return !dwarf->shared || dwarf_offdie(dwarf->dwarf, dwarf_dieoffset(&other), own);
+}
+
 static int find_in_function(struct type_reader *reader, const struct elf_file *file,
                             const struct thread_slots *slots, struct globals *globals,
                             struct access **accesses, size_t count)
 {
-        Dwarf_Die function = accesses[0]->code->function_die;
+        Dwarf_Die function;
         const struct flow_input input = {.reader = reader,
                                          .file = file,
                                          .slots = slots,
@@ -42,8 +53,11 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                          .global = global_type,
                                          .returns = return_type,
                                          .global_context = globals};
-        struct flow_answer *answers = calloc(count, sizeof(*answers));
+        struct flow_answer *answers;
 
+        if (!own_entry(reader->dwarf, &accesses[0]->code->function_die, &function))
+                return 0;
+        answers = calloc(count, sizeof(*answers));
         if (!answers)
                 return -ENOMEM;
         for (size_t i = 0; i < count; i++)
@@ -60,6 +74,28 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                 accesses[i]->asked = true;
         }
         free(answers);
+        return error;
+}
+
+int access_find_in_functions(struct type_reader *reader, const struct elf_file *file,
+                             const struct thread_slots *slots,
+                             const struct symbol_table *symbols, struct access **accesses,
+                             size_t count)
+{
+        struct globals globals = {.reader = reader, .symbols = symbols};
+        int error = 0;
+
+        for (size_t i = 0, end; i < count && !error; i = end) {
+                const void *function = accesses[i]->code->function_die.addr;
+
+                for (end = i + 1;
+                     end < count && accesses[end]->code->function_die.addr == function;)
+                        end++;
+                if (function)
+                        error = find_in_function(reader, file, slots, &globals,
+                                                 accesses + i, end - i);
+        }
+        globals_free(&globals);
         return error;
 }
 
@@ -135,25 +171,15 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 const struct symbol_table *symbols, struct access **accesses,
                 size_t count)
 {
-        struct globals globals = {.reader = reader, .symbols = symbols};
         struct thread_slots slots = {0};
         int error = count > 0 ? thread_slots_read(&slots, file) : 0;
 
         if (count > 1)
                 qsort(accesses, count, sizeof(*accesses), compare_accesses);
-        for (size_t i = 0, end; i < count && !error; i = end) {
-                const void *function = accesses[i]->code->function_die.addr;
-
-                for (end = i + 1;
-                     end < count && accesses[end]->code->function_die.addr == function;)
-                        end++;
-                if (function)
-                        error = find_in_function(reader, file, &slots, &globals,
-                                                 accesses + i, end - i);
-        }
+        if (!error)
+                error = access_share(reader, file, &slots, symbols, accesses, count);
         if (!error && count > 0)
                 error = name_thread_variables(reader, file, symbols, accesses, count);
         thread_slots_free(&slots);
-        globals_free(&globals);
         return error;
 }

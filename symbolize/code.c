@@ -109,14 +109,10 @@ static int find_in_part(void *context, size_t worker, size_t job)
         return find_in_units(&reader, parts->asked + part->first, part->count);
 }
 
-/* A name of PART among all. KNOWN has those that were met, by their number. */
 static uint32_t common_name(const struct parts *parts, const struct part *part,
                             uint32_t *known, uint32_t name)
 {
-        if (name && !known[name])
-                known[name] = string_pool_put(parts->reader->names,
-                                              string_pool_text(part->names, name));
-        return known[name];
+        return string_pool_take(parts->reader->names, part->names, known, name);
 }
 
 static int take_frames(const struct parts *parts, const struct part *part,

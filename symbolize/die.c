@@ -188,6 +188,7 @@ int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file)
 {
         *copy =
             (struct dwarf_file){.source = file->source,
+                                .shared = true,
                                 .lines = file->lines,
                                 .units = malloc(file->unit_count * sizeof(*file->units)),
                                 .unit_count = file->unit_count,

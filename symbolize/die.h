@@ -45,6 +45,7 @@ struct split_bases {
 
 struct dwarf_file {
         const struct elf_file *source;
+        bool shared; /* the bytes are those of another one */
         struct debug_image image;
         struct debug_image alt_image;
         Dwarf *dwarf;

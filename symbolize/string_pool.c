@@ -99,6 +99,14 @@ int string_pool_failed(const struct string_pool *pool)
         return pool->error;
 }
 
+uint32_t string_pool_take(struct string_pool *pool, const struct string_pool *from,
+                          uint32_t *known, uint32_t id)
+{
+        if (id && !known[id])
+                known[id] = string_pool_put(pool, string_pool_text(from, id));
+        return known[id];
+}
+
 size_t string_pool_count(const struct string_pool *pool)
 {
         return pool->count;

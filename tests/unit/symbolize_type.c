@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "instruction.h"
 #include "type.h"
+#include "type_import.h"
 
 /* ---- struct sample, as the compiler lays it out and as a table ---- */
 
@@ -270,6 +272,45 @@ static void equal_types_are_one(void **state)
         assert_int_not_equal(f->types.items[other].canonical, first);
 }
 
+/* Into a table and a pool where all numbers are others. */
+static void imported_types_look_the_same(void **state)
+{
+        struct fixture *f = *state;
+        struct fixture to = {.names = string_pool_new()};
+        struct type_import import;
+        uint32_t sample = f->sample, none = TYPE_NONE;
+
+        string_pool_put(to.names, "another");
+        uint32_t number = put(&to, TYPE_INTEGER, "int", 4);
+
+        assert_int_equal(
+            type_import_begin(&import, &to.types, to.names, &f->types, f->names), 0);
+        assert_int_equal(type_import(&import, &sample), 0);
+        assert_int_equal(type_import(&import, &none), 0);
+        assert_int_equal(none, TYPE_NONE);
+        size_t count = to.types.count;
+        uint32_t again = f->sample;
+
+        assert_int_equal(type_import(&import, &again), 0);
+        assert_int_equal(again, sample);
+        assert_int_equal(to.types.count, count);
+        type_import_end(&import);
+        assert_int_equal(to.types.items[number].kind, TYPE_INTEGER);
+        assert_string_equal(string_pool_text(to.names, to.types.items[sample].name),
+                            "struct sample");
+        for (uint64_t at = 0; at < sizeof(struct sample); at++) {
+                char expected[64];
+
+                snprintf(expected, sizeof(expected), "%s",
+                         field_at(f, f->sample, at, (struct type_access){.bytes = 1}));
+                assert_string_equal(
+                    field_at(&to, sample, at, (struct type_access){.bytes = 1}),
+                    expected);
+        }
+        types_free(&to.types);
+        string_pool_free(to.names);
+}
+
 /* Encodings as the assembler makes them (Intel SDM volume 2). */
 static void instructions_are_what_the_assembler_wrote(void **state)
 {
@@ -338,6 +379,7 @@ int main(void)
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),
             cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
             cmocka_unit_test_setup_teardown(equal_types_are_one, begin, end),
+            cmocka_unit_test_setup_teardown(imported_types_look_the_same, begin, end),
             cmocka_unit_test(instructions_are_what_the_assembler_wrote),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
