@@ -3,6 +3,7 @@
  * function reaches to the next symbol. */
 #include "kallsyms.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 #include <string.h>
 
 #include "array.h"
+#include "byte_cursor.h"
+
+const char kallsyms_running[] = "/proc/kallsyms";
 
 /* A function ends somewhere: what is further from its symbol is not in it. */
 #define FUNCTION_MAX_BYTES (UINT64_C(1) << 20)
@@ -87,7 +91,8 @@ void kallsyms_free(struct kallsyms *kallsyms)
         *kallsyms = (struct kallsyms){0};
 }
 
-uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr)
+/* How many symbols begin at ADDR or before. */
+static size_t count_until(const struct kallsyms *kallsyms, uint64_t addr)
 {
         size_t low = 0, high = kallsyms->count;
 
@@ -99,6 +104,13 @@ uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr)
                 else
                         high = middle;
         }
+        return low;
+}
+
+uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr)
+{
+        size_t low = count_until(kallsyms, addr);
+
         if (low == 0 || addr - kallsyms->symbols[low - 1].addr >= FUNCTION_MAX_BYTES)
                 return 0;
         /* Of several names for one address, the first that the list has. */
@@ -106,4 +118,52 @@ uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr)
                kallsyms->symbols[low - 2].addr == kallsyms->symbols[low - 1].addr)
                 low--;
         return kallsyms->symbols[low - 1].name;
+}
+
+bool kallsyms_has(const struct kallsyms *kallsyms, const struct string_pool *names,
+                  uint64_t addr, const char *name)
+{
+        for (size_t i = count_until(kallsyms, addr);
+             i > 0 && kallsyms->symbols[i - 1].addr == addr; i--) {
+                const char *text = string_pool_text(names, kallsyms->symbols[i - 1].name);
+
+                if (text && strcmp(text, name) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* Whether the build-id among the ELF notes that CURSOR is at is BUILD_ID. */
+static bool note_says(struct byte_cursor *cursor, const uint8_t *build_id, size_t bytes)
+{
+        while (cursor->at < cursor->end && !cursor->failed) {
+                uint64_t name_bytes = cursor_number(cursor, 4);
+                uint64_t text_bytes = cursor_number(cursor, 4);
+                uint64_t type = cursor_number(cursor, 4);
+                const uint8_t *name = cursor->at;
+
+                cursor_skip(cursor, (name_bytes + 3) & ~UINT64_C(3));
+                const uint8_t *text = cursor->at;
+
+                cursor_skip(cursor, (text_bytes + 3) & ~UINT64_C(3));
+                if (!cursor->failed && type == NT_GNU_BUILD_ID &&
+                    name_bytes == sizeof("GNU") &&
+                    memcmp(name, "GNU", sizeof("GNU")) == 0)
+                        return text_bytes == bytes && memcmp(text, build_id, bytes) == 0;
+        }
+        return false;
+}
+
+bool kallsyms_runs(const uint8_t *build_id, size_t build_id_bytes)
+{
+        uint8_t notes[4096];
+        FILE *in = build_id_bytes > 0 ? fopen("/sys/kernel/notes", "re") : NULL;
+
+        if (!in)
+                return false;
+        struct byte_cursor cursor = {.at = notes,
+                                     .end = notes + fread(notes, 1, sizeof(notes), in)};
+
+        fclose(in);
+        return note_says(&cursor, build_id, build_id_bytes);
 }

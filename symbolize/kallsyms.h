@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_KALLSYMS_H
 #define MEMLAG_SYMBOLIZE_KALLSYMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +30,14 @@ void kallsyms_free(struct kallsyms *kallsyms);
 
 /* The name of the function at ADDR, 0 when there is none. */
 uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr);
+
+/* Whether the list calls the code at ADDR NAME. */
+bool kallsyms_has(const struct kallsyms *kallsyms, const struct string_pool *names,
+                  uint64_t addr, const char *name);
+
+/* The list of the kernel that runs here. */
+extern const char kallsyms_running[];
+/* Whether that kernel has this build-id. */
+bool kallsyms_runs(const uint8_t *build_id, size_t build_id_bytes);
 
 #endif

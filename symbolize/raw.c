@@ -326,24 +326,27 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
         return 0;
 }
 
-/* Mappings of the kernel and its modules lie in the upper half, of 32-bit machines only
- * the kernel tells. Where perf knows the kernel's _text, it stands as the file offset. */
-static void find_kernel_bias(struct raw_mapping *mapping, struct module *module,
-                             bool kallsyms)
+uint64_t raw_kernel_text(const struct raw_mapping *mapping)
 {
-        uint64_t text =
-            mapping->file_offset_bytes ? mapping->file_offset_bytes : mapping->start;
+        return mapping->file_offset_bytes ? mapping->file_offset_bytes : mapping->start;
+}
 
+/* Mappings of the kernel and its modules lie in the upper half, of 32-bit machines only
+ * the kernel tells. */
+static void find_kernel_bias(struct raw_mapping *mapping, struct module *module,
+                             enum raw_kallsyms kallsyms)
+{
         if (module->kernel && module->state == MODULE_READY) {
                 mapping->in_image = true;
-                mapping->bias = text - module->kernel_text;
-        } else if (kallsyms) {
+                mapping->bias = raw_kernel_text(mapping) - module->kernel_text;
+        } else if (kallsyms == RAW_KALLSYMS_ALL ||
+                   (kallsyms == RAW_KALLSYMS_KERNEL && module->kernel)) {
                 mapping->in_image = true;
                 module->state = MODULE_KALLSYMS;
         }
 }
 
-void raw_find_biases(struct raw *raw, bool kallsyms)
+void raw_find_biases(struct raw *raw, enum raw_kallsyms kallsyms)
 {
         for (size_t i = 0; i < raw->mapping_count; i++) {
                 struct raw_mapping *mapping = &raw->mappings[i];

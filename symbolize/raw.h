@@ -102,9 +102,14 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag);
  * or not there. */
 uint32_t raw_index(struct sqlite3_stmt *row, int column, const int64_t *ids,
                    size_t count);
-/* Finds the biases of the mappings, once the modules are checked. KALLSYMS: code of the
- * kernel that has no file is named by its address. */
-void raw_find_biases(struct raw *raw, bool kallsyms);
+/* Whose code, where it has no file, a list of symbols names by its address: nobody's, the
+ * kernel's, or its modules' too. */
+enum raw_kallsyms { RAW_KALLSYMS_NONE, RAW_KALLSYMS_KERNEL, RAW_KALLSYMS_ALL };
+/* Finds the biases of the mappings, once the modules are checked. */
+void raw_find_biases(struct raw *raw, enum raw_kallsyms kallsyms);
+/* Where the kernel's symbol _text was, by its MAPPING: where perf knows that, it stands
+ * as the file offset. */
+uint64_t raw_kernel_text(const struct raw_mapping *mapping);
 void raw_free(struct raw *raw);
 
 #endif

@@ -54,24 +54,63 @@ static int check_modules(struct stage *stage)
         return error;
 }
 
-/* The kernel's list of symbols: the one given, or the one in perf's cache. */
+/* The kernel whose names are to be found in a list; NULL: there is none. */
+static const struct module *listed_kernel(const struct stage *stage)
+{
+        for (size_t i = 0; i < stage->raw.module_count; i++)
+                if (stage->raw.modules[i].kernel &&
+                    stage->raw.modules[i].state != MODULE_READY &&
+                    stage->raw.modules[i].build_id_bytes > 0)
+                        return &stage->raw.modules[i];
+        return NULL;
+}
+
+/* Reads the list of the kernel that runs here, when KERNEL is the same and still lies
+ * where it was recorded; else there is none, and none when it does not show addresses. */
+static int read_running(struct stage *stage, const struct module *kernel)
+{
+        if (stage->files.symfs ||
+            !kallsyms_runs(kernel->build_id, kernel->build_id_bytes))
+                return 0;
+        int error = kallsyms_read(&stage->kallsyms, kallsyms_running, stage->names, NULL);
+
+        for (size_t i = 0; i < stage->raw.mapping_count; i++) {
+                const struct raw_mapping *mapping = &stage->raw.mappings[i];
+
+                if (mapping->module != RAW_NONE &&
+                    &stage->raw.modules[mapping->module] == kernel &&
+                    !kallsyms_has(&stage->kallsyms, stage->names,
+                                  raw_kernel_text(mapping), "_text"))
+                        kallsyms_free(&stage->kallsyms);
+        }
+        return error == -ENOMEM ? error : 0;
+}
+
+/* The kernel's list of symbols: the one given, the one in perf's cache, or that of the
+ * kernel that runs, whose modules may have been loaded at other places since. */
 static int read_kallsyms(struct stage *stage, const char *path, struct diag *diag)
 {
+        const struct module *kernel = path ? NULL : listed_kernel(stage);
+        enum raw_kallsyms of = RAW_KALLSYMS_ALL;
         char *cached = NULL;
         int error = 0;
 
-        for (size_t i = 0; i < stage->raw.module_count && !path; i++) {
-                const struct module *module = &stage->raw.modules[i];
-                const struct module_identity identity = {module->path, module->build_id,
-                                                         module->build_id_bytes};
+        if (kernel) {
+                const struct module_identity identity = {kernel->path, kernel->build_id,
+                                                         kernel->build_id_bytes};
 
-                if (module->kernel && module->build_id_bytes > 0)
-                        path = cached = module_file_kallsyms(&identity, &stage->files);
+                path = cached = module_file_kallsyms(&identity, &stage->files);
         }
-        if (path)
+        if (path) {
                 error = kallsyms_read(&stage->kallsyms, path, stage->names, diag);
+        } else if (kernel) {
+                of = RAW_KALLSYMS_KERNEL;
+                error = read_running(stage, kernel);
+                if (error)
+                        diag_no_memory(diag);
+        }
         free(cached);
-        raw_find_biases(&stage->raw, stage->kallsyms.count > 0);
+        raw_find_biases(&stage->raw, stage->kallsyms.count > 0 ? of : RAW_KALLSYMS_NONE);
         return error;
 }
 

@@ -515,9 +515,10 @@ def files_elsewhere(program):
 
 
 def kernel_names():
-    """From a copy of kallsyms, from perf's cache, and from a file of the kernel."""
+    """From the running kernel, a copy of kallsyms, perf's cache, and a file of the kernel."""
     theirs = perf_kernel_functions()
-    if not theirs or named_samples()[1]:
+    _, running = named_samples()
+    if not theirs:
         print("SKIPPED: kernel symbols: perf has no samples with them here")
         return
     symbols = pathlib.Path("/proc/kallsyms").read_text()
@@ -533,6 +534,23 @@ def kernel_names():
     if set(different) - aliases:
         fail(f"kernel functions: {theirs - ours} of perf, {ours - theirs} of memlag")
     print(f"{sum(ours.values())} samples in {len(ours)} kernel functions as perf")
+    if running != ours:
+        fail(f"of the running kernel: {running}, of a copy of its list: {ours}")
+    # Of another kernel, or one that lay elsewhere, nothing is taken.
+    for change in ("module SET build_id = x'0011' WHERE path",
+                   "mapping SET start_addr = start_addr + 4096, file_offset_bytes ="
+                   " file_offset_bytes + 4096 WHERE (SELECT path FROM module AS m"
+                   " WHERE m.module_id = mapping.module_id)"):
+        shutil.copy(DATABASE, "other.db")
+        with contextlib.closing(sqlite3.connect("other.db")) as connection, connection:
+            connection.execute(f"UPDATE {change} = '[kernel.kallsyms]'")
+            connection.execute("DELETE FROM name_source")
+        run([MEMLAG, "symbolize", "other.db"])
+        with contextlib.closing(sqlite3.connect("other.db")) as connection:
+            names = connection.execute("SELECT function FROM sample_view WHERE function IS"
+                                       " NOT NULL AND module = '[kernel.kallsyms]'").fetchall()
+        if names:
+            fail(f"{names[0]} of another kernel, after UPDATE {change}")
     kernel_file("vmlinux", symbols, set(ours))
     build_id = query("SELECT hex(build_id) FROM module WHERE path = '[kernel.kallsyms]'")
     with contextlib.closing(sqlite3.connect(DATABASE)) as connection, connection:
