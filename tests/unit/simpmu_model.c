@@ -1057,6 +1057,60 @@ static void a_load_of_a_pending_store_is_not_slow_itself(void **state)
                     DRAM_CYCLES, 0.05);
 }
 
+/* A value that is still to come is stored to word number WORD of the line at ADDRESS. */
+static void store_late_word(struct rig *rig, uint64_t address, uint64_t word)
+{
+        const struct access_site site = {.data_depends = 1ull << FIRST_SLOT,
+                                         .size_bytes = WORD_BYTES,
+                                         .kind = ACCESS_STORE};
+
+        rig->hot.ready[FIRST_SLOT] = rig->hot.now + 10000;
+        access_memory(&rig->machine, &rig->hot, rig->threads[0], &site, ACCESS_STORE,
+                      address + word * WORD_BYTES);
+}
+
+static uint64_t words_that_pass(struct rig *rig, enum access_kind kind, uint64_t address)
+{
+        uint64_t words = 0;
+
+        for (uint64_t word = 0; word < LINE_BYTES / WORD_BYTES; word++)
+                words |= (uint64_t)passes_filter(rig, kind, address + word * WORD_BYTES)
+                         << word;
+        return words;
+}
+
+/* A word whose value is still to come leaves the larger part of its line to the filter,
+ * and a second one what is left of that. */
+static void late_words_leave_the_rest_of_their_line(void **state)
+{
+        const struct {
+                uint64_t late[2];
+                uint64_t passing[2]; /* after each: bits of words */
+        } cases[] = {
+            {{0, 7}, {0xfe, 0x00}}, {{0, 3}, {0xfe, 0xf0}}, {{2, 1}, {0xf8, 0xf8}},
+            {{6, 2}, {0x3f, 0x03}}, {{6, 7}, {0x3f, 0x3f}}, {{5, 0}, {0x1f, 0x00}},
+        };
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                const uint64_t line = MIB + i * LINE_BYTES;
+                for (int turn = 0; turn < 2;
+                     turn++) { /* the second one when it is there */
+                        touch(rig, ACCESS_LOAD, line, 4000);
+                        touch(rig, ACCESS_STORE, line, 4000);
+                }
+                for (int j = 0; j < 2; j++) {
+                        store_late_word(rig, line, cases[i].late[j]);
+                        assert_int_equal(words_that_pass(rig, ACCESS_LOAD, line),
+                                         cases[i].passing[j]);
+                        assert_int_equal(words_that_pass(rig, ACCESS_STORE, line),
+                                         cases[i].passing[j]);
+                }
+        }
+}
+
 /* What passes without a call is in L1, and recent; with 48 sets its entry of the filter
  * may be any. */
 static void what_passes_is_recent_in_l1(void **state)
@@ -1153,6 +1207,8 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(loads_below_ldlat_are_not_counted, free_blocks),
             cmocka_unit_test_teardown(a_load_of_a_pending_store_is_not_slow_itself,
+                                      free_blocks),
+            cmocka_unit_test_teardown(late_words_leave_the_rest_of_their_line,
                                       free_blocks),
             cmocka_unit_test_teardown(what_passes_is_recent_in_l1, free_blocks),
         };

@@ -9,6 +9,7 @@
 #ifndef SIMPMU_MODEL_HOT_H
 #define SIMPMU_MODEL_HOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LINE_SHIFT      6
@@ -35,8 +36,10 @@
 #define VALUES         65u
 
 /* Addresses of lines that are in L1, settled there and marked recent, so that one more
- * hit would change nothing. An address hits when it lies less than a line above. Both
- * lie side by side because they are dropped together. */
+ * hit would change nothing. An address hits when it lies less than a line above: so an
+ * entry between the line's address and its end is only of what comes from there on, and
+ * one below of only as much less from its start. Both lie side by side because they are
+ * dropped together. */
 struct filter_entry {
         uint64_t load;
         uint64_t store; /* of a line that is dirty besides */
@@ -146,6 +149,12 @@ static inline struct filter_entry *filter_entry_of(struct sim_hot *hot, uint64_t
         return &hot->filter[line & (FILTER_ENTRIES - 1)];
 }
 
+/* KNOWN, in the place where the line at ADDRESS has its own, is that, or part of it. */
+static inline bool filter_is_of(uint64_t known, uint64_t address)
+{
+        return known - address + LINE_BYTES - 1 < 2 * LINE_BYTES - 1;
+}
+
 /* Makes what is LINE's something that nothing hits, without a branch: whether it is
  * this line's cannot be predicted. */
 static inline void filter_drop(struct sim_hot *hot, uint64_t line)
@@ -153,8 +162,39 @@ static inline void filter_drop(struct sim_hot *hot, uint64_t line)
         struct filter_entry *entry = filter_entry_of(hot, line);
         uint64_t address = line << LINE_SHIFT;
 
-        entry->load |= entry->load == address ? FILTER_EMPTY : 0;
-        entry->store |= entry->store == address ? FILTER_EMPTY : 0;
+        entry->load |= filter_is_of(entry->load, address) ? FILTER_EMPTY : 0;
+        entry->store |= filter_is_of(entry->store, address) ? FILTER_EMPTY : 0;
+}
+
+/* What is left of KNOWN without the bytes from FROM to before END of the line at ADDRESS:
+ * the larger part, as an entry can only be of the line's start or its end. */
+static inline uint64_t filter_without(uint64_t known, uint64_t address, uint64_t from,
+                                      uint64_t end)
+{
+        uint64_t first = known > address ? known - address : 0;
+        uint64_t limit = known < address ? known + LINE_BYTES - address : LINE_BYTES;
+        uint64_t before = first == 0 ? from : 0;
+        uint64_t after = limit == LINE_BYTES ? LINE_BYTES - end : 0;
+
+        if (!filter_is_of(known, address) || end <= first || from >= limit)
+                return known;
+        if (before == 0 && after == 0)
+                return FILTER_EMPTY;
+        return before >= after ? address + from - LINE_BYTES : address + end;
+}
+
+/* Nothing hits the words that SIZE bytes at ADDRESS are in. */
+static inline void filter_drop_words(struct sim_hot *hot, uint64_t address, uint64_t size)
+{
+        const uint64_t word = 8;
+        struct filter_entry *entry = filter_entry_of(hot, address >> LINE_SHIFT);
+        uint64_t line = address & ~(uint64_t)(LINE_BYTES - 1);
+        uint64_t from = (address & (LINE_BYTES - 1)) & ~(word - 1);
+        uint64_t end = ((address & (LINE_BYTES - 1)) + size + word - 1) & ~(word - 1);
+
+        end = end < LINE_BYTES ? end : LINE_BYTES;
+        entry->load = filter_without(entry->load, line, from, end);
+        entry->store = filter_without(entry->store, line, from, end);
 }
 
 /* Drops the entries FIRST, FIRST + STEP and so on, whatever they are. */
