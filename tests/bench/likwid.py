@@ -4,12 +4,11 @@
 
 Both go over the same bytes with the same number of passes in one process, in turns, and who
 is first changes from round to round: the pages that a process happens to get, and the
-neighbours of the moment, are then as good for one as for the other. With one pass only,
-likwid-bench would read what its initialisation has just written, lines that the caches still
-write back meanwhile, where memlag bench has run an untimed pass before. Noise only takes
-bandwidth away, so the upper quartile of the rounds counts; the greatest alone is one lucky
-process. Beside each ratio stands how far likwid-bench is from itself, its odd rounds from its
-even ones: a ratio means nothing where that is as large.
+neighbours of the moment, are then as good for one as for the other. A single pass takes up to
+a fifth more than one of eight, in both programs, and by how much changes from process to
+process. Noise only takes bandwidth away, so the upper quartile of the rounds counts; the
+greatest alone is one lucky process. Beside each ratio stands how far likwid-bench is from
+itself, its odd rounds from its even ones: a ratio means nothing where that is as large.
 
 The page kind is the system's for likwid-bench, so memlag bench takes small pages where those
 are not always huge. Nothing here fails because a machine is slow."""
