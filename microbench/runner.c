@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "pending_cycles" are those in which anything is pending, and not how much. */
+static bool is_of_time(const char *rest)
+{
+        return strncmp(rest, "_cycles", 7) == 0 || strncmp(rest, "_periods", 8) == 0;
+}
+
 /* By the beginning of the name, Intel's in lower case, the older one of each generation
  * first, and AMD's. */
 static enum concept concept_of(const char *name)
@@ -65,10 +71,12 @@ static enum concept concept_of(const char *name)
             {"ls_any_fills_from_sys.dram", CONCEPT_DRAM_READ},
             {"de_dis_dispatch_token_stalls1.store_queue", CONCEPT_STORE_STALLS},
         };
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-                if (strncmp(name, known[i].name, strlen(known[i].name)) == 0) {
-                        return known[i].concept;
-                }
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+                size_t length = strlen(known[i].name);
+                bool begins = strncmp(name, known[i].name, length) == 0;
+                if (begins && !is_of_time(name + length))
+                return known[i].concept;
+        }
         return CONCEPT_COUNT;
 }
 

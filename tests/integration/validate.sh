@@ -24,6 +24,8 @@ refused() # refused STATUS TEXT ARGUMENT...
 refused 2 "none of pebs, ibs and sim" --source clock
 refused 2 "--source sim" --sim-prefetch off
 refused 2 "no event 'nonsense'" --source sim nonsense
+refused 2 "always tries all" --source sim --all
+refused 2 "--all" --all --show
 refused 1 "make one with 'memlag validate --source sim'" --source sim --show
 refused 1 "make one with 'memlag validate --source sim --sim-cpu zen4 --sim-prefetch off'" \
         --source sim --sim-cpu zen4 --sim-prefetch off --show
@@ -156,6 +158,8 @@ recorded "$LDM"
 SMALL="--sim-set core.rob_entries=16 --sim-set core.lfb_entries=32"
 cp -r "$XDG_DATA_HOME" kept
 "$MEMLAG" validate --source sim $SMALL l1d_pend_miss.fb_full >dead 2>err || fail "$(cat err)"
+grep -q "(simulated, prefetch on), core.rob_entries=16, core.lfb_entries=32; validated" dead ||
+        fail "what was changed: $(head -1 dead)"
 grep -q "^l1d_pend_miss.fb_full .* dead$" dead || fail "$(cat dead)"
 grep -q "fb-full *none is known to be right" dead || fail "$(cat dead)"
 grep -q "^memlag validate: .*--sim-set.* not kept" err || fail "$(cat err)"
