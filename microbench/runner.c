@@ -74,8 +74,9 @@ static enum concept concept_of(const char *name)
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
                 size_t length = strlen(known[i].name);
                 bool begins = strncmp(name, known[i].name, length) == 0;
-                if (begins && !is_of_time(name + length))
-                return known[i].concept;
+                if (begins && !is_of_time(name + length)) {
+                        return known[i].concept;
+                }
         }
         return CONCEPT_COUNT;
 }
