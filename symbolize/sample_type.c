@@ -258,7 +258,21 @@ static bool compatible(const struct types *types, uint32_t type, uint64_t inside
 struct block_type {
         uint32_t type; /* TYPE_NONE: not known */
         bool mixed;    /* samples show that something else is there too */
+        bool records;  /* samples show that there are structures */
 };
+
+static bool is_record(const struct types *types, uint32_t type)
+{
+        return types->items[type].kind == TYPE_STRUCT;
+}
+
+/* Characters excepted, which texts consist of. */
+static bool is_number(const struct types *types, uint32_t type)
+{
+        return (types->items[type].kind == TYPE_INTEGER ||
+                types->items[type].kind == TYPE_FLOAT) &&
+               types->items[type].size_bytes > 1;
+}
 
 static void find_block_types(struct sample_types *finder)
 {
@@ -286,7 +300,10 @@ void sample_types_learn(struct sample_types *finder,
             place->access.flow.place.guessed)
                 return;
         uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
+        uint32_t pointed = place->access.flow.place.type;
 
+        if (stack != RAW_NONE && pointed != TYPE_NONE)
+                finder->blocks[stack].records |= is_record(finder->types, pointed);
         if (stack != RAW_NONE && finder->blocks[stack].type != TYPE_NONE &&
             !compatible(finder->types, finder->blocks[stack].type, target->offset_bytes,
                         &place->access.flow.place))
@@ -305,15 +322,21 @@ static struct sample_type by_block(struct sample_types *finder,
                 return found;
         const struct block_type *holds = &finder->blocks[block->stack];
 
-        if (holds->type == TYPE_NONE || holds->mixed ||
-            !fills(finder->types, holds->type, block->size_bytes))
-                return found;
-        struct sample_type there =
-            field_at(finder, holds->type,
-                     item_offset(finder->types, holds->type, target->offset_bytes),
-                     access_at(&finder->sweep->places[location->place]));
+        if (holds->type != TYPE_NONE && !holds->mixed &&
+            fills(finder->types, holds->type, block->size_bytes)) {
+                struct sample_type there = field_at(
+                    finder, holds->type,
+                    item_offset(finder->types, holds->type, target->offset_bytes),
+                    access_at(&finder->sweep->places[location->place]));
 
-        return there.reason == TYPED ? there : found;
+                if (there.reason == TYPED)
+                        return there;
+        }
+        /* A pointer to a number may be one to a member. */
+        return found.reason == TYPED && is_number(finder->types, found.type) &&
+                       (holds->records || holds->mixed)
+                   ? open_for(UNTYPED_INDEX)
+                   : found;
 }
 
 struct sample_type sample_types_find(struct sample_types *finder,
