@@ -32,8 +32,10 @@ LIMIT = 0.30
 SPEARMAN_LIMIT = 0.8
 # Lines that have so little of the waiting are noise to a timer.
 SHARE_MINIMUM = 0.01
-# Samples of each second that the model waits for loads: programs run for parts of one.
+# Samples of each second, as programs run for parts of one: of the model's waiting for
+# loads, and of the real time.
 MODEL_HZ = 100000
+TIMER_HZ = 10000
 
 # The engine knows no AVX-512, so that the C library takes other functions under it: these
 # are what both sides are to run. (Without AVX-512, and without fast "rep movsb".)
@@ -253,8 +255,8 @@ def line_shares(database):
 
 def timer_shares(memlag, command, stdin, directory, before_it):
     database = directory / "timer.db"
-    run([memlag, "record", "--source", "clock", "--no-heap", "--force", "-o", str(database),
-         "--", *command], directory, stdin, before_it)
+    run([memlag, "record", "--source", "clock", "--freq", str(TIMER_HZ), "--no-heap",
+         "--force", "-o", str(database), "--", *command], directory, stdin, before_it)
     return line_shares(database)
 
 
@@ -328,7 +330,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="memlag-reality-") as name:
         directory = pathlib.Path(name)
         if options.rank:
-            longer_jobs(memlag, directory)
+            bench.make_jobs(memlag, directory)
             by_time = recorder(memlag, model, directory, ["--freq", str(MODEL_HZ)])
             compare_ranking(memlag, by_time, ranked_programs(options.rank, directory),
                             options.rounds, directory, before_it)
