@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "pending_cycles" are those in which anything is pending, and not how much. */
-static bool is_of_time(const char *rest)
-{
-        return strncmp(rest, "_cycles", 7) == 0 || strncmp(rest, "_periods", 8) == 0;
-}
-
 /* By the beginning of the name, Intel's in lower case, the older one of each generation
  * first, and AMD's. */
 static enum concept concept_of(const char *name)
@@ -44,6 +38,9 @@ static enum concept concept_of(const char *name)
             {"ocr.demand_rfo", CONCEPT_DEMAND_RFO},
             {"dram.read_bytes", CONCEPT_DRAM_READ},
             {"dram.write_bytes", CONCEPT_DRAM_WRITE},
+            /* In how many cycles, and how often: not how much. */
+            {"l1d_pend_miss.pending_cycles", CONCEPT_COUNT},
+            {"l1d_pend_miss.fb_full_periods", CONCEPT_COUNT},
             {"l1d_pend_miss.pending", CONCEPT_PENDING},
             {"l1d_pend_miss.fb_full", CONCEPT_FB_FULL},
             {"cycle_activity.cycles_no_execute", CONCEPT_STALLS},
@@ -71,13 +68,10 @@ static enum concept concept_of(const char *name)
             {"ls_any_fills_from_sys.dram", CONCEPT_DRAM_READ},
             {"de_dis_dispatch_token_stalls1.store_queue", CONCEPT_STORE_STALLS},
         };
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-                size_t length = strlen(known[i].name);
-                bool begins = strncmp(name, known[i].name, length) == 0;
-                if (begins && !is_of_time(name + length)) {
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+                if (strncmp(name, known[i].name, strlen(known[i].name)) == 0) {
                         return known[i].concept;
                 }
-        }
         return CONCEPT_COUNT;
 }
 
