@@ -460,34 +460,69 @@ int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *t
         return error == -EINVAL ? -ENOENT : error;
 }
 
+enum {
+        KEPT = sizeof(((struct dwarf_file *)NULL)->abbreviations) /
+               sizeof(((struct dwarf_file *)NULL)->abbreviations[0])
+};
+
+/* Where the table at START is, or goes: not where another one is in use. NULL when out of
+ * memory. */
+static struct dwarf_abbreviations *place_of_table(struct dwarf_file *file,
+                                                  const char *start,
+                                                  const struct unit_layout *layout)
+{
+        struct dwarf_abbreviations *kept =
+            &file->abbreviations[((uintptr_t)start >> 4) % KEPT];
+
+        if (kept->start == start && memcmp(&kept->layout, layout, sizeof(*layout)) == 0)
+                return kept;
+        if (kept->users > 0) {
+                kept = calloc(1, sizeof(*kept));
+                if (kept)
+                        kept->of_one_walk = true;
+                return kept;
+        }
+        abbreviations_free(&kept->table);
+        *kept = (struct dwarf_abbreviations){0};
+        return kept;
+}
+
 int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,
-                      const struct unit_layout *layout,
-                      const struct abbreviations **table)
+                      const struct unit_layout *layout, struct dwarf_abbreviations **kept)
 {
         struct dwarf_bytes section = section_bytes(elf_of(die), ".debug_abbrev");
         size_t read_bytes;
+        int error = 0;
 
+        *kept = NULL;
         if (!section.start || offset >= (uint64_t)(section.end - section.start))
                 return -ENOENT;
         const char *start = section.start + offset;
-        struct dwarf_abbreviations *kept =
-            &file->abbreviations[((uintptr_t)start >> 4) %
-                                 (sizeof(file->abbreviations) /
-                                  sizeof(file->abbreviations[0]))];
+        struct dwarf_abbreviations *place = place_of_table(file, start, layout);
 
-        *table = &kept->table;
-        if (kept->start == start && memcmp(&kept->layout, layout, sizeof(*layout)) == 0)
+        if (!place)
+                return -ENOMEM;
+        *kept = place;
+        place->users++;
+        if (place->start)
                 return 0;
-        abbreviations_free(&kept->table);
-        *kept = (struct dwarf_abbreviations){start, *layout, {0}};
-        int error = abbreviations_read(&kept->table, layout, (const uint8_t *)start,
-                                       (const uint8_t *)section.end, &read_bytes);
-
+        error = abbreviations_read(&place->table, layout, (const uint8_t *)start,
+                                   (const uint8_t *)section.end, &read_bytes);
         if (!error && !die_spend(file, read_bytes))
                 error = -ENOENT;
-        if (error)
-                kept->start = NULL;
+        if (!error) {
+                place->start = start;
+                place->layout = *layout;
+        }
         return error;
+}
+
+void die_abbreviations_done(struct dwarf_abbreviations *kept)
+{
+        if (!kept || --kept->users > 0 || !kept->of_one_walk)
+                return;
+        abbreviations_free(&kept->table);
+        free(kept);
 }
 
 void dwarf_file_forget(struct dwarf_file *dwarf)

@@ -33,6 +33,8 @@ struct dwarf_abbreviations {
         const char *start; /* NULL: none */
         struct unit_layout layout;
         struct abbreviations table;
+        unsigned users;   /* walks that are not over */
+        bool of_one_walk; /* not kept: its place was in use */
 };
 
 /* Where the units' own parts of the program's sections begin, in ascending order. */
@@ -132,10 +134,11 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
 struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);
 /* Whether the bytes of DIE's file have the other order than the host's. */
 bool die_swapped(const Dwarf_Die *die);
-/* The abbreviations of DIE's unit, which its header says are at OFFSET; they are kept for
- * a while. 0, -ENOENT or -ENOMEM. */
+/* The abbreviations of DIE's unit, which its header says are at OFFSET; they stay until
+ * the caller is done with them, and are kept for a while. 0, -ENOENT or -ENOMEM. */
 int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,
                       const struct unit_layout *layout,
-                      const struct abbreviations **table);
+                      struct dwarf_abbreviations **kept);
+void die_abbreviations_done(struct dwarf_abbreviations *kept);
 
 #endif

@@ -15,7 +15,7 @@ struct walk {
         struct dwarf_file *file;
         struct Dwarf_CU *unit;
         struct unit_layout layout;
-        const struct abbreviations *table;
+        struct dwarf_abbreviations *table;
         const uint8_t *unit_start;
         const uint8_t *at;
         const uint8_t *end;
@@ -73,11 +73,12 @@ static const struct abbreviation *step(struct walk *walk, struct entry_place *pl
         const uint8_t *start = walk->at;
         uint64_t code;
         const struct abbreviation *abbreviation =
-            abbreviations_next(walk->table, &walk->at, walk->end, &code);
+            abbreviations_next(&walk->table->table, &walk->at, walk->end, &code);
 
         *ends = code == 0;
-        if (abbreviation && !abbreviation_skip(walk->table, abbreviation, &walk->layout,
-                                               &walk->at, walk->end, place))
+        if (abbreviation &&
+            !abbreviation_skip(&walk->table->table, abbreviation, &walk->layout,
+                               &walk->at, walk->end, place))
                 abbreviation = NULL;
         if (!die_spend(walk->file, (uint64_t)(walk->at - start))) {
                 *ends = false;
@@ -169,6 +170,7 @@ int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value
                 if (abbreviation && abbreviation->has_children)
                         result = visit_children(&walk, value_at_root, visit, context);
         }
+        die_abbreviations_done(walk.table);
         free(walk.values);
         return result == -ENOENT ? 0 : result;
 }
