@@ -251,8 +251,12 @@ static int load(const char *path, json_t **document, struct diag *diag)
                                 "'memlag calibrate'",
                                 path, part);
         }
+        if (json_text_clean(root) != 0) {
+                json_decref(root);
+                return diag_no_memory(diag);
+        }
         *document = root;
-        return json_text_clean(root) == 0 ? 0 : diag_no_memory(diag);
+        return 0;
 }
 
 int calibration_load(json_t **document, struct diag *diag)

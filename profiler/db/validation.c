@@ -47,8 +47,12 @@ static int load(const char *path, json_t **document, struct diag *diag)
                                 "it anew with 'memlag validate'",
                                 path, format, VALIDATION_FORMAT);
         }
+        if (json_text_clean(root) != 0) {
+                json_decref(root);
+                return diag_no_memory(diag);
+        }
         *document = root;
-        return json_text_clean(root) == 0 ? 0 : diag_no_memory(diag);
+        return 0;
 }
 
 int validation_load(const struct simulated_counters *counters, json_t **document,

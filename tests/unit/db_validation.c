@@ -71,11 +71,54 @@ static void what_cannot_be_used_leaves_no_document(void **state)
         json_decref(document);
 }
 
+/* jansson's memory: the allocation number LAST and those after it fail. */
+static struct {
+        size_t made, last, held;
+} memory;
+
+static void *allocate(size_t size)
+{
+        void *block = memory.made++ < memory.last ? malloc(size) : NULL;
+        memory.held += block != NULL;
+        return block;
+}
+
+static void release(void *block)
+{
+        memory.held -= block != NULL;
+        free(block);
+}
+
+/* The string must be cleaned, which takes memory after all has been read. */
+static void without_memory_nothing_is_kept(void **state)
+{
+        (void)state;
+        json_t *document = NULL;
+        int rc = -ENOMEM;
+        json_set_alloc_funcs(allocate, release);
+        for (size_t last = 0; rc != 0 && last < 1000; last++) {
+                memory.made = 0;
+                memory.last = last;
+                rc = load("{\"format\": 1, \"cpu\": \"\\u001b[31m\"}", &document);
+                if (rc != 0) {
+                        assert_null(document);
+                        assert_int_equal(memory.held, 0);
+                }
+        }
+        assert_int_equal(rc, 0);
+        assert_string_equal(json_string_value(json_object_get(document, "cpu")), "?[31m");
+        json_decref(document);
+        assert_int_equal(memory.held, 0);
+        json_set_alloc_funcs(malloc, free);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_setup_teardown(what_cannot_be_used_leaves_no_document,
                                             make_home, remove_home),
+            cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, make_home,
+                                            remove_home),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
