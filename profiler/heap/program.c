@@ -12,10 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs have some ten headers, some thirty dynamic entries, and tell what they need
- * in the first of these. */
+/* Programs have some ten headers. */
 #define HEADERS_MAX 64
-#define ENTRIES_MAX 64
 #define NAME_BYTES  16
 
 /* A program as far as it was read. */
@@ -57,12 +55,13 @@ static bool has_sanitizer(const struct program *program)
         static const char *const runtimes[] = {"libasan.so", "libtsan.so", "liblsan.so",
                                                "libhwasan.so", "libclang_rt."};
         const Elf64_Phdr *dynamic = header_of_type(program, PT_DYNAMIC);
+        uint64_t size = dynamic ? dynamic->p_filesz : 0;
         uint64_t strings = 0, needed = 0;
         bool found = false;
-        for (unsigned i = 0; dynamic && i < ENTRIES_MAX; i++) {
-                Elf64_Dyn entry;
+        Elf64_Dyn entry;
+        for (uint64_t at = 0; at + sizeof(entry) <= size; at += sizeof(entry)) {
                 if (!read_at(program->fd, &entry, sizeof(entry),
-                             dynamic->p_offset + i * sizeof(entry)) ||
+                             dynamic->p_offset + at) ||
                     entry.d_tag == DT_NULL)
                         break;
                 if (entry.d_tag == DT_STRTAB)

@@ -245,6 +245,15 @@ END
 "$CC" -O1 -fsanitize=address -o sanitized sanitized.c
 same 5 env ASAN_OPTIONS=verify_asan_link_order=1 ./sanitized
 same 5 sh -c './sanitized || exit $?'
+# Whatever else it needs.
+libraries=
+for number in $(seq 80); do
+        echo "int used_$number;" | "$CC" -shared -fPIC -nostdlib -x c -o libneeded$number.so -
+        libraries="$libraries -lneeded$number"
+done
+"$CC" -O1 -fsanitize=address -o sanitized sanitized.c -L. -Wl,-rpath,"$PWD" \
+        -Wl,--no-as-needed $libraries
+same 5 ./sanitized
 
 # Below chroot there is no tracker to be loaded, and nothing is said about that.
 mkdir -p root/lib64 root/lib/x86_64-linux-gnu
