@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -146,6 +147,8 @@ static void db_free(struct db *db)
         if (!db)
                 return;
         sqlite3_close_v2(db->sqlite);
+        if (db->lock >= 0)
+                close(db->lock); /* not before: it would end SQLite's locks, too */
         free(db->path);
         free(db);
 }
@@ -156,6 +159,7 @@ static struct db *db_new(const char *path, enum db_access access)
         if (!db)
                 return NULL;
         db->access = access;
+        db->lock = -1;
         db->path = strdup(path);
         if (!db->path) {
                 free(db);
@@ -378,6 +382,12 @@ int db_remove(const char *path, struct diag *diag)
         return 0;
 }
 
+static int used_by_another(const char *path, struct diag *diag)
+{
+        return diag_set(diag, -EBUSY, "cannot replace %s: another process is using it",
+                        path);
+}
+
 int db_may_replace(const char *path, struct diag *diag)
 {
         struct stat status;
@@ -397,18 +407,28 @@ int db_may_replace(const char *path, struct diag *diag)
                 sqlite3_busy_timeout(db->sqlite, 0);
                 if (sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL,
                                  NULL) == SQLITE_BUSY)
-                        code = diag_set(diag, -EBUSY,
-                                        "cannot replace %s: another process is using it",
-                                        path);
+                        code = used_by_another(path, diag);
         }
         db_free(db);
         return code;
 }
 
+/* Whether nobody else holds the file; file systems without such locks tell nothing. */
+static bool take_lock(int fd)
+{
+        return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
 static int remove_existing(const char *path, struct diag *diag)
 {
-        int code = db_may_replace(path, diag);
-        return code ? code : db_remove(path, diag);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        int code = fd >= 0 && !take_lock(fd) ? used_by_another(path, diag)
+                                             : db_may_replace(path, diag);
+        if (!code)
+                code = db_remove(path, diag);
+        if (fd >= 0)
+                close(fd);
+        return code;
 }
 
 int db_move(const char *from, const char *to, struct diag *diag)
@@ -419,8 +439,17 @@ int db_move(const char *from, const char *to, struct diag *diag)
         return code;
 }
 
-/* Makes an empty file, so that two recordings never take the same name. */
-static int claim_file(const char *path, struct diag *diag)
+/* Whether FD is the file that is called PATH now. */
+static bool is_file(int fd, const char *path)
+{
+        struct stat named, opened;
+        return stat(path, &named) == 0 && fstat(fd, &opened) == 0 &&
+               named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+/* Makes an empty file and holds it, so that two recordings never take the same name: one
+ * that was told to replace it may come between, and has it then. */
+static int claim_file(const char *path, int *lock, struct diag *diag)
 {
         int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno == EEXIST)
@@ -429,7 +458,11 @@ static int claim_file(const char *path, struct diag *diag)
                                 path);
         if (fd < 0)
                 return cannot_create(path, -errno, diag);
-        close(fd);
+        if (!take_lock(fd) || !is_file(fd, path)) {
+                close(fd);
+                return used_by_another(path, diag);
+        }
+        *lock = fd;
         return 0;
 }
 
@@ -452,11 +485,18 @@ int db_create(const char *path, bool replace, struct db **result, struct diag *d
         int code = 0;
         if (replace && lstat(path, &status) == 0)
                 code = remove_existing(path, diag);
+        int lock = -1;
         if (!code)
-                code = claim_file(path, diag);
+                code = claim_file(path, &lock, diag);
+        if (code == -EEXIST && replace) /* made since it was removed */
+                code = used_by_another(path, diag);
         if (code)
                 return code;
         struct db *db = db_new(path, DB_READ_WRITE);
+        if (db)
+                db->lock = lock;
+        else
+                close(lock);
         code = db ? create_schema(db, diag) : cannot_create(path, -ENOMEM, diag);
         if (code)
                 db_remove(path, NULL);

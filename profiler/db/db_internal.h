@@ -9,6 +9,7 @@ struct db {
         struct sqlite3 *sqlite;
         char *path; /* as the caller named it, for messages */
         enum db_access access;
+        int lock; /* the file, locked against being replaced; -1: it is not ours */
 };
 
 /* The negative errno value that stands for SQLite's result RC. */

@@ -2,6 +2,8 @@
 /* The database as a file: created, opened, refused, replaced. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "db_test.h"
@@ -83,6 +85,26 @@ static void database_in_use_is_not_replaced(void **state)
         assert_int_equal(db_run_set_text(recording, "command", "going on", &diag), 0);
         db_close(recording);
         assert_string_equal(plain_text("a.db", "SELECT value FROM run"), "going on");
+}
+
+/* Another process has just made the file, and has not yet written to it. */
+static void claimed_file_is_not_replaced(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        int claimed = open("a.db", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        assert_true(claimed >= 0);
+        assert_int_equal(flock(claimed, LOCK_EX), 0);
+        assert_int_equal(db_create("a.db", true, &db, &diag), -EBUSY);
+        assert_non_null(strstr(diag.text, "another process"));
+        struct stat named, opened;
+        assert_int_equal(stat("a.db", &named), 0);
+        assert_int_equal(fstat(claimed, &opened), 0);
+        assert_int_equal(named.st_ino, opened.st_ino);
+        close(claimed);
+        assert_int_equal(db_create("a.db", true, &db, &diag), 0);
+        db_close(db);
 }
 
 static void foreign_files_are_refused_and_kept(void **state)
@@ -362,6 +384,7 @@ int main(void)
             db_unit_test(every_table_is_strict),
             db_unit_test(existing_database_is_replaced_only_by_force),
             db_unit_test(database_in_use_is_not_replaced),
+            db_unit_test(claimed_file_is_not_replaced),
             db_unit_test(foreign_files_are_refused_and_kept),
             db_unit_test(things_that_are_no_files_are_refused),
             db_unit_test(newer_version_is_refused),
