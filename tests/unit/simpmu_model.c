@@ -1079,15 +1079,24 @@ static uint64_t words_that_pass(struct rig *rig, enum access_kind kind, uint64_t
         return words;
 }
 
-/* A word whose value is still to come leaves the larger part of its line to the filter,
- * and a second one what is left of that. */
+static bool crossing_passes(struct rig *rig, uint64_t line)
+{
+        const uint64_t address = line + LINE_BYTES - WORD_BYTES / 2;
+
+        return passes_filter(rig, ACCESS_LOAD, address) ||
+               passes_filter(rig, ACCESS_STORE, address);
+}
+
+/* A word whose value is still to come leaves what is before it in its line to the filter,
+ * and a second one what is left of that. Accesses that cross into the next line pass
+ * neither before nor after. */
 static void late_words_leave_the_rest_of_their_line(void **state)
 {
         const struct {
                 uint64_t late[2];
                 uint64_t passing[2]; /* after each: bits of words */
         } cases[] = {
-            {{0, 7}, {0xfe, 0x00}}, {{0, 3}, {0xfe, 0xf0}}, {{2, 1}, {0xf8, 0xf8}},
+            {{0, 7}, {0x00, 0x00}}, {{7, 3}, {0x7f, 0x07}}, {{2, 1}, {0x03, 0x01}},
             {{6, 2}, {0x3f, 0x03}}, {{6, 7}, {0x3f, 0x3f}}, {{5, 0}, {0x1f, 0x00}},
         };
         struct simpmu_params params = default_params();
@@ -1102,7 +1111,9 @@ static void late_words_leave_the_rest_of_their_line(void **state)
                         touch(rig, ACCESS_STORE, line, 4000);
                 }
                 for (int j = 0; j < 2; j++) {
+                        assert_false(crossing_passes(rig, line));
                         store_late_word(rig, line, cases[i].late[j]);
+                        assert_false(crossing_passes(rig, line));
                         assert_int_equal(words_that_pass(rig, ACCESS_LOAD, line),
                                          cases[i].passing[j]);
                         assert_int_equal(words_that_pass(rig, ACCESS_STORE, line),

@@ -72,7 +72,7 @@ HOT_PATH void store_value(const struct machine *machine, struct sim_hot *hot,
         if (ready > access->now + machine->forward_slack) {
                 *word = (struct stored){access->address >> 3, ready, way->arrival};
                 way->settled = later(way->settled, ready);
-                filter_drop_words(hot, access->address, access->site->size_bytes);
+                filter_drop_from(hot, access->address);
         } else if (way->settled > access->now && word->where == access->address >> 3) {
                 word->ready = 0;
         }

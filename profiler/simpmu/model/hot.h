@@ -36,10 +36,9 @@
 #define VALUES         65u
 
 /* Addresses of lines that are in L1, settled there and marked recent, so that one more
- * hit would change nothing. An address hits when it lies less than a line above: so an
- * entry between the line's address and its end is only of what comes from there on, and
- * one below of only as much less from its start. Both lie side by side because they are
- * dropped together. */
+ * hit would change nothing. An access hits when it ends no more than a line above: so an
+ * entry below the line's address is of only as much less from the line's start. Both lie
+ * side by side because they are dropped together. */
 struct filter_entry {
         uint64_t load;
         uint64_t store; /* of a line that is dirty besides */
@@ -149,10 +148,10 @@ static inline struct filter_entry *filter_entry_of(struct sim_hot *hot, uint64_t
         return &hot->filter[line & (FILTER_ENTRIES - 1)];
 }
 
-/* KNOWN, in the place where the line at ADDRESS has its own, is that, or part of it. */
+/* KNOWN, in the place where the line at ADDRESS has its own, is that, or its start. */
 static inline bool filter_is_of(uint64_t known, uint64_t address)
 {
-        return known - address + LINE_BYTES - 1 < 2 * LINE_BYTES - 1;
+        return address - known < LINE_BYTES;
 }
 
 /* Makes what is LINE's something that nothing hits, without a branch: whether it is
@@ -166,35 +165,28 @@ static inline void filter_drop(struct sim_hot *hot, uint64_t line)
         entry->store |= filter_is_of(entry->store, address) ? FILTER_EMPTY : 0;
 }
 
-/* What is left of KNOWN without the bytes from FROM to before END of the line at ADDRESS:
- * the larger part, as an entry can only be of the line's start or its end. */
-static inline uint64_t filter_without(uint64_t known, uint64_t address, uint64_t from,
-                                      uint64_t end)
+/* What is left of KNOWN when nothing of the line at ADDRESS may hit from its byte FROM
+ * on. */
+static inline uint64_t filter_before(uint64_t known, uint64_t address, uint64_t from)
 {
-        uint64_t first = known > address ? known - address : 0;
-        uint64_t limit = known < address ? known + LINE_BYTES - address : LINE_BYTES;
-        uint64_t before = first == 0 ? from : 0;
-        uint64_t after = limit == LINE_BYTES ? LINE_BYTES - end : 0;
+        uint64_t start = address + from - LINE_BYTES; /* of an entry of what is before */
 
-        if (!filter_is_of(known, address) || end <= first || from >= limit)
+        if (!filter_is_of(known, address) || known <= start)
                 return known;
-        if (before == 0 && after == 0)
-                return FILTER_EMPTY;
-        return before >= after ? address + from - LINE_BYTES : address + end;
+        return from == 0 ? FILTER_EMPTY : start;
 }
 
-/* Nothing hits the words that SIZE bytes at ADDRESS are in. */
-static inline void filter_drop_words(struct sim_hot *hot, uint64_t address, uint64_t size)
+/* Nothing hits the word that ADDRESS is in, nor what is behind it in its line: an entry
+ * of the line's end could not tell accesses that cross into the next. */
+static inline void filter_drop_from(struct sim_hot *hot, uint64_t address)
 {
         const uint64_t word = 8;
         struct filter_entry *entry = filter_entry_of(hot, address >> LINE_SHIFT);
         uint64_t line = address & ~(uint64_t)(LINE_BYTES - 1);
         uint64_t from = (address & (LINE_BYTES - 1)) & ~(word - 1);
-        uint64_t end = ((address & (LINE_BYTES - 1)) + size + word - 1) & ~(word - 1);
 
-        end = end < LINE_BYTES ? end : LINE_BYTES;
-        entry->load = filter_without(entry->load, line, from, end);
-        entry->store = filter_without(entry->store, line, from, end);
+        entry->load = filter_before(entry->load, line, from);
+        entry->store = filter_before(entry->store, line, from);
 }
 
 /* Drops the entries FIRST, FIRST + STEP and so on, whatever they are. */
