@@ -148,10 +148,14 @@ void calibration_show(const json_t *document)
                json_is_true(json_object_get(machine, "virtual")) ? ", virtual" : "",
                text_of(document, "made"),
                json_is_true(json_object_get(document, "quick")) ? " (quick)" : "");
-        printf("core %.3f GHz, TSC %.3f GHz; worst error %.1f %%\n",
+        double worst = calibration_number(document, "noise.worst_error");
+        printf("core %.3f GHz, TSC %.3f GHz; worst error",
                calibration_number(document, "clocks.core_ghz"),
-               calibration_number(document, "clocks.tsc_ghz"),
-               100 * calibration_number(document, "noise.worst_error"));
+               calibration_number(document, "clocks.tsc_ghz"));
+        if (isnan(worst))
+                printf(" unknown\n");
+        else
+                printf(" %.1f %%\n", 100 * worst);
         json_array_foreach(json_object_get(document, "conditions"), index, condition)
             printf("note: %s: %s\n", text_of(condition, "condition"),
                    text_of(condition, "meaning"));

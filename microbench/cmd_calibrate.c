@@ -136,7 +136,12 @@ static int measure_without_prefetching(struct survey *survey,
 static void set_noise(const struct survey *survey, json_t *document, double seconds)
 {
         json_t *conditions = json_object_get(document, "conditions");
-        if (survey->worst_error > ERROR_LIMIT)
+        if (isnan(survey->worst_error))
+                conditions_add(conditions, "noisy",
+                               "the worst error is unknown: there was time for fewer "
+                               "than 3 visits to %s; repeat when the machine is quiet",
+                               survey->worst_figure);
+        else if (survey->worst_error > ERROR_LIMIT)
                 conditions_add(conditions, "noisy",
                                "the widest confidence interval, of %s, is %.0f %% of its "
                                "value on either side; repeat when the machine is quiet",
@@ -149,10 +154,10 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
                                (unsigned long long)survey->hurried, survey->seconds);
         json_object_set_new(
             document, "noise",
-            json_pack("{s:f, s:s, s:I, s:I, s:I, s:I, s:f}", "worst_error",
-                      survey->worst_error, "worst_figure", survey->worst_figure, "rounds",
-                      (json_int_t)survey->rounds, "disturbed_rounds",
-                      (json_int_t)survey->disturbed, "estimates",
+            json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:f}", "worst_error",
+                      survey_number(survey->worst_error), "worst_figure",
+                      survey->worst_figure, "rounds", (json_int_t)survey->rounds,
+                      "disturbed_rounds", (json_int_t)survey->disturbed, "estimates",
                       (json_int_t)survey->estimates, "disturbed_estimates",
                       (json_int_t)survey->unclean, "seconds", seconds));
 }

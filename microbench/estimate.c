@@ -9,7 +9,7 @@
 static const double QUANTILE = 0.25;
 static const double TAIL = 0.025; /* on each side of 95 % */
 
-enum { ENOUGH = 5 };
+enum { ENOUGH = 5, ERROR_ROUNDS_MIN = 3 };
 
 static int compare(const void *a, const void *b)
 {
@@ -57,6 +57,8 @@ struct estimate estimate_of(double *values, size_t count)
 
 double estimate_error(const struct estimate *estimate)
 {
+        if (estimate->rounds < ERROR_ROUNDS_MIN)
+                return NAN;
         return (estimate->high - estimate->low) / 2 / estimate->value;
 }
 

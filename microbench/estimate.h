@@ -20,7 +20,8 @@ struct estimate estimate_of(double *values, size_t count);
 
 void estimate_sort(double *values, size_t count); /* the least first */
 
-/* Half the confidence interval over the value: 0.02 is 2 %. */
+/* Half the confidence interval over the value: 0.02 is 2 %. NAN: fewer than three values
+ * do not tell. */
 double estimate_error(const struct estimate *estimate);
 
 /* What is known to have disturbed a timing: nothing, others at work on the machine, or

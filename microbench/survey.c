@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <hwloc.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ bool survey_wants(const struct survey *survey, const struct series *series, bool
                 return false;
         struct estimate estimate = series_estimate(series);
         return series_disturbance(series) != UNDISTURBED ||
-               estimate_error(&estimate) > survey->error_aim;
+               !(estimate_error(&estimate) <= survey->error_aim);
 }
 
 /* What the ROUNDS of a visit say together is one value: rounds side by side have the same
@@ -129,13 +130,19 @@ int survey_rounds(struct survey *survey, const struct kernel *kernel,
 
 void survey_noise(struct survey *survey, double error, const char *format, ...)
 {
-        if (!(error > survey->worst_error))
+        /* One that is unknown may be greater than all that are known. */
+        if (isnan(survey->worst_error) || error <= survey->worst_error)
                 return;
         va_list arguments;
         survey->worst_error = error;
         va_start(arguments, format);
         vsnprintf(survey->worst_figure, sizeof(survey->worst_figure), format, arguments);
         va_end(arguments);
+}
+
+json_t *survey_number(double value)
+{
+        return isnan(value) ? json_null() : json_real(value);
 }
 
 struct estimate survey_estimate(struct survey *survey, const struct series *series)

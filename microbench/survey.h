@@ -34,7 +34,7 @@ struct survey {
         uint64_t visits;    /* of the present sweep */
         double core_ghz;
         double idle_ns;        /* of memory; NAN: not measured */
-        double worst_error;    /* of all figures of the result */
+        double worst_error;    /* of all figures of the result; NAN: one is unknown */
         char worst_figure[64]; /* which has it */
         uint64_t rounds;       /* of all visits */
         uint64_t disturbed;    /* of these, during which something else was at work */
@@ -114,6 +114,9 @@ struct estimate survey_shortest(struct survey *survey, const struct series *seri
  * the caches are none: their latency is that of the one or the other, as it happens. */
 void survey_noise(struct survey *survey, double error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* VALUE; null for NAN, which JSON has not. */
+json_t *survey_number(double value);
 
 /* Whether the time is up. */
 bool survey_is_late(const struct survey *survey);

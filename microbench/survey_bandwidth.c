@@ -161,18 +161,18 @@ static int bandwidth_sweep(struct survey *survey, void *state, struct diag *diag
 
 static json_t *threads_json(const struct bandwidth_point *point)
 {
-        return json_pack("{s:i, s:f, s:f, s:f, s:f}", "threads", (int)point->threads,
+        return json_pack("{s:i, s:f, s:f, s:f, s:o}", "threads", (int)point->threads,
                          "read_gbs", point->gbs[OF_LOADS], "write_gbs",
                          point->gbs[OF_STORES], "triad_gbs", point->gbs[OF_TRIAD],
-                         "error", point->error[OF_LOADS]);
+                         "error", survey_number(point->error[OF_LOADS]));
 }
 
 static json_t *level_json(const struct bandwidth_point *point)
 {
-        return json_pack("{s:i, s:I, s:f, s:f, s:f}", "level", (int)point->level,
+        return json_pack("{s:i, s:I, s:f, s:f, s:o}", "level", (int)point->level,
                          "size_bytes", (json_int_t)point->size_bytes, "read_gbs",
                          point->gbs[OF_LOADS], "write_gbs", point->gbs[OF_STORES],
-                         "error", point->error[OF_LOADS]);
+                         "error", survey_number(point->error[OF_LOADS]));
 }
 
 static void estimate_point(struct survey *survey, struct bandwidth_point *point)

@@ -157,13 +157,13 @@ static json_t *levels_json(struct survey *survey, const struct caches *caches)
                 survey_noise(survey, plateaus[i].error, "the latency of L%u", level);
                 json_array_append_new(
                     levels,
-                    json_pack("{s:i, s:I, s:I, s:i, s:f, s:f, s:f}", "level", level,
+                    json_pack("{s:i, s:I, s:I, s:i, s:f, s:f, s:o}", "level", level,
                               "size_bytes", (json_int_t)plateaus[i].capacity_bytes,
                               "reported_bytes", (json_int_t)reported_cache_bytes(level),
                               "reported_ways", (int)reported_cache_ways(level),
                               "latency_ns", plateaus[i].ns, "latency_cycles",
                               plateaus[i].ns * survey->core_ghz, "error",
-                              plateaus[i].error));
+                              survey_number(plateaus[i].error)));
         }
         return levels;
 }
@@ -176,10 +176,10 @@ static json_t *caches_result(struct survey *survey, void *state)
         for (size_t i = 0; i < caches->count; i++) {
                 const struct latency_point *point = &caches->points[i];
                 survey_estimate(survey, &caches->series[i]);
-                json_array_append_new(curve,
-                                      json_pack("{s:I, s:f, s:f}", "size_bytes",
-                                                (json_int_t)point->size_bytes, "ns",
-                                                point->ns, "error", point->error));
+                json_array_append_new(curve, json_pack("{s:I, s:f, s:o}", "size_bytes",
+                                                       (json_int_t)point->size_bytes,
+                                                       "ns", point->ns, "error",
+                                                       survey_number(point->error)));
         }
         return json_pack("{s:o, s:o}", "curve", curve, "levels",
                          levels_json(survey, caches));
@@ -267,13 +267,14 @@ static json_t *memory_result(struct survey *survey, void *state)
                 survey_noise(survey, estimate_error(&estimate),
                              "the latency of memory on node %d", node);
                 json_array_append_new(
-                    list, json_pack("{s:i, s:f, s:f, s:f, s:f, s:b}", "node", node,
-                                    "latency_ns", estimate.value, "latency_cycles",
-                                    estimate.value * survey->core_ghz, "error",
-                                    estimate_error(&estimate), "size_bytes",
-                                    (double)survey->data_bytes, "huge_pages",
-                                    memory->huge_bytes[node] >
-                                        (int64_t)survey->data_bytes / 2));
+                    list,
+                    json_pack("{s:i, s:f, s:f, s:o, s:f, s:b}", "node", node,
+                              "latency_ns", estimate.value, "latency_cycles",
+                              estimate.value * survey->core_ghz, "error",
+                              survey_number(estimate_error(&estimate)), "size_bytes",
+                              (double)survey->data_bytes, "huge_pages",
+                              memory->huge_bytes[node] >
+                                  (int64_t)survey->data_bytes / 2));
         }
         return list;
 }

@@ -38,13 +38,10 @@ static void *clocks_open(struct survey *survey, struct diag *diag)
         return clocks;
 }
 
-static int clocks_sweep(struct survey *survey, void *state, struct diag *diag)
+static void visit_clocks(struct clocks *clocks)
 {
         enum { ROUNDS = 32, REPEATS = 20000 };
-        struct clocks *clocks = state;
         struct series core = {0}, tsc = {0};
-        (void)diag;
-        survey_progress(survey, "clocks");
         for (size_t i = 0; i < ROUNDS; i++) {
                 double seconds = clock_seconds();
                 uint64_t begin = clock_tsc();
@@ -56,6 +53,14 @@ static int clocks_sweep(struct survey *survey, void *state, struct diag *diag)
         }
         series_add(&clocks->core_ns, series_estimate(&core).value, UNDISTURBED);
         series_add(&clocks->tsc_ns, series_estimate(&tsc).value, UNDISTURBED);
+}
+
+static int clocks_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        (void)diag;
+        survey_progress(survey, "clocks");
+        for (size_t visit = 0; visit < survey->sweep_visits; visit++)
+                visit_clocks(state);
         return 0;
 }
 
@@ -65,9 +70,9 @@ static json_t *clocks_result(struct survey *survey, void *state)
         struct estimate core = series_estimate(&clocks->core_ns);
         survey->core_ghz = 1 / core.value;
         survey_noise(survey, estimate_error(&core), "the core's clock");
-        return json_pack("{s:f, s:f, s:f}", "tsc_ghz",
+        return json_pack("{s:f, s:f, s:o}", "tsc_ghz",
                          1 / series_estimate(&clocks->tsc_ns).value, "core_ghz",
-                         survey->core_ghz, "error", estimate_error(&core));
+                         survey->core_ghz, "error", survey_number(estimate_error(&core)));
 }
 
 const struct survey_part survey_clocks = {

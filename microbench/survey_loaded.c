@@ -216,9 +216,9 @@ static json_t *point_json(const struct survey *survey, const struct loaded_point
                           const struct load_point *point, double error)
 {
         json_t *json =
-            json_pack("{s:i, s:i, s:f, s:f, s:f}", "threads", (int)survey->cpus.count - 1,
+            json_pack("{s:i, s:i, s:f, s:f, s:o}", "threads", (int)survey->cpus.count - 1,
                       "delay_nops", (int)loaded->delay_nops, "gbs", point->gbs,
-                      "latency_ns", point->ns, "error", error);
+                      "latency_ns", point->ns, "error", survey_number(error));
         add_measured(json, "lmrl_cycles", point->lmrl_cycles);
         add_measured(json, "sampling_latency_cycles", sampling_cycles(loaded));
         add_measured(json, "load_lmrl_cycles", median_of(loaded, load_lmrl));

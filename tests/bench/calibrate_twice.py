@@ -53,8 +53,9 @@ def main():
     for number in range(options.runs):
         document = calibrate(options.memlag, options.quick)
         noise = document["noise"]
+        worst = "unknown" if noise["worst_error"] is None else f"{noise['worst_error']:.1%}"
         print(f"run {number + 1}: {noise['seconds']:.1f} s, worst error "
-              f"{noise['worst_error']:.1%} ({noise['worst_figure']}), {noise['disturbed_rounds']} of {noise['rounds']} "
+              f"{worst} ({noise['worst_figure']}), {noise['disturbed_rounds']} of {noise['rounds']} "
               f"rounds disturbed, load average {os.getloadavg()[0]:.2f}")
         runs.append(figures(document))
     beyond = 0

@@ -288,6 +288,14 @@ json.dump(document, open(sys.argv[1], "w"))' "$file"
 "$MEMLAG" calibrate --show >out
 grep -q "^?\[31mred?1m, " out || fail "a name with control characters: $(head -1 out | od -c)"
 
+# An error that is unknown is not shown as a small one.
+/usr/bin/python3 -c 'import json, sys
+document = json.load(open("calibration.json"))
+document["noise"]["worst_error"] = None
+json.dump(document, open(sys.argv[1], "w"))' "$file"
+"$MEMLAG" calibrate --show >out
+grep -q "; worst error unknown$" out || fail "an unknown error: $(cat out)"
+
 touch blocked
 XDG_DATA_HOME=$PWD/blocked "$MEMLAG" calibrate --quick >out 2>err && fail "kept in a file"
 [ "$(wc -l <err)" -eq 1 ] || fail "no directory: $(cat err)"

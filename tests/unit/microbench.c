@@ -18,6 +18,7 @@
 #include "estimate.h"
 #include "kernel.h"
 #include "measure.h"
+#include "survey.h"
 
 /* ---- estimates ---- */
 
@@ -58,6 +59,30 @@ static void one_round_is_its_own_estimate(void **state)
         double value = 3;
         struct estimate estimate = estimate_of(&value, 1);
         assert_true(estimate.value == 3 && estimate.low == 3 && estimate.high == 3);
+}
+
+/* One or two visits agree with themselves, which says nothing of the machine. */
+static void few_visits_have_no_known_error(void **state)
+{
+        (void)state;
+        double values[] = {3, 3, 3};
+        for (size_t count = 1; count < 3; count++) {
+                struct estimate estimate = estimate_of(values, count);
+                assert_true(isnan(estimate_error(&estimate)));
+        }
+        struct estimate estimate = estimate_of(values, 3);
+        assert_true(estimate_error(&estimate) == 0);
+}
+
+static void an_unknown_error_is_the_worst(void **state)
+{
+        (void)state;
+        struct survey survey = {0};
+        survey_noise(&survey, 0.02, "the first");
+        survey_noise(&survey, NAN, "the second");
+        survey_noise(&survey, 0.3, "the third");
+        assert_true(isnan(survey.worst_error));
+        assert_string_equal(survey.worst_figure, "the second");
 }
 
 /* Three quarters of the rounds are beside a busy neighbour, and take a third more, or
@@ -529,6 +554,8 @@ int main(void)
             cmocka_unit_test(lower_quartile_ignores_noise),
             cmocka_unit_test(interval_holds_the_quartile_95_times_of_100),
             cmocka_unit_test(one_round_is_its_own_estimate),
+            cmocka_unit_test(few_visits_have_no_known_error),
+            cmocka_unit_test(an_unknown_error_is_the_worst),
             cmocka_unit_test(disturbed_rounds_count_only_without_others),
             cmocka_unit_test(interrupted_rounds_are_better_than_none),
             cmocka_unit_test(three_caches_are_found),
