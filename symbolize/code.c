@@ -59,6 +59,7 @@ static int map_units(const struct code_reader *reader, struct range_map *map)
 struct part {
         size_t first; /* of its questions */
         size_t count;
+        uint64_t bytes; /* of its units' entries */
         struct string_pool *names;
         struct code_frames frames;
 };
@@ -84,11 +85,13 @@ static int find_in_units(const struct code_reader *reader,
         return error;
 }
 
-/* Of well-formed information a part takes less than its share: all together may do twice
- * the work of a reader that does not share. */
-static uint64_t part_budget(const struct dwarf_file *dwarf)
+/* What the part's own entries may cost, were all lines theirs, and a share for the
+ * entries elsewhere that they refer to. */
+static uint64_t part_budget(const struct dwarf_file *dwarf, const struct part *part)
 {
-        return dwarf->budget / (PARTS / 2) + 65536;
+        uint64_t lines = (uint64_t)(dwarf->lines.end - dwarf->lines.start);
+
+        return dwarf_work(part->bytes, lines) + dwarf->budget / (PARTS / 2);
 }
 
 static int find_in_part(void *context, size_t worker, size_t job)
@@ -102,7 +105,7 @@ static int find_in_part(void *context, size_t worker, size_t job)
         part->names = string_pool_new();
         if (error || !part->names)
                 return -ENOMEM;
-        copy->budget = part_budget(reader.dwarf);
+        copy->budget = part_budget(reader.dwarf, part);
         reader.dwarf = copy;
         reader.names = part->names;
         reader.frames = &part->frames;
@@ -171,7 +174,7 @@ static uint64_t unit_bytes(const struct dwarf_file *dwarf, uint32_t unit)
 {
         return unit + 1 < dwarf->unit_count
                    ? dwarf->units[unit + 1].die_offset - dwarf->units[unit].die_offset
-                   : 0;
+                   : dwarf->units_end - dwarf->units[unit].die_offset;
 }
 
 static bool same_unit(const struct code_question *asked, size_t i)
@@ -183,7 +186,7 @@ static bool same_unit(const struct code_question *asked, size_t i)
 static void divide(struct parts *parts, size_t count)
 {
         const struct dwarf_file *dwarf = parts->reader->dwarf;
-        uint64_t all = 0, size, bytes = 0;
+        uint64_t all = 0, size;
 
         for (size_t i = 0; i < count; i++)
                 all += same_unit(parts->asked, i)
@@ -191,14 +194,15 @@ static void divide(struct parts *parts, size_t count)
                            : unit_bytes(dwarf, parts->asked[i].unit);
         size = all / PARTS > PART_BYTES_LEAST ? all / PARTS : PART_BYTES_LEAST;
         for (size_t i = 0; i < count; i++) {
+                struct part *part = &parts->items[parts->count - (parts->count > 0)];
                 bool same = same_unit(parts->asked, i);
 
-                if (i == 0 || (!same && bytes >= size && parts->count < PARTS)) {
-                        parts->items[parts->count++].first = i;
-                        bytes = 0;
+                if (i == 0 || (!same && part->bytes >= size && parts->count < PARTS)) {
+                        part = &parts->items[parts->count++];
+                        part->first = i;
                 }
-                parts->items[parts->count - 1].count++;
-                bytes += same ? 0 : unit_bytes(dwarf, parts->asked[i].unit);
+                part->count++;
+                part->bytes += same ? 0 : unit_bytes(dwarf, parts->asked[i].unit);
         }
 }
 

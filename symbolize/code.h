@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_CODE_H
 #define MEMLAG_SYMBOLIZE_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,8 @@ struct code_place {
         uint32_t function;    /* innermost, inlined or not; 0: unknown */
         uint32_t file;        /* 0: unknown */
         uint32_t line;        /* 0: unknown */
+        bool lineless;        /* the compiler says: of no line */
+        bool unread;          /* the budget was spent before the line was known */
         uint32_t frame_count; /* 0: nothing is inlined there */
         size_t first_frame;   /* in code_frames, innermost first */
         /* The entry of the machine code's function, while the module's debug

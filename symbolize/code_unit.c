@@ -341,6 +341,8 @@ static int find_lines(struct unit *unit)
                 if (answer->found && answer->line > 0)
                         place->file = put_line_file(unit, answer->file);
                 place->line = place->file ? answer->line : 0;
+                place->lineless = answer->found && answer->line == 0;
+                place->unread = !answer->found && unit->with->dwarf->budget == 0;
         }
         return 0;
 }

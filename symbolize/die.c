@@ -11,6 +11,11 @@
 
 enum { CHAIN_LIMIT = 16, INFO_STRINGS = 2 };
 
+uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes)
+{
+        return UINT64_C(16) * entry_bytes + UINT64_C(4) * line_bytes + 65536;
+}
+
 static int read_units(struct dwarf_file *file)
 {
         Dwarf_Off offset = 0, next;
@@ -26,8 +31,9 @@ static int read_units(struct dwarf_file *file)
                     (struct dwarf_unit){.die_offset = offset + header_bytes};
                 offset = next;
         }
-        file->budget = UINT64_C(16) * offset + 65536 +
-                       UINT64_C(4) * (uint64_t)(file->lines.end - file->lines.start);
+        file->units_end = offset;
+        file->budget =
+            dwarf_work(offset, (uint64_t)(file->lines.end - file->lines.start));
         return 0;
 }
 
@@ -192,6 +198,7 @@ int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file)
                                 .lines = file->lines,
                                 .units = malloc(file->unit_count * sizeof(*file->units)),
                                 .unit_count = file->unit_count,
+                                .units_end = file->units_end,
                                 .budget = file->budget};
         int error = copy->units
                         ? share(&copy->image, &file->image, &copy->dwarf, copy->strings)

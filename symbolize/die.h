@@ -56,6 +56,7 @@ struct dwarf_file {
         struct dwarf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
         size_t unit_count;
+        uint64_t units_end; /* where in the section the last one ends */
         /* Work that is left: well-formed information needs a small multiple of its
          * size, a hostile file may ask for any amount. */
         uint64_t budget;
@@ -78,8 +79,10 @@ struct dwarf_file {
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt, bool with_locations);
 void dwarf_file_close(struct dwarf_file *dwarf);
-/* Whether other threads can have readers of their own: all of it is in memory, and in one
- * file. */
+/* The budget of well-formed information with so much of entries and lines. */
+uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes);
+/* Whether other threads can have readers of their own: all of it is in memory, and no
+ * unit is split. */
 bool dwarf_file_shareable(const struct dwarf_file *file);
 /* Opens such a reader of FILE, which must stay open and which its own threads only read;
  * with FILE's budget. 0 or -ENOMEM. */
@@ -115,7 +118,8 @@ bool die_inherited_reference(struct dwarf_file *file, const Dwarf_Die *die, unsi
  * damaged; -ENOMEM. On error TABLE is empty. */
 int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *table);
 
-/* Takes WORK (entries, or bytes read) from the budget; false when it is spent. */
+/* Takes WORK (entries, or bytes read) from the budget; false when it is spent, which
+ * leaves 0. */
 bool die_spend(struct dwarf_file *file, uint64_t work);
 
 /* The name for linking, else the name in the source, of DIE or of what it is an

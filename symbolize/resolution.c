@@ -17,6 +17,8 @@ static const char *const subject_names[SUBJECT_COUNT] = {[SUBJECT_LINE] = "line"
                                                          [SUBJECT_OBJECT] = "object",
                                                          [SUBJECT_TYPE] = "type"};
 
+static const char unread[] = "binary with debug information too costly to read";
+
 static const char *no_function(const struct raw *raw, const struct place *place)
 {
         if (!place->mapped)
@@ -30,7 +32,7 @@ static const char *no_function(const struct raw *raw, const struct place *place)
         if (raw->modules[place->module].state != MODULE_READY &&
             raw->modules[place->module].state != MODULE_KALLSYMS)
                 return "missing file";
-        return "no symbol";
+        return place->code.unread ? unread : "no symbol";
 }
 
 static const char *no_line(const struct raw *raw, const struct place *place)
@@ -43,6 +45,10 @@ static const char *no_line(const struct raw *raw, const struct place *place)
                 return "binary with too much debug information";
         if (!reason && place->module != RAW_NONE && raw->modules[place->module].damaged)
                 return "binary with damaged debug information";
+        if (!reason && place->code.unread)
+                return unread;
+        if (!reason && place->code.lineless)
+                return "code of no source line";
         return reason ? reason : "no line";
 }
 

@@ -265,6 +265,26 @@ expect_status 0 "$MEMLAG" symbolize packed.db
         WHERE kind = 'samples in binary with damaged debug information'")" = 4 ] ||
         fail "the ledger does not say that it is damaged: $(value packed.db 'SELECT * FROM ledger')"
 
+# Instructions that the compiler says are of no line; GNU's assembler makes none such.
+cat >lineless.c <<'END'
+int main(void)
+{
+        __asm__(".loc 0 0\n\t.globl work\n\t.type work, @function\n"
+                "work:\n\tnop\n\tnop\n\tnop\n\tnop");
+        return 0;
+}
+END
+if command -v clang >/dev/null; then
+        clang -gdwarf-5 -O0 -pie -fPIE -o lineless lineless.c
+        make_db lineless.db lineless
+        expect_status 0 "$MEMLAG" symbolize lineless.db
+        [ "$(value lineless.db "SELECT kind || ' ' || value FROM ledger")" = \
+                'samples in code of no source line 4' ] ||
+                fail "the ledger knows no line 0: $(value lineless.db 'SELECT * FROM ledger')"
+else
+        echo 'SKIPPED: instructions of no line: clang is not here'
+fi
+
 # A server of debug files is asked with --debuginfod only. This one notes who asks.
 objcopy --only-keep-debug program debug
 build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')

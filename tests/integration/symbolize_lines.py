@@ -175,6 +175,35 @@ def compare_split(compiler, version):
     return good
 
 
+def check_amalgamation():
+    """A program of which nearly all is one unit, with much more lines than entries: it is
+    large enough that units are shared out. Where functions begin is known from how they are
+    written."""
+    with open("large.c", "w", encoding="utf-8") as text:
+        text.write("volatile char sink;\n")
+        for i in range(11000):
+            text.write(f"void f{i}(void) {{\n" + "".join(
+                f"#line {1000 * (k % 3 + 1) + i}\n{' ' * (k % 2 * 20)}sink;\n"
+                for k in range(13)) + "}\n")
+    with open("small.c", "w", encoding="utf-8") as text:
+        text.write("void f0(void);\nint main(void) {\n        f0();\n}\n")
+    path = os.path.abspath("amalgamation")
+    subprocess.run([os.environ.get("CC", "cc"), "-O0", "-g1", "-o", path, "large.c", "small.c"],
+                   check=True)
+    lines = {}
+    for line in symbolize_db.output("nm", path).splitlines():
+        found = re.match(r"([0-9a-f]+) T f([1-9]\d*)$", line)
+        if found:
+            lines[int(found[1], 16)] = 1001 + int(found[2])
+        elif line.endswith(" T main"):
+            main = int(line.split()[0], 16)
+    lines[main] = 2
+    found = named(path, list(lines), 0x7F1234560000)
+    bad = [address for address in lines if found[address][0][2] != lines[address]]
+    print(f"amalgamation: {len(lines) - len(bad)} of {len(lines)} functions agree")
+    return not bad and len(lines) == 11000
+
+
 def compare_discarded(name, *flags):
     """What the linker discards keeps lines and entries at address 0, here from 0 to beyond
     all real code. addr2line is fooled by them: the truth is the program with nothing
@@ -353,6 +382,7 @@ def main():
         for version in (4, 5):
             good &= compare_split(compiler, version)
 
+    good &= check_amalgamation()
     good &= compare_discarded("discarded", "-gdwarf-5")
     good &= compare_discarded("discarded-dwarf4", "-gdwarf-4")
     good &= check_discarded_data()

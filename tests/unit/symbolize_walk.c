@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code.h"
 #include "die_walk.h"
 
 /* What comes below an entry is passed over in one of two ways. */
@@ -183,6 +184,52 @@ static void reads_texts_within_the_budget(void **state)
         elf_file_close(&file);
 }
 
+/* The address of some function of the program. */
+static uint64_t function_address(const struct dwarf_file *dwarf)
+{
+        Dwarf_Die unit, child;
+        Dwarf_Addr low = 0;
+
+        assert_non_null(dwarf_offdie(dwarf->dwarf, dwarf->units[0].die_offset, &unit));
+        assert_int_equal(dwarf_child(&unit, &child), 0);
+        while (dwarf_tag(&child) != DW_TAG_subprogram || dwarf_lowpc(&child, &low) != 0)
+                assert_int_equal(dwarf_siblingof(&child, &child), 0);
+        return low;
+}
+
+static struct code_place find_place(struct dwarf_file *dwarf, const struct elf_file *file,
+                                    uint64_t budget)
+{
+        const struct symbol_table symbols = {0};
+        struct code_place place = {.vaddr = function_address(dwarf)}, *places = &place;
+        struct string_pool *names = string_pool_new();
+        struct code_frames frames = {0};
+
+        dwarf->budget = budget;
+        assert_int_equal(code_find(dwarf, file, &symbols, &places, 1, names, &frames), 0);
+        string_pool_free(names);
+        free(frames.items);
+        return place;
+}
+
+static void says_when_the_budget_is_spent(void **state)
+{
+        struct dwarf_file dwarf;
+        struct elf_file file;
+        struct code_place place;
+
+        (void)state;
+        open_own_dwarf(&file, &dwarf);
+        place = find_place(&dwarf, &file, dwarf.budget);
+        assert_int_not_equal(place.line, 0);
+        assert_false(place.unread);
+        place = find_place(&dwarf, &file, 100);
+        assert_int_equal(place.line, 0);
+        assert_true(place.unread);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -190,6 +237,7 @@ int main(void)
             cmocka_unit_test(passes_over_what_is_below_an_entry),
             cmocka_unit_test(begins_at_any_entry),
             cmocka_unit_test(reads_texts_within_the_budget),
+            cmocka_unit_test(says_when_the_budget_is_spent),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
