@@ -62,7 +62,7 @@ if build build-test all; then
 else
         failed=$((failed + 1))
 fi
-if build build-sanitize unit_tests -DMEMLAG_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo; then
+if build build-sanitize unit_tests -DMEMLAG_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo; then
         export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
         run_tests build-sanitize --label-regex '^unit$'
 else
