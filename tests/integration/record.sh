@@ -104,6 +104,68 @@ grep -q '^argument a-name-that' recorded
 grep '^argument\|^-' alone >called
 grep '^argument\|^-' recorded | cmp called -
 
+# Limits that a program sets on itself are set, are kept to, and do not end the engine.
+cat >limits.c <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void limit(int resource, rlim_t soft, rlim_t hard)
+{
+        struct rlimit now = {soft, hard};
+        int status = setrlimit(resource, &now);
+        getrlimit(resource, &now);
+        printf("%d: %d, %ld %ld\n", resource, status, (long)now.rlim_cur,
+               (long)now.rlim_max);
+}
+static void ask(void)
+{
+        char *start = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        printf("%d", malloc(64 << 20) != NULL);
+        printf(" %d", malloc(1 << 30) != NULL);
+        printf(" %d", start != MAP_FAILED);
+        if (start != MAP_FAILED)
+                printf(" %d", mremap(start, 4096, 1 << 30, MREMAP_MAYMOVE) != MAP_FAILED);
+        printf(" %d\n", sbrk(1 << 30) != (void *)-1);
+}
+int main(int argc, char **argv)
+{
+        (void)argv;
+        setvbuf(stdout, NULL, _IONBF, 0);
+        if (argc > 1) {
+                limit(RLIMIT_AS, 512 << 20, 768 << 20);
+                ask();
+                limit(RLIMIT_AS, 2, 1);
+        }
+        limit(RLIMIT_AS, 1 << 20, 1 << 20);
+        ask();
+        if (fork() == 0) {
+                ask();
+                limit(RLIMIT_AS, 1000, 1000);
+                return 0;
+        }
+        wait(NULL);
+        limit(RLIMIT_NOFILE, 16, 16);
+        limit(RLIMIT_NOFILE, 17, 16);
+        while (open("/dev/null", O_RDONLY) >= 0)
+                ;
+        printf("%d\n", errno);
+        limit(RLIMIT_NOFILE, 0, 0);
+        return 3;
+}
+END
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o limits limits.c
+for steps in "" more; do
+        expect 3 ./limits $steps
+        mv out alone
+        expect 3 "$MEMLAG" record --source sim --force -o limits.db -- ./limits $steps
+        diff alone out || { cat err >&2; fail "limits are not as alone"; }
+done
+
 # A standard descriptor that is closed stays so.
 cat >closed.c <<'END'
 #include <fcntl.h>

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Limits that the target sets on its own address space and open files. The kernel would
+ * apply the first to the engine too, which cannot go on without memory; and the engine
+ * refuses to lower the second for good. So both are kept here, and the address space is
+ * held against its limit where the target asks for more. Knows nothing of the model.
+ *
+ * The linker puts this in the place of the engine's functions: see CMakeLists.txt. */
+#include "pub_tool_basics.h"
+
+#include "pub_tool_aspacehl.h"
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_vki.h"
+
+#define RLIMIT_AS        9 /* from asm/resource.h; Valgrind's headers lack it */
+#define CALL_IS_COMPLETE 1
+
+/* Of a system call, as the engine's functions have it. */
+struct core_call {
+        Word number;
+        UWord argument[8];
+};
+
+struct core_status {
+        UInt what;
+        SysRes result;
+};
+
+#define CORE_FUNCTION(name)                                                              \
+        void __real_##name(ThreadId tid, void *layout, struct core_call *call,           \
+                           struct core_status *status, UWord *flags);                    \
+        void __wrap_##name(ThreadId tid, void *layout, struct core_call *call,           \
+                           struct core_status *status, UWord *flags)
+
+/* Global in libcoregrind, though not in its public headers. */
+extern Int VG_(fd_soft_limit);
+extern Int VG_(fd_hard_limit);
+extern Addr VG_(brk_limit);
+extern SysRes VG_(mk_SysRes_Error)(UWord error);
+extern SysRes VG_(mk_SysRes_Success)(UWord result);
+extern Int VG_(getrlimit)(Int resource, struct vki_rlimit *limit);
+
+static Bool space_limited; /* by the target itself */
+static struct vki_rlimit space;
+static Bool files_lowered;
+static UWord files_maximum; /* when lowered */
+
+static void complete(struct core_status *status, SysRes result)
+{
+        status->what = CALL_IS_COMPLETE;
+        status->result = result;
+}
+
+static Bool is_ours(UWord resource)
+{
+        return resource == RLIMIT_AS || resource == VKI_RLIMIT_NOFILE;
+}
+
+/* ---- reading and setting ---- */
+
+static struct vki_rlimit limit_of(UWord resource)
+{
+        struct vki_rlimit limit = {~0ul, ~0ul};
+
+        if (resource == VKI_RLIMIT_NOFILE) {
+                limit.rlim_cur = (UWord)VG_(fd_soft_limit);
+                limit.rlim_max =
+                    files_lowered ? files_maximum : (UWord)VG_(fd_hard_limit);
+        } else if (space_limited) {
+                limit = space;
+        } else {
+                (void)VG_(getrlimit)(RLIMIT_AS, &limit);
+        }
+        return limit;
+}
+
+/* What the kernel would say; the engine's descriptors are no more for a privileged
+ * target than for others. */
+static UWord refusal_of(UWord resource, const struct vki_rlimit *limit)
+{
+        if (limit->rlim_cur > limit->rlim_max)
+                return VKI_EINVAL;
+        if (resource == VKI_RLIMIT_NOFILE && VG_(geteuid)() == 0)
+                return limit->rlim_max > (UWord)VG_(fd_hard_limit) ? VKI_EPERM : 0;
+        return limit->rlim_max > limit_of(resource).rlim_max && VG_(geteuid)() != 0
+                   ? VKI_EPERM
+                   : 0;
+}
+
+static void set_limit(UWord resource, const struct vki_rlimit *limit)
+{
+        if (resource == VKI_RLIMIT_NOFILE) {
+                VG_(fd_soft_limit) = (Int)limit->rlim_cur;
+                files_maximum = limit->rlim_max;
+                files_lowered = True;
+        } else {
+                space = *limit;
+                space_limited = True;
+        }
+}
+
+/* Either pointer may be null. */
+static SysRes exchange(UWord resource, const struct vki_rlimit *new,
+                       struct vki_rlimit *old)
+{
+        struct vki_rlimit before = limit_of(resource);
+        UWord refusal = 0;
+
+        if (new != NULL &&
+            !VG_(am_is_valid_for_client)((Addr) new, sizeof(*new), VKI_PROT_READ))
+                return VG_(mk_SysRes_Error)(VKI_EFAULT);
+        if (old != NULL &&
+            !VG_(am_is_valid_for_client)((Addr)old, sizeof(*old), VKI_PROT_WRITE))
+                return VG_(mk_SysRes_Error)(VKI_EFAULT);
+        if (new != NULL)
+                refusal = refusal_of(resource, new);
+        if (refusal != 0)
+                return VG_(mk_SysRes_Error)(refusal);
+        if (new != NULL)
+                set_limit(resource, new);
+        if (old != NULL)
+                *old = before;
+        return VG_(mk_SysRes_Success)(0);
+}
+
+CORE_FUNCTION(vgSysWrap_linux_sys_prlimit64_before)
+{
+        const UWord *argument = call->argument;
+        const UInt resource = (UInt)argument[1];
+
+        if (is_ours(resource) &&
+            ((Int)argument[0] == 0 || (Int)argument[0] == VG_(getpid)()))
+                complete(status,
+                         exchange(resource, (void *)argument[2], (void *)argument[3]));
+        else
+                __real_vgSysWrap_linux_sys_prlimit64_before(tid, layout, call, status,
+                                                            flags);
+}
+
+CORE_FUNCTION(vgSysWrap_generic_sys_setrlimit_before)
+{
+        const UInt resource = (UInt)call->argument[0];
+
+        if (is_ours(resource) && call->argument[1] != 0)
+                complete(status, exchange(resource, (void *)call->argument[1], NULL));
+        else
+                __real_vgSysWrap_generic_sys_setrlimit_before(tid, layout, call, status,
+                                                              flags);
+}
+
+CORE_FUNCTION(vgSysWrap_generic_sys_getrlimit_before)
+{
+        const UInt resource = (UInt)call->argument[0];
+
+        if (is_ours(resource) && call->argument[1] != 0)
+                complete(status, exchange(resource, NULL, (void *)call->argument[1]));
+        else
+                __real_vgSysWrap_generic_sys_getrlimit_before(tid, layout, call, status,
+                                                              flags);
+}
+
+/* ---- the address space ---- */
+
+static UWord space_used(void)
+{
+        Int count;
+        Addr *starts = VG_(get_segment_starts)(SkAnonC | SkFileC | SkShmC, &count);
+        UWord bytes = 0;
+
+        for (Int i = 0; i < count; i++) {
+                const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
+
+                bytes += segment->end - segment->start + 1;
+        }
+        VG_(free)(starts);
+        return bytes;
+}
+
+static Bool space_is_short(UWord more_bytes)
+{
+        UWord used;
+
+        if (!space_limited || space.rlim_cur == ~0ul)
+                return False;
+        used = space_used();
+        return used > space.rlim_cur || more_bytes > space.rlim_cur - used;
+}
+
+extern SysRes __real_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start,
+                                                        UWord bytes, UWord protection,
+                                                        UWord flags, UWord fd,
+                                                        Off64T offset);
+SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start, UWord bytes,
+                                                 UWord protection, UWord flags, UWord fd,
+                                                 Off64T offset);
+
+/* What is mapped to a fixed place is mostly in the place of something. */
+SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start, UWord bytes,
+                                                 UWord protection, UWord flags, UWord fd,
+                                                 Off64T offset)
+{
+        if (bytes != 0 && (flags & VKI_MAP_FIXED) == 0 && space_is_short(bytes))
+                return VG_(mk_SysRes_Error)(VKI_ENOMEM);
+        return __real_vgModuleLocal_generic_PRE_sys_mmap(tid, start, bytes, protection,
+                                                         flags, fd, offset);
+}
+
+CORE_FUNCTION(vgSysWrap_generic_sys_mremap_before)
+{
+        const UWord old_bytes = call->argument[1];
+        const UWord new_bytes = call->argument[2];
+
+        if (new_bytes > old_bytes && space_is_short(new_bytes - old_bytes))
+                complete(status, VG_(mk_SysRes_Error)(VKI_ENOMEM));
+        else
+                __real_vgSysWrap_generic_sys_mremap_before(tid, layout, call, status,
+                                                           flags);
+}
+
+CORE_FUNCTION(vgSysWrap_generic_sys_brk_before)
+{
+        const Addr end = call->argument[0];
+
+        if (end > VG_(brk_limit) && space_is_short(end - VG_(brk_limit)))
+                complete(status, VG_(mk_SysRes_Success)(VG_(brk_limit)));
+        else
+                __real_vgSysWrap_generic_sys_brk_before(tid, layout, call, status, flags);
+}
