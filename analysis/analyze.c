@@ -113,7 +113,9 @@ static void judge_intervals(struct analysis *a)
                     &a->thresholds);
                 enum bound bound =
                     interval_bound(&a->metrics[i], contended, &a->thresholds);
-                a->judged[i] = (struct judged_interval){interval->id, contended, bound};
+                a->judged[i] = (struct judged_interval){
+                    interval->id, contended, bound,
+                    traffic_origin(interval, a->counters.known, &a->machine)};
                 a->intervals_of_unknown_contention += contended == ANSWER_UNKNOWN;
                 a->intervals_of_unknown_bound += bound == BOUND_UNKNOWN;
         }

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { LINE_BYTES = 64 };
-
 const double LMRL_FACTOR = 1.25;
 const double CONTENDED_BANDWIDTH_PART = 0.5;
 const double SATURATED_BANDWIDTH_PART = 0.9;

@@ -8,6 +8,8 @@
 
 #include "interval.h"
 
+enum { LINE_BYTES = 64 }; /* that DRAM is read and written by */
+
 /* What is known about the machine, by the keys of the table machine, which
  * doc/schema.md explains. */
 #define MACHINE_FACTS(X)                                                                 \

@@ -25,12 +25,6 @@ struct data_source {
         bool hit_modified;
 };
 
-/* Samples of one line of code, or function, that tell where its data comes from. */
-struct origins {
-        int64_t samples;
-        double latency_cycles[ORIGIN_COUNT];
-};
-
 struct pass {
         const struct findings_input *input;
         struct findings_gaps *gaps;
@@ -39,6 +33,7 @@ struct pass {
         size_t source_count;
         struct origins *line_origins;
         struct origins *function_origins;
+        struct origins run_origins;
         struct tally whole;
         struct tally *lines;
         struct tally *functions;
@@ -196,7 +191,8 @@ static int add_origin(struct pass *pass, sqlite3_stmt *row)
         grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
                              &function);
         struct origins *places[] = {&pass->line_origins[line],
-                                    &pass->function_origins[function]};
+                                    &pass->function_origins[function],
+                                    &pass->run_origins};
         for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
                 places[i]->samples++;
                 places[i]->latency_cycles[origin] += (double)sample.latency_cycles;
@@ -204,13 +200,21 @@ static int add_origin(struct pass *pass, sqlite3_stmt *row)
         return 0;
 }
 
-/* A line of code whose loads all find their lines asked for has its function's. */
-static enum origin origin_at(const struct pass *pass, uint32_t line, uint32_t function)
+/* Where the lines on their way at a place come from: what is known of it first, then what
+ * is known of its time, then of the run. */
+static enum origin origin_at(const struct pass *pass, uint32_t line, uint32_t function,
+                             const struct judged_interval *interval)
 {
-        const struct origins *place = &pass->line_origins[line];
-        if (place->samples < VERDICT_SAMPLES_MIN)
-                place = &pass->function_origins[function];
-        return line_origin(place->samples, place->latency_cycles);
+        const enum origin told[] = {
+            place_origin(&pass->line_origins[line]),
+            place_origin(&pass->function_origins[function]),
+            interval ? interval->traffic : ORIGIN_UNKNOWN,
+            place_origin(&pass->run_origins),
+        };
+        for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+                if (told[i] != ORIGIN_UNKNOWN)
+                        return told[i];
+        return ORIGIN_UNKNOWN;
 }
 
 static int add_sample(struct pass *pass, sqlite3_stmt *row)
@@ -222,7 +226,9 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
         uint32_t line, function;
         grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
                              &function);
-        sample.line_origin = origin_at(pass, line, function);
+        sample.line_origin = sample.level == LEVEL_LFB
+                                 ? origin_at(pass, line, function, interval)
+                                 : ORIGIN_UNKNOWN;
         enum answer contended = sample_contended(&sample, &input->thresholds);
         enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
         uint32_t object =

@@ -3,14 +3,15 @@
 #ifndef MEMLAG_FINDINGS_H
 #define MEMLAG_FINDINGS_H
 
-#include "contention.h"
 #include "facts.h"
+#include "verdict.h"
 
 /* What is known of an interval when its samples are judged; by ascending id. */
 struct judged_interval {
         int64_t id;
         enum answer contended;
         enum bound bound;
+        enum origin traffic; /* of the lines that loads waited for */
 };
 
 struct findings_input {

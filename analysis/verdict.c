@@ -9,6 +9,10 @@
 const int64_t VERDICT_SAMPLES_MIN = 20;
 const double VERDICT_COST_RATIO_MIN = 0.005;
 
+/* Fewer samples than for a verdict tell an origin when they agree. */
+static const int64_t ORIGIN_SAMPLES_MIN = 5;
+static const double ORIGIN_AGREEMENT = 0.9;
+
 static const struct {
         const char *name;
         bool dram;           /* counted as a DRAM sample */
@@ -77,13 +81,38 @@ enum origin sample_origin(const struct sample_facts *sample,
                                                                       : ORIGIN_UNKNOWN;
 }
 
-enum origin line_origin(int64_t samples, const double latency_cycles[ORIGIN_COUNT])
+enum origin place_origin(const struct origins *origins)
 {
         enum origin greatest = ORIGIN_DRAM;
-        for (int origin = ORIGIN_DRAM; origin < ORIGIN_COUNT; origin++)
-                if (latency_cycles[origin] > latency_cycles[greatest])
+        double sum = 0;
+        for (int origin = ORIGIN_DRAM; origin < ORIGIN_COUNT; origin++) {
+                sum += origins->latency_cycles[origin];
+                if (origins->latency_cycles[origin] > origins->latency_cycles[greatest])
                         greatest = (enum origin)origin;
-        return samples < VERDICT_SAMPLES_MIN ? ORIGIN_UNKNOWN : greatest;
+        }
+        bool agree = origins->samples >= ORIGIN_SAMPLES_MIN &&
+                     origins->latency_cycles[greatest] >= ORIGIN_AGREEMENT * sum;
+        return agree || origins->samples >= VERDICT_SAMPLES_MIN ? greatest
+                                                                : ORIGIN_UNKNOWN;
+}
+
+/* Reads that would not reach a verdict's cost if each had been waited for alone are not
+ * what slow loads waited for. Where they are half of the misses or more, they are. */
+enum origin traffic_origin(const struct interval *interval,
+                           const bool known[CONCEPT_COUNT],
+                           const struct machine_facts *machine)
+{
+        if (!known[CONCEPT_DRAM_READ])
+                return ORIGIN_UNKNOWN;
+        double lines = interval->gained[CONCEPT_DRAM_READ] / LINE_BYTES;
+        if (known[CONCEPT_CYCLES] &&
+            lines * machine->dram_latency_cycles <
+                VERDICT_COST_RATIO_MIN * interval->gained[CONCEPT_CYCLES])
+                return ORIGIN_CACHE;
+        return known[CONCEPT_L1_MISS] && lines > 0 &&
+                       lines >= interval->gained[CONCEPT_L1_MISS] / 2
+                   ? ORIGIN_DRAM
+                   : ORIGIN_UNKNOWN;
 }
 
 /* ---- a sample's cause: the first rule that holds ---- */
@@ -132,8 +161,13 @@ static bool is_in_core(const struct rule_input *in)
 static bool is_dram(const struct rule_input *in)
 {
         if (in->sample->level == LEVEL_LFB)
-                return is_slow_buffer_hit(in) && in->sample->line_origin != ORIGIN_CACHE;
+                return is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_DRAM;
         return level_waits_for_dram(in->sample->level);
+}
+
+static bool is_unknown(const struct rule_input *in)
+{
+        return is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_UNKNOWN;
 }
 
 /* The idle latency of a cache that the machine describes, else zero. */
@@ -177,6 +211,7 @@ enum cause sample_cause(const struct sample_facts *sample,
             {CAUSE_CONTENTION, is_contention},
             {CAUSE_IN_CORE, is_in_core},
             {CAUSE_DRAM, is_dram},
+            {CAUSE_UNKNOWN, is_unknown},
             {CAUSE_TLB, is_tlb},
             {CAUSE_CACHE, is_cache},
         };
@@ -199,6 +234,7 @@ static enum verdict cause_verdict(enum cause cause)
             [CAUSE_DRAM] = VERDICT_DRAM_LATENCY,
             [CAUSE_TLB] = VERDICT_TLB,
             [CAUSE_CACHE] = VERDICT_CACHE,
+            [CAUSE_UNKNOWN] = VERDICT_UNKNOWN,
             [CAUSE_NONE] = VERDICT_NONE,
         };
         return verdicts[cause];
@@ -233,6 +269,7 @@ const char *verdict_name(enum verdict verdict)
             [VERDICT_DRAM_LATENCY] = "dram-latency",
             [VERDICT_TLB] = "tlb",
             [VERDICT_CACHE] = "cache",
+            [VERDICT_UNKNOWN] = "unknown",
             [VERDICT_NONE] = "none",
             [VERDICT_TOO_FEW_SAMPLES] = "too-few-samples",
         };

@@ -35,6 +35,12 @@ bool level_is_dram(enum level level);
 enum origin { ORIGIN_UNKNOWN, ORIGIN_DRAM, ORIGIN_CACHE, ORIGIN_SHARING, ORIGIN_REMOTE };
 enum { ORIGIN_COUNT = ORIGIN_REMOTE + 1 };
 
+/* The samples of one place that tell an origin, and their latency by origin. */
+struct origins {
+        int64_t samples;
+        double latency_cycles[ORIGIN_COUNT];
+};
+
 struct sample_facts {
         enum level level;
         enum origin line_origin; /* of lines on their way (LFB) at this place */
@@ -59,9 +65,15 @@ enum answer sample_contended(const struct sample_facts *sample,
 enum origin sample_origin(const struct sample_facts *sample,
                           const struct thresholds *thresholds);
 
-/* The origin of lines on their way at a place whose samples of each origin, and sums of
- * their latencies, are these; ORIGIN_UNKNOWN below VERDICT_SAMPLES_MIN samples. */
-enum origin line_origin(int64_t samples, const double latency_cycles[ORIGIN_COUNT]);
+/* The origin of lines on their way at a place with these samples; ORIGIN_UNKNOWN when
+ * they are too few to tell. */
+enum origin place_origin(const struct origins *origins);
+
+/* What DRAM's traffic in an interval tells of the lines that loads waited for then:
+ * ORIGIN_DRAM, ORIGIN_CACHE or ORIGIN_UNKNOWN. KNOWN: what the run counted. */
+enum origin traffic_origin(const struct interval *interval,
+                           const bool known[CONCEPT_COUNT],
+                           const struct machine_facts *machine);
 
 enum cause {
         CAUSE_SHARING,
@@ -71,6 +83,7 @@ enum cause {
         CAUSE_DRAM,
         CAUSE_TLB,
         CAUSE_CACHE,
+        CAUSE_UNKNOWN, /* a line on its way, and nothing tells where from */
         CAUSE_NONE,
         CAUSE_COUNT
 };
@@ -88,6 +101,7 @@ enum verdict {
         VERDICT_DRAM_LATENCY,
         VERDICT_TLB,
         VERDICT_CACHE,
+        VERDICT_UNKNOWN,
         VERDICT_NONE,
         VERDICT_TOO_FEW_SAMPLES,
         VERDICT_COUNT

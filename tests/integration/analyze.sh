@@ -193,6 +193,32 @@ walk|dram-latency"
 expect "the ledger says so" "$(answer samples.db "
         SELECT value FROM ledger WHERE kind = 'waits for DRAM, contended or not'")" 505
 
+# Slow lines on their way, 382 of 100 cycles in interval FIRST to LAST, in a function of their
+# own, where ASKING loads asked for lines and had them from the cache.
+lines_on_their_way() # lines_on_their_way FIRST LAST ASKING [SQL]
+{
+        synthetic_database lines.db
+        sqlite3 -bail lines.db "
+                INSERT INTO data_source VALUES (5, 'load', 'LFB', 'hit', 'none', 0, NULL);
+                INSERT INTO location VALUES (6, 1, 0x1060, 'build', '/src/build.c', 60);
+                INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, latency_cycles,
+                                    data_source_id)
+                SELECT $1 * 1000000 + ($2 - $1 + 1) * 1000000 * n.value / 400, 1, 0, 0x401060,
+                       64 * n.value, 100, iif(n.value < $3, 3, 5)
+                FROM generate_series(0, 381 + $3) AS n;
+                INSERT INTO attribution SELECT sample_id, 6, NULL, 0, NULL FROM sample
+                WHERE ip = 0x401060; ${4-}"
+        "$MEMLAG" analyze lines.db
+        answer lines.db "SELECT verdict FROM line_view WHERE function = 'build'"
+}
+expect "18 of 18 from the cache, in intervals that read DRAM" "$(lines_on_their_way 0 3 18)" cache
+expect "nobody asked, in intervals that read DRAM" "$(lines_on_their_way 0 3 0)" dram-latency
+expect "nobody asked, in one that does not" "$(lines_on_their_way 8 8 0)" cache
+uncounted="DELETE FROM reading; DELETE FROM counter"
+expect "nothing was counted: as in the run" "$(lines_on_their_way 0 3 0 "$uncounted")" dram-latency
+expect "nothing tells" "$(lines_on_their_way 0 3 4 "$uncounted;
+        DELETE FROM sample WHERE data_source_id = 4")" unknown
+
 # Impossible readings and numbers are counted, not believed.
 synthetic_database hostile.db
 sqlite3 hostile.db "

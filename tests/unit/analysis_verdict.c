@@ -70,7 +70,7 @@ static void a_line_in_flight_is_judged_by_how_long_it_took(void **state)
         assert_int_equal(cause(LEVEL_LFB, 75, false, ANSWER_NO, BOUND_LATENCY),
                          CAUSE_CACHE);
         assert_int_equal(cause(LEVEL_LFB, 76, false, ANSWER_NO, BOUND_LATENCY),
-                         CAUSE_DRAM);
+                         CAUSE_UNKNOWN);
 }
 
 static enum cause cause_of_line(enum origin origin, int64_t latency_cycles)
@@ -85,7 +85,7 @@ static enum cause cause_of_line(enum origin origin, int64_t latency_cycles)
 static void a_slow_line_in_flight_comes_from_where_the_others_do(void **state)
 {
         (void)state;
-        assert_int_equal(cause_of_line(ORIGIN_UNKNOWN, 100), CAUSE_DRAM);
+        assert_int_equal(cause_of_line(ORIGIN_UNKNOWN, 100), CAUSE_UNKNOWN);
         assert_int_equal(cause_of_line(ORIGIN_DRAM, 100), CAUSE_DRAM);
         assert_int_equal(cause_of_line(ORIGIN_CACHE, 100), CAUSE_CACHE);
         assert_int_equal(cause_of_line(ORIGIN_SHARING, 100), CAUSE_SHARING);
@@ -123,9 +123,53 @@ static void slow_loads_that_ask_for_lines_tell_their_origin(void **state)
                                                   samples[i].latency_cycles};
                 assert_int_equal(sample_origin(&sample, &thresholds), samples[i].origin);
         }
-        double latency_cycles[ORIGIN_COUNT] = {[ORIGIN_DRAM] = 99, [ORIGIN_CACHE] = 100};
-        assert_int_equal(line_origin(20, latency_cycles), ORIGIN_CACHE);
-        assert_int_equal(line_origin(19, latency_cycles), ORIGIN_UNKNOWN);
+}
+
+static enum origin origin_of(int64_t samples, double dram_cycles, double cache_cycles)
+{
+        struct origins origins = {
+            .samples = samples,
+            .latency_cycles = {
+                [ORIGIN_DRAM] = dram_cycles, [ORIGIN_CACHE] = cache_cycles}};
+        return place_origin(&origins);
+}
+
+static void few_samples_tell_an_origin_when_they_agree(void **state)
+{
+        (void)state;
+        assert_int_equal(origin_of(20, 99, 100), ORIGIN_CACHE);
+        assert_int_equal(origin_of(19, 99, 100), ORIGIN_UNKNOWN);
+        assert_int_equal(origin_of(5, 10, 90), ORIGIN_CACHE);
+        assert_int_equal(origin_of(5, 90, 10), ORIGIN_DRAM);
+        assert_int_equal(origin_of(5, 11, 89), ORIGIN_UNKNOWN);
+        assert_int_equal(origin_of(4, 0, 100), ORIGIN_UNKNOWN);
+        assert_int_equal(origin_of(0, 0, 0), ORIGIN_UNKNOWN);
+}
+
+static enum origin origin_of_traffic(double lines, double misses)
+{
+        bool known[CONCEPT_COUNT] = {[CONCEPT_CYCLES] = true,
+                                     [CONCEPT_L1_MISS] = true,
+                                     [CONCEPT_DRAM_READ] = true};
+        struct interval interval = {.gained = {[CONCEPT_CYCLES] = 2000000,
+                                               [CONCEPT_L1_MISS] = misses,
+                                               [CONCEPT_DRAM_READ] = 64 * lines}};
+        return traffic_origin(&interval, known, &machine);
+}
+
+static void traffic_tells_where_lines_come_from(void **state)
+{
+        (void)state;
+        /* 50 lines of 200 cycles are 0.5 % of 2 000 000. */
+        assert_int_equal(origin_of_traffic(0, 10000), ORIGIN_CACHE);
+        assert_int_equal(origin_of_traffic(49, 10000), ORIGIN_CACHE);
+        assert_int_equal(origin_of_traffic(50, 10000), ORIGIN_UNKNOWN);
+        assert_int_equal(origin_of_traffic(4999, 10000), ORIGIN_UNKNOWN);
+        assert_int_equal(origin_of_traffic(5000, 10000), ORIGIN_DRAM);
+        /* Nothing was counted that tells. */
+        bool known[CONCEPT_COUNT] = {[CONCEPT_CYCLES] = true};
+        struct interval interval = {.gained = {[CONCEPT_CYCLES] = 2000000}};
+        assert_int_equal(traffic_origin(&interval, known, &machine), ORIGIN_UNKNOWN);
 }
 
 static void a_translation_counts_when_it_took_most_of_the_time(void **state)
@@ -201,6 +245,7 @@ static void the_cause_with_the_most_latency_decides(void **state)
             [CAUSE_DRAM] = VERDICT_DRAM_LATENCY,
             [CAUSE_TLB] = VERDICT_TLB,
             [CAUSE_CACHE] = VERDICT_CACHE,
+            [CAUSE_UNKNOWN] = VERDICT_UNKNOWN,
             [CAUSE_NONE] = VERDICT_NONE,
         };
         for (int c = 0; c < CAUSE_COUNT; c++) {
@@ -220,6 +265,8 @@ int main(void)
             cmocka_unit_test(a_line_in_flight_is_judged_by_how_long_it_took),
             cmocka_unit_test(a_slow_line_in_flight_comes_from_where_the_others_do),
             cmocka_unit_test(slow_loads_that_ask_for_lines_tell_their_origin),
+            cmocka_unit_test(few_samples_tell_an_origin_when_they_agree),
+            cmocka_unit_test(traffic_tells_where_lines_come_from),
             cmocka_unit_test(a_translation_counts_when_it_took_most_of_the_time),
             cmocka_unit_test(other_nodes_and_other_cores_come_first),
             cmocka_unit_test(without_thresholds_contention_is_unknown),
