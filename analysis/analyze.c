@@ -173,6 +173,14 @@ static int find_samples(struct analysis *a, struct diag *diag)
         return findings_make(a->db, &input, &a->gaps, diag);
 }
 
+static bool is_imported(struct db *db)
+{
+        char *numbers = db_run_text(db, "numbers");
+        bool imported = numbers && strcmp(numbers, "imported") == 0;
+        free(numbers);
+        return imported;
+}
+
 static int store_ledger(struct analysis *a, struct diag *diag)
 {
         const struct {
@@ -186,9 +194,14 @@ static int store_ledger(struct analysis *a, struct diag *diag)
             {"bound not told by the counters", a->intervals_of_unknown_bound,
              "intervals"},
             {"no latency", a->gaps.samples_without_latency, "samples"},
-            {"no counters at that time", a->gaps.samples_without_interval, "samples"},
-            {"waits for DRAM, contended or not", a->gaps.waits_of_unknown_contention,
-             "samples"},
+            {"in objects of memlag itself", a->gaps.samples_in_own_objects, "samples"},
+            {is_imported(a->db) ? "outside all counted intervals"
+                                : "outside all counted intervals; record a longer run, "
+                                  "or with a smaller --interval",
+             a->gaps.samples_without_interval, "samples"},
+            {"that may have waited for DRAM, and nothing counted tells if its bandwidth "
+             "was short",
+             a->gaps.waits_of_unknown_contention, "samples"},
             {"too few samples for a verdict", a->gaps.lines_with_too_few_samples,
              "lines"},
         };
@@ -228,10 +241,7 @@ static int store_verdict_gaps(struct analysis *a, struct diag *diag)
 {
         const char *gaps[VERDICT_GAPS_MAX];
         struct recorded recorded;
-        char *numbers = db_run_text(a->db, "numbers");
-        bool imported = numbers && strcmp(numbers, "imported") == 0;
-        free(numbers);
-        if (!imported)
+        if (!is_imported(a->db))
                 return 0;
         int code = read_recorded(a, &recorded, diag);
         size_t count = code ? 0 : verdict_gaps(&recorded, gaps);

@@ -190,10 +190,13 @@ static int add_origin(struct pass *pass, sqlite3_stmt *row)
         uint32_t line, function;
         grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
                              &function);
+        /* Lines that cores fight for tell nothing of the run's other lines. */
         struct origins *places[] = {&pass->line_origins[line],
                                     &pass->function_origins[function],
-                                    &pass->run_origins};
+                                    origin == ORIGIN_SHARING ? NULL : &pass->run_origins};
         for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+                if (!places[i])
+                        continue;
                 places[i]->samples++;
                 places[i]->latency_cycles[origin] += (double)sample.latency_cycles;
         }
@@ -374,6 +377,10 @@ static int store_objects(struct db *db, struct pass *pass, struct diag *diag)
                 const struct tally *tally = &pass->objects[i + 1];
                 if (!tally->samples)
                         continue;
+                if (pass->grouping.object_own[i]) {
+                        pass->gaps->samples_in_own_objects += tally->samples;
+                        continue;
+                }
                 sqlite3_bind_int64(insert, 1, pass->grouping.object_id[i]);
                 bind_finding(insert, tally, NAN, pass);
                 code = statement_run(db, insert, diag);

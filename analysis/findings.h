@@ -27,6 +27,7 @@ struct findings_input {
 /* What could not be told, for the ledger. */
 struct findings_gaps {
         int64_t samples_without_latency;
+        int64_t samples_in_own_objects; /* memlag's, which are in no finding of objects */
         int64_t samples_without_interval; /* in none that has counter readings */
         int64_t waits_of_unknown_contention;
         int64_t lines_with_too_few_samples;

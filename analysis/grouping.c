@@ -78,13 +78,20 @@ static int read_objects(struct db *db, struct grouping *grouping, struct diag *d
         if (code)
                 return code;
         grouping->object_id = calloc(count + 1, sizeof(int64_t));
-        if (!grouping->object_id)
+        grouping->object_own = calloc(count + 1, sizeof(bool));
+        if (!grouping->object_id || !grouping->object_own)
                 return diag_set(diag, -ENOMEM, "no memory for %zu objects", count);
         sqlite3_stmt *rows;
         code = statement_prepare(
-            db, "SELECT object_id FROM data_object ORDER BY object_id", &rows, diag);
+            db,
+            "SELECT object_id, coalesce(path GLOB '*/vgpreload_memlag-*.so'"
+            "                           OR path GLOB '*/vgpreload_core-*.so', 0) "
+            "FROM data_object LEFT JOIN module USING (module_id) ORDER BY object_id",
+            &rows, diag);
         while (code == 0 && grouping->object_count < count &&
                (code = statement_next(db, rows, diag)) > 0) {
+                grouping->object_own[grouping->object_count] =
+                    sqlite3_column_int(rows, 1);
                 grouping->object_id[grouping->object_count++] =
                     sqlite3_column_int64(rows, 0);
                 code = 0;
@@ -109,6 +116,7 @@ void grouping_free(struct grouping *grouping)
         free(grouping->function_location);
         free(grouping->line_function);
         free(grouping->object_id);
+        free(grouping->object_own);
 }
 
 /* The index of ID among COUNT sorted ones, or COUNT. Ids mostly count from 1, so

@@ -4,6 +4,7 @@
 #ifndef MEMLAG_GROUPING_H
 #define MEMLAG_GROUPING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct grouping {
         uint32_t *line_function; /* of each line */
         size_t object_count;     /* sorted by object_id */
         int64_t *object_id;
+        bool *object_own; /* it is memlag's, or its engine's, loaded into the program */
 };
 
 /* Reads the names. Freed by grouping_free, also after an error. */

@@ -14,6 +14,10 @@
 #include "text.h"
 
 enum { SOURCE_LINES = 3, PROSE_WIDTH = 90 };
+/* With fewer slow loads under way shares of latency are about those of the waiting. */
+static const double OVERLAP_MIN = 2;
+/* Of the cycles; to look closer at less is not worth while. */
+static const double WORTHWHILE_RATIO = 0.05;
 
 /* Fills lines of at most PROSE_WIDTH characters with the words of TEXT. */
 static void print_wrapped(FILE *out, const char *text)
@@ -115,8 +119,14 @@ static void say_cost(FILE *text, const struct report_summary *summary)
                     " Waiting for slow loads took at most %.1f%% of the run's cycles.",
                     100 * summary->latency_per_cycle);
         else
-                fprintf(text, " On the average %.1f slow loads were under way at a time.",
-                        summary->latency_per_cycle);
+                fprintf(text,
+                        " On the average %.1f slow loads were under way at a time%s.",
+                        summary->latency_per_cycle,
+                        summary->latency_per_cycle < OVERLAP_MIN
+                            ? ""
+                            : ": loads that overlap count each, so that shares of "
+                              "latency are not shares of time; for those record with "
+                              "--freq");
 }
 
 /* "Of the latency of all samples, 62% is on lines with dram-contention, 30% …". */
@@ -146,6 +156,37 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
         return code;
 }
 
+/* Half of the latency without a verdict: more samples are the remedy, if it can matter.
+ */
+static int say_too_few(struct db *db, FILE *text, const struct report_summary *summary,
+                       struct diag *diag)
+{
+        sqlite3_stmt *row;
+        if (summary->latency_per_cycle < WORTHWHILE_RATIO)
+                return 0;
+        int code = statement_prepare(
+            db,
+            "SELECT (SELECT value FROM run WHERE key = 'period_loads') WHERE 0.5 <= "
+            "(SELECT sum(latency_share) FROM line_finding"
+            " WHERE verdict = 'too-few-samples')",
+            &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        int64_t period = code > 0 ? sqlite3_column_int64(row, 0) : 0;
+        if (code > 0 && period > 1)
+                fprintf(text,
+                        " Most of it is on lines with too few samples: record a longer "
+                        "run, or with a smaller --period than %" PRId64 ".",
+                        period);
+        else if (code > 0)
+                fputs(
+                    " Most of it is on lines with too few samples: record a longer run.",
+                    text);
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
 static int say_summary(struct db *db, FILE *text, const struct report_summary *summary,
                        struct diag *diag)
 {
@@ -162,7 +203,8 @@ static int say_summary(struct db *db, FILE *text, const struct report_summary *s
         say_contention(text, summary);
         say_limit(text, summary);
         say_cost(text, summary);
-        return say_verdicts(db, text, diag);
+        int code = say_verdicts(db, text, diag);
+        return code ? code : say_too_few(db, text, summary, diag);
 }
 
 static int print_summary(struct db *db, FILE *out, const struct report_summary *summary,

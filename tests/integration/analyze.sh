@@ -191,7 +191,7 @@ expect "verdicts without counters" "$(answer samples.db "
 "stream|dram-latency
 walk|dram-latency"
 expect "the ledger says so" "$(answer samples.db "
-        SELECT value FROM ledger WHERE kind = 'waits for DRAM, contended or not'")" 505
+        SELECT value FROM ledger WHERE kind LIKE 'that may have waited for DRAM, and nothing counted%'")" 505
 
 # Slow lines on their way, 382 of 100 cycles in interval FIRST to LAST, in a function of their
 # own, where ASKING loads asked for lines and had them from the cache.
@@ -216,8 +216,27 @@ expect "nobody asked, in intervals that read DRAM" "$(lines_on_their_way 0 3 0)"
 expect "nobody asked, in one that does not" "$(lines_on_their_way 8 8 0)" cache
 uncounted="DELETE FROM reading; DELETE FROM counter"
 expect "nothing was counted: as in the run" "$(lines_on_their_way 0 3 0 "$uncounted")" dram-latency
+expect "lines fought for elsewhere tell nothing" "$(lines_on_their_way 0 3 0 "$uncounted;
+        UPDATE data_source SET snoop = 'hitm' WHERE level = 'DRAM'")" unknown
 expect "nothing tells" "$(lines_on_their_way 0 3 4 "$uncounted;
         DELETE FROM sample WHERE data_source_id = 4")" unknown
+
+# What memlag loads into the program is no object of the user's; the sums are as before.
+synthetic_database own_objects.db
+sqlite3 -bail own_objects.db "INSERT INTO module VALUES (2, '/x/vgpreload_memlag-amd64-linux.so', NULL);
+        UPDATE data_object SET module_id = 2 WHERE name = 'table'"
+"$MEMLAG" analyze own_objects.db
+expect "objects that are not memlag's" "$(answer own_objects.db "
+        SELECT o.object, o.latency_share = r.latency_share
+        FROM object_view AS o JOIN (SELECT 'orders' AS object, 200000 / 228000.0 AS latency_share
+              UNION ALL SELECT 'ring', 21000 / 228000.0
+              UNION ALL SELECT 'matrix', 3000 / 228000.0) AS r USING (object)")" \
+"orders|1
+ring|1
+matrix|1"
+expect "objects" "$(answer own_objects.db "SELECT count(*) FROM object_view")" 3
+expect "memlag's in the ledger" "$(answer own_objects.db "
+        SELECT value FROM ledger WHERE kind = 'in objects of memlag itself'")" 300
 
 # Impossible readings and numbers are counted, not believed.
 synthetic_database hostile.db

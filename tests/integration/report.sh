@@ -41,6 +41,19 @@ sqlite3 lines.db "UPDATE ledger SET kind = 'samples with no line' WHERE kind = '
 "$MEMLAG" report lines.db | grep -q '^  30 samples with no line (symbolize)$' ||
         fail "the ledger says its unit twice"
 
+# Latency is not time: said where loads overlap, with what to do about it.
+overlap='at a time: loads that overlap count each, so that shares of latency are not shares of time; for those record with --freq.'
+"$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that overlap are not told"
+sqlite3 lines.db "UPDATE run SET value = 100 WHERE key = 'period_loads'"
+! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that do not overlap are said to"
+# Half of the latency on lines with few samples: record more of them.
+few='too few samples: record a longer run, or with a smaller --period than 100\.'
+! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$few" || fail "advice on samples without need"
+sqlite3 lines.db "UPDATE line_finding SET verdict = 'too-few-samples' WHERE line = 10"
+"$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$few" || fail "no advice on too few samples"
+sqlite3 lines.db "UPDATE run SET value = 1 WHERE key = 'period_loads'"
+! "$MEMLAG" report lines.db | grep -q "record a longer" || fail "advice on what cannot matter"
+
 # ---- source text ----------------------------------------------------------------
 mkdir src
 seq -f 'text of line %g' 1 30 >src/stream.c
