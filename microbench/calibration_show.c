@@ -40,10 +40,14 @@ static void show_levels(const json_t *document)
                 print_or_dash(calibration_number(level, "latency_cycles"), 10, 1);
                 putchar('\n');
         }
-        json_array_foreach(json_object_get(document, "memory"), index, level) printf(
-            "node %-3.0f %14s %14s %10.2f %10.1f\n", calibration_number(level, "node"),
-            "-", "-", calibration_number(level, "latency_ns"),
-            calibration_number(level, "latency_cycles"));
+        json_array_foreach(json_object_get(document, "memory"), index, level)
+        {
+                printf("node %-3.0f %14s %14s", calibration_number(level, "node"), "-",
+                       "-");
+                print_or_dash(calibration_number(level, "latency_ns"), 10, 2);
+                print_or_dash(calibration_number(level, "latency_cycles"), 10, 1);
+                putchar('\n');
+        }
         if (json_array_size(json_object_get(document, "memory")) == 0)
                 printf("%-8s %14s %14s %10s %10s\n", "memory", "-", "-", "-", "-");
 }
@@ -67,17 +71,22 @@ static void show_bandwidth(const json_t *document)
         json_t *point;
         printf("\n%-8s %14s %14s %14s\n", "threads", "read GB/s", "write GB/s",
                "triad GB/s");
-        json_array_foreach(json_object_get(bandwidth, "threads"), index, point) printf(
-            "%-8.0f %14.1f %14.1f %14.1f\n", calibration_number(point, "threads"),
-            calibration_number(point, "read_gbs"), calibration_number(point, "write_gbs"),
-            calibration_number(point, "triad_gbs"));
+        json_array_foreach(json_object_get(bandwidth, "threads"), index, point)
+        {
+                printf("%-8.0f", calibration_number(point, "threads"));
+                print_or_dash(calibration_number(point, "read_gbs"), 14, 1);
+                print_or_dash(calibration_number(point, "write_gbs"), 14, 1);
+                print_or_dash(calibration_number(point, "triad_gbs"), 14, 1);
+                putchar('\n');
+        }
         if (json_array_size(json_object_get(bandwidth, "threads")) == 0)
                 printf("%-8s %14s %14s %14s\n", "-", "-", "-", "-");
         double saturating = calibration_number(bandwidth, "saturating_threads");
         if (saturating > 0)
                 printf("Saturated with %.0f thread%s.\n", saturating,
                        saturating == 1 ? "" : "s");
-        else if (json_array_size(json_object_get(bandwidth, "threads")) > 1)
+        else if (saturating == 0 &&
+                 json_array_size(json_object_get(bandwidth, "threads")) > 1)
                 printf("Not saturated: each more thread still adds bandwidth.\n");
 }
 
@@ -132,7 +141,9 @@ static void show_loaded(const json_t *document)
                 putchar('\n');
         }
         double knee = calibration_number(loaded, "knee_gbs");
-        if (isnan(knee))
+        if (!json_object_get(loaded, "knee_gbs"))
+                printf("Where the latency has grown by a quarter: -\n");
+        else if (isnan(knee))
                 printf("The latency never grew by a quarter: no knee.\n");
         else
                 printf("The latency has grown by a quarter at %.1f GB/s.\n", knee);

@@ -133,6 +133,20 @@ static int measure_without_prefetching(struct survey *survey,
         return rc;
 }
 
+static void add_left_out(const struct survey *survey, json_t *conditions)
+{
+        size_t count = json_array_size(survey->left_out), index;
+        json_t *figure;
+        if (count == 0)
+                return;
+        conditions_add(conditions, "left-out",
+                       "%zu figures that could not be trusted are not in the result; "
+                       "repeat when the machine is quiet",
+                       count);
+        json_array_foreach(survey->left_out, index, figure)
+            conditions_add(conditions, "left-out", "%s", json_string_value(figure));
+}
+
 static void set_noise(const struct survey *survey, json_t *document, double seconds)
 {
         json_t *conditions = json_object_get(document, "conditions");
@@ -146,6 +160,7 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
                                "the widest confidence interval, of %s, is %.0f %% of its "
                                "value on either side; repeat when the machine is quiet",
                                survey->worst_figure, 100 * survey->worst_error);
+        add_left_out(survey, conditions);
         if (survey->hurried > 0)
                 conditions_add(conditions, "out-of-time",
                                "%llu estimates had to do with a few rounds or were left "
@@ -280,6 +295,7 @@ static int measure_machine(const struct calibrate_options *options,
                 cpu_list_free(&survey.cpus);
                 return rc;
         }
+        survey.left_out = json_array();
         describe(options, identity, survey.cpus.count, document);
         rc = cpu_pin(survey.cpus.cpus[0], diag);
         struct point_events *events = NULL;
@@ -296,6 +312,7 @@ static int measure_machine(const struct calibrate_options *options,
         if (rc == 0)
                 add_found_conditions(&survey, &interference, document);
         set_noise(&survey, document, clock_seconds() - begin);
+        json_decref(survey.left_out);
         if (survey.progress)
                 fputs("\r\033[K", stderr);
         sample_event_free(samples);

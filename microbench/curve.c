@@ -166,6 +166,11 @@ double curve_lmrl_at(const struct load_point *points, size_t count, double gbs)
         return NAN;
 }
 
+bool curve_threads_can(uint32_t threads, double gbs, double one_gbs)
+{
+        return gbs <= 1.1 * threads * one_gbs;
+}
+
 unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count)
 {
         double greatest = 0;

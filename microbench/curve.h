@@ -35,6 +35,10 @@ void curve_steady_latencies(const struct latency_point *points, size_t count,
                             const uint64_t *reports, struct plateau *plateaus,
                             size_t found);
 
+/* Whether so many THREADS can have GBS together where one has ONE_GBS: no more than each
+ * alone, but for a tenth of noise. */
+bool curve_threads_can(uint32_t threads, double gbs, double one_gbs);
+
 /* How many of the COUNT plateaus are caches: all but the last, which is memory when the
  * sizes REACH it, but for what the system does not know of (it REPORTS so many; 0: it
  * does not tell), and for what takes nearly as long as memory: of such a size only a part

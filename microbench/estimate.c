@@ -91,6 +91,12 @@ enum disturbance series_disturbance(const struct series *series)
         return worst;
 }
 
+bool series_is_worthless(const struct series *series)
+{
+        return series_count(series) < ERROR_ROUNDS_MIN &&
+               series_count(series) == series->counts[INTERRUPTED];
+}
+
 struct estimate series_estimate(const struct series *series)
 {
         double values[DISTURBANCES * SERIES_MAX];

@@ -46,6 +46,9 @@ size_t series_count(const struct series *series);
 /* That of the most disturbed timings that count; SERIES is not empty. */
 enum disturbance series_disturbance(const struct series *series);
 
+/* Whether SERIES tells nothing: fewer than three timings, and all of them interrupted. */
+bool series_is_worthless(const struct series *series);
+
 /* Of the timings that count; SERIES is not empty. */
 struct estimate series_estimate(const struct series *series);
 

@@ -52,7 +52,7 @@ static struct level level_of(const json_t *calibration, size_t index, bool share
 {
         const json_t *level = json_array_get(
             json_object_get(json_object_get(calibration, "caches"), "levels"), index);
-        if (!level) {
+        if (isnan(calibration_number(level, "latency_cycles"))) {
                 otherwise.assumed = true;
                 return otherwise;
         }
@@ -176,10 +176,14 @@ static void print_paths(FILE *out, const json_t *calibration)
 const char *host_preset_lacks(const json_t *calibration)
 {
         static const char *const needed[] = {
-            "clocks.core_ghz",     "caches.levels.0.latency_cycles",
-            "tlb.first_pages",     "tlb.walk_cycles",
-            "memory.0.latency_ns", "core.outstanding_misses",
-            "core.issue_width",    "bandwidth.threads.0.read_gbs",
+            "clocks.core_ghz",
+            "caches.levels.0.latency_cycles",
+            "tlb.first_pages",
+            "tlb.walk_cycles",
+            "memory.0.latency_ns",
+            "core.issue_width",
+            "bandwidth.threads.0.read_gbs",
+            "bandwidth.threads.0.triad_gbs",
         };
         for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
                 if (isnan(calibration_number(calibration, needed[i])))
@@ -215,8 +219,11 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "core.issue_width = %.0f\n",
                 calibration_number(calibration, "core.issue_width"));
         fprintf(out, "core.rob_entries = 256 # assumed\n");
-        fprintf(out, "core.lfb_entries = %.0f\n",
-                calibration_number(calibration, "core.outstanding_misses"));
+        double misses = calibration_number(calibration, "core.outstanding_misses");
+        if (misses >= 1)
+                fprintf(out, "core.lfb_entries = %.0f\n", misses);
+        else
+                fputs("core.lfb_entries = 12 # assumed\n", out);
         fprintf(out, "core.store_buffer_entries = 64 # assumed\n"
                      "core.load_buffer_entries = 128 # assumed\n"
                      "core.load_ports = 2 # assumed\n"

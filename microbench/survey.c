@@ -140,6 +140,22 @@ void survey_noise(struct survey *survey, double error, const char *format, ...)
         va_end(arguments);
 }
 
+void survey_leave_out(struct survey *survey, const char *format, ...)
+{
+        va_list arguments;
+        va_start(arguments, format);
+        json_array_append_new(survey->left_out, json_vsprintf(format, arguments));
+        va_end(arguments);
+}
+
+bool survey_trusts(struct survey *survey, const struct series *series, const char *name)
+{
+        if (!series_is_worthless(series))
+                return true;
+        survey_leave_out(survey, "%s (each of its few visits was interrupted)", name);
+        return false;
+}
+
 json_t *survey_number(double value)
 {
         return isnan(value) ? json_null() : json_real(value);
@@ -170,8 +186,8 @@ static const struct {
         const struct survey_part *part;
         double end;
 } parts[] = {
-    {&survey_clocks, 0.05}, {&survey_caches, 0.4}, {&survey_tlb, 0.55},
-    {&survey_memory, 0.6},  {&survey_core, 0.65},  {&survey_bandwidth, 0.8},
+    {&survey_clocks, 0.05}, {&survey_caches, 0.4}, {&survey_memory, 0.45},
+    {&survey_tlb, 0.6},     {&survey_core, 0.65},  {&survey_bandwidth, 0.8},
     {&survey_loaded, 1},
 };
 

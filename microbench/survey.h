@@ -41,6 +41,7 @@ struct survey {
         uint64_t estimates;
         uint64_t unclean; /* estimates that had too few undisturbed visits */
         uint64_t hurried; /* estimates with fewer visits than wanted */
+        json_t *left_out; /* figures that could not be trusted: names with the reason */
 };
 
 /* The least memory that can be measured with. */
@@ -114,6 +115,13 @@ struct estimate survey_shortest(struct survey *survey, const struct series *seri
  * the caches are none: their latency is that of the one or the other, as it happens. */
 void survey_noise(struct survey *survey, double error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Tells that a figure, named with the reason by FORMAT, is not in the result. */
+void survey_leave_out(struct survey *survey, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Whether SERIES tells anything; if not, leaves out its figure NAME. */
+bool survey_trusts(struct survey *survey, const struct series *series, const char *name);
 
 /* VALUE; null for NAN, which JSON has not. */
 json_t *survey_number(double value);

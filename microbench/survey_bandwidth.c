@@ -3,6 +3,7 @@
  * cache. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "curve.h"
@@ -161,35 +162,57 @@ static int bandwidth_sweep(struct survey *survey, void *state, struct diag *diag
 
 static json_t *threads_json(const struct bandwidth_point *point)
 {
-        return json_pack("{s:i, s:f, s:f, s:f, s:o}", "threads", (int)point->threads,
-                         "read_gbs", point->gbs[OF_LOADS], "write_gbs",
-                         point->gbs[OF_STORES], "triad_gbs", point->gbs[OF_TRIAD],
-                         "error", survey_number(point->error[OF_LOADS]));
+        return json_pack("{s:i, s:o, s:o, s:o, s:o}", "threads", (int)point->threads,
+                         "read_gbs", survey_number(point->gbs[OF_LOADS]), "write_gbs",
+                         survey_number(point->gbs[OF_STORES]), "triad_gbs",
+                         survey_number(point->gbs[OF_TRIAD]), "error",
+                         survey_number(point->error[OF_LOADS]));
 }
 
 static json_t *level_json(const struct bandwidth_point *point)
 {
-        return json_pack("{s:i, s:I, s:f, s:f, s:o}", "level", (int)point->level,
+        return json_pack("{s:i, s:I, s:o, s:o, s:o}", "level", (int)point->level,
                          "size_bytes", (json_int_t)point->size_bytes, "read_gbs",
-                         point->gbs[OF_LOADS], "write_gbs", point->gbs[OF_STORES],
-                         "error", survey_number(point->error[OF_LOADS]));
+                         survey_number(point->gbs[OF_LOADS]), "write_gbs",
+                         survey_number(point->gbs[OF_STORES]), "error",
+                         survey_number(point->error[OF_LOADS]));
 }
 
-static void estimate_point(struct survey *survey, struct bandwidth_point *point)
+static void name_figure(const struct bandwidth_point *point, size_t kernel, char *name,
+                        size_t size)
 {
         static const char *const names[KERNELS] = {"loads", "stores", "triad"};
+        if (point->level > 0)
+                snprintf(name, size, "the bandwidth of %s in L%u", names[kernel],
+                         point->level);
+        else
+                snprintf(name, size, "the bandwidth of %s of %u threads", names[kernel],
+                         point->threads);
+}
+
+/* ONE is the point of one thread. */
+static void estimate_point(struct survey *survey, const struct bandwidth_point *one,
+                           struct bandwidth_point *point)
+{
         for (size_t k = 0; k < point->kernels; k++) {
+                char name[64];
                 struct estimate estimate = survey_shortest(survey, &point->series[k]);
-                point->gbs[k] = 1 / estimate.value;
+                double gbs = 1 / estimate.value;
+                name_figure(point, k, name, sizeof(name));
+                point->gbs[k] = point->error[k] = NAN;
+                if (!survey_trusts(survey, &point->series[k], name))
+                        continue;
+                if (point->threads > 1 && !isnan(one->gbs[k]) &&
+                    !curve_threads_can(point->threads, gbs, one->gbs[k])) {
+                        survey_leave_out(survey,
+                                         "%s (%.1f GB/s, more than %u times the %.1f of "
+                                         "one)",
+                                         name, gbs, point->threads, one->gbs[k]);
+                        continue;
+                }
+                point->gbs[k] = gbs;
                 point->error[k] = estimate_error(&estimate);
-                if (point->level > 0)
-                        survey_noise(survey, point->error[k],
-                                     "the bandwidth of %s in L%u", names[k],
-                                     point->level);
-                else
-                        survey_noise(survey, point->error[k],
-                                     "the bandwidth of %s of %u threads", names[k],
-                                     point->threads);
+                survey_noise(survey, point->error[k], "%s", name);
         }
 }
 
@@ -199,16 +222,18 @@ static void add_peaks(const struct bandwidths *bandwidths, size_t numbers, json_
         static const char *const keys[KERNELS] = {"peak_read_gbs", "peak_write_gbs",
                                                   "peak_triad_gbs"};
         struct threads_gbs *reads = calloc(numbers, sizeof(*reads));
-        double peaks[KERNELS] = {0};
+        double peaks[KERNELS] = {NAN, NAN, NAN};
+        bool complete = true;
         for (size_t i = 0; reads && i < numbers; i++) {
                 const struct bandwidth_point *point = &bandwidths->points[i];
                 reads[i] = (struct threads_gbs){point->threads, point->gbs[OF_LOADS]};
+                complete &= !isnan(reads[i].gbs);
                 for (size_t k = 0; k < KERNELS; k++)
                         peaks[k] = fmax(peaks[k], point->gbs[k]);
         }
         for (size_t k = 0; reads && k < KERNELS; k++)
-                json_object_set_new(json, keys[k], json_real(peaks[k]));
-        if (reads)
+                json_object_set_new(json, keys[k], survey_number(peaks[k]));
+        if (reads && complete)
                 json_object_set_new(
                     json, "saturating_threads",
                     json_integer(curve_saturating_threads(reads, numbers)));
@@ -221,7 +246,7 @@ static json_t *bandwidth_result(struct survey *survey, void *state)
         json_t *threads = json_array(), *levels = json_array();
         for (size_t i = 0; i < bandwidths->count; i++) {
                 struct bandwidth_point *point = &bandwidths->points[i];
-                estimate_point(survey, point);
+                estimate_point(survey, &bandwidths->points[0], point);
                 if (point->level > 0)
                         json_array_append_new(levels, level_json(point));
                 else

@@ -147,6 +147,32 @@ static int caches_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
+/* Whether a size that has the latency of LEVEL tells anything. */
+static bool is_told(const struct caches *caches, const struct plateau *level)
+{
+        for (size_t i = 0; i < caches->count; i++) {
+                double ns = caches->points[i].ns;
+                if (ns <= level->ns * NEAR && ns >= level->ns / NEAR &&
+                    !series_is_worthless(&caches->series[i]))
+                        return true;
+        }
+        return false;
+}
+
+/* PLATEAU is NULL where there is none to tell of. */
+static json_t *level_json(const struct survey *survey, unsigned level,
+                          const struct plateau *plateau)
+{
+        double ns = plateau ? plateau->ns : NAN;
+        return json_pack(
+            "{s:i, s:o, s:I, s:i, s:o, s:o, s:o}", "level", (int)level, "size_bytes",
+            plateau ? json_integer((json_int_t)plateau->capacity_bytes) : json_null(),
+            "reported_bytes", (json_int_t)reported_cache_bytes(level), "reported_ways",
+            (int)reported_cache_ways(level), "latency_ns", survey_number(ns),
+            "latency_cycles", survey_number(ns * survey->core_ghz), "error",
+            survey_number(plateau ? plateau->error : NAN));
+}
+
 static json_t *levels_json(struct survey *survey, const struct caches *caches)
 {
         struct plateau plateaus[PLATEAUS_MAX];
@@ -154,16 +180,25 @@ static json_t *levels_json(struct survey *survey, const struct caches *caches)
         json_t *levels = json_array();
         for (size_t i = 0; i < found; i++) {
                 unsigned level = (unsigned)i + 1;
-                survey_noise(survey, plateaus[i].error, "the latency of L%u", level);
+                bool told = is_told(caches, &plateaus[i]);
+                if (told)
+                        survey_noise(survey, plateaus[i].error, "the latency of L%u",
+                                     level);
+                else
+                        survey_leave_out(survey,
+                                         "L%u (each of its few visits was interrupted)",
+                                         level);
                 json_array_append_new(
-                    levels,
-                    json_pack("{s:i, s:I, s:I, s:i, s:f, s:f, s:o}", "level", level,
-                              "size_bytes", (json_int_t)plateaus[i].capacity_bytes,
-                              "reported_bytes", (json_int_t)reported_cache_bytes(level),
-                              "reported_ways", (int)reported_cache_ways(level),
-                              "latency_ns", plateaus[i].ns, "latency_cycles",
-                              plateaus[i].ns * survey->core_ghz, "error",
-                              survey_number(plateaus[i].error)));
+                    levels, level_json(survey, level, told ? &plateaus[i] : NULL));
+        }
+        /* Without memory to compare with, the last one cannot be told. */
+        for (unsigned level = (unsigned)found + 1;
+             survey->reaches_memory && reported_cache_bytes(level) > 0; level++) {
+                survey_leave_out(survey,
+                                 "L%u (the system reports it, and no sizes have a "
+                                 "latency of its own: others may use it)",
+                                 level);
+                json_array_append_new(levels, level_json(survey, level, NULL));
         }
         return levels;
 }
@@ -263,14 +298,19 @@ static json_t *memory_result(struct survey *survey, void *state)
         survey->idle_ns = NAN;
         for (int node = 0; node < memory->nodes; node++) {
                 struct estimate estimate = survey_shortest(survey, &memory->series[node]);
-                survey->idle_ns = fmin(survey->idle_ns, estimate.value);
-                survey_noise(survey, estimate_error(&estimate),
-                             "the latency of memory on node %d", node);
+                double ns = NAN;
+                char name[48];
+                snprintf(name, sizeof(name), "the latency of memory on node %d", node);
+                if (survey_trusts(survey, &memory->series[node], name)) {
+                        ns = estimate.value;
+                        survey_noise(survey, estimate_error(&estimate), "%s", name);
+                }
+                survey->idle_ns = fmin(survey->idle_ns, ns);
                 json_array_append_new(
                     list,
-                    json_pack("{s:i, s:f, s:f, s:o, s:f, s:b}", "node", node,
-                              "latency_ns", estimate.value, "latency_cycles",
-                              estimate.value * survey->core_ghz, "error",
+                    json_pack("{s:i, s:o, s:o, s:o, s:f, s:b}", "node", node,
+                              "latency_ns", survey_number(ns), "latency_cycles",
+                              survey_number(ns * survey->core_ghz), "error",
                               survey_number(estimate_error(&estimate)), "size_bytes",
                               (double)survey->data_bytes, "huge_pages",
                               memory->huge_bytes[node] >

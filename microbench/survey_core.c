@@ -169,6 +169,9 @@ static json_t *core_result(struct survey *survey, void *state)
         if (!survey->reaches_memory)
                 return json;
         double gather_ns = survey_estimate(survey, &core->gather_ns).value;
+        if (isnan(survey->idle_ns) ||
+            !survey_trusts(survey, &core->gather_ns, "the misses outstanding at once"))
+                return json;
         json_object_set_new(
             json, "outstanding_misses",
             json_real(fmin(32, fmax(1, round(survey->idle_ns / gather_ns)))));

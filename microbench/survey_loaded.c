@@ -226,7 +226,8 @@ static json_t *point_json(const struct survey *survey, const struct loaded_point
         return json;
 }
 
-/* Of the points that were measured. */
+/* Of the points that were measured: all go to CURVE, those that tell anything of the
+ * latency to POINTS. */
 static size_t read_points(struct survey *survey, const struct loaded *loaded,
                           struct load_point *points, json_t *curve)
 {
@@ -240,7 +241,7 @@ static size_t read_points(struct survey *survey, const struct loaded *loaded,
                 }
                 latencies(source, &series);
                 struct estimate estimate = survey_estimate(survey, &series);
-                struct load_point *point = &points[measured++];
+                struct load_point *point = &points[measured];
                 survey_noise(survey, estimate_error(&estimate),
                              "the latency beside a load with delay %u",
                              source->delay_nops);
@@ -251,6 +252,7 @@ static size_t read_points(struct survey *survey, const struct loaded *loaded,
                 };
                 json_array_append_new(
                     curve, point_json(survey, source, point, estimate_error(&estimate)));
+                measured += !series_is_worthless(&series);
         }
         return measured;
 }
@@ -262,15 +264,16 @@ static json_t *loaded_result(struct survey *survey, void *state)
         json_t *curve = json_array();
         size_t count = read_points(survey, loaded, points, curve);
         json_t *json = json_pack("{s:o}", "curve", curve);
+        add_measured(json, "idle_lmrl_cycles", median_of(&loaded->idle, chase_lmrl));
+        add_measured(json, "idle_sampling_latency_cycles",
+                     sampling_cycles(&loaded->idle));
         if (isnan(survey->idle_ns))
                 return json;
         double knee = curve_knee_gbs(points, count, survey->idle_ns, KNEE_FACTOR);
         json_object_set_new(json, "idle_ns", json_real(survey->idle_ns));
-        json_object_set_new(json, "knee_gbs",
-                            isnan(knee) ? json_null() : json_real(knee));
-        add_measured(json, "idle_lmrl_cycles", median_of(&loaded->idle, chase_lmrl));
-        add_measured(json, "idle_sampling_latency_cycles",
-                     sampling_cycles(&loaded->idle));
+        /* Without all points it is not known that there is none. */
+        if (!isnan(knee) || count == loaded->count)
+                json_object_set_new(json, "knee_gbs", survey_number(knee));
         if (!isnan(knee))
                 add_measured(json, "lmrl_threshold_cycles",
                              curve_lmrl_at(points, count, knee));

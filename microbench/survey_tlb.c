@@ -193,6 +193,21 @@ static void add_levels(const struct survey *survey, const struct tlb *tlb,
                             json_real(fmin(WALKERS_MAX, fmax(1, walkers))));
 }
 
+/* A walk through tables that fit in L2 takes no longer than a load of memory. */
+static bool trusts_walk(struct survey *survey, const struct tlb *tlb, double walk_ns)
+{
+        static const char name[] = "the TLB";
+        if (!survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 2], name) ||
+            !survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 1], name))
+                return false;
+        if (!(walk_ns > survey->idle_ns))
+                return true;
+        survey_leave_out(survey,
+                         "%s (a walk would take %.0f ns, longer than a load of memory)",
+                         name, walk_ns);
+        return false;
+}
+
 static json_t *tlb_result(struct survey *survey, void *state)
 {
         struct tlb *tlb = state;
@@ -208,7 +223,8 @@ static json_t *tlb_result(struct survey *survey, void *state)
                                                        "added_ns", points[i].ns));
         }
         json_t *json = json_pack("{s:o}", "curve", curve);
-        if (json && tlb->count == TLB_POINTS)
+        if (json && tlb->count == TLB_POINTS &&
+            trusts_walk(survey, tlb, points[TLB_POINTS - 1].ns))
                 add_levels(survey, tlb, points, json);
         return json;
 }

@@ -101,6 +101,24 @@ int calibrated_machine(struct sink *sink, struct diag *diag)
         return rc;
 }
 
+/* The simulated host is only as good as the calibration. */
+static void warn_if_poor(const json_t *document, const char *origin)
+{
+        const json_t *noise = json_object_get(document, "noise");
+        const char *figure = json_string_value(json_object_get(noise, "worst_figure"));
+        double error = calibration_number(noise, "worst_error");
+        char known[32] = "unknown";
+        if (!calibration_is_poor(document))
+                return;
+        if (!isnan(error))
+                snprintf(known, sizeof(known), "%.0f %%", 100 * error);
+        diag_printf("record",
+                    "--sim-cpu host: the %s is poor (worst error %s, of %s): its times "
+                    "may be far from this machine's; run 'memlag calibrate' again when "
+                    "it is quiet",
+                    origin, known, figure ? figure : "?");
+}
+
 int calibrated_host(struct sink *sink, struct diag *diag)
 {
         json_t *document;
@@ -109,6 +127,7 @@ int calibrated_host(struct sink *sink, struct diag *diag)
                 return rc == -EBADMSG ? rc : 0;
         char origin[ORIGIN_BYTES];
         write_origin(document, origin);
+        warn_if_poor(document, origin);
         rc = deliver_saturating_cores(sink, document, origin, diag);
         json_decref(document);
         return rc;

@@ -11,7 +11,7 @@
 int calibrated_machine(struct sink *sink, struct diag *diag);
 
 /* The same for the simulated host, whose own preset has all but what only several threads
- * tell. */
+ * tell; says on stderr when the calibration is a poor one. */
 int calibrated_host(struct sink *sink, struct diag *diag);
 
 #endif

@@ -11,12 +11,20 @@
 
 /* ---- the machine ---- */
 
-static bool is_from_command_line(const struct sim_preset *preset, const char *key)
+enum { ORIGIN_BYTES = sizeof(((struct sim_preset *)0)->name) + 32 };
+
+/* Where the value of parameter KEY ("": none) comes from. */
+static void write_origin(const struct sim_preset *preset, const char *key, char *origin)
 {
-        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
-                if (strcmp(sim_parameters[i].key, key) == 0)
-                        return preset->from_command_line[i];
-        return false;
+        size_t i = 0;
+        while (i < SIM_PARAMETER_COUNT && strcmp(sim_parameters[i].key, key) != 0)
+                i++;
+        bool known = i < SIM_PARAMETER_COUNT;
+        if (known && preset->from_command_line[i])
+                strcpy(origin, "command line");
+        else
+                snprintf(origin, ORIGIN_BYTES, "preset %s%s", preset->name,
+                         known && preset->assumed[i] ? ", assumed" : "");
 }
 
 int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
@@ -44,13 +52,12 @@ int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
             {"dram_bandwidth_gbs", p->dram_bandwidth_gbs, "GB/s", "dram.bandwidth_gbs"},
             {"line_bytes", 64, "bytes", ""},
         };
-        char of_preset[sizeof(preset->name) + sizeof("preset ")];
-        snprintf(of_preset, sizeof(of_preset), "preset %s", preset->name);
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < sizeof(facts) / sizeof(facts[0]); i++) {
-                bool changed = is_from_command_line(preset, facts[i].key);
+                char origin[ORIGIN_BYTES];
+                write_origin(preset, facts[i].key, origin);
                 rc = sink_machine(sink, facts[i].name, facts[i].value, facts[i].unit,
-                                  changed ? "command line" : of_preset, diag);
+                                  origin, diag);
         }
         return rc;
 }

@@ -176,12 +176,24 @@ static int set_value(struct sim_preset *preset, size_t index, struct span text,
 
 /* ---- a preset's text ---- */
 
+static bool is_assumption(struct span comment)
+{
+        static const char word[] = "assumed";
+        comment = trim(comment);
+        return comment.length >= strlen(word) &&
+               memcmp(comment.start, word, strlen(word)) == 0;
+}
+
 static int parse_line(struct span line, const char *where, struct sim_preset *preset,
                       bool *given, struct diag *diag)
 {
         const char *comment = memchr(line.start, '#', line.length);
-        if (comment)
+        bool assumed = false;
+        if (comment) {
+                assumed = is_assumption((struct span){
+                    comment + 1, line.length - (size_t)(comment + 1 - line.start)});
                 line.length = (size_t)(comment - line.start);
+        }
         line = trim(line);
         if (line.length == 0)
                 return 0;
@@ -201,6 +213,7 @@ static int parse_line(struct span line, const char *where, struct sim_preset *pr
                                 "%s: %s is given twice; remove one of them", where,
                                 sim_parameters[index].key);
         given[index] = true;
+        preset->assumed[index] = assumed;
         return set_value(preset, (size_t)index, value, where, diag);
 }
 

@@ -31,6 +31,7 @@ extern const struct sim_parameter sim_parameters[SIM_PARAMETER_COUNT];
 struct sim_preset {
         char name[64]; /* "skylake-sp", or the file's name without ".conf" */
         struct simpmu_params params;
+        bool assumed[SIM_PARAMETER_COUNT]; /* the preset says so: '# assumed' */
         bool from_command_line[SIM_PARAMETER_COUNT];
 };
 

@@ -276,3 +276,8 @@ double calibration_number(const json_t *document, const char *path)
         const json_t *node = node_of(document, path);
         return json_is_number(node) ? json_number_value(node) : NAN;
 }
+
+bool calibration_is_poor(const json_t *document)
+{
+        return !(calibration_number(document, "noise.worst_error") <= 0.25);
+}

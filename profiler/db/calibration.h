@@ -6,6 +6,7 @@
 #define MEMLAG_CALIBRATION_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "diag.h"
@@ -44,5 +45,9 @@ int calibration_load(json_t **document, struct diag *diag);
 
 /* The number at the dot-separated PATH, such as "dram.0.latency_ns"; NAN: none. */
 double calibration_number(const json_t *document, const char *path);
+
+/* Whether what is made of the calibration may be far from the truth: its worst error is
+ * unknown, or more than a quarter. */
+bool calibration_is_poor(const json_t *document);
 
 #endif

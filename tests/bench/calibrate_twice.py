@@ -40,7 +40,7 @@ def figures(document):
     knee = document["loaded"].get("knee_gbs")
     if knee:
         found["knee GB/s"] = (knee, BANDWIDTH_LIMIT)
-    return found
+    return {name: figure for name, figure in found.items() if figure[0] is not None}
 
 
 def main():

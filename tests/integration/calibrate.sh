@@ -39,14 +39,26 @@ levels = document["caches"]["levels"]
 assert len(levels) >= 2, levels
 latencies = [level["latency_ns"] for level in levels]
 latencies.append(document["memory"][0]["latency_ns"])
+left_out = [c["meaning"] for c in document["conditions"] if c["condition"] == "left-out"]
+assert left_out or None not in latencies, latencies
+latencies = [ns for ns in latencies if ns is not None]
 assert latencies == sorted(latencies), latencies
 # A first-level cache is as large as the system says, and takes 3 to 6 cycles on every
 # x86-64 of the last fifteen years.
 first = levels[0]
-if first["reported_bytes"]:
+if first["reported_bytes"] and first["size_bytes"]:
     assert 0.5 <= first["size_bytes"] / first["reported_bytes"] <= 1.5, first
-assert 2.5 < first["latency_cycles"] < 7, first
-assert latencies[-1] > 10 * latencies[0]
+if first["latency_ns"] is not None:
+    assert 2.5 < first["latency_cycles"] < 7, first
+    assert latencies[-1] > 10 * latencies[0] or left_out
+# One visit or two do not tell an error; they do not make it small.
+errors = [point["error"] for point in curve] + [document["noise"]["worst_error"]]
+assert all(error is None or error > 0 for error in errors), errors
+# Two threads have no more than twice what one has.
+one, *more = document["bandwidth"]["threads"]
+for point in more:
+    for key in ("read_gbs", "write_gbs", "triad_gbs"):
+        assert None in (point[key], one[key]) or point[key] <= 1.1 * point["threads"] * one[key], (one, point)
 assert len(xml.dom.minidom.parse(sys.argv[2]).getElementsByTagName("circle")) > 40
 EOF
 
@@ -89,7 +101,13 @@ if loads >= 2:
     assert "LMRL" in open(sys.argv[3]).read() and "LMRL" not in open(sys.argv[2]).read()
 EOF
 
-# The simulated host has the measured latency of memory.
+# The simulated host has the measured latency of memory. There is none of a machine so
+# busy that a figure it needs was left out.
+if grep -q "^note: no-host: " quick.txt; then
+        echo "SKIPPED: the simulated host was NOT tested: this machine is too busy" >&2
+        "$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "a host that lacks a figure"
+        grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
+else
 "$MEMLAG" record --source sim --sim-cpu host -o host.db -- "$MEMLAG" bench chase --size 64M --passes 1 \
         2>err || fail "$(cat err)"
 python3 - calibration.json host.db <<'EOF'
@@ -106,10 +124,40 @@ database = sqlite3.connect(sys.argv[2])
 ).fetchone()
 assert latency and 0.9 < latency / expected < 1.1, (latency, expected)
 # What the preset does not have, because only several threads tell it.
-saturating = document["bandwidth"]["saturating_threads"]
+saturating = document["bandwidth"].get("saturating_threads", 0)
 stored = database.execute("SELECT value FROM machine WHERE key = 'saturating_cores'").fetchall()
 assert stored == ([(saturating,)] if saturating > 0 else []), (stored, saturating)
 EOF
+
+# A poor calibration is said to be one, in a line; what is assumed is not said measured.
+for error in None 0.3 0.02; do
+        rm -rf poor
+        cp -r "$XDG_DATA_HOME" poor
+        sed -i '/^l3/s/ *#.*//; s/^l3.latency_cycles.*/& # assumed/' poor/memlag/*.conf
+        /usr/bin/python3 - poor/memlag/*.json $error <<'EOF'
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+document["made"] = "2026-01-02T03:04:05Z"
+document["noise"].update(worst_error=eval(sys.argv[2]), worst_figure="the latency of L2")
+json.dump(document, open(sys.argv[1], "w"))
+EOF
+        XDG_DATA_HOME=$PWD/poor "$MEMLAG" record --source sim --sim-cpu host --force -o poor.db -- true 2>err
+        case $error in
+        None) said="of 2026-01-02T03:04:05Z is poor (worst error unknown, of the latency of L2): .*'memlag calibrate' again" ;;
+        0.3) said="of 2026-01-02T03:04:05Z is poor (worst error 30 %, of the latency of L2): .*'memlag calibrate' again" ;;
+        *) said= ;;
+        esac
+        if [ -n "$said" ]; then
+                grep -q "$said" err || fail "a poor calibration: $(cat err)"
+        elif grep -q "is poor" err; then
+                fail "a good calibration is said poor: $(cat err)"
+        fi
+done
+origins=$(sqlite3 poor.db "SELECT origin FROM machine WHERE key IN ('l3_bytes', 'l3_latency_cycles') ORDER BY key")
+[ "$origins" = "preset host
+preset host, assumed" ] || fail "origins: $origins"
 
 # One that an earlier memlag made, which knew fewer parameters.
 mkdir -p old/memlag
@@ -119,6 +167,7 @@ done
 XDG_DATA_HOME=$PWD/old "$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "an old host was taken"
 [ "$(wc -l <err)" -eq 1 ] || fail "an old host: $(cat err)"
 grep -q "make it anew with 'memlag calibrate'.*core.rob_entries is missing" err || fail "no remedy: $(cat err)"
+fi
 
 # ---- bad conditions ---------------------------------------------------------------------
 # noted NAME FILE: the condition is among FILE's notes.

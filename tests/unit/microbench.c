@@ -105,6 +105,41 @@ static void disturbed_rounds_count_only_without_others(void **state)
         assert_true(estimate.value == 10 && estimate.rounds == 10);
 }
 
+/* Their times are those of the programs that had the CPU meanwhile. */
+static void few_interrupted_visits_are_worthless(void **state)
+{
+        (void)state;
+        struct series series = {0};
+        series_add(&series, 661, INTERRUPTED);
+        series_add(&series, 662, INTERRUPTED);
+        assert_true(series_is_worthless(&series));
+        series_add(&series, 40, SHARED);
+        assert_false(series_is_worthless(&series));
+        struct series three = {0};
+        for (size_t i = 0; i < 3; i++)
+                series_add(&three, 661, INTERRUPTED);
+        assert_false(series_is_worthless(&three));
+}
+
+static void a_figure_of_worthless_visits_is_left_out(void **state)
+{
+        (void)state;
+        struct survey survey = {.left_out = json_array()};
+        struct series series = {0};
+        series_add(&series, 661, INTERRUPTED);
+        assert_false(survey_trusts(&survey, &series, "the TLB"));
+        assert_string_equal(json_string_value(json_array_get(survey.left_out, 0)),
+                            "the TLB (each of its few visits was interrupted)");
+        json_decref(survey.left_out);
+}
+
+static void threads_have_no_more_than_each_alone(void **state)
+{
+        (void)state;
+        assert_true(curve_threads_can(2, 62.1, 32.7));
+        assert_false(curve_threads_can(2, 63, 17.5));
+}
+
 static void interrupted_rounds_are_better_than_none(void **state)
 {
         (void)state;
@@ -556,6 +591,9 @@ int main(void)
             cmocka_unit_test(one_round_is_its_own_estimate),
             cmocka_unit_test(few_visits_have_no_known_error),
             cmocka_unit_test(an_unknown_error_is_the_worst),
+            cmocka_unit_test(few_interrupted_visits_are_worthless),
+            cmocka_unit_test(a_figure_of_worthless_visits_is_left_out),
+            cmocka_unit_test(threads_have_no_more_than_each_alone),
             cmocka_unit_test(disturbed_rounds_count_only_without_others),
             cmocka_unit_test(interrupted_rounds_are_better_than_none),
             cmocka_unit_test(three_caches_are_found),
