@@ -312,6 +312,24 @@ static void a_fight_ends(void **state)
         assert_true(passes_filter(rig, ACCESS_STORE, MIB));
 }
 
+/* The write that finds out about the fight takes the line out of the filter that the
+ * loads before have put it in: those that come next have to be noted. */
+static void a_write_that_begins_a_fight_hides_the_line_from_the_filter(void **state)
+{
+        struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+
+        (void)state;
+        on_core(rig, 0, ACCESS_LOAD, 2 * MIB); /* the first cycle is none of a fight */
+        on_core(rig, 1, ACCESS_STORE, MIB);
+        on_core(rig, 0, ACCESS_LOAD, MIB);
+        on_core(rig, 0, ACCESS_LOAD, MIB);
+        assert_true(passes_filter(rig, ACCESS_LOAD, MIB));
+        on_core(rig, 0, ACCESS_STORE, MIB);
+        assert_false(passes_filter(rig, ACCESS_LOAD, MIB));
+        assert_false(passes_filter(rig, ACCESS_STORE, MIB));
+}
+
 static void a_line_that_is_handed_over_once_is_no_fight(void **state)
 {
         struct simpmu_params params = params_without_walks();
@@ -379,6 +397,8 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(only_writes_take_lines, free_blocks),
             cmocka_unit_test_teardown(a_fight_ends, free_blocks),
+            cmocka_unit_test_teardown(
+                a_write_that_begins_a_fight_hides_the_line_from_the_filter, free_blocks),
             cmocka_unit_test_teardown(a_line_that_is_handed_over_once_is_no_fight,
                                       free_blocks),
             cmocka_unit_test_teardown(many_cores_share_the_transfers_of_a_line,

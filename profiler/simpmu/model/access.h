@@ -312,9 +312,9 @@ hit_contested_line(struct machine *machine, struct sim_hot *hot,
 }
 
 /* The thread's core writes a line that it has clean. */
-static inline void take_ownership(struct machine *machine, struct sim_thread *thread,
-                                  const struct access *access, uint64_t line,
-                                  struct cache_set *set, uint32_t bit,
+static inline void take_ownership(struct machine *machine, struct sim_hot *hot,
+                                  struct sim_thread *thread, const struct access *access,
+                                  uint64_t line, struct cache_set *set, uint32_t bit,
                                   struct found *found)
 {
         bool contested = false;
@@ -323,7 +323,10 @@ static inline void take_ownership(struct machine *machine, struct sim_thread *th
 
         if (__builtin_expect(wait == 0, 1))
                 return;
-        set->contested |= contested ? bit : 0;
+        if (contested) {
+                set->contested |= bit;
+                filter_drop(hot, line);
+        }
         hold_store(thread, access, access->start + wait);
         if (access->kind == ACCESS_UPDATE) {
                 found->level = SIMPMU_LEVEL_L3;
@@ -343,7 +346,8 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                            (place->set->mark & bit) != 0;
 
         if (access->kind != ACCESS_LOAD && (place->set->dirty & bit) == 0)
-                take_ownership(machine, thread, access, line, place->set, bit, found);
+                take_ownership(machine, hot, thread, access, line, place->set, bit,
+                               found);
         if (__builtin_expect((place->set->contested & bit) != 0, 0)) {
                 const struct found contested =
                     hit_contested_line(machine, hot, thread, copy_of_access(access), line,
