@@ -111,22 +111,22 @@ static void say_limit(FILE *text, const struct report_summary *summary)
  * are the loads that reach the threshold of sampling: what nobody saw is not in it. */
 static void say_cost(FILE *text, const struct report_summary *summary)
 {
+        bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
         if (isnan(summary->latency_per_cycle))
                 return;
         if (summary->latency_per_cycle < 1)
-                fprintf(
-                    text,
-                    " Waiting for slow loads took at most %.1f%% of the run's cycles.",
-                    100 * summary->latency_per_cycle);
-        else
                 fprintf(text,
-                        " On the average %.1f slow loads were under way at a time%s.",
-                        summary->latency_per_cycle,
-                        summary->latency_per_cycle < OVERLAP_MIN
-                            ? ""
-                            : ": loads that overlap count each, so that shares of "
-                              "latency are not shares of time; for those record with "
-                              "--freq");
+                        " Waiting for slow loads took at most %.1f%% of the run's cycles",
+                        100 * summary->latency_per_cycle);
+        else
+                fprintf(text, " On the average %.1f slow loads were under way at a time",
+                        summary->latency_per_cycle);
+        if (summary->latency_per_cycle >= OVERLAP_MIN)
+                fprintf(text,
+                        ": loads that overlap count each, so that shares of latency are "
+                        "not shares of time; for those record with %s",
+                        simulated ? "--freq" : "--source clock");
+        fputc('.', text);
 }
 
 /* "Of the latency of all samples, 62% is on lines with dram-contention, 30% …". */

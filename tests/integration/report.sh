@@ -44,6 +44,9 @@ sqlite3 lines.db "UPDATE ledger SET kind = 'samples with no line' WHERE kind = '
 # Latency is not time: said where loads overlap, with what to do about it.
 overlap='at a time: loads that overlap count each, so that shares of latency are not shares of time; for those record with --freq.'
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that overlap are not told"
+sqlite3 lines.db "UPDATE run SET value = 'pebs' WHERE key = 'source'"
+"$MEMLAG" report lines.db | tr '\n' ' ' | grep -q 'for those record with --source clock\.' ||
+        fail "the timer is not named on hardware"
 sqlite3 lines.db "UPDATE run SET value = 100 WHERE key = 'period_loads'"
 ! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that do not overlap are said to"
 # Half of the latency on lines with few samples: record more of them.
