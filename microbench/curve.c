@@ -171,6 +171,11 @@ bool curve_threads_can(uint32_t threads, double gbs, double one_gbs)
         return gbs <= 1.1 * threads * one_gbs;
 }
 
+bool curve_walk_can(double walk_ns, double memory_ns)
+{
+        return isnan(memory_ns) || walk_ns < memory_ns / 2;
+}
+
 unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count)
 {
         double greatest = 0;

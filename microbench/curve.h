@@ -39,6 +39,10 @@ void curve_steady_latencies(const struct latency_point *points, size_t count,
  * alone, but for a tenth of noise. */
 bool curve_threads_can(uint32_t threads, double gbs, double one_gbs);
 
+/* Whether a page walk can take WALK_NS: its tables, of 64 KiB, fit in L2, so it does not
+ * take half as long as a load of memory (NAN: not known). */
+bool curve_walk_can(double walk_ns, double memory_ns);
+
 /* How many of the COUNT plateaus are caches: all but the last, which is memory when the
  * sizes REACH it, but for what the system does not know of (it REPORTS so many; 0: it
  * does not tell), and for what takes nearly as long as memory: of such a size only a part

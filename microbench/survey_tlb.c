@@ -193,18 +193,18 @@ static void add_levels(const struct survey *survey, const struct tlb *tlb,
                             json_real(fmin(WALKERS_MAX, fmax(1, walkers))));
 }
 
-/* A walk through tables that fit in L2 takes no longer than a load of memory. */
 static bool trusts_walk(struct survey *survey, const struct tlb *tlb, double walk_ns)
 {
         static const char name[] = "the TLB";
         if (!survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 2], name) ||
             !survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 1], name))
                 return false;
-        if (!(walk_ns > survey->idle_ns))
+        if (curve_walk_can(walk_ns, survey->idle_ns))
                 return true;
         survey_leave_out(survey,
-                         "%s (a walk would take %.0f ns, longer than a load of memory)",
-                         name, walk_ns);
+                         "%s (a walk would take %.0f ns, over half of a load of memory, "
+                         "which takes %.0f)",
+                         name, walk_ns, survey->idle_ns);
         return false;
 }
 

@@ -140,6 +140,14 @@ static void threads_have_no_more_than_each_alone(void **state)
         assert_false(curve_threads_can(2, 63, 17.5));
 }
 
+static void a_walk_in_l2_is_shorter_than_memory(void **state)
+{
+        (void)state;
+        assert_true(curve_walk_can(22.4, 130));
+        assert_false(curve_walk_can(178.9, 200));
+        assert_true(curve_walk_can(22.4, NAN)); /* nothing to compare with */
+}
+
 static void interrupted_rounds_are_better_than_none(void **state)
 {
         (void)state;
@@ -594,6 +602,7 @@ int main(void)
             cmocka_unit_test(few_interrupted_visits_are_worthless),
             cmocka_unit_test(a_figure_of_worthless_visits_is_left_out),
             cmocka_unit_test(threads_have_no_more_than_each_alone),
+            cmocka_unit_test(a_walk_in_l2_is_shorter_than_memory),
             cmocka_unit_test(disturbed_rounds_count_only_without_others),
             cmocka_unit_test(interrupted_rounds_are_better_than_none),
             cmocka_unit_test(three_caches_are_found),
