@@ -171,7 +171,7 @@ static const struct report_kind kinds[] = {
         .legend =
             "LMRL: mean cycles of a load that missed L1 or hit a fill buffer; L1 "
             "miss: the same per L1 miss; FB full: cycles in which a load waited for "
-            "a fill buffer; cores: that worked on memory",
+            "a fill buffer; cores: that loads kept waiting for lines (stores do not)",
     },
     {
         .name = "phase",
