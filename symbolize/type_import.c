@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a type holds was put before it and has a smaller number: no way leads back. */
+/* What a type holds was put before it and has a smaller number: no way leads back. How
+ * deep types are in types is up to who made the file: nothing here calls itself. */
 #include "type_import.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "array.h"
 
 int type_import_begin(struct type_import *import, struct types *to,
                       struct string_pool *to_names, const struct types *from,
@@ -29,6 +32,7 @@ void type_import_end(struct type_import *import)
 {
         free(import->types);
         free(import->names);
+        free(import->waiting);
         *import = (struct type_import){0};
 }
 
@@ -38,44 +42,72 @@ uint32_t type_import_name(struct type_import *import, uint32_t name)
                                 name);
 }
 
-/* Those of the type at FROM. */
-static int import_members(struct type_import *import, const struct type *from,
-                          struct member *members)
+static uint32_t imported(const struct type_import *import, uint32_t type)
+{
+        return type == TYPE_NONE ? TYPE_NONE : import->types[type];
+}
+
+static int wait_for(struct type_import *import, uint32_t type)
+{
+        if (type == TYPE_NONE || import->types[type] != TYPE_NONE)
+                return 0;
+        if (array_reserve(&import->waiting, &import->waiting_capacity,
+                          import->waiting_count, sizeof(*import->waiting)) < 0)
+                return -ENOMEM;
+        import->waiting[import->waiting_count++] = type;
+        return 0;
+}
+
+/* What TYPE holds and is not there yet comes first, members in their order. */
+static int wait_for_parts(struct type_import *import, const struct type *type)
 {
         int error = 0;
 
-        for (uint32_t i = 0; i < from->member_count && !error; i++) {
-                members[i] = import->from->members[from->first_member + i];
-                members[i].name = type_import_name(import, members[i].name);
-                error = type_import(import, &members[i].type);
-        }
+        for (uint32_t i = type->member_count; i-- > 0 && !error;)
+                error =
+                    wait_for(import, import->from->members[type->first_member + i].type);
+        if (!error && type->kind == TYPE_ARRAY)
+                error = wait_for(import, type->element);
         return error;
 }
 
+/* Puts FROM, whose parts are there. */
 static int put(struct type_import *import, const struct type *from, uint32_t *id)
 {
         struct type type = *from;
         struct member *members = calloc(from->member_count + 1, sizeof(*members));
-        int error = members ? import_members(import, from, members) : -ENOMEM;
 
+        if (!members)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < from->member_count; i++) {
+                members[i] = import->from->members[from->first_member + i];
+                members[i].name = type_import_name(import, members[i].name);
+                members[i].type = imported(import, members[i].type);
+        }
         type.name = type_import_name(import, type.name);
-        if (!error && type.kind == TYPE_ARRAY)
-                error = type_import(import, &type.element);
-        if (!error)
-                error = types_put(import->to, &type, members, id);
+        if (type.kind == TYPE_ARRAY)
+                type.element = imported(import, type.element);
+        int error = types_put(import->to, &type, members, id);
+
         free(members);
         return error;
 }
 
 int type_import(struct type_import *import, uint32_t *type)
 {
-        uint32_t from = *type;
-        int error = 0;
+        int error = wait_for(import, *type);
 
-        if (from == TYPE_NONE)
-                return 0;
-        if (import->types[from] == TYPE_NONE)
-                error = put(import, &import->from->items[from], &import->types[from]);
-        *type = import->types[from];
+        while (import->waiting_count > 0 && !error) {
+                size_t count = import->waiting_count;
+                uint32_t at = import->waiting[count - 1];
+
+                error = wait_for_parts(import, &import->from->items[at]);
+                if (error || import->waiting_count > count)
+                        continue;
+                import->waiting_count--;
+                if (import->types[at] == TYPE_NONE)
+                        error = put(import, &import->from->items[at], &import->types[at]);
+        }
+        *type = imported(import, *type);
         return error;
 }

@@ -12,6 +12,10 @@ struct type_import {
         const struct string_pool *from_names;
         uint32_t *types; /* of FROM in TO, once they are there; TYPE_NONE: not yet */
         uint32_t *names; /* the same; 0: not yet */
+        /* Those in work, each before what it holds. */
+        uint32_t *waiting;
+        size_t waiting_count;
+        size_t waiting_capacity;
 };
 
 /* TO and FROM stay open. 0 or -ENOMEM; ended in any case. */

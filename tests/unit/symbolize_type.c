@@ -311,6 +311,32 @@ static void imported_types_look_the_same(void **state)
         string_pool_free(to.names);
 }
 
+static void types_are_imported_from_any_depth(void **state)
+{
+        struct fixture *f = *state;
+        struct fixture to = {.names = string_pool_new()};
+        struct type_import import;
+        uint32_t type = f->number;
+        const uint32_t depth = 300000;
+
+        for (uint32_t i = 0; i < depth; i++) {
+                const struct member inner[] = {member(f, "in", type, 0)};
+
+                type = put_record(f, TYPE_STRUCT, "struct nest", 4 + i, inner, 1);
+        }
+        assert_int_equal(
+            type_import_begin(&import, &to.types, to.names, &f->types, f->names), 0);
+        assert_int_equal(type_import(&import, &type), 0);
+        type_import_end(&import);
+        assert_int_equal(to.types.count, depth + 1);
+        for (uint32_t i = 0; i < depth; i++) {
+                type = to.types.members[to.types.items[type].first_member].type;
+        }
+        assert_int_equal(to.types.items[type].kind, TYPE_INTEGER);
+        types_free(&to.types);
+        string_pool_free(to.names);
+}
+
 /* Encodings as the assembler makes them (Intel SDM volume 2). */
 static void instructions_are_what_the_assembler_wrote(void **state)
 {
@@ -380,6 +406,8 @@ int main(void)
             cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
             cmocka_unit_test_setup_teardown(equal_types_are_one, begin, end),
             cmocka_unit_test_setup_teardown(imported_types_look_the_same, begin, end),
+            cmocka_unit_test_setup_teardown(types_are_imported_from_any_depth, begin,
+                                            end),
             cmocka_unit_test(instructions_are_what_the_assembler_wrote),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
