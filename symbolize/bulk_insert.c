@@ -11,8 +11,7 @@ enum { BATCH_ROWS = 128 };
 
 static int sqlite_error(const struct bulk_insert *insert)
 {
-        return diag_set(insert->diag, -EIO, "cannot write the names: %s",
-                        sqlite3_errmsg(db_sqlite(insert->db)));
+        return db_error(insert->db, "write", insert->diag);
 }
 
 /* Prepares a statement for ROW_COUNT rows. */

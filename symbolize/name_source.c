@@ -174,9 +174,7 @@ int name_sources_find(struct name_sources *sources, struct db *db,
         sqlite3_finalize(rows);
         if (error)
                 return diag_set(diag, error, "out of memory");
-        return rc == SQLITE_DONE ? 0
-                                 : diag_set(diag, -EIO, "cannot read the modules: %s",
-                                            sqlite3_errmsg(db_sqlite(db)));
+        return rc == SQLITE_DONE ? 0 : db_error(db, "read", diag);
 }
 
 static bool same_row(const struct name_source *source, sqlite3_stmt *row)
@@ -220,9 +218,7 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
         }
         sqlite3_finalize(rows);
         if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-                return diag_set(diag, -EIO,
-                                "cannot read what the names were made from: %s",
-                                sqlite3_errmsg(db_sqlite(db)));
+                return db_error(db, "read", diag);
         return rc == SQLITE_DONE && at >= sources->count;
 }
 
@@ -261,8 +257,7 @@ int name_sources_write(const struct name_sources *sources,
                                                   .modified_ns = file->modified_ns});
         }
         if (rc != SQLITE_OK)
-                error = diag_set(diag, -EIO, "cannot write the names: %s",
-                                 sqlite3_errmsg(db_sqlite(db)));
+                error = db_error(db, "write", diag);
         sqlite3_finalize(insert);
         return error;
 }

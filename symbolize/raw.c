@@ -27,12 +27,11 @@ static int no_memory(struct reader *reader)
 
 static int each_row(struct reader *reader, const char *sql, read_row *read)
 {
-        sqlite3 *sqlite = db_sqlite(reader->db);
         sqlite3_stmt *statement;
         int rc, error = 0;
 
         reader->capacity = reader->id_capacity = 0;
-        rc = sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL);
+        rc = sqlite3_prepare_v2(db_sqlite(reader->db), sql, -1, &statement, NULL);
         while (rc == SQLITE_OK || rc == SQLITE_ROW) {
                 rc = sqlite3_step(statement);
                 if (rc != SQLITE_ROW)
@@ -42,8 +41,7 @@ static int each_row(struct reader *reader, const char *sql, read_row *read)
                         break;
         }
         if (!error && rc != SQLITE_DONE)
-                error = diag_set(reader->diag, -EIO, "cannot read the samples: %s",
-                                 sqlite3_errmsg(sqlite));
+                error = db_error(reader->db, "read", reader->diag);
         sqlite3_finalize(statement);
         return error;
 }

@@ -148,9 +148,7 @@ static int write_counts(const struct resolution *resolution, struct db *db,
                                                                  : SQLITE_ERROR;
                 }
         }
-        int error = rc == SQLITE_OK ? 0
-                                    : diag_set(diag, -EIO, "cannot write the names: %s",
-                                               sqlite3_errmsg(db_sqlite(db)));
+        int error = rc == SQLITE_OK ? 0 : db_error(db, "write", diag);
 
         sqlite3_finalize(insert);
         return error;

@@ -9,8 +9,7 @@
 
 static int sqlite_error(const struct samples *samples, struct diag *diag)
 {
-        return diag_set(diag, -EIO, "cannot read the samples: %s",
-                        sqlite3_errmsg(db_sqlite(samples->db)));
+        return db_error(samples->db, "read", diag);
 }
 
 /* Whether ids ascend with time, and whether there are data addresses. */

@@ -321,3 +321,10 @@ else
         expect_status 1 "$MEMLAG" symbolize --debuginfod memlag.db
         one_line_about libdebuginfod1
 fi
+
+# Damage in the middle of a file: one line with its name and the remedy.
+page=$(value memlag.db "SELECT rootpage FROM sqlite_schema WHERE name = 'module'")
+dd if=/dev/zero of=memlag.db bs="$(value memlag.db 'PRAGMA page_size')" seek=$((page - 1)) \
+        count=1 conv=notrunc 2>dd.err || fail "$(cat dd.err)"
+expect_status 1 "$MEMLAG" symbolize memlag.db
+one_line_about 'memlag.db: it is damaged .* record again'
