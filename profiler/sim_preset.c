@@ -48,7 +48,7 @@ static struct span trim(struct span s)
         return s;
 }
 
-double sim_preset_value(const struct sim_preset *preset, size_t parameter)
+static double value_of(const struct sim_preset *preset, size_t parameter)
 {
         double value;
         memcpy(&value, (const char *)&preset->params + sim_parameters[parameter].offset,
@@ -486,6 +486,6 @@ void sim_preset_print(const struct sim_preset *preset, FILE *out)
         for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++) {
                 const struct sim_parameter *p = &sim_parameters[i];
                 fprintf(out, "%-28s %12.10g  %-20s %.10g to %.10g\n", p->key,
-                        sim_preset_value(preset, i), p->unit, p->minimum, p->maximum);
+                        value_of(preset, i), p->unit, p->minimum, p->maximum);
         }
 }

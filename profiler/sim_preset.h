@@ -57,9 +57,6 @@ int sim_preset_check(const struct sim_preset *preset, struct diag *diag);
 int sim_preset_build(const char *cpu, const char *const *settings,
                      struct sim_preset *preset, struct diag *diag);
 
-/* The value of a parameter by its index in sim_parameters. */
-double sim_preset_value(const struct sim_preset *preset, size_t parameter);
-
 /* A table of all keys with their values, units and ranges. */
 void sim_preset_print(const struct sim_preset *preset, FILE *out);
 

@@ -7,6 +7,7 @@
  *    (instrument_ready.c), slow arithmetic included, of which VEX's operations are the
  *    measure;
  *  - before that the test of a branch's prediction (instrument_branch.c);
+ *  - what makes chunks of repeated string instructions' elements (instrument_string.c);
  *  - where an instruction could not be decoded, the call that tells so. */
 #include "instrument.h"
 
@@ -56,16 +57,20 @@ static void begin_instruction(struct pass *pass, const IRStmt *mark)
         pass->excluded = heap_is_tracker(pass->ip);
         pass->last_load = NULL;
         pass->unit_used = False;
+        pass->string =
+            !pass->excluded && string_is_repeated(pass->ip, mark->Ist.IMark.len);
+        pass->string_issued = False;
 }
 
 /* What VALUE becomes when it is the operands of DATA. VEX may need several operations
- * for one instruction, which uses a unit once. */
+ * for one instruction, which uses a unit once. That a repeated string instruction counts
+ * its elements holds nothing up. */
 static struct depend after_arithmetic(struct pass *pass, struct depend value,
                                       const IRExpr *data)
 {
         struct arithmetic_cost cost;
 
-        if (pass->excluded || !pass->follow || arithmetic_moves(data))
+        if (pass->excluded || !pass->follow || pass->string || arithmetic_moves(data))
                 return value;
         cost = count_arithmetic(data);
         if (cost.latency_slots == 0)
@@ -183,6 +188,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         for (; i < in->stmts_used; i++) {
                 Bool exit = in->stmts[i]->tag == Ist_Exit;
                 if (exit) {
+                        string_add_end(&pass, in->stmts[i]);
                         ready_begin_exit(&pass);
                         branch_add_conditional(&pass, in->stmts[i]);
                 }

@@ -32,6 +32,8 @@ struct pass {
         Bool follow;          /* which values wait for which */
         Bool excluded;        /* the current instruction is the heap tracker's */
         Bool unit_used;       /* by the current instruction */
+        Bool string;          /* the current instruction repeats a string instruction */
+        Bool string_issued;   /* it has made an access, which says whether it issues */
         UInt index;           /* counted instructions before the current one */
         UInt counted;         /* those that the code emitted so far adds */
         UInt stores;          /* the same two of stores, but of those before this one */
@@ -121,6 +123,20 @@ IRExpr *forward_may_fail(struct pass *pass, const struct access_site *site,
 void access_add_serialisation(struct pass *pass);
 /* At the end: loads whose value nobody waits for need not tell when it comes. */
 void access_drop_unused_slots(const struct pass *pass);
+
+/* ---- instrument_string.c ---- */
+
+/* Whether the instruction of LENGTH bytes at IP is one of those that move chunks. */
+Bool string_is_repeated(Addr ip, UInt length);
+/* Before an access of one: true in the generated code when the element lies in another
+ * chunk than the last of its kind. Otherwise what was counted of it is taken back. */
+IRExpr *string_begins_chunk(struct pass *pass, enum access_kind kind, IRExpr *address,
+                            UInt size_bytes);
+/* As forward_note_store, of the chunk that is being stored. */
+void string_note_store(struct pass *pass, const struct access_site *site,
+                       IRExpr *address);
+/* Before EXIT: where it ends a repetition the next one begins with a new chunk. */
+void string_add_end(struct pass *pass, const IRStmt *exit);
 
 /* ---- instrument_cache_control.c ---- */
 

@@ -7,30 +7,61 @@
 
 /* The program's own access comes next. What reaches the model often misses the host's
  * first cache, too: the line comes while the model is at work. */
-static void fetch_ahead(Addr address)
+HOT_PATH void access_ahead(const struct access_site *site, enum access_kind kind,
+                           enum access_mode mode, Addr address)
 {
         __builtin_prefetch((const void *)address);
+        access_memory(&tool_machine, &tool_hot, tool_thread, site, kind, mode, address);
 }
 
-/* One for each kind of access, so that the model's tests of it are made here. */
+/* One for each kind of access and for what the run needs of the model, so that the
+ * model's tests of that are made here. */
 
-static VG_REGPARM(2) void call_load(const struct access_site *site, Addr address)
+static VG_REGPARM(2) void load_in_common(const struct access_site *site, Addr address)
 {
-        fetch_ahead(address);
-        access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_LOAD, address);
+        access_ahead(site, ACCESS_LOAD, ACCESS_IN_COMMON, address);
 }
 
-static VG_REGPARM(2) void call_store(const struct access_site *site, Addr address)
+static VG_REGPARM(2) void store_in_common(const struct access_site *site, Addr address)
 {
-        fetch_ahead(address);
-        access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_STORE, address);
+        access_ahead(site, ACCESS_STORE, ACCESS_IN_COMMON, address);
+}
+
+static VG_REGPARM(2) void load_of_caches(const struct access_site *site, Addr address)
+{
+        access_ahead(site, ACCESS_LOAD, ACCESS_OF_CACHES, address);
+}
+
+static VG_REGPARM(2) void store_of_caches(const struct access_site *site, Addr address)
+{
+        access_ahead(site, ACCESS_STORE, ACCESS_OF_CACHES, address);
+}
+
+static VG_REGPARM(2) void load_in_general(const struct access_site *site, Addr address)
+{
+        access_ahead(site, ACCESS_LOAD, ACCESS_IN_GENERAL, address);
+}
+
+static VG_REGPARM(2) void store_in_general(const struct access_site *site, Addr address)
+{
+        access_ahead(site, ACCESS_STORE, ACCESS_IN_GENERAL, address);
 }
 
 static VG_REGPARM(2) void call_update(const struct access_site *site, Addr address)
 {
         access_memory(&tool_machine, &tool_hot, tool_thread, site, ACCESS_UPDATE,
-                      address);
+                      ACCESS_IN_GENERAL, address);
 }
+
+/* By enum access_mode and, of loads and stores, enum access_kind. */
+static void (*const calls[][2])(const struct access_site *, Addr) VG_REGPARM(2) = {
+    [ACCESS_IN_COMMON] =
+        {[ACCESS_LOAD] = load_in_common, [ACCESS_STORE] = store_in_common},
+    [ACCESS_OF_CACHES] =
+        {[ACCESS_LOAD] = load_of_caches, [ACCESS_STORE] = store_of_caches},
+    [ACCESS_IN_GENERAL] =
+        {[ACCESS_LOAD] = load_in_general, [ACCESS_STORE] = store_in_general},
+};
 
 static VG_REGPARM(1) void call_serialise(Long position)
 {
@@ -152,14 +183,11 @@ static void take_slot(struct pass *pass, struct access_site *site)
 static IRDirty *call_of_access(const struct access_site *site, IRExpr *address)
 {
         IRExpr **arguments = mkIRExprVec_2(ir_constant((Addr)site), address);
+        void *call = site->kind == ACCESS_UPDATE
+                         ? (void *)call_update
+                         : (void *)calls[access_mode_of(&tool_machine)][site->kind];
 
-        if (site->kind == ACCESS_LOAD)
-                return unsafeIRDirty_0_N(2, "simpmu_load",
-                                         VG_(fnptr_to_fnentry)(&call_load), arguments);
-        if (site->kind == ACCESS_STORE)
-                return unsafeIRDirty_0_N(2, "simpmu_store",
-                                         VG_(fnptr_to_fnentry)(&call_store), arguments);
-        return unsafeIRDirty_0_N(2, "simpmu_update", VG_(fnptr_to_fnentry)(&call_update),
+        return unsafeIRDirty_0_N(2, "simpmu_access", VG_(fnptr_to_fnentry)(call),
                                  arguments);
 }
 
@@ -185,6 +213,8 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
 
         if (pass->excluded)
                 return depends;
+        if (pass->string)
+                guard = string_begins_chunk(pass, kind, address, size_bytes);
         site = access_site_new(pass, kind, depends, data.on & ~(1ULL << ISSUE_TIME),
                                size_bytes);
         site->locked = locked;
@@ -197,7 +227,9 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 ir_reads_frame(pass, call); /* it may be sampled */
         }
         ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
-        if (kind == ACCESS_STORE && guard == NULL)
+        if (kind == ACCESS_STORE && pass->string)
+                string_note_store(pass, site, address);
+        else if (kind == ACCESS_STORE && guard == NULL)
                 forward_note_store(pass, site, address);
         return depends;
 }

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 8u
+#define SIMPMU_VERSION 9u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -152,6 +152,8 @@ struct simpmu_slice {
         uint64_t done;     /* atomic: 1 when the process has ended or exec'd */
         uint64_t now_ns;   /* the process's latest virtual time */
         uint64_t start_ns; /* the virtual time at which it began */
+        uint64_t parent;   /* 1 + the slice of the image that forked it, 0: none */
+        uint64_t children_end_ns; /* atomic: the latest end of processes that it forked */
         uint64_t head __attribute__((aligned(64))); /* atomic, producer */
         uint64_t tail __attribute__((aligned(64))); /* atomic, consumer */
         uint32_t space_futex;    /* changed and woken by the consumer when it made room */

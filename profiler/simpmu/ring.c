@@ -111,7 +111,8 @@ static ULong claim(void)
         return __atomic_fetch_add(&control->slices_claimed, 1, __ATOMIC_ACQ_REL);
 }
 
-static void begin_slice(ULong number, ULong start_ns)
+/* PARENT: 1 + the slice of the image that forked this process. */
+static void begin_slice(ULong number, ULong start_ns, ULong parent)
 {
         origin = image;
         set_image(0);
@@ -122,13 +123,28 @@ static void begin_slice(ULong number, ULong start_ns)
         file_lock(shared_fd, (long)slice_offset(number));
         slice->now_ns = start_ns;
         slice->start_ns = start_ns;
+        slice->parent = parent;
         __atomic_store_n(&slice->magic, SIMPMU_MAGIC, __ATOMIC_RELEASE);
         ring_bell();
 }
 
+/* Of the image that this one takes the place of by exec; zeros: there is none. */
+static struct simpmu_slice header_before_exec(void)
+{
+        struct simpmu_slice header;
+
+        if (image == 0)
+                return (struct simpmu_slice){0};
+        VG_(lseek)(shared_fd, (Off64T)slice_offset(image - 1), VKI_SEEK_SET);
+        if (VG_(read)(shared_fd, &header, sizeof(header)) != sizeof(header) ||
+            header.magic != SIMPMU_MAGIC)
+                return (struct simpmu_slice){0};
+        return header;
+}
+
 void ring_begin_image(ULong start_ns)
 {
-        begin_slice(claim(), start_ns);
+        begin_slice(claim(), start_ns, header_before_exec().parent);
 }
 
 static void forget_slice(void)
@@ -163,7 +179,7 @@ void ring_begin_child(ULong start_ns)
 {
         child_claimed = False;
         forget_slice();
-        begin_slice(child, start_ns);
+        begin_slice(child, start_ns, image);
 }
 
 ULong ring_origin(void)
@@ -173,14 +189,13 @@ ULong ring_origin(void)
 
 ULong ring_time_before_exec(void)
 {
-        struct simpmu_slice header;
+        return header_before_exec().now_ns;
+}
 
-        if (image == 0)
-                return 0;
-        VG_(lseek)(shared_fd, (Off64T)slice_offset(image - 1), VKI_SEEK_SET);
-        if (VG_(read)(shared_fd, &header, sizeof(header)) != sizeof(header))
-                return 0;
-        return header.magic == SIMPMU_MAGIC ? header.now_ns : 0;
+ULong ring_children_end_ns(void)
+{
+        return slice == NULL ? 0
+                             : __atomic_load_n(&slice->children_end_ns, __ATOMIC_ACQUIRE);
 }
 
 static Bool consumer_gone(void)
@@ -255,10 +270,31 @@ void ring_note_time(ULong time_ns)
                 slice->now_ns = time_ns;
 }
 
+/* This process ends: its parent, when it has waited for that, goes on from here. */
+static void tell_parent(void)
+{
+        struct simpmu_slice *parent;
+        uint64_t known;
+
+        if (slice->parent == 0 || slice->parent > control->slices_claimed)
+                return;
+        parent = map_shared(slice_offset(slice->parent - 1), SIMPMU_SLICE_HEADER_BYTES);
+        if (parent == NULL)
+                return;
+        known = __atomic_load_n(&parent->children_end_ns, __ATOMIC_RELAXED);
+        while (known < slice->now_ns &&
+               !__atomic_compare_exchange_n(&parent->children_end_ns, &known,
+                                            slice->now_ns, 0, __ATOMIC_RELEASE,
+                                            __ATOMIC_RELAXED))
+                ;
+        (void)VG_(am_munmap_valgrind)((Addr)parent, SIMPMU_SLICE_HEADER_BYTES);
+}
+
 void ring_finish(UInt flags)
 {
         if (slice == NULL)
                 return;
+        tell_parent();
         slice_end(slice, (UShort)flags, slice->now_ns);
         ring_bell();
         slice = NULL;

@@ -3,8 +3,9 @@
  * thread has a clock of its own, and a gate keeps a thread that is ahead of the
  * slowest runnable one by more than a window from going on. Threads that wait in a
  * system call have no say in it, and come back no earlier than whoever ran last:
- * their waker. A thread that runs alone never meets the gate. Waiting for the
- * outside world (files, sockets, sleep) takes no virtual time.
+ * their waker. A thread that runs alone never meets the gate. Who has waited for a child
+ * goes on when that has ended. Waiting for the outside world (files, sockets, sleep)
+ * takes no virtual time.
  *
  * A thread woken through a futex is on its way before Valgrind lets it run: the big
  * lock is still its waker's. Until it is back the others meet the gate at the clock
@@ -54,6 +55,7 @@ struct tool_thread {
         ULong stores;
         ULong busy;
         uint64_t ready[VALUES];
+        struct string_chunks string;
         /* The counter reading that is under way. */
         ULong reading_start_ns;
         ULong boundary_ns;
@@ -339,6 +341,11 @@ static void come_back(ThreadId tid)
         runnable_changed();
 }
 
+static Bool call_waits_for_child(UInt number)
+{
+        return number == __NR_wait4 || number == __NR_waitid;
+}
+
 static Bool futex_call_wakes(UInt number, const UWord *arguments)
 {
         UWord operation = arguments[1] & FUTEX_OPERATION_MASK;
@@ -385,6 +392,7 @@ static void save_hot(struct tool_thread *thread)
         thread->stores = tool_hot.stores;
         thread->busy = tool_hot.busy;
         VG_(memcpy)(thread->ready, tool_hot.ready, sizeof(thread->ready));
+        thread->string = tool_hot.string;
 }
 
 static void switch_to(ThreadId tid)
@@ -404,6 +412,7 @@ static void switch_to(ThreadId tid)
         tool_hot.stores = next->stores;
         tool_hot.busy = next->busy;
         VG_(memcpy)(tool_hot.ready, next->ready, sizeof(next->ready));
+        tool_hot.string = next->string;
         machine_thread_runs(&tool_hot, tool_thread);
 }
 
@@ -465,6 +474,8 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
                 note_wakes(tid, sr_isError(result) ? 0 : sr_Res(result));
         if (!sr_isError(result))
                 images_after_syscall(number, arguments, sr_Res(result));
+        if (call_waits_for_child(number) && !sr_isError(result))
+                advance_clock(threads[tid], slots_at_ns(ring_children_end_ns()));
         come_back(tid);
 }
 
@@ -621,6 +632,7 @@ void threads_forked(ThreadId tid)
         woken_count = 0;
         waking_count = 0;
         thread->lwp = (UInt)VG_(gettid)();
+        machine_forked(&tool_machine, &tool_hot);
         sampler_init(&thread->sim.sampler, sampling_period(), seed_here());
         /* What was counted before the fork is the parent's. */
         machine_read_counters(&tool_machine, &thread->sim, tool_hot.instructions,

@@ -41,6 +41,8 @@ void ring_begin_child(ULong start_ns);
 ULong ring_origin(void);
 /* The virtual time at which the process's image before the last exec stopped, or 0. */
 ULong ring_time_before_exec(void);
+/* The latest time at which a process that this image forked has ended, or 0. */
+ULong ring_children_end_ns(void);
 /* Room for a record, header filled in; NULL when nothing is recorded. Its time is
  * made not to lie before earlier records'. RING_PUBLISH must follow. */
 void *ring_begin(enum simpmu_record_type type, UInt flags, ULong time_ns, UInt tid,

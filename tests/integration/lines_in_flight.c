@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Slow hits of fill buffers that DRAM has no part in: words of lines that another thread
- * has just written, and more lines of the last cache at a time than there are buffers. */
+ * has just written, and more lines of the last cache at a time than there are buffers.
+ * Then more lines of DRAM at a time than there are buffers, in bursts between other work.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { WORDS = 8192, ROUNDS = 100, LINES = 60000, PASSES = 50 };
+enum { BURST_LINES = 2000, BURSTS = 100, BETWEEN = 150000 };
 
 static long words[WORDS];
 static pthread_barrier_t barrier;
@@ -44,6 +47,30 @@ static __attribute__((noinline)) void scatter(struct line *lines, const int *ord
         }
 }
 
+/* One word of each line, side by side: nothing waits but for a free buffer. */
+static __attribute__((noinline)) long burst(const struct line *lines)
+{
+        long sum = 0;
+        for (int i = 0; i < BURST_LINES; i++)
+                sum += lines[i].words[0];
+        return sum;
+}
+
+static __attribute__((noinline)) long other_work(long number)
+{
+        for (int i = 0; i < BETWEEN; i++)
+                number = number * 5 + i;
+        return number;
+}
+
+static long bursts(const struct line *lines)
+{
+        long sum = 0;
+        for (int i = 0; i < BURSTS; i++)
+                sum += burst(lines + (size_t)i * BURST_LINES) + other_work(i);
+        return sum;
+}
+
 static void shuffle(int *order)
 {
         unsigned long random = 12345;
@@ -63,8 +90,9 @@ int main(void)
         long sum = 0;
         pthread_t thread;
         struct line *lines = calloc(LINES, sizeof(*lines));
+        struct line *far = calloc((size_t)BURSTS * BURST_LINES, sizeof(*far));
         int *order = calloc(LINES + 1, sizeof(*order));
-        if (!lines || !order || pthread_barrier_init(&barrier, NULL, 2) ||
+        if (!lines || !far || !order || pthread_barrier_init(&barrier, NULL, 2) ||
             pthread_create(&thread, NULL, taker, &sum))
                 return 1;
         for (int round = 0; round < ROUNDS; round++) {
@@ -77,8 +105,10 @@ int main(void)
         shuffle(order);
         for (int pass = 0; pass < PASSES; pass++)
                 scatter(lines, order);
+        sum += bursts(far);
         printf("%ld\n", sum + lines[0].words[0]);
         free(lines);
+        free(far);
         free(order);
         return 0;
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Hits of fill buffers that wait for longer than an idle cache takes, where nothing comes
-# from DRAM (lines_in_flight.c): they count for what the line was waited for.
+# from DRAM (lines_in_flight.c): they count for what the line was waited for. And loads
+# that wait for a buffer in bursts, shorter than an interval.
 set -eu
 . "$SOURCE_DIR/tests/integration/synthetic.sh"
 
@@ -28,3 +29,7 @@ verdicts()
 }
 expect "lines another core has written" "$(verdicts take)" sharing
 expect "more lines of a cache than buffers" "$(verdicts scatter)" cache
+expect "more lines of DRAM than buffers" "$(verdicts burst)" in-core
+expect "intervals that the bursts do not bind" "$(answer run.db "
+        SELECT count(*) FROM sample_view JOIN interval_view USING (interval_id)
+        WHERE function = 'burst' AND bound = 'in-core'")" 0

@@ -199,6 +199,69 @@ static void gather(const char *buffer, long steps, enum prefetch prefetch)
         }
 }
 
+enum { STEP_BYTES = 256, SHORT_BYTES = 16, ODD_BYTES = 5 };
+
+#define REPEAT(how, from, to, count)                                                     \
+        do {                                                                             \
+                const void *source = from;                                               \
+                void *target = to;                                                       \
+                long left = count;                                                       \
+                __asm__ volatile(how                                                     \
+                                 : "+S"(source), "+D"(target), "+c"(left)                \
+                                 : "a"(0)                                                \
+                                 : "memory", "cc");                                      \
+        } while (0)
+
+/* STEP_BYTES a step by one repeated string instruction, or a few bytes by one of its own
+ * in each step. */
+static void repeat_string(long steps, const char *how)
+{
+        const long bytes = steps * STEP_BYTES;
+        char *from = aligned_alloc(4096, (size_t)bytes + 4096);
+        char *to = aligned_alloc(4096, (size_t)bytes + 4096);
+
+        if (strcmp(how, "fill") == 0)
+                REPEAT("rep stosb", from, to, bytes);
+        else if (strcmp(how, "fill-words") == 0)
+                REPEAT("rep stosq", from, to, bytes / 8);
+        else if (strcmp(how, "fill-down") == 0)
+                REPEAT("std\n rep stosb\n cld", from, to + bytes - 1, bytes);
+        else if (strcmp(how, "copy") == 0)
+                REPEAT("rep movsb", from, to, bytes);
+        else if (strcmp(how, "copy-words") == 0)
+                REPEAT("rep movsq", from, to, bytes / 8);
+        else if (strcmp(how, "copy-odd") == 0)
+                REPEAT("rep movsq", from + ODD_BYTES, to, bytes / 8);
+        for (long i = 0; i < steps && strcmp(how, "short") == 0; i++)
+                REPEAT("rep movsb", from, to, SHORT_BYTES);
+        for (long i = 0; i < steps && strcmp(how, "none") == 0; i++)
+                REPEAT("rep movsb", from, to, 0);
+}
+
+#define MOVE_16(move) ".set at, 0\n .rept 16\n " move ".set at, at + 32\n .endr\n"
+
+/* The same by vectors of 32 bytes, with nothing else between most of them. */
+__attribute__((target("avx"))) static void move_vectors(long steps, int copies)
+{
+        const long bytes = steps * STEP_BYTES;
+        char *from = aligned_alloc(4096, (size_t)bytes);
+        char *to = aligned_alloc(4096, (size_t)bytes);
+
+        for (long i = 0; i < bytes; i += 16 * 32) {
+                if (copies)
+                        __asm__ volatile(MOVE_16("vmovdqa at(%0), %%ymm0\n"
+                                                 " vmovdqa %%ymm0, at(%1)\n")
+                                         :
+                                         : "r"(from + i), "r"(to + i)
+                                         : "memory");
+                else
+                        __asm__ volatile(MOVE_16("vmovdqa %%ymm0, at(%0)\n")
+                                         :
+                                         : "r"(to + i)
+                                         : "memory");
+        }
+}
+
 int main(int argc, char **argv)
 {
         const char *kernel = argc > 1 ? argv[1] : "nothing";
@@ -231,6 +294,10 @@ int main(int argc, char **argv)
                 branch_on_chain(steps, 0);
         else if (strncmp(kernel, "store-", 6) == 0)
                 store_and_load(steps, kernel + 6);
+        else if (strncmp(kernel, "string-", 7) == 0)
+                repeat_string(steps, kernel + 7);
+        else if (strncmp(kernel, "vectors-", 8) == 0)
+                move_vectors(steps, strcmp(kernel + 8, "copy") == 0);
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
         else if (strcmp(kernel, "gather") == 0)

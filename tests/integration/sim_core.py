@@ -49,6 +49,12 @@ def per_step(kernel, *options):
     return {name: (value - nothing[name]) / STEPS for name, value in counters.items()}
 
 
+def sampled():
+    """Samples of the last recording's slow loads, and their mean latency in cycles."""
+    with sqlite3.connect("core.db") as db:
+        return db.execute("SELECT count(*), avg(latency_cycles) FROM sample").fetchone()
+
+
 CYCLES = "cpu_clk_unhalted.thread"
 STALLS_L1D = "cycle_activity.stalls_l1d_pending"
 STALLS_LDM = "cycle_activity.stalls_ldm_pending"
@@ -119,6 +125,36 @@ if per_step("store-parts")[CYCLES] > PRESET["l1d.latency_cycles"] + 2:
 followed = per_step("branch-random")
 if MISPREDICTED in followed or followed[CYCLES] > branches[CYCLES] / 2:
     sys.exit(f"branches that are not predicted: {followed}")
+
+# A repeated string instruction is one instruction and one for each chunk of 32 bytes of what
+# it writes (of what it reads, where it copies), with an access of each; to time and to memory
+# it is a loop of vectors of that length. Each step moves 8 chunks, beyond a small L3.
+INSTRUCTIONS, LOADS = "inst_retired.any", "mem_inst_retired.all_loads"
+SMALL_L3 = ("--sim-set", f"l3.size_bytes={11 << 17}")
+for moves in ("fill", "copy"):
+    vectors = per_step(f"vectors-{moves}", *SMALL_L3)
+    vector_samples, vector_latency = sampled()
+    for way in ("", "-words") + (("-down",) if moves == "fill" else ("-odd",)):
+        string = per_step(f"string-{moves}{way}", *SMALL_L3)
+        what = f"string: {moves}{way}"
+        expect(f"{what}: instructions", string[INSTRUCTIONS], 8, 0.01)
+        if abs(string[LOADS] - (8 if moves == "copy" else 0)) > 0.02:
+            sys.exit(f"{what}: {string[LOADS]:.2f} loads a step")
+        for traffic in ("dram.read_bytes", "dram.write_bytes"):
+            expect(f"{what}: {traffic}", string[traffic], vectors[traffic], 0.02)
+        expect(f"{what}: cycles", string[CYCLES], vectors[CYCLES], 0.1)
+        # To a sampler, too: as many slow loads, which wait for as long.
+        if moves == "copy":
+            samples, latency = sampled()
+            expect(f"{what}: samples", samples, vector_samples, 0.02)
+            expect(f"{what}: mean latency", latency, vector_latency, 0.1)
+# However short it is, it is seen; of no length it is one instruction. The loop around it has
+# as many others of its own in either case.
+short, none = per_step("string-short"), per_step("string-none")
+expect("short string: loads", short[LOADS] - none[LOADS], 1, 0.01)
+expect("short string: instructions", short[INSTRUCTIONS] - none[INSTRUCTIONS], 1, 0.01)
+if short[CYCLES] > none[CYCLES] + 2:
+    sys.exit(f"short string: {short[CYCLES]:.1f} cycles, {none[CYCLES]:.1f} without")
 
 # A locked instruction waits for the one before.
 expect("locked increments", per_step("lock")[CYCLES], PRESET["core.lock_cycles"], 0.06)

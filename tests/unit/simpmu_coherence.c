@@ -174,8 +174,7 @@ static void increment(struct rig *rig, uint64_t address, uint16_t more_instructi
         run_access(rig, &load, address);
         if (rig->hot.ready[FIRST_SLOT] > rig->hot.now ||
             !passes_filter(rig, ACCESS_STORE, address))
-                access_memory(&rig->machine, &rig->hot, rig->threads[rig->running],
-                              &store, ACCESS_STORE, address);
+                call_model(rig, &store, ACCESS_STORE, address);
         rig->hot.instructions += 4u + more_instructions;
         rig->hot.stores++;
 }

@@ -175,14 +175,20 @@ static inline bool passes_filter(const struct rig *rig, enum access_kind kind,
         return address - known <= LINE_BYTES - WORD_BYTES;
 }
 
+static inline void call_model(struct rig *rig, const struct access_site *site,
+                              enum access_kind kind, uint64_t address)
+{
+        access_memory(&rig->machine, &rig->hot, rig->threads[rig->running], site, kind,
+                      access_mode_of(&rig->machine), address);
+}
+
 static inline void run_access(struct rig *rig, const struct access_site *site,
                               uint64_t address)
 {
         enum access_kind kind = (enum access_kind)site->kind;
 
         if (!passes_filter(rig, kind, address))
-                access_memory(&rig->machine, &rig->hot, rig->threads[rig->running], site,
-                              kind, address);
+                call_model(rig, site, kind, address);
 }
 
 /* A block of INSTRUCTIONS whose first, at IP, is an access that depends on nothing. */
@@ -240,15 +246,12 @@ static inline void chase_through_memory_step(struct rig *rig, uint64_t variable,
                                                    .size_bytes = WORD_BYTES,
                                                    .position = 2,
                                                    .kind = ACCESS_STORE};
-        struct sim_thread *thread = rig->threads[rig->running];
 
         rig->hot.ready[first] = 0;
-        access_memory(&rig->machine, &rig->hot, thread, &load_variable, ACCESS_LOAD,
-                      variable);
+        call_model(rig, &load_variable, ACCESS_LOAD, variable);
         rig->hot.ready[second] = 0;
-        access_memory(&rig->machine, &rig->hot, thread, &load_next, ACCESS_LOAD, address);
-        access_memory(&rig->machine, &rig->hot, thread, &store_variable, ACCESS_STORE,
-                      variable);
+        call_model(rig, &load_next, ACCESS_LOAD, address);
+        call_model(rig, &store_variable, ACCESS_STORE, variable);
         rig->hot.instructions += 3;
 }
 

@@ -10,10 +10,27 @@
 
 #define HOT_PATH static inline __attribute__((always_inline))
 
+/* How much of the model a run's accesses need: everything, or what is left where L1 has
+ * the common geometry, no prefetcher is on, stores are not followed and loads are sampled
+ * by their number. With caches only no access waits for a value. */
+enum access_mode { ACCESS_IN_GENERAL, ACCESS_IN_COMMON, ACCESS_OF_CACHES };
+
+static inline enum access_mode access_mode_of(const struct machine *machine)
+{
+        const struct simpmu_params *params = &machine->params;
+
+        if (params->l1d_bytes != L1D_COMMON_SETS * L1D_COMMON_WAYS * LINE_BYTES ||
+            params->l1d_ways != L1D_COMMON_WAYS || machine->prefetch != 0 ||
+            machine->unforwarded_cost != 0 || machine->samples_stalls)
+                return ACCESS_IN_GENERAL;
+        return machine->one_load_waits ? ACCESS_OF_CACHES : ACCESS_IN_COMMON;
+}
+
 /* One access on its way: the same few values that every step needs. */
 struct access {
         const struct access_site *site;
         enum access_kind kind;
+        enum access_mode mode;
         uint64_t address;
         uint64_t now;    /* when it issues */
         uint64_t start;  /* when its address is known */
@@ -32,14 +49,38 @@ struct found {
  * until then. */
 HOT_PATH struct access copy_of_access(const struct access *access)
 {
-        return (struct access){access->site, access->kind,  access->address,
-                               access->now,  access->start, access->stores};
+        return (struct access){access->site,    access->kind, access->mode,
+                               access->address, access->now,  access->start,
+                               access->stores};
 }
 
 HOT_PATH struct found copy_of_found(const struct found *found)
 {
         return (struct found){found->arrival, found->ready, found->level,
                               found->tlb_miss};
+}
+
+/* What is constant in most modes. */
+
+HOT_PATH bool mode_prefetches(const struct machine *machine, enum access_mode mode)
+{
+        return mode == ACCESS_IN_GENERAL && machine->prefetch != 0;
+}
+
+HOT_PATH bool mode_follows_stores(const struct machine *machine, enum access_mode mode)
+{
+        return mode == ACCESS_IN_GENERAL && machine->unforwarded_cost != 0;
+}
+
+HOT_PATH bool mode_samples_stalls(const struct machine *machine, enum access_mode mode)
+{
+        return mode == ACCESS_IN_GENERAL && machine->samples_stalls;
+}
+
+HOT_PATH bool mode_one_load_waits(const struct machine *machine, enum access_mode mode)
+{
+        return mode == ACCESS_IN_GENERAL ? machine->one_load_waits
+                                         : mode == ACCESS_OF_CACHES;
 }
 
 /* ---- values stored before they are known ---- */
@@ -66,7 +107,9 @@ HOT_PATH void store_value(const struct machine *machine, struct sim_hot *hot,
                           const struct access *access)
 {
         struct stored *word = stored_at(thread, access->address);
-        uint64_t ready = hot_latest_ready(hot, access->site->data_depends);
+        uint64_t ready = access->mode == ACCESS_OF_CACHES
+                             ? 0
+                             : hot_latest_ready(hot, access->site->data_depends);
         if (__builtin_expect(way->arrival > access->now, 0))
                 *word = (struct stored){access->address >> 3, ready, way->arrival};
         if (ready > access->now + machine->forward_slack) {
@@ -134,7 +177,8 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
 {
         uint64_t *value = &hot->ready[access->site->slot];
 
-        if (late && access->site->slot != UNUSED_VALUE) {
+        if (late && access->mode != ACCESS_OF_CACHES &&
+            access->site->slot != UNUSED_VALUE) {
                 *value = later(*value, ready); /* loads that share the last slot */
                 hot->late |= 1ull << access->site->slot;
         }
@@ -187,7 +231,7 @@ static __attribute__((noinline)) void sample_stall(struct machine *machine,
 HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
                      const struct access *access, const struct found *found)
 {
-        if (__builtin_expect(machine->samples_stalls, 0))
+        if (__builtin_expect(mode_samples_stalls(machine, access->mode), 0))
                 sample_stall(machine, thread, copy_of_access(access),
                              copy_of_found(found));
         else if (found->arrival - access->start >= machine->sample_latency &&
@@ -200,7 +244,7 @@ HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
                           struct found *found)
 {
         thread->counters.loads_at[found->level]++;
-        if (__builtin_expect(machine->unforwarded_cost != 0, 0)) {
+        if (__builtin_expect(mode_follows_stores(machine, access->mode), 0)) {
                 uint64_t parts =
                     after_parts(machine, hot, thread, copy_of_access(access));
                 found->ready = later(found->ready, parts);
@@ -337,15 +381,16 @@ static inline void take_ownership(struct machine *machine, struct sim_hot *hot,
 
 /* LINE is in L1 or on its way there. */
 HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
-                       struct sim_thread *thread, const struct access *access,
-                       uint64_t line, const struct cache_place *place, uint32_t bit,
-                       struct found *found)
+                       struct sim_thread *thread, const struct l1d *l1d,
+                       const struct access *access, uint64_t line,
+                       const struct cache_place *place, uint32_t bit, struct found *found)
 {
-        struct l1d_way *way = l1d_way_of(&thread->core->l1d, place, bit);
-        bool of_prefetch = machine->prefetch != 0 && access->kind == ACCESS_LOAD &&
-                           (place->set->mark & bit) != 0;
+        struct l1d_way *way = l1d_way_of(l1d, place, bit);
+        bool of_prefetch = mode_prefetches(machine, access->mode) &&
+                           access->kind == ACCESS_LOAD && (place->set->mark & bit) != 0;
 
-        if (access->kind != ACCESS_LOAD && (place->set->dirty & bit) == 0)
+        if (access->kind != ACCESS_LOAD && machine->cores_used > 1 &&
+            (place->set->dirty & bit) == 0)
                 take_ownership(machine, hot, thread, access, line, place->set, bit,
                                found);
         if (__builtin_expect((place->set->contested & bit) != 0, 0)) {
@@ -363,7 +408,8 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
         if (access->kind != ACCESS_STORE) {
                 if (way->settled > access->now)
                         wait_for_line(thread, access, place->set, bit, way, found);
-                if (way->settled <= access->now || machine->one_load_waits)
+                if (way->settled <= access->now ||
+                    mode_one_load_waits(machine, access->mode))
                         filter_entry_of(hot, line)->load = line << LINE_SHIFT;
         }
         if (access->kind != ACCESS_LOAD)
@@ -376,11 +422,11 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
 
 /* LINE is not in L1: brings it there. START: with the translation of the address. */
 HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
-                        struct sim_thread *thread, const struct access *access,
-                        uint64_t line, const struct cache_place *place, uint64_t start,
+                        struct sim_thread *thread, const struct l1d *l1d,
+                        const struct access *access, uint64_t line,
+                        const struct cache_place *place, uint64_t start,
                         struct found *found)
 {
-        struct l1d *l1d = &thread->core->l1d;
         uint32_t bit = cache_victim_bit(&l1d->cache, place->set);
         struct l1d_way *way = l1d_way_of(l1d, place, bit);
         struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
@@ -391,9 +437,11 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         struct miss miss = miss_fill(machine, thread, line, start, access->now,
                                      access->kind != ACCESS_LOAD || access->site->locked,
                                      access->kind != ACCESS_STORE);
-        place->set->contested |= miss.contested ? bit : 0;
+        if (__builtin_expect(miss.contested, 0))
+                place->set->contested |= bit;
         *way = (struct l1d_way){miss.completion, miss.completion};
-        if (machine->one_load_waits && access->kind != ACCESS_STORE && !miss.contested)
+        if (mode_one_load_waits(machine, access->mode) && access->kind != ACCESS_STORE &&
+            !miss.contested)
                 filter_entry_of(hot, line)->load = line << LINE_SHIFT;
         found->level = miss.level;
         found->arrival = miss.completion;
@@ -406,7 +454,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                 place->set->mark |= bit;
                 hold_store(thread, access, miss.completion);
         }
-        if (__builtin_expect(machine->prefetch != 0, 0))
+        if (__builtin_expect(mode_prefetches(machine, access->mode), 0))
                 used_first(machine, hot, thread, access, line, miss.begin,
                            miss.level > SIMPMU_LEVEL_L2);
 }
@@ -425,10 +473,11 @@ HOT_PATH struct found found_in_l1(const struct machine *machine,
 
 HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thread,
                                     const struct access_site *site, enum access_kind kind,
-                                    uint64_t address)
+                                    enum access_mode mode, uint64_t address)
 {
         uint64_t instruction = hot->instructions + (uint64_t)(int64_t)site->position;
-        struct access access = {.site = site, .kind = kind, .address = address};
+        struct access access = {
+            .site = site, .kind = kind, .mode = mode, .address = address};
 
         access.stores =
             hot->stores + (uint64_t)(int64_t)site->stores_before + (kind != ACCESS_LOAD);
@@ -436,7 +485,9 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
         thread_issue_stores(hot, thread, instruction, access.stores);
         access.now = instruction + thread->stall;
         hot->now = access.now;
-        access.start = hot_waits(hot, &site->address, access.now);
+        access.start = mode == ACCESS_OF_CACHES
+                           ? access.now
+                           : hot_waits(hot, &site->address, access.now);
         return access;
 }
 
@@ -449,10 +500,11 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
 {
         const struct access_site *site = access.site;
         const uint64_t address = access.address, start = access.start;
-        struct l1d *l1d = &thread->core->l1d;
+        const struct l1d *l1d = &thread->core->l1d;
         uint64_t last = (address + site->size_bytes - 1) >> LINE_SHIFT;
         struct found found = {.level = SIMPMU_LEVEL_L1};
 
+        access.mode = ACCESS_IN_GENERAL;
         for (uint64_t line = address >> LINE_SHIFT; line <= last; line++) {
                 struct found one = found_in_l1(machine, &access);
                 enum tlb_outcome translation =
@@ -463,9 +515,10 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                 one.arrival += walk;
                 one.ready += walk;
                 if (bit != 0)
-                        hit_line(machine, hot, thread, &access, line, &place, bit, &one);
+                        hit_line(machine, hot, thread, l1d, &access, line, &place, bit,
+                                 &one);
                 else
-                        miss_line(machine, hot, thread, &access, line, &place,
+                        miss_line(machine, hot, thread, l1d, &access, line, &place,
                                   start + walk, &one);
                 found.tlb_miss |= translation > TLB_STLB_HIT;
                 found.level = one.arrival > found.arrival ? one.level : found.level;
@@ -476,30 +529,32 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                 finish_load(machine, hot, thread, &access, &found);
 }
 
-/* KIND is the site's, a constant where the caller knows it. */
+/* KIND is the site's and MODE the machine's: constants, where the caller knows them. */
 HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, const struct access_site *site,
-                            enum access_kind kind, uint64_t address)
+                            enum access_kind kind, enum access_mode mode,
+                            uint64_t address)
 {
         /* What decides the way through here comes first. */
         uint64_t line = address >> LINE_SHIFT;
-        struct cache *l1d = &thread->core->l1d.cache;
-        struct cache_place place = cache_place_of(l1d, line);
-        uint32_t bit = cache_find(l1d, &place);
+        const struct l1d common = l1d_as_common(&thread->core->l1d);
+        const struct l1d *l1d = mode == ACCESS_IN_GENERAL ? &thread->core->l1d : &common;
+        struct cache_place place = cache_place_of(&l1d->cache, line);
+        uint32_t bit = cache_find(&l1d->cache, &place);
         bool one_line = (address & (LINE_BYTES - 1)) + site->size_bytes <= LINE_BYTES;
-        struct access access = access_begin(hot, thread, site, kind, address);
+        struct access access = access_begin(hot, thread, site, kind, mode, address);
 
         if (!one_line || !tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT)) {
                 access_slowly(machine, hot, thread, copy_of_access(&access));
         } else if (bit == 0) {
                 struct found found = {0};
-                miss_line(machine, hot, thread, &access, line, &place, access.start,
+                miss_line(machine, hot, thread, l1d, &access, line, &place, access.start,
                           &found);
                 if (kind != ACCESS_STORE)
                         finish_load(machine, hot, thread, &access, &found);
         } else {
                 struct found found = found_in_l1(machine, &access);
-                hit_line(machine, hot, thread, &access, line, &place, bit, &found);
+                hit_line(machine, hot, thread, l1d, &access, line, &place, bit, &found);
                 if (kind != ACCESS_STORE)
                         finish_load(machine, hot, thread, &access, &found);
         }

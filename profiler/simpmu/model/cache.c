@@ -14,7 +14,7 @@ static uint32_t bytes_of_set(const struct cache *cache)
         uint32_t bytes =
             (uint32_t)(sizeof(struct cache_set) + cache->tag_count * sizeof(uint32_t));
 
-        return bytes < host_line && bytes > host_line * 3 / 4 ? host_line : bytes;
+        return bytes < host_line && bytes >= host_line * 3 / 4 ? host_line : bytes;
 }
 
 static void empty_sets(struct cache *cache)
@@ -112,4 +112,10 @@ bool cache_clean(struct cache *cache, uint64_t line)
 
         place.set->dirty &= ~bit;
         return dirty;
+}
+
+void cache_clean_all(struct cache *cache)
+{
+        for (uint32_t i = 0; i < cache->set_count; i++)
+                cache_set_at(cache, i)->dirty = 0;
 }

@@ -49,8 +49,8 @@ struct cache_place {
 
 /* What happened to make room. */
 struct cache_victim {
-        uint64_t line;
-        bool evicted; /* a valid line left */
+        uint64_t line; /* where one was evicted */
+        bool evicted;  /* a valid line left */
         bool dirty;
 };
 
@@ -71,6 +71,9 @@ enum cache_state cache_remove(struct cache *cache, uint64_t line);
 
 /* LINE, where it is, is no longer dirty; returns whether it was. */
 bool cache_clean(struct cache *cache, uint64_t line);
+
+/* No line is dirty any more. */
+void cache_clean_all(struct cache *cache);
 
 /* How LINE is there. */
 enum cache_state cache_look(const struct cache *cache, uint64_t line);
@@ -177,12 +180,11 @@ cache_replace(const struct cache *cache, const struct cache_place *place, uint32
 {
         uint32_t *tag = &place->set->tag[__builtin_ctz(bit)];
         struct cache_victim victim = {
+            .line = cache_line_of(cache, place->index, *tag),
             .evicted = *tag != CACHE_EMPTY,
             .dirty = (place->set->dirty & bit) != 0,
         };
 
-        if (victim.evicted)
-                victim.line = cache_line_of(cache, place->index, *tag);
         *tag = place->tag;
         place->set->dirty &= ~bit;
         place->set->mark &= ~bit;

@@ -47,11 +47,18 @@ struct filter_entry {
 /* The last store to a word of eight bytes, where stores are followed. */
 #define RECENT_STORES       256u
 #define RECENT_SIZE_BITS    6
-#define RECENT_SIZE_MAXIMUM 32u /* bytes; instructions that store more are not followed */
+#define RECENT_SIZE_MAXIMUM 32u /* bytes; instructions that store more are left out */
 
 struct recent_store {
         uint64_t what;   /* its address << RECENT_SIZE_BITS | its bytes; 0: none */
         uint64_t issued; /* the clock when it issued */
+};
+
+/* Where a repeated string instruction is: the number of the chunk that its last load and
+ * its last store were in, counted from address 0; 0: it has made none, or none runs. */
+struct string_chunks {
+        uint64_t load;
+        uint64_t store;
 };
 
 struct sim_hot {
@@ -69,6 +76,7 @@ struct sim_hot {
         uint64_t late;
         /* Beyond this many instructions the block check calls the tool. */
         uint64_t instruction_limit;
+        struct string_chunks string;
         struct recent_store recent_stores[RECENT_STORES];
 };
 
@@ -98,7 +106,7 @@ static inline uint64_t hot_latest_ready(const struct sim_hot *hot, uint64_t mask
 /* Values that something waits for, and how many slots it takes from each of them to it.
  * Most wait for two or fewer. All zero: it waits for nothing but its issue. */
 struct waits {
-        uint8_t below[2]; /* the first two's numbers, counted down from NO_VALUE */
+        int16_t ready[2]; /* the first two's ready times: bytes from that of NO_VALUE */
         uint32_t delay[2];
         uint32_t issue_delay; /* slots that it comes after the instruction's issue */
         uint64_t others;      /* a mask of the rest */
@@ -113,7 +121,8 @@ static inline struct waits waits_for(uint64_t mask, const uint32_t *delays,
         struct waits waits = {.issue_delay = issue_delay};
 
         for (uint32_t i = 0; i < 2 && mask != 0; i++, mask &= mask - 1) {
-                waits.below[i] = (uint8_t)(NO_VALUE - (uint32_t)__builtin_ctzll(mask));
+                int32_t values = __builtin_ctzll(mask) - (int32_t)NO_VALUE;
+                waits.ready[i] = (int16_t)(values * (int32_t)sizeof(uint64_t));
                 waits.delay[i] = delays == 0 ? 0 : *delays++;
         }
         waits.others = mask;
@@ -121,16 +130,23 @@ static inline struct waits waits_for(uint64_t mask, const uint32_t *delays,
         return waits;
 }
 
+/* The ready time that lies OFFSET bytes from that of NO_VALUE. */
+static inline uint64_t hot_ready_at(const struct sim_hot *hot, int16_t offset)
+{
+        const char *none = (const char *)&hot->ready[NO_VALUE];
+
+        return *(const uint64_t *)(const void *)(none + offset);
+}
+
 /* When all of WAITS is over for an instruction that issues at NOW. None, one and two go
  * the same way: how many they are cannot be predicted. */
 static inline uint64_t hot_waits(const struct sim_hot *hot, const struct waits *waits,
                                  uint64_t now)
 {
-        const uint64_t *none = &hot->ready[NO_VALUE];
         const uint32_t *delay = waits->other_delays;
         uint64_t last = now + waits->issue_delay;
-        uint64_t first = *(none - waits->below[0]) + waits->delay[0];
-        uint64_t second = *(none - waits->below[1]) + waits->delay[1];
+        uint64_t first = hot_ready_at(hot, waits->ready[0]) + waits->delay[0];
+        uint64_t second = hot_ready_at(hot, waits->ready[1]) + waits->delay[1];
 
         last = first > last ? first : last;
         last = second > last ? second : last;
@@ -161,8 +177,8 @@ static inline void filter_drop(struct sim_hot *hot, uint64_t line)
         struct filter_entry *entry = filter_entry_of(hot, line);
         uint64_t address = line << LINE_SHIFT;
 
-        entry->load |= filter_is_of(entry->load, address) ? FILTER_EMPTY : 0;
-        entry->store |= filter_is_of(entry->store, address) ? FILTER_EMPTY : 0;
+        entry->load = filter_is_of(entry->load, address) ? FILTER_EMPTY : entry->load;
+        entry->store = filter_is_of(entry->store, address) ? FILTER_EMPTY : entry->store;
 }
 
 /* What is left of KNOWN when nothing of the line at ADDRESS may hit from its byte FROM

@@ -9,7 +9,10 @@
 #include "cache.h"
 #include "hot.h"
 
-#define L1D_COMMON_SETS 64u /* gets a loop of constant length */
+/* The geometry of most processors' L1. */
+#define L1D_COMMON_SETS      64u
+#define L1D_COMMON_WAYS      8u
+#define L1D_COMMON_SET_BYTES 64u
 
 /* Times on the clock of the thread that runs on the core. */
 struct l1d_way {
@@ -27,6 +30,22 @@ void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, sim_allocate alloc
 
 /* Another thread comes to the core, with a clock of its own: all lines are there. */
 void l1d_settle(struct l1d *l1d);
+
+/* The same as L1D, whose geometry is the common one: what follows from that is constant.
+ */
+static inline struct l1d l1d_as_common(const struct l1d *l1d)
+{
+        return (struct l1d){
+            .cache = {.sets = l1d->cache.sets,
+                      .set_bytes = L1D_COMMON_SET_BYTES,
+                      .set_count = L1D_COMMON_SETS,
+                      .all_ways = (1u << L1D_COMMON_WAYS) - 1,
+                      .tag_count = L1D_COMMON_WAYS,
+                      .index_bits = 6},
+            .ways = l1d->ways,
+            .filter_step = L1D_COMMON_SETS,
+        };
+}
 
 static inline struct l1d_way *l1d_way_of(const struct l1d *l1d,
                                          const struct cache_place *place, uint32_t bit)

@@ -182,15 +182,16 @@ static void forget_requests(struct core *core)
 {
         core->last_request = 0;
         line_queue_clear(&core->queue);
+        core->lines_to_write = 0;
         core->queue_full_until = 0;
+        core->streamer_waits = 0;
         for (uint32_t i = 0; i < L2_REQUESTS; i++)
                 core->requests[i].arrival = 0;
 }
 
 void machine_follow_stores(struct machine *machine)
 {
-        machine->unforwarded_cost =
-            in_slots(machine, machine->params.unforwarded_cycles);
+        machine->unforwarded_cost = in_slots(machine, machine->params.unforwarded_cycles);
 }
 
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
@@ -208,6 +209,18 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
         l1d_settle(&thread->core->l1d);
         tlb_settle(&thread->core->tlb);
         forget_requests(thread->core);
+}
+
+void machine_forked(struct machine *machine, struct sim_hot *hot)
+{
+        for (uint32_t i = 0; i < machine->cores_used; i++) {
+                cache_clean_all(&machine->cores[i]->l1d.cache);
+                cache_clean_all(&machine->cores[i]->l2);
+        }
+        for (uint32_t i = 0; i < machine->nodes_used; i++)
+                cache_clean_all(&machine->nodes[i].l3);
+        /* Stores that pass the filter do not make their line dirty. */
+        filter_clear(hot);
 }
 
 void machine_read_counters(const struct machine *machine, struct sim_thread *thread,

@@ -30,9 +30,9 @@ struct stream {
         uint64_t page;
         int32_t last; /* line of the page that was asked for last, or NO_LINE; of the page
                          before when the stream has come from there */
-        int32_t ahead; /* and the furthest that has been prefetched */
-        int32_t direction;
-        int32_t reserved;
+        int32_t low, high; /* and the ends of what was asked for */
+        int32_t ahead;     /* and the furthest that has been prefetched */
+        int32_t trend;     /* how often the stream has gone on: > 0 upwards */
 };
 
 /* What the IP-stride prefetcher knows of the load at an address. */
@@ -81,7 +81,9 @@ struct core {
         struct path from_l2;          /* to L1 */
         struct path from_beyond;      /* to L2 */
         struct line_queue queue;      /* of requests beyond L2 */
+        uint32_t lines_to_write;      /* pushed out by a request that has no place yet */
         uint64_t queue_full_until;    /* demand requests have waited for a place */
+        uint64_t streamer_waits;      /* for a place, until then */
         struct branch_predictor predictor;
         struct stream streams[STREAMS];
         uint32_t next_stream; /* the one to replace next */
@@ -143,14 +145,14 @@ struct machine {
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;
-        uint64_t forward_slack;   /* stored values that come within it are there */
-        uint64_t mispredict_cost; /* from a branch's execution to what comes after it */
+        uint64_t forward_slack;    /* stored values that come within it are there */
+        uint64_t mispredict_cost;  /* from a branch's execution to what comes after it */
         uint64_t unforwarded_cost; /* from a store's retirement to a load that needs only
                                       part of it; 0: stores are not followed */
-        uint64_t lock_cost;       /* of a locked instruction or fence; 0: no such thing */
-        uint64_t sample_latency;  /* loads of at least this latency qualify */
-        bool samples_stalls;      /* instead: by the time that loads hold up retirement */
-        bool one_load_waits;      /* a line on its way counts as there to all others */
+        uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
+        uint64_t sample_latency; /* loads of at least this latency qualify */
+        bool samples_stalls;     /* instead: by the time that loads hold up retirement */
+        bool one_load_waits;     /* a line on its way counts as there to all others */
         uint32_t fill_buffers;
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */
         uint32_t core_count; /* of all nodes */
@@ -207,6 +209,10 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 
 /* HOT becomes the state of THREAD, whose counts and ready times it has been given. */
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread);
+
+/* MACHINE is that of a forked child from now on, in which HOT's thread goes on: the lines
+ * that its parent had modified are unmodified here, since the parent writes them back. */
+void machine_forked(struct machine *machine, struct sim_hot *hot);
 
 /* How long the translation takes of an access that can begin at START. */
 static inline uint64_t tlb_latency(const struct machine *machine, struct core *core,

@@ -6,14 +6,29 @@ static void write_to_memory(struct machine *machine, struct sim_thread *thread,
                             struct node *node, uint64_t line, uint64_t now)
 {
         struct node *home = machine_home(machine, line, node);
-        struct line_queue *queue = &thread->core->queue;
 
         dram_write(&home->dram, now);
         if (home != node)
                 dram_write(&home->link, now);
         thread->counters.dram_write_lines++;
         if (miss_queue_counts(machine, thread->core))
+                thread->core->lines_to_write++;
+}
+
+/* From NOW the lines that CORE has pushed out take the places that are free first. */
+static void hold_written(const struct machine *machine, struct core *core, uint64_t now)
+{
+        struct line_queue *queue = &core->queue;
+
+        for (; core->lines_to_write > 0; core->lines_to_write--)
                 line_queue_hold(queue, line_queue_wait(queue, now) + machine->write_time);
+}
+
+void miss_hold_place(const struct machine *machine, struct core *core, uint64_t asked,
+                     uint64_t done)
+{
+        line_queue_hold(&core->queue, done);
+        hold_written(machine, core, asked);
 }
 
 /* LINE leaves the cores of NODE; returns whether it was modified there. */
@@ -80,28 +95,33 @@ static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
                      uint64_t now)
 {
-        if (!cache_mark_dirty(&thread->core->l2, line))
-                insert_l2(machine, thread, line, true, now);
+        if (cache_mark_dirty(&thread->core->l2, line))
+                return;
+        insert_l2(machine, thread, line, true, now);
+        hold_written(machine, thread->core, now);
 }
 
-/* Forgets fill buffers that are free by NOW. */
-static void forget_free_buffers(struct sim_thread *thread, uint64_t now)
+/* Forgets fill buffers that are free by NOW; returns whether there are any. */
+static bool forget_free_buffers(struct sim_thread *thread, uint64_t now)
 {
+        const uint64_t count = thread->fill_count;
         uint64_t kept = 0;
 
-        for (uint64_t i = 0; i < thread->fill_count; i++) {
+#pragma GCC unroll 4
+        for (uint64_t i = 0; i < count; i++) {
                 uint64_t done = thread->fill_done[i];
                 thread->fill_done[kept] = done;
                 kept += done > now;
         }
         thread->fill_count = kept;
+        return kept < count;
 }
 
 bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
                           uint64_t now)
 {
         if (4 * thread->fill_count >= 3 * machine->fill_buffers)
-                forget_free_buffers(thread, now);
+                (void)forget_free_buffers(thread, now);
         if (thread->fill_count == 0)
                 thread->fill_count = 1; /* the last one taken, free by now */
         return 4 * thread->fill_count < 3 * machine->fill_buffers;
@@ -143,11 +163,9 @@ static void count_full(struct sim_thread *thread, uint64_t start, uint64_t begin
 uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now)
 {
         uint64_t begin = start;
-        uint64_t *first = first_to_be_free(thread);
 
-        if (*first <= now) {
-                forget_free_buffers(thread, now);
-        } else {
+        if (!forget_free_buffers(thread, now)) {
+                uint64_t *first = first_to_be_free(thread);
                 uint64_t *taken =
                     *first <= start ? last_in_use(thread, first, start) : first;
                 begin = later(start, *taken);
@@ -301,7 +319,7 @@ struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thre
                 latency = later(latency, miss_invalidation(machine, others));
         miss.completion = asked + latency;
         if (queued)
-                line_queue_hold(&thread->core->queue, miss.completion);
+                miss_hold_place(machine, thread->core, asked, miss.completion);
         if (!in_l2)
                 count_demand(thread, request, begin, &miss);
         return miss;
@@ -334,6 +352,8 @@ void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread 
                 dirty |= leave_cores(machine, node, line);
         }
         filter_drop(hot, line);
-        if (dirty)
-                write_to_memory(machine, thread, home, line, now);
+        if (!dirty)
+                return;
+        write_to_memory(machine, thread, home, line, now);
+        hold_written(machine, thread->core, now);
 }

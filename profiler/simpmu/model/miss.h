@@ -88,6 +88,11 @@ static inline bool miss_queue_counts(const struct machine *machine,
         return core->queue_fills || machine->prefetch != 0;
 }
 
+/* A request has a place in CORE's queue from ASKED until DONE; the lines that it has
+ * pushed out to memory take the places behind it. */
+void miss_hold_place(const struct machine *machine, struct core *core, uint64_t asked,
+                     uint64_t done);
+
 /* Fewer than three quarters of the fill buffers are in use at NOW. */
 bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
                           uint64_t now);
@@ -109,22 +114,23 @@ struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thre
  * START. WRITES: no other core may keep it. The time in a fill buffer counts as pending
  * when it is FOR_LOAD: the event counts buffers that demand reads require, a store's or a
  * prefetch's from the moment that a load hits it. */
-static inline struct miss miss_fill(struct machine *machine, struct sim_thread *thread,
-                                    uint64_t line, uint64_t start, uint64_t now,
-                                    bool writes, bool for_load)
+static inline __attribute__((always_inline)) struct miss
+miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
+          uint64_t start, uint64_t now, bool writes, bool for_load)
 {
         uint64_t begin = miss_buffer(machine, thread, start, now);
         struct core *core = thread->core;
         bool in_l2 = cache_touch(&core->l2, line);
         struct miss miss = {.level = SIMPMU_LEVEL_L2};
 
-        machine_tick(machine, now);
         if (__builtin_expect(
                 !in_l2 || machine->cores_used != 1 || core->last_request > begin, 0)) {
+                machine_tick(machine, now);
                 const struct miss_request request = {line, begin, in_l2, writes,
                                                      for_load};
                 miss = miss_fill_otherwise(machine, thread, &request);
         } else {
+                dram_tick(&machine->nodes[0].dram, now);
                 miss.completion = path_take(&core->from_l2, begin) + machine->l2_latency;
         }
         miss.begin = begin;

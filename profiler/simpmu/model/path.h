@@ -13,54 +13,34 @@
 #define PATH_SHORTEST    8u  /* 2^8 slots */
 #define PATH_LINES_SHIFT 4u  /* at least 2^4 lines fit into a stretch */
 
-struct path_stretch {
-        uint64_t number;
-        uint64_t used; /* parts of slots; more than it has go to the next */
-};
-
 struct path {
-        uint64_t interval; /* parts of slots; 0: lines do not wait */
-        uint32_t shift;    /* a stretch has 2^SHIFT slots */
-        struct path_stretch stretches[PATH_STRETCHES];
+        uint64_t interval;   /* parts of slots; 0: lines do not wait */
+        uint32_t shift;      /* a stretch has 2^SHIFT slots */
+        uint64_t room;       /* so much it has in parts of slots, */
+        uint64_t last_place; /* and so far from its start a line still fits into it */
+        /* Of each stretch remembered, in parts of slots: when it takes its next line. The
+         * stretch's end: it is full. What does not lie in it is of another one. */
+        uint64_t next[PATH_STRETCHES];
 };
 
-static inline void path_init(struct path *path, double interval_slots)
-{
-        *path = (struct path){
-            .interval = (uint64_t)(interval_slots * PATH_FRACTION + 0.5),
-            .shift = PATH_SHORTEST,
-        };
-        while (path->interval << PATH_LINES_SHIFT > (uint64_t)PATH_FRACTION
-                                                        << path->shift)
-                path->shift++;
-}
+void path_init(struct path *path, double interval_slots);
 
-/* Stretch NUMBER; one that is too long ago to be remembered is taken for empty. */
-static inline struct path_stretch *path_stretch_at(struct path *path, uint64_t number)
-{
-        struct path_stretch *stretch = &path->stretches[number & (PATH_STRETCHES - 1)];
-
-        if (stretch->number != number)
-                *stretch = (struct path_stretch){.number = number};
-        return stretch;
-}
+/* The cold half of path_take: the stretch of BEGIN is a new one or cannot take all of the
+ * line. */
+uint64_t path_take_elsewhere(struct path *path, uint64_t begin);
 
 /* A line goes this way, at BEGIN or as soon as there is room for it: returns when. */
 static inline uint64_t path_take(struct path *path, uint64_t begin)
 {
-        const uint64_t room = (uint64_t)PATH_FRACTION << path->shift;
-
-        if (path->interval == 0)
-                return begin;
         uint64_t number = begin >> path->shift;
-        struct path_stretch *stretch = path_stretch_at(path, number);
-        while (stretch->used >= room)
-                stretch = path_stretch_at(path, ++number);
-        uint64_t free = (number << path->shift) + stretch->used / PATH_FRACTION;
-        stretch->used += path->interval;
-        if (stretch->used > room)
-                path_stretch_at(path, number + 1)->used += stretch->used - room;
-        return begin > free ? begin : free;
+        uint64_t *next = &path->next[number & (PATH_STRETCHES - 1)];
+        uint64_t at = *next;
+
+        if (__builtin_expect(at - number * path->room > path->last_place, 0))
+                return path_take_elsewhere(path, begin);
+        *next = at + path->interval;
+        at /= PATH_FRACTION;
+        return begin > at ? begin : at;
 }
 
 #endif

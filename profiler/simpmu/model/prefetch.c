@@ -7,7 +7,8 @@
 #define LINES_AT_A_TIME  2
 #define STRIDE_BYTES_MAX 2048
 #define PAGE_LINES       (1u << PAGE_LINE_SHIFT)
-#define PAGE_END_LINES   4 /* a stream that has come so far leaves the page */
+#define PAGE_END_LINES   4  /* a stream that has come so far leaves the page */
+#define WINDOW_LINES     16 /* beyond a stream's ends, that still belong to it */
 
 uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
                        enum simpmu_level *level)
@@ -20,9 +21,10 @@ uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
         return request->arrival - now;
 }
 
-/* Returns whether LINE is in L2 or on its way there now: not when the queue is full. */
+/* Returns whether LINE is in L2 or on its way there now: not when the queue is full,
+ * unless the request MAY_WAIT for a place. */
 static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                        uint64_t now)
+                        uint64_t now, bool may_wait)
 {
         struct core *core = thread->core;
         struct cache_place place = cache_place_of(&core->l2, line);
@@ -30,35 +32,42 @@ static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint
 
         if (cache_find(&core->l2, &place) != 0)
                 return true;
-        if (!line_queue_has_room(&core->queue, now))
+        uint64_t asked = line_queue_wait(&core->queue, now);
+        if (asked > now && !may_wait)
                 return false;
-        uint64_t begin = path_take(&core->from_beyond, now);
+        if (asked > now)
+                core->streamer_waits = asked;
+        uint64_t begin = path_take(&core->from_beyond, asked);
         uint64_t arrival = begin + miss_in_l2(machine, thread, line, begin, &level);
-        line_queue_hold(&core->queue, arrival);
+        miss_hold_place(machine, core, asked, arrival);
         core->requests[line & (L2_REQUESTS - 1)] =
             (struct l2_request){line, arrival, level};
         core->last_request = later(core->last_request, arrival);
         return true;
 }
 
-/* Asks for up to two lines beyond those that the stream has asked for already. What the
- * queue has no room for is asked for at the stream's next step. */
+/* Asks for up to two lines beyond those that the stream, which goes in DIRECTION, has
+ * asked for already. They wait for places in the queue, but not behind others that do:
+ * what has to wait behind those is asked for at a later step. Without waiting, places
+ * would stay free from when a line comes until the next step, and whether streams are
+ * quick would hang on how the two fall together. */
 static void run_ahead(struct machine *machine, struct sim_thread *thread,
-                      struct stream *stream, uint64_t now)
+                      struct stream *stream, int32_t direction, uint64_t now)
 {
         const uint64_t first_line = stream->page << PAGE_LINE_SHIFT;
         const bool on = machine->params.next_page > 0;
-        int32_t distance = (int32_t)machine->params.stream_lines;
-        int32_t end = stream->last + stream->direction * distance;
+        const bool may_wait = thread->core->streamer_waits <= now;
+        int32_t front = direction > 0 ? stream->high : stream->low;
+        int32_t end = front + direction * (int32_t)machine->params.stream_lines;
 
-        if ((stream->ahead - stream->last) * stream->direction < 0)
-                stream->ahead = stream->last;
+        if ((stream->ahead - front) * direction < 0)
+                stream->ahead = front;
         for (int i = 0; i < LINES_AT_A_TIME; i++) {
-                int32_t next = stream->ahead + stream->direction;
+                int32_t next = stream->ahead + direction;
                 bool in_page = next >= 0 && next < (int32_t)PAGE_LINES;
-                if ((!in_page && !on) || (end - next) * stream->direction < 0 ||
+                if ((!in_page && !on) || (end - next) * direction < 0 ||
                     !bring_to_l2(machine, thread, first_line + (uint64_t)(int64_t)next,
-                                 now))
+                                 now, may_wait))
                         return;
                 stream->ahead = next;
         }
@@ -69,16 +78,18 @@ static struct stream *stream_into(struct core *core, uint64_t page)
 {
         for (uint32_t i = 0; i < STREAMS; i++) {
                 struct stream *stream = &core->streams[i];
-                int32_t step = stream->direction * (int32_t)PAGE_LINES;
-                if (step == 0 ||
-                    stream->page + (uint64_t)(int64_t)stream->direction != page)
+                int32_t direction = (stream->trend > 0) - (stream->trend < 0);
+                int32_t step = direction * (int32_t)PAGE_LINES;
+                if (step == 0 || stream->page + (uint64_t)(int64_t)direction != page)
                         continue;
                 int32_t left =
-                    step > 0 ? (int32_t)PAGE_LINES - 1 - stream->last : stream->last;
+                    step > 0 ? (int32_t)PAGE_LINES - 1 - stream->high : stream->low;
                 if (left >= PAGE_END_LINES)
                         continue;
                 stream->page = page;
                 stream->last -= step;
+                stream->low -= step;
+                stream->high -= step;
                 stream->ahead -= step;
                 return stream;
         }
@@ -105,20 +116,39 @@ static struct stream *stream_of(const struct machine *machine, struct core *core
         return stream;
 }
 
+/* PLACE lies too far from what was asked for to belong to the stream. */
+static bool is_apart(const struct stream *stream, int32_t place)
+{
+        return stream->last == NO_LINE || place > stream->high + WINDOW_LINES ||
+               place < stream->low - WINDOW_LINES;
+}
+
 /* LINE of the stream's page is used; returns in which direction the stream goes on: 0
- * when it does not. */
+ * when it is none yet. Within the stream lines may come in any order, as loads execute in
+ * any: what is beyond its ends tells the direction. */
 static int32_t stream_moves(struct stream *stream, uint64_t line)
 {
         int32_t place = (int32_t)(line & (PAGE_LINES - 1));
-        int32_t before = stream->direction;
 
         if (place == stream->last)
                 return 0;
-        stream->direction = stream->last == NO_LINE ? 0 : place > stream->last ? 1 : -1;
+        if (is_apart(stream, place)) {
+                *stream = (struct stream){stream->page, place, place, place, place, 0};
+                return 0;
+        }
         stream->last = place;
-        if (stream->direction != before)
-                stream->ahead = place;
-        return stream->direction == before ? before : 0;
+        if (place > stream->high) {
+                stream->high = place;
+                if (stream->trend <= 0)
+                        stream->ahead = place;
+                stream->trend = stream->trend > 0 ? 2 : 1;
+        } else if (place < stream->low) {
+                stream->low = place;
+                if (stream->trend >= 0)
+                        stream->ahead = place;
+                stream->trend = stream->trend < 0 ? -2 : -1;
+        }
+        return stream->trend / 2;
 }
 
 /* LINE is not in L1, where its place is: requests it, from START on. */
@@ -180,7 +210,7 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
         if (cache_find(l1d, &place) != 0)
                 return;
         if (into == PREFETCH_INTO_L2) {
-                (void)bring_to_l2(machine, thread, line, start);
+                (void)bring_to_l2(machine, thread, line, start, false);
                 return;
         }
         fill_l1(machine, hot, thread, line, &place, start, now,
@@ -238,9 +268,9 @@ void prefetch_after(struct machine *machine, struct sim_hot *hot,
         uint32_t on = machine->prefetch;
 
         if ((on & 1u << SIMPMU_L2_STREAMER) != 0 && direction != 0)
-                run_ahead(machine, thread, stream, now);
+                run_ahead(machine, thread, stream, direction, now);
         if ((on & 1u << SIMPMU_L2_ADJACENT) != 0 && use->beyond_l2)
-                (void)bring_to_l2(machine, thread, line ^ 1, now);
+                (void)bring_to_l2(machine, thread, line ^ 1, now, false);
         if ((on & 1u << SIMPMU_L1_NEXT) != 0 && next_in_page && last != NO_LINE &&
             stream->last == last + 1)
                 bring_to_l1(machine, hot, thread, line + 1, now);

@@ -6,7 +6,8 @@
  *    line reach the model as steps from line to line;
  *  - L2 streamer: three or more lines of a page used in one direction bring lines ahead
  *    of them, up to two at a time and prefetch.stream_lines ahead; across the page's end
- *    with prefetch.next_page, and not without;
+ *    with prefetch.next_page, and not without. Between them lines may come in any order,
+ *    as loads execute in any;
  *  - L2 adjacent line: a miss of L2 brings the other line of its 128 bytes.
  * As the processor's manual describes them (Intel optimization reference manual, data
  * prefetching). A prefetch takes memory's bandwidth and a place in the queue beyond L2,

@@ -11,7 +11,7 @@
 
 struct sampler {
         uint64_t state;
-        uint64_t period;    /* mean number of qualifying loads, or slots, between samples */
+        uint64_t period; /* mean number of qualifying loads, or slots, between samples */
         uint64_t countdown; /* of these until the next sample */
 };
 

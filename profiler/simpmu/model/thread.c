@@ -14,7 +14,6 @@ static void window_init(struct window *window, uint64_t capacity, uint32_t entri
         window->capacity = capacity;
         window->entry_limit = entries;
         window->ring_mask = UINT32_MAX >> __builtin_clz(entries); /* at least entries */
-        window->entries[0].due = NEVER_DUE;
 }
 
 /* A load waits for a place when it has been asked for already: one less are kept. */
@@ -44,13 +43,21 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
 }
 
 /* Adds the stalls of all accesses in WINDOW that are due when INSTRUCTION issues; returns
- * when the next one is. */
+ * when the next one is that stalls the thread for longer. */
 static uint64_t retire_window(struct sim_thread *thread, struct window *window,
                               uint64_t instruction)
 {
-        for (; instruction > window_oldest(window)->due; window->head++)
-                thread->stall = later(thread->stall, window_oldest(window)->stall);
-        return window_oldest(window)->due;
+        uint64_t stall = thread->stall, next = window->next;
+
+        for (; next < window->tail; next++) {
+                const struct window_entry *entry = window_at(window, next);
+                if (instruction <= entry->due && stall < entry->stall)
+                        break;
+                stall = later(stall, entry->stall);
+        }
+        window->next = next;
+        thread->stall = stall;
+        return next < window->tail ? window_at(window, next)->due : NEVER_DUE;
 }
 
 void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
@@ -196,10 +203,16 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
 void thread_wait_for_place(struct sim_thread *thread, struct window *window,
                            uint64_t instruction)
 {
-        const struct window_entry *oldest = window_oldest(window);
-        uint64_t completion = oldest->due + oldest->stall;
+        const struct window_entry *oldest = window_at(window, window->head);
 
-        if (completion > instruction + thread->stall)
-                thread->stall = completion - instruction;
-        window->head++;
+        if (oldest->due >= instruction) {
+                uint64_t completion = oldest->due + oldest->stall;
+                if (completion > instruction + thread->stall)
+                        thread->stall = completion - instruction;
+                window->head++;
+        }
+        while (window->head < window->tail &&
+               window_at(window, window->head)->due < instruction)
+                window->head++;
+        window->next = later(window->next, window->head);
 }

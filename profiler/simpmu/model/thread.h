@@ -65,10 +65,11 @@ struct store_buffer {
         struct held_store held[HELD_STORES];
 };
 
-/* Accesses in program order, and behind them one that is never due. Applied late but
- * exactly: when an instruction after DUE is looked at. */
+/* Accesses in program order. Applied late but exactly: when an instruction after DUE is
+ * looked at. */
 struct window {
-        uint64_t head; /* the oldest */
+        uint64_t head; /* the oldest; what is due leaves when its place is needed */
+        uint64_t next; /* the first that can still stall the thread */
         uint64_t tail;
         uint64_t capacity;    /* instructions that may issue past the oldest access */
         uint64_t entry_limit; /* accesses that fit */
@@ -126,13 +127,13 @@ static inline uint64_t later(uint64_t a, uint64_t b)
         return a > b ? a : b;
 }
 
-static inline const struct window_entry *window_oldest(const struct window *window)
+static inline struct window_entry *window_at(struct window *window, uint64_t number)
 {
-        return &window->entries[window->head & window->ring_mask];
+        return &window->entries[number & window->ring_mask];
 }
 
-/* The cold half of window_hold: all places are taken, and INSTRUCTION waits for the
- * oldest. */
+/* The cold half of window_hold: all places are taken; INSTRUCTION waits for the oldest
+ * where that is not due. */
 void thread_wait_for_place(struct sim_thread *thread, struct window *window,
                            uint64_t instruction);
 
@@ -158,11 +159,8 @@ static inline void window_hold(struct sim_thread *thread, struct window *window,
                 return;
         if (window->tail - window->head == window->entry_limit)
                 thread_wait_for_place(thread, window, instruction);
-        window->entries[window->tail++ & window->ring_mask] =
-            (struct window_entry){due, completion - due};
-        window->entries[window->tail & window->ring_mask].due = NEVER_DUE;
-        if (due < thread->retire_at)
-                thread->retire_at = due;
+        *window_at(window, window->tail++) = (struct window_entry){due, completion - due};
+        thread->retire_at = due < thread->retire_at ? due : thread->retire_at;
 }
 
 /* INSTRUCTION is store number STORES, whose line is there at COMPLETION. Stores leave
