@@ -41,8 +41,16 @@ struct recording {
         struct launch *launch;
         struct launch_end end;
         struct validated validated;
-        bool failed; /* something of the run is not in the database */
+        bool failed;         /* something of the run is not in the database */
+        struct diag failure; /* why; the first thing that went wrong */
 };
+
+static void note_failure(struct recording *recording, const struct diag *diag)
+{
+        if (!recording->failed)
+                recording->failure = *diag;
+        recording->failed = true;
+}
 
 /* ---- lists ---- */
 
@@ -134,7 +142,7 @@ static void give_up(struct recording *recording, const struct diag *diag)
                         : "recording has ended");
         recording->ops->close(recording->source);
         recording->source = NULL;
-        recording->failed = true;
+        note_failure(recording, diag);
 }
 
 /* FLUSH: also commits, so that a killed memlag has lost little. */
@@ -175,7 +183,7 @@ static void end_recording(struct recording *recording)
         struct diag diag;
         if (recording->source && finish_source(recording, &diag) < 0) {
                 diag_print(name, &diag);
-                recording->failed = true;
+                note_failure(recording, &diag);
         }
 }
 
@@ -282,27 +290,31 @@ static int finish_source(struct recording *recording, struct diag *diag)
         return rc;
 }
 
-/* Completes the database as far as that is possible. */
+/* Says it, unless it only follows from what was said before. */
+static void say_failure(struct recording *recording, const struct diag *diag)
+{
+        if (!recording->failed)
+                diag_print(name, diag);
+        note_failure(recording, diag);
+}
+
+/* Completes the database as far as that is possible. Where rows had no room left, the few
+ * last facts have it: that of the rows that were taken back. */
 static void finish_database(struct recording *recording)
 {
         struct diag diag;
         if (finish_source(recording, &diag) < 0) {
                 diag_print(name, &diag);
-                recording->failed = true;
+                note_failure(recording, &diag);
         }
-        bool was_failed = recording->failed;
-        int rc = writer_close(recording->writer, &diag);
+        if (writer_close(recording->writer, &diag) < 0)
+                say_failure(recording, &diag);
         recording->writer = NULL;
-        if (rc == 0)
-                rc =
-                    record_facts_end(recording->db, recording->sink,
-                                     recording->options->command ? &recording->end : NULL,
-                                     recording->failed, &diag);
-        if (rc < 0) {
-                if (!was_failed)
-                        diag_print(name, &diag);
-                recording->failed = true;
-        }
+        if (record_facts_end(recording->db, recording->sink,
+                             recording->options->command ? &recording->end : NULL,
+                             recording->failed ? recording->failure.text : NULL,
+                             &diag) < 0)
+                say_failure(recording, &diag);
 }
 
 /* "EVEX (AVX-512)" and the like: what the first bytes of an instruction tell. */
@@ -403,7 +415,7 @@ static int record(struct recording *recording)
         if (options->command &&
             launch_wait(recording->launch, &recording->end, &diag) < 0) {
                 diag_print(name, &diag);
-                recording->failed = true;
+                note_failure(recording, &diag);
         }
         if (ended_before_it_began(recording)) {
                 diag_printf(name,

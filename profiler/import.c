@@ -43,7 +43,9 @@ static int set_first_facts(struct db *db, uint64_t interval_ns, struct diag *dia
         return rc == 0 ? db_run_set_text(db, "memlag_version", MEMLAG_VERSION, diag) : rc;
 }
 
-static int set_last_facts(const struct import *import, bool complete, struct diag *diag)
+/* DAMAGE: what ends the recording early; NULL: it is whole. */
+static int set_last_facts(const struct import *import, const struct diag *damage,
+                          struct diag *diag)
 {
         struct db *db = import->db;
         int rc = import_facts(
@@ -54,32 +56,50 @@ static int set_last_facts(const struct import *import, bool complete, struct dia
                     db_run_set_int(db, "duration_ns", sink_latest_ns(import->sink), diag);
         if (rc == 0)
                 rc = sink_write_ledger(import->sink, db, diag);
-        return rc == 0 ? db_run_set_text(db, "state",
-                                         complete ? "complete" : "interrupted", diag)
+        if (rc == 0 && damage)
+                rc = db_run_set_text(db, "failure", damage->text, diag);
+        return rc == 0 ? db_run_set_text(db, "state", damage ? "interrupted" : "complete",
+                                         diag)
                        : rc;
 }
 
 /* ---- the story ---- */
 
 /* perf record --kcore makes a directory, in which the recording is the file "data". */
-static int open_recording(const char *path)
+static int open_in_directory(int directory, int *fd, struct diag *diag)
+{
+        *fd = openat(directory, "data", O_RDONLY | O_CLOEXEC);
+        int code = *fd < 0 ? -errno : 0;
+        if (code == -ENOENT)
+                return diag_set(diag, code,
+                                "a directory without a recording of perf, which would "
+                                "be its file 'data'");
+        return code ? diag_set(diag, code, "data: %s", strerror(-code)) : 0;
+}
+
+static int open_recording(const char *path, int *fd, struct diag *diag)
 {
         struct stat status;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 || fstat(fd, &status) != 0 || !S_ISDIR(status.st_mode))
-                return fd;
-        int data_fd = openat(fd, "data", O_RDONLY | O_CLOEXEC);
-        close(fd);
-        return data_fd;
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (*fd < 0)
+                return diag_set(diag, -errno, "%s", strerror(errno));
+        if (fstat(*fd, &status) != 0 || !S_ISDIR(status.st_mode))
+                return 0;
+        int directory = *fd;
+        int rc = open_in_directory(directory, fd, diag);
+        close(directory);
+        return rc;
 }
 
 static int open_input(struct import *import, struct diag *diag)
 {
         const char *path = import->options->input;
-        import->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open_recording(path);
-        if (import->fd < 0)
-                return diag_set(diag, -errno, "%s", strerror(errno));
-        return perf_data_open(import->fd, &import->data, diag);
+        int rc = 0;
+        if (strcmp(path, "-") == 0)
+                import->fd = STDIN_FILENO;
+        else
+                rc = open_recording(path, &import->fd, diag);
+        return rc == 0 ? perf_data_open(import->fd, &import->data, diag) : rc;
 }
 
 static int open_output(struct import *import, struct diag *diag)
@@ -205,7 +225,8 @@ static int fill(struct import *import, struct import_result *result, struct diag
         rc = writer_close(import->writer, diag);
         import->writer = NULL;
         if (rc == 0)
-                rc = set_last_facts(import, !result->damaged, diag);
+                rc = set_last_facts(import, result->damaged ? &result->damage : NULL,
+                                    diag);
         if (rc == 0 && result->memory_samples == 0)
                 describe_contents(import, &result->no_memory);
         return rc;

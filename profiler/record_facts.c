@@ -143,7 +143,7 @@ int record_facts_begin(struct db *db, const struct record_options *options,
 }
 
 int record_facts_end(struct db *db, const struct sink *sink, const struct launch_end *end,
-                     bool failed, struct diag *diag)
+                     const char *failure, struct diag *diag)
 {
         int rc = db_run_set_int(db, "duration_ns", sink_latest_ns(sink), diag);
         if (rc == 0)
@@ -153,7 +153,9 @@ int record_facts_end(struct db *db, const struct sink *sink, const struct launch
                                     end->status, diag);
         if (rc == 0)
                 rc = sink_write_ledger(sink, db, diag);
-        return rc == 0 ? db_run_set_text(db, "state", failed ? "interrupted" : "complete",
-                                         diag)
+        if (rc == 0 && failure)
+                rc = db_run_set_text(db, "failure", failure, diag);
+        return rc == 0 ? db_run_set_text(db, "state",
+                                         failure ? "interrupted" : "complete", diag)
                        : rc;
 }

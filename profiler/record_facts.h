@@ -13,8 +13,8 @@ int record_facts_begin(struct db *db, const struct record_options *options,
                        const struct source_ops *ops, struct diag *diag);
 
 /* What is known after the last event. END: how the command ended; NULL: there was none.
- * FAILED: something of the run is not in the database. */
+ * FAILURE: why something of the run is not in the database; NULL: nothing is missing. */
 int record_facts_end(struct db *db, const struct sink *sink, const struct launch_end *end,
-                     bool failed, struct diag *diag);
+                     const char *failure, struct diag *diag);
 
 #endif

@@ -208,18 +208,27 @@ static int read_abbreviation(struct abbreviations *table,
                 return -EINVAL;
         abbreviation.tag = tag <= UINT16_MAX ? (uint32_t)tag : 0;
         abbreviation.has_children = *(*at)++ == DW_CHILDREN_yes;
+        bool declares = false;
+
         while ((more = read_attribute(at, end, &attribute, &form)) > 0) {
                 struct abbreviation_step step;
 
                 abbreviation.valid &= form_step(layout, form, &step);
                 abbreviation.has_code |=
                     attribute == DW_AT_low_pc || attribute == DW_AT_ranges;
+                declares |=
+                    attribute == DW_AT_declaration && form == DW_FORM_flag_present;
                 step.use = use_of(attribute, form);
                 if (add_step(table, &abbreviation, &step) < 0)
                         return -ENOMEM;
         }
         if (more < 0)
                 return more;
+        /* In the declaration of a function are its parameters only. A flag of another
+         * form may say that it is none. */
+        abbreviation.codeless =
+            abbreviation.valid && !abbreviation.has_code &&
+            (!abbreviation.has_children || (tag == DW_TAG_subprogram && declares));
         if (array_reserve(&table->items, &table->capacity, table->count,
                           sizeof(*table->items)) < 0)
                 return -ENOMEM;
@@ -318,11 +327,11 @@ static bool skip_step(const struct unit_layout *layout,
                 return skip_bytes(at, end, step->bytes) &&
                        skip_bytes(at, end,
                                   read_number(nul, step->bytes, layout->swapped));
-        case STEP_TEXT:
-                nul = memchr(*at, '\0', (size_t)(end - *at));
-                if (nul)
-                        *at = nul + 1;
-                return nul;
+        case STEP_TEXT: /* mostly of few letters: longer ones are in a section of texts */
+                for (nul = *at; nul < end && *nul;)
+                        nul++;
+                *at = nul + (nul < end);
+                return nul < end;
         case STEP_INDIRECT:
                 break;
         }
@@ -385,4 +394,91 @@ bool abbreviation_skip(const struct abbreviations *table,
                 place->high += place->low;
         place->has_range = has_low && has_high != has_size;
         return abbreviation->valid;
+}
+
+/* ---- many entries ---- */
+
+struct pass {
+        const struct abbreviations *table;
+        const struct unit_layout *layout;
+        const uint8_t *start;
+        const uint8_t *end;
+};
+
+/* Steps over the attributes of an entry, and to its sibling where it says where that is.
+ * *INSIDE: the entry's children come next. False at the end of what can be read. */
+static inline bool step_over(const struct pass *pass,
+                             const struct abbreviation *abbreviation, const uint8_t **at,
+                             bool *inside)
+{
+        const struct abbreviation_step *step =
+            &pass->table->steps[abbreviation->first_step];
+        uint64_t sibling = 0;
+
+        for (uint32_t i = abbreviation->step_count; i > 0; i--, step++) {
+                const uint8_t *value = *at;
+
+                if (step->kind == STEP_BYTES) {
+                        if (step->bytes > (uint64_t)(pass->end - value))
+                                return false;
+                        *at += step->bytes;
+                } else if (!skip_step(pass->layout, step, at, pass->end)) {
+                        return false;
+                }
+                if (step->use == USE_SIBLING)
+                        sibling = value_of(pass->layout, step, value, *at);
+        }
+        *inside = abbreviation->has_children;
+        if (*inside && sibling > (uint64_t)(*at - pass->start) &&
+            sibling <= (uint64_t)(pass->end - pass->start)) {
+                *at = pass->start + sibling;
+                *inside = false;
+        }
+        return abbreviation->valid;
+}
+
+/* Steps over entries until DEPTH levels end; with none to end, until an entry that is not
+ * codeless or the end of the level, which *AT is left at. */
+static inline bool pass_entries(const struct pass *pass, const uint8_t **at, size_t depth)
+{
+        const bool to_end = depth > 0;
+
+        while (!to_end || depth > 0) {
+                const uint8_t *next = *at;
+                uint64_t code;
+                const struct abbreviation *abbreviation =
+                    abbreviations_next(pass->table, &next, pass->end, &code);
+                bool inside;
+
+                if (code == 0 && depth > 0) {
+                        depth--;
+                        *at = next;
+                        continue;
+                }
+                if (!abbreviation || (depth == 0 && !abbreviation->codeless))
+                        return false;
+                if (!step_over(pass, abbreviation, &next, &inside))
+                        return false;
+                *at = next;
+                depth += inside;
+        }
+        return true;
+}
+
+void abbreviations_pass(const struct abbreviations *table,
+                        const struct unit_layout *layout, const uint8_t *start,
+                        const uint8_t **at, const uint8_t *end)
+{
+        const struct pass pass = {table, layout, start, end};
+
+        pass_entries(&pass, at, 0);
+}
+
+bool abbreviations_leave(const struct abbreviations *table,
+                         const struct unit_layout *layout, const uint8_t *start,
+                         const uint8_t **at, const uint8_t *end)
+{
+        const struct pass pass = {table, layout, start, end};
+
+        return pass_entries(&pass, at, 1);
 }

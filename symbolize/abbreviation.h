@@ -29,6 +29,7 @@ struct abbreviation {
         uint32_t tag;
         bool has_children;
         bool has_code; /* names an address or ranges of code */
+        bool codeless; /* and neither it nor what is in it can have any */
         bool valid;    /* all its attributes are of known size */
         uint32_t first_step;
         uint32_t step_count;
@@ -69,5 +70,17 @@ bool abbreviation_skip(const struct abbreviations *table,
                        const struct abbreviation *abbreviation,
                        const struct unit_layout *layout, const uint8_t **at,
                        const uint8_t *end, struct entry_place *place);
+
+/* Moves *AT, in the unit at START, over the entries of a level that are codeless and what
+ * is in them: to the first other one, or to where the level or what can be read ends. */
+void abbreviations_pass(const struct abbreviations *table,
+                        const struct unit_layout *layout, const uint8_t *start,
+                        const uint8_t **at, const uint8_t *end);
+
+/* Moves *AT, where the first entry of a level is, to behind its end. False when that
+ * is not inside. */
+bool abbreviations_leave(const struct abbreviations *table,
+                         const struct unit_layout *layout, const uint8_t *start,
+                         const uint8_t **at, const uint8_t *end);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One row after the other, so that memory does not grow with the samples. What a block
- * holds is certain only when all samples in it agree: they are heard first. */
+ * holds is certain only when all samples in it agree: they are heard first. Samples
+ * without data addresses need no rows: where they are is told by their addresses. */
 #include "attribution.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "bulk_insert.h"
 
@@ -32,21 +34,66 @@ static void put_place(struct bulk_insert *rows, const struct raw_sample *sample,
 
 /* ---- samples without addresses ---- */
 
-static int write_place(void *context, const struct raw_sample *sample,
-                       const struct sample_location *location)
+static int write_unusual(void *context, const struct raw_sample *sample,
+                         const struct sample_location *location)
 {
+        if (location->usual)
+                return 0;
         put_place(context, sample, location);
         return bulk_insert_row(context);
 }
 
-int attribution_write_places(struct sweep *sweep, struct db *db, struct diag *diag)
+/* Rows for the samples that are not where others at their address were. */
+static int write_unusual_places(struct sweep *sweep, struct db *db, struct diag *diag)
 {
         struct bulk_insert rows;
         int error = open_rows(&rows, db, diag);
 
         if (!error)
-                error = sweep_run(sweep, write_place, &rows, diag);
+                error = sweep_samples(sweep, write_unusual, &rows, diag);
         return bulk_insert_close(&rows, error);
+}
+
+static int compare_ips(const void *left, const void *right)
+{
+        const struct ip_place *a = left, *b = right;
+
+        if (a->process != b->process)
+                return a->process < b->process ? -1 : 1;
+        return (int64_t)a->ip < (int64_t)b->ip ? -1 : (int64_t)a->ip > (int64_t)b->ip;
+}
+
+/* By their key, so that SQLite appends them. The sweep is over then: its index, which
+ * they do not lie by any more, is asked no more. */
+static int write_ips(struct sweep *sweep, struct db *db, struct diag *diag)
+{
+        static const char *const ip_columns[] = {"process_id", "ip", "location_id", NULL};
+        struct bulk_insert rows;
+        int error = bulk_insert_open(&rows, "ip_location", ip_columns, db, diag);
+
+        if (sweep->ip_count > 1)
+                qsort(sweep->ips, sweep->ip_count, sizeof(*sweep->ips), compare_ips);
+        for (size_t i = 0; i < sweep->ip_count && !error; i++) {
+                const struct ip_place *ip = &sweep->ips[i];
+
+                bulk_insert_int(&rows, 0, sweep->raw->process_ids[ip->process]);
+                bulk_insert_int(&rows, 1, (int64_t)ip->ip);
+                bulk_insert_int(&rows, 2, ip->place + INT64_C(1));
+                error = bulk_insert_row(&rows);
+        }
+        return bulk_insert_close(&rows, error);
+}
+
+/* Where they are is all that there is to write. */
+static int write_places(struct attribution *attribution, struct sweep *sweep,
+                        struct db *db, struct diag *diag)
+{
+        int error =
+            sweep->unusual_samples > 0 ? write_unusual_places(sweep, db, diag) : 0;
+
+        resolution_count(&attribution->resolution, NULL, UNTYPED_NO_ADDRESS,
+                         sweep->sample_count);
+        return error ? error : write_ips(sweep, db, diag);
 }
 
 /* ---- samples with addresses ---- */
@@ -56,6 +103,7 @@ struct pass {
         const struct object_sources *from;
         struct diag *diag;
         struct bulk_insert rows;
+        bool without_row; /* some samples */
 };
 
 static int learn(void *context, const struct raw_sample *sample,
@@ -81,10 +129,17 @@ static int write_row(struct pass *pass, const struct raw_sample *sample,
         return bulk_insert_row(&pass->rows);
 }
 
-static int attribute(void *context, const struct raw_sample *sample,
-                     const struct sample_location *location)
+static int attribute_place(struct pass *pass, const struct raw_sample *sample,
+                           const struct sample_location *location)
 {
-        struct pass *pass = context;
+        resolution_count(&pass->attribution->resolution, NULL, UNTYPED_NO_ADDRESS, 1);
+        pass->without_row |= location->usual;
+        return write_unusual(&pass->rows, sample, location);
+}
+
+static int attribute_object(struct pass *pass, const struct raw_sample *sample,
+                            const struct sample_location *location)
+{
         struct attribution *to = pass->attribution;
         struct sample_type type = sample_types_find(&to->sample_types, sample, location);
         struct sample_object object;
@@ -99,6 +154,13 @@ static int attribute(void *context, const struct raw_sample *sample,
 
         resolution_count(&to->resolution, touched, type.reason, 1);
         return write_row(pass, sample, location, &object, field);
+}
+
+static int attribute(void *context, const struct raw_sample *sample,
+                     const struct sample_location *location)
+{
+        return sample->has_addr ? attribute_object(context, sample, location)
+                                : attribute_place(context, sample, location);
 }
 
 static int open_all(struct attribution *attribution, const struct object_sources *from)
@@ -124,7 +186,8 @@ static int write_rows(struct attribution *attribution, const struct object_sourc
                     sweep_samples(from->sweep, learn, &attribution->sample_types, diag);
         if (!error)
                 error = sweep_samples(from->sweep, attribute, &pass, diag);
-        return bulk_insert_close(&pass.rows, error);
+        error = bulk_insert_close(&pass.rows, error);
+        return error || !pass.without_row ? error : write_ips(from->sweep, db, diag);
 }
 
 int attribution_write(struct attribution *attribution, const struct object_sources *from,
@@ -138,8 +201,7 @@ int attribution_write(struct attribution *attribution, const struct object_sourc
         if (from->sweep->samples.addressed)
                 error = write_rows(attribution, from, db, diag);
         else
-                resolution_count(&attribution->resolution, NULL, UNTYPED_NO_ADDRESS,
-                                 from->sweep->sample_count);
+                error = write_places(attribution, from->sweep, db, diag);
         objects_count_blocks(&attribution->objects);
         if (!error && string_pool_failed(from->names))
                 error = diag_no_memory(diag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each sample is attributed to: a row for each, and what they have in common. */
+/* What each sample is attributed to, and what they have in common. */
 #ifndef MEMLAG_SYMBOLIZE_ATTRIBUTION_H
 #define MEMLAG_SYMBOLIZE_ATTRIBUTION_H
 
@@ -15,14 +15,9 @@ struct attribution {
         struct resolution resolution;
 };
 
-/* Both write the table attribution, which is empty, inside the caller's transaction. 0 or
- * a negative errno value. */
-
-/* Runs SWEEP, whose samples have no data addresses: where they are is all that there is
- * to write, and needs no names. */
-int attribution_write_places(struct sweep *sweep, struct db *db, struct diag *diag);
-/* For FROM's sweep; of samples without addresses only what they have in common is left to
- * do. In any case ATTRIBUTION is to be freed. */
+/* Writes the tables attribution and ip_location, which are empty, for FROM's sweep,
+ * inside the caller's transaction. 0 or a negative errno value; in any case ATTRIBUTION
+ * is to be freed. */
 int attribution_write(struct attribution *attribution, const struct object_sources *from,
                       struct db *db, struct diag *diag);
 void attribution_free(struct attribution *attribution);

@@ -17,41 +17,23 @@ enum {
 
 /* ---- the units ---- */
 
-struct unit_ranges {
-        const struct elf_file *file;
-        struct range_map map; /* values: numbers of units */
-        uint32_t unit;
-};
-
-/* Functions that the linker dropped keep entries, with addresses where no code is. */
-static int add_range(void *context, uint64_t low, uint64_t high)
-{
-        struct unit_ranges *ranges = context;
-
-        return elf_file_has_code(ranges->file, low)
-                   ? range_map_add(&ranges->map, low, high, ranges->unit)
-                   : 0;
-}
-
-/* Of the copies that units have of an inline function, the linker keeps the first and
- * gives its address to all: the first unit, as the last one added, is the one found. */
+/* Adds to MAP, which is empty, which unit, by its number, has an address. Of the copies
+ * that units have of an inline function, the linker keeps the first and gives its address
+ * to all: the first unit, as the last one added, is the one found. */
 static int map_units(const struct code_reader *reader, struct range_map *map)
 {
-        struct unit_ranges ranges = {.file = reader->file};
+        struct code_ranges ranges = {.file = reader->file, .map = map};
         struct dwarf_file *dwarf = reader->dwarf;
         int error = 0;
 
         for (size_t i = dwarf->unit_count; i-- > 0 && error != -ENOMEM;) {
                 Dwarf_Die die;
 
-                ranges.unit = (uint32_t)i;
+                ranges.value = (uint32_t)i;
                 if (dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &die))
-                        error = die_ranges(dwarf, &die, add_range, &ranges);
+                        error = die_ranges(dwarf, &die, code_ranges_add, &ranges);
         }
-        if (error != -ENOMEM)
-                error = range_map_build(&ranges.map);
-        *map = ranges.map;
-        return error;
+        return error == -ENOMEM ? error : range_map_build(map);
 }
 
 /* ---- the parts ---- */

@@ -44,10 +44,9 @@ struct unit {
 
 /* ---- ranges ---- */
 
-struct range_target {
+struct asked_ranges {
+        struct code_ranges ranges;
         const struct unit *unit;
-        struct range_map *map;
-        uint32_t value;
 };
 
 /* Whether any of the unit's addresses is from LOW up to HIGH. */
@@ -66,21 +65,22 @@ static bool is_asked(const struct unit *unit, uint64_t low, uint64_t high)
         return from < unit->asked_count && unit->asked[from].place->vaddr < high;
 }
 
-/* Functions that the linker dropped keep entries, with addresses where no code is. */
-static int add_code_range(void *context, uint64_t low, uint64_t high)
+int code_ranges_add(void *context, uint64_t low, uint64_t high)
 {
-        const struct range_target *target = context;
+        const struct code_ranges *ranges = context;
 
-        return elf_file_has_code(target->unit->with->file, low)
-                   ? range_map_add(target->map, low, high, target->value)
+        return elf_file_has_code(ranges->file, low)
+                   ? range_map_add(ranges->map, low, high, ranges->value)
                    : 0;
 }
 
 static int add_asked_range(void *context, uint64_t low, uint64_t high)
 {
-        const struct range_target *target = context;
+        struct asked_ranges *asked = context;
 
-        return is_asked(target->unit, low, high) ? add_code_range(context, low, high) : 0;
+        return is_asked(asked->unit, low, high)
+                   ? code_ranges_add(&asked->ranges, low, high)
+                   : 0;
 }
 
 /* ---- the functions of one unit ---- */
@@ -88,11 +88,11 @@ static int add_asked_range(void *context, uint64_t low, uint64_t high)
 /* Adds the ranges with addresses that are asked about. */
 static int add_ranges(struct unit *unit, struct die_entry *entry, uint32_t node)
 {
-        struct range_target target = {unit, &unit->functions, node};
+        struct asked_ranges asked = {{unit->with->file, &unit->functions, node}, unit};
         int error =
             entry->place.has_range
-                ? add_asked_range(&target, entry->place.low, entry->place.high)
-                : die_ranges(unit->with->dwarf, &entry->die, add_asked_range, &target);
+                ? add_asked_range(&asked, entry->place.low, entry->place.high)
+                : die_ranges(unit->with->dwarf, &entry->die, add_asked_range, &asked);
 
         return error == -ENOMEM ? error : 0;
 }
@@ -125,7 +125,8 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         int error;
 
         switch (entry->tag) {
-        case DW_TAG_subprogram: /* whatever its own code, it may hold a local class's */
+        case DW_TAG_subprogram: /* its body may hold a local class's code, if not its own
+                                 */
                 *value = INSIDE_FUNCTION;
                 error =
                     entry->has_code ? add_function(unit, entry, false, parent, value) : 0;
@@ -179,7 +180,7 @@ static int open_unit(struct unit *unit, size_t number)
         if (die_number(dwarf, &entries, DW_AT_language, &language) &&
             language == DW_LANG_Mips_Assembler)
                 return 0;
-        if (die_walk(dwarf, &entries, visit_function, unit) == -ENOMEM)
+        if (die_walk_code(dwarf, &entries, visit_function, unit) == -ENOMEM)
                 return -ENOMEM;
         return range_map_build(&unit->functions);
 }
@@ -232,7 +233,10 @@ uint32_t code_symbol_name(const struct code_reader *reader, uint64_t vaddr)
 {
         const struct symbol *symbol = symbol_table_function(reader->symbols, vaddr);
 
-        return symbol ? name_put_symbol(reader->names, symbol->name) : 0;
+        if (!symbol)
+                return 0;
+        return symbol->stub ? name_put_stub(reader->names, symbol->name)
+                            : name_put_symbol(reader->names, symbol->name);
 }
 
 /* Whether DIE is the code of an entry in another compilation unit, as optimisation at

@@ -19,6 +19,17 @@ struct code_question {
         uint32_t unit; /* the number of the unit in READER->dwarf that has the address */
 };
 
+/* Where ranges of code go, with the VALUE of all of them. */
+struct code_ranges {
+        const struct elf_file *file;
+        struct range_map *map;
+        uint32_t value;
+};
+
+/* A die_ranges() taker: adds to CONTEXT, the struct code_ranges. Functions that the
+ * linker dropped keep entries, with addresses where no code is: not those. */
+int code_ranges_add(void *context, uint64_t low, uint64_t high);
+
 /* Answers ASKED, COUNT (at least one) places of one unit in the order of their addresses.
  * 0 or -ENOMEM. */
 int code_unit_find(const struct code_reader *reader, const struct code_question *asked,

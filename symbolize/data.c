@@ -193,6 +193,21 @@ static void answer_symbol(const struct symbol_table *symbols, struct data_place 
         place->named_by_symbol = strchr(symbol->name, '.') == NULL;
 }
 
+static enum data_unnamed unnamed_in(const struct elf_section *section,
+                                    const struct elf_segment *segment)
+{
+        /* Those of the linkers by the System V ABI and GNU; what they begin with. */
+        static const char *const linkage[] = {
+            ".got",         ".plt",  ".dyn",  ".hash",        ".gnu.hash",
+            ".gnu.version", ".rela", ".rel.", ".gnu.liblist", ".relr"};
+
+        for (size_t i = 0; i < sizeof(linkage) / sizeof(*linkage); i++)
+                if (strncmp(section->name, linkage[i], strlen(linkage[i])) == 0)
+                        return DATA_LINKAGE;
+        return segment && !(segment->flags & (PF_W | PF_X)) ? DATA_CONSTANT
+                                                            : DATA_ANYTHING;
+}
+
 static void answer_section(const struct elf_file *file, struct data_place *place,
                            struct string_pool *names)
 {
@@ -210,6 +225,7 @@ static void answer_section(const struct elf_file *file, struct data_place *place
                 place->size_bytes = section->size_bytes;
                 place->name =
                     string_pool_format(names, "[%s of %s]", section->name, base);
+                place->unnamed = unnamed_in(section, segment);
         } else if (segment) {
                 place->start = segment->vaddr;
                 place->size_bytes = segment->memory_bytes;

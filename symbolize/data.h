@@ -10,6 +10,14 @@
 #include "string_pool.h"
 #include "symbol_table.h"
 
+/* What lies where no variable is known. */
+enum data_unnamed {
+        DATA_ANYTHING,
+        DATA_CONSTANT, /* what compilers keep aside: texts, numbers, tables of jumps */
+        DATA_LINKAGE   /* what the linkers have for themselves, such as the addresses of
+                        * functions in other files */
+};
+
 struct data_place {
         /* The question: an address, or ELF_THREAD_LOCAL and an offset in the
          * thread-local memory. The rest is the answer. */
@@ -19,7 +27,8 @@ struct data_place {
         uint32_t name; /* a variable in a function is "function::variable" */
         uint32_t type; /* TYPE_NONE: not known */
         bool named_by_symbol;
-        bool variable; /* false: NAME is a section's, or 0 */
+        bool variable;             /* false: NAME is a section's, or 0 */
+        enum data_unnamed unnamed; /* of a section's */
 };
 
 /* Answers PLACES, COUNT addresses of FILE, to which SYMBOLS and the debug information

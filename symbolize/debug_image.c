@@ -7,6 +7,7 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -56,6 +57,7 @@ struct unpacking {
         uint32_t names;      /* that were seen, a bit for each */
         bool several;        /* of one name */
         bool with_locations;
+        bool provides_memory; /* of the largest part, as a job of its own */
 };
 
 /* ---- what there is ---- */
@@ -230,12 +232,40 @@ static int unpack(const struct unpacking *unpacking, const struct part *part)
         return error;
 }
 
+enum { STEP_BYTES = 4 << 20, PAGE_BYTES = 4096 };
+
+/* Whether providing the memory of the largest part is a job of its own: that is as much
+ * work, and gains only when it is another processor's. */
+static bool gains_from_provided(const struct unpacking *unpacking)
+{
+        return unpacking->part_count > 0 && unpacking->parts[0].bytes > STEP_BYTES &&
+               parallel_processors() > 1;
+}
+
+/* Has the kernel provide the memory of the largest part, which is longest at work, ahead
+ * of what is written to it. */
+static void provide_memory(const struct unpacking *unpacking)
+{
+        const struct part *part = &unpacking->parts[0];
+        char *from = unpacking->bytes + part->at, *end = from + part->bytes;
+
+        from += -(uintptr_t)from % PAGE_BYTES;
+        for (; end - from > STEP_BYTES; from += STEP_BYTES)
+                if (madvise(from, STEP_BYTES, MADV_POPULATE_WRITE) != 0)
+                        return; /* an older kernel: it comes with the writing */
+}
+
+/* Job 1 goes beside job 0, the largest part's, where memory is provided. */
 static int unpack_job(void *context, size_t worker, size_t job)
 {
         const struct unpacking *unpacking = context;
+        bool provides = unpacking->provides_memory;
 
         (void)worker;
-        return unpack(unpacking, &unpacking->parts[job]);
+        if (!provides || job != 1)
+                return unpack(unpacking, &unpacking->parts[job - (provides && job > 1)]);
+        provide_memory(unpacking);
+        return 0;
 }
 
 /* ---- the image ---- */
@@ -312,8 +342,13 @@ static int make_image(struct unpacking *unpacking, struct elf_image *image)
               larger_first);
         if (!error)
                 error = elf_image_end(image);
+        if (error)
+                return error;
         unpacking->bytes = image->bytes;
-        return error ? error : parallel_run(unpack_job, unpacking, unpacking->part_count);
+        unpacking->provides_memory = gains_from_provided(unpacking);
+        size_t jobs = unpacking->part_count + unpacking->provides_memory;
+
+        return parallel_run(unpack_job, unpacking, jobs);
 }
 
 static int open_made(struct debug_image *image, struct unpacking *unpacking)

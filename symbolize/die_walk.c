@@ -19,6 +19,7 @@ struct walk {
         const uint8_t *unit_start;
         const uint8_t *at;
         const uint8_t *end;
+        bool only_code;   /* codeless entries are not visited */
         uint32_t *values; /* of the parents */
         size_t depth;
         size_t capacity;
@@ -26,8 +27,9 @@ struct walk {
 
 /* Reads the header of ROOT's unit (DWARF 5, section 7.5.1) and finds its table. 0,
  * -ENOENT or -ENOMEM. */
-static int begin(struct walk *walk, struct dwarf_file *file, const Dwarf_Die *root)
+static int begin(struct walk *walk, const Dwarf_Die *root)
 {
+        struct dwarf_file *file = walk->file;
         struct dwarf_bytes section = die_section(file, root);
         Dwarf_Die die = *root;
         uint64_t offset = section.start ? dwarf_cuoffset(&die) : 0;
@@ -37,7 +39,7 @@ static int begin(struct walk *walk, struct dwarf_file *file, const Dwarf_Die *ro
         if (!section.start ||
             offset > (uint64_t)((const char *)root->addr - section.start))
                 return -ENOENT;
-        *walk = (struct walk){.file = file, .unit = root->cu};
+        walk->unit = root->cu;
         walk->unit_start = (const uint8_t *)root->addr - offset;
         walk->at = root->addr;
         walk->layout = (struct unit_layout){.offset_bytes = 4, .swapped = cursor.swapped};
@@ -65,6 +67,13 @@ static int begin(struct walk *walk, struct dwarf_file *file, const Dwarf_Die *ro
         return die_abbreviations(file, root, table, &walk->layout, &walk->table);
 }
 
+/* Takes what was read since START from the budget. Where siblings were gone to
+ * that is more than what was read, but never more than the unit. */
+static bool spend_since(struct walk *walk, const uint8_t *start)
+{
+        return die_spend(walk->file, (uint64_t)(walk->at - start));
+}
+
 /* Steps over an entry; its abbreviation, or NULL at the end of a level (*ENDS) or of what
  * can be read. */
 static const struct abbreviation *step(struct walk *walk, struct entry_place *place,
@@ -80,7 +89,7 @@ static const struct abbreviation *step(struct walk *walk, struct entry_place *pl
             !abbreviation_skip(&walk->table->table, abbreviation, &walk->layout,
                                &walk->at, walk->end, place))
                 abbreviation = NULL;
-        if (!die_spend(walk->file, (uint64_t)(walk->at - start))) {
+        if (!spend_since(walk, start)) {
                 *ends = false;
                 return NULL;
         }
@@ -89,30 +98,26 @@ static const struct abbreviation *step(struct walk *walk, struct entry_place *pl
 
 static bool skip_children(struct walk *walk, const struct entry_place *entry)
 {
-        struct entry_place place;
-        bool ends;
+        const uint8_t *start = walk->at;
 
         if (entry->sibling > (uint64_t)(walk->at - walk->unit_start) &&
             entry->sibling <= (uint64_t)(walk->end - walk->unit_start)) {
                 walk->at = walk->unit_start + entry->sibling;
                 return true;
         }
-        for (size_t depth = 1; depth > 0;) {
-                const struct abbreviation *abbreviation = step(walk, &place, &ends);
+        return abbreviations_leave(&walk->table->table, &walk->layout, walk->unit_start,
+                                   &walk->at, walk->end) &&
+               spend_since(walk, start);
+}
 
-                if (ends)
-                        depth--;
-                else if (!abbreviation)
-                        return false;
-                else if (!abbreviation->has_children)
-                        continue;
-                else if (place.sibling > (uint64_t)(walk->at - walk->unit_start) &&
-                         place.sibling <= (uint64_t)(walk->end - walk->unit_start))
-                        walk->at = walk->unit_start + place.sibling;
-                else
-                        depth++;
-        }
-        return true;
+/* Goes to the next entry with code. False when the budget is spent. */
+static bool skip_codeless(struct walk *walk)
+{
+        const uint8_t *start = walk->at;
+
+        abbreviations_pass(&walk->table->table, &walk->layout, walk->unit_start,
+                           &walk->at, walk->end);
+        return spend_since(walk, start);
 }
 
 static int push(struct walk *walk, uint32_t value)
@@ -131,6 +136,8 @@ static int visit_children(struct walk *walk, uint32_t value_at_root, die_visit *
         int result = push(walk, value_at_root);
 
         while (result >= 0 && walk->depth > 0) {
+                if (walk->only_code && !skip_codeless(walk))
+                        break;
                 uint32_t parent = walk->values[walk->depth - 1], value = parent;
                 struct die_entry entry = {
                     .die = {.addr = (void *)(uintptr_t)walk->at, .cu = walk->unit}};
@@ -156,22 +163,21 @@ static int visit_children(struct walk *walk, uint32_t value_at_root, die_visit *
         return result < 0 ? result : 0;
 }
 
-int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
-                  die_visit *visit, void *context)
+static int walk_below(struct walk *walk, const Dwarf_Die *root, uint32_t value_at_root,
+                      die_visit *visit, void *context)
 {
-        struct walk walk = {0};
         struct entry_place place;
         bool ends;
-        int result = begin(&walk, file, root);
+        int result = begin(walk, root);
 
         if (!result) {
-                const struct abbreviation *abbreviation = step(&walk, &place, &ends);
+                const struct abbreviation *abbreviation = step(walk, &place, &ends);
 
                 if (abbreviation && abbreviation->has_children)
-                        result = visit_children(&walk, value_at_root, visit, context);
+                        result = visit_children(walk, value_at_root, visit, context);
         }
-        die_abbreviations_done(walk.table);
-        free(walk.values);
+        die_abbreviations_done(walk->table);
+        free(walk->values);
         return result == -ENOENT ? 0 : result;
 }
 
@@ -179,4 +185,20 @@ int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
              void *context)
 {
         return die_walk_from(file, root, 0, visit, context);
+}
+
+int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
+                  die_visit *visit, void *context)
+{
+        struct walk walk = {.file = file};
+
+        return walk_below(&walk, root, value_at_root, visit, context);
+}
+
+int die_walk_code(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
+                  void *context)
+{
+        struct walk walk = {.file = file, .only_code = true};
+
+        return walk_below(&walk, root, 0, visit, context);
 }

@@ -21,7 +21,10 @@ typedef int die_visit(void *context, struct die_entry *entry, uint32_t parent,
                       uint32_t *value);
 int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
              void *context);
-/* The same, with a value at the top. */
+/* The same, but entries that have no code, and none in them, are not visited. */
+int die_walk_code(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
+                  void *context);
+/* As the first, with a value at the top. */
 int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
                   die_visit *visit, void *context);
 

@@ -110,6 +110,7 @@ static bool find_build_id(struct elf_file *file, Elf_Data *data)
  * but its program headers may point at nothing. */
 static void read_build_id(struct elf_file *file)
 {
+        uint64_t left = file->file_bytes;
         size_t count;
 
         for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
@@ -121,17 +122,35 @@ static void read_build_id(struct elf_file *file)
         }
         if (elf_getphdrnum(file->elf, &count) != 0)
                 return;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count && i < SEGMENT_LIMIT; i++) {
                 GElf_Phdr phdr;
 
-                if (gelf_getphdr(file->elf, (int)i, &phdr) && phdr.p_type == PT_NOTE &&
-                    phdr.p_filesz <= file->file_bytes &&
-                    find_build_id(file,
+                if (!gelf_getphdr(file->elf, (int)i, &phdr) || phdr.p_type != PT_NOTE)
+                        continue;
+                if (phdr.p_filesz > left) /* several of the same bytes */
+                        return;
+                left -= phdr.p_filesz;
+                if (find_build_id(file,
                                   elf_getdata_rawchunk(
                                       file->elf, (int64_t)phdr.p_offset, phdr.p_filesz,
                                       phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
                         return;
         }
+}
+
+bool elf_sections_fit(Elf *elf, uint64_t bytes)
+{
+        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;) {
+                GElf_Shdr shdr;
+
+                if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS ||
+                    shdr.sh_type == SHT_NULL)
+                        continue;
+                if (shdr.sh_size > bytes)
+                        return false;
+                bytes -= shdr.sh_size;
+        }
+        return true;
 }
 
 static int read_headers(struct elf_file *file)
@@ -142,6 +161,8 @@ static int read_headers(struct elf_file *file)
         if (elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &ehdr) ||
             (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN && ehdr.e_type != ET_REL))
                 return -ENOEXEC; /* dwz makes relocatable files */
+        if (!elf_sections_fit(file->elf, file->file_bytes))
+                return -ENOEXEC;
         error = read_segments(file);
         if (!error)
                 error = read_sections(file);

@@ -56,13 +56,19 @@ struct elf_file {
 };
 
 /* Opens PATH: 0; -ENOENT, -EACCES … as open(2); -ENOEXEC when it is not a regular
- * file or not an ELF program or library; -ENOMEM. On error FILE needs no close. */
+ * file or not an ELF program or library, or its sections do not fit into it; -ENOMEM. On
+ * error FILE needs no close. */
 int elf_file_open(struct elf_file *file, const char *path);
 /* The same of an open descriptor, which FILE then owns (closed also on error). */
 int elf_file_open_fd(struct elf_file *file, int fd);
 void elf_file_close(struct elf_file *file);
 /* Lets go of the descriptor and the contents; path, segments and build-id stay. */
 void elf_file_detach(struct elf_file *file);
+
+/* Whether ELF's sections can be those of a file of BYTES. No byte of a file is in more
+ * than one section (System V ABI, chapter 4, "Sections"): thousands of headers that name
+ * the same bytes would cost their product to read. */
+bool elf_sections_fit(Elf *elf, uint64_t bytes);
 
 /* The section NAME, or NULL. */
 Elf_Scn *elf_section_named(Elf *elf, const char *name);

@@ -29,12 +29,14 @@ static bool is_result(const struct place_value *value)
 static void consider(const struct flow_context *flow, struct pursuit *pursuit,
                      uint32_t type)
 {
-        if (type == TYPE_NONE ||
-            flow->input->reader->types->items[type].kind == TYPE_OPAQUE)
+        const struct types *types = flow->input->reader->types;
+
+        if (type == TYPE_NONE || types->items[type].kind == TYPE_OPAQUE)
                 return;
         if (pursuit->type == TYPE_NONE ||
-            flow->input->reader->types->items[type].size_bytes >
-                flow->input->reader->types->items[pursuit->type].size_bytes)
+            types->items[type].size_bytes > types->items[pursuit->type].size_bytes ||
+            (types->items[type].size_bytes == types->items[pursuit->type].size_bytes &&
+             type_holds(types, type, 0, pursuit->type)))
                 pursuit->type = type;
 }
 

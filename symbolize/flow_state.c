@@ -22,6 +22,16 @@ struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg
                         : place_unknown;
 }
 
+/* Whether VALUE is known to point to what begins with what NAMED points to. */
+static bool points_around(const struct types *types, const struct place_value *value,
+                          const struct place_value *named)
+{
+        struct place_value settled = place_settled(types, value);
+
+        return !settled.guessed && named->offset == 0 &&
+               type_holds(types, settled.type, (uint64_t)settled.offset, named->type);
+}
+
 static bool has_fields(const struct types *types, const struct place_value *value)
 {
         return value->kind == PLACE_POINTER &&
@@ -34,6 +44,7 @@ static bool has_fields(const struct types *types, const struct place_value *valu
 struct place_value flow_state_held(const struct flow_context *flow,
                                    struct flow_state *state, uint8_t reg, uint64_t vaddr)
 {
+        const struct types *types = flow->input->reader->types;
         struct place_value *value = &state->registers[reg];
         struct place_value named = flow_state_named(flow, reg, vaddr);
 
@@ -41,12 +52,8 @@ struct place_value flow_state_held(const struct flow_context *flow,
                 return *value;
         if (value->kind == PLACE_POINTER || place_in_frame(value) ||
             value->kind == PLACE_ADDRESS) {
-                bool known_around = value->kind != PLACE_POINTER ||
-                                    (!value->guessed && named.offset == 0 &&
-                                     type_holds(flow->input->reader->types, value->type,
-                                                (uint64_t)value->offset, named.type));
-
-                if (!has_fields(flow->input->reader->types, &named) || known_around)
+                if (!has_fields(types, &named) || value->kind != PLACE_POINTER ||
+                    points_around(types, value, &named))
                         return *value;
         }
         *value = named;
@@ -223,6 +230,35 @@ static struct place_value pointed_to(const struct flow_context *flow, uint32_t t
         return place_pointer(type_pointee(flow->input->reader, part), 0);
 }
 
+/* Whether a pointer lies at OFFSET in TYPE, and one to something else than POINTED. */
+static bool other_pointer(const struct flow_context *flow, uint32_t type, uint64_t offset,
+                          const struct place_value *pointed)
+{
+        const struct types *types = flow->input->reader->types;
+        uint32_t part = type_part(types, type, offset, &pointer_access);
+        struct place_value there = pointed_to(flow, type, offset);
+
+        return part != TYPE_NONE && types->items[part].kind == TYPE_POINTER &&
+               !place_same(&there, pointed);
+}
+
+/* What was loaded from PLACE. Of an index that is taken to begin at 1, it is no matter
+ * that it may be 0, where no other pointer lies. */
+static struct place_value load_pointer(const struct flow_context *flow,
+                                       const struct place_value *place)
+{
+        const struct types *types = flow->input->reader->types;
+        struct place_value settled = place_settled(types, place);
+        struct place_value value =
+            pointed_to(flow, settled.type, place_offset(types, &settled));
+
+        if (settled.guessed &&
+            (settled.offset == place->offset ||
+             other_pointer(flow, place->type, (uint64_t)place->offset, &value)))
+                return place_unknown;
+        return value;
+}
+
 struct place_value flow_state_load(const struct flow_context *flow,
                                    struct flow_state *state,
                                    const struct place_value *place, uint64_t vaddr)
@@ -232,10 +268,7 @@ struct place_value flow_state_load(const struct flow_context *flow,
 
         switch (place->kind) {
         case PLACE_POINTER:
-                if (place->guessed)
-                        return place_unknown;
-                return pointed_to(flow, place->type,
-                                  place_offset(flow->input->reader->types, place));
+                return load_pointer(flow, place);
         case PLACE_FRAME:
         case PLACE_ALIGNED: {
                 const struct flow_slot *slot =

@@ -46,7 +46,8 @@ struct place_value flow_state_operand(const struct flow_context *flow,
                                       const struct flow_step *step);
 
 /* What is meant by the offset from the thread pointer, or by the argument of
- * __tls_get_addr (PAIR), that the dynamic linker puts at PLACE. PLACE_UNKNOWN: no such. */
+ * __tls_get_addr (PAIR), that the dynamic linker puts at PLACE. PLACE_UNKNOWN: no such.
+ */
 struct place_value flow_state_slot(const struct flow_context *flow,
                                    const struct place_value *place, bool pair);
 

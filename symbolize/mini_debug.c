@@ -73,7 +73,7 @@ int mini_debug_open(const struct elf_file *file, Elf **elf, char **image)
         if (error)
                 return error == -ENOMEM ? error : -ENOENT;
         *elf = elf_memory(*image, bytes);
-        if (*elf && elf_kind(*elf) == ELF_K_ELF)
+        if (*elf && elf_kind(*elf) == ELF_K_ELF && elf_sections_fit(*elf, bytes))
                 return 0;
         elf_end(*elf);
         free(*image);

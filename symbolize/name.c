@@ -31,6 +31,15 @@ uint32_t name_put_symbol(struct string_pool *names, const char *symbol)
         return put_up_to(names, symbol, "@");
 }
 
+uint32_t name_put_stub(struct string_pool *names, const char *function)
+{
+        char *readable = demangle(function);
+        uint32_t id = string_pool_format(names, "%s@plt", readable ? readable : function);
+
+        free(readable);
+        return id;
+}
+
 bool name_mangled(const char *symbol)
 {
         return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R');

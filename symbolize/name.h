@@ -13,6 +13,9 @@ uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name);
 /* The same of a symbol, which may end in a version ("stdout@GLIBC_2.2.5"). */
 uint32_t name_put_symbol(struct string_pool *names, const char *symbol);
 
+/* The name of a stub that jumps to FUNCTION: "puts@plt". */
+uint32_t name_put_stub(struct string_pool *names, const char *function);
+
 /* Whether SYMBOL is the linkage name of a C++ or Rust function. */
 bool name_mangled(const char *symbol);
 

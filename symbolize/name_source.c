@@ -206,7 +206,7 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
         int rc = sqlite3_prepare_v2(
             db_sqlite(db),
             "SELECT coalesce(module_id, 0), role, path, size_bytes, modified_ns"
-            " FROM name_source WHERE EXISTS (SELECT 1 FROM attribution)"
+            " FROM name_source WHERE EXISTS (SELECT 1 FROM location)"
             " ORDER BY source_id",
             -1, &rows, NULL);
 

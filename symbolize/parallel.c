@@ -30,8 +30,7 @@ static void *work(void *context)
         return NULL;
 }
 
-/* Those that the process may use. */
-static size_t processors(void)
+size_t parallel_processors(void)
 {
         cpu_set_t allowed;
 
@@ -44,7 +43,7 @@ int parallel_run(parallel_job *run, void *context, size_t job_count)
 {
         struct sharing sharing = {.run = run, .context = context, .job_count = job_count};
         pthread_t threads[PARALLEL_WORKERS - 1];
-        size_t wanted = processors(), started = 0;
+        size_t wanted = parallel_processors(), started = 0;
 
         if (wanted > job_count)
                 wanted = job_count;

@@ -11,6 +11,8 @@
 
 /* ---- places in code ---- */
 
+enum { PLACES_MOST = INT32_MAX };
+
 static bool same_place(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;
@@ -29,7 +31,7 @@ static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t 
         *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, key);
         if (*index != HASH_INDEX_NONE)
                 return 0;
-        if (sweep->place_count >= RAW_NONE ||
+        if (sweep->place_count >= PLACES_MOST ||
             array_reserve(&sweep->places, &sweep->place_capacity, sweep->place_count,
                           sizeof(*sweep->places)) < 0 ||
             array_reserve(&sweep->place_keys, &sweep->place_key_capacity,
@@ -82,7 +84,8 @@ enum { KNOWN_GROUPS = 1 << 15, KNOWN_IN_GROUP = 4 };
 struct known_place {
         uint64_t ip;
         uint32_t state; /* 0: none */
-        uint32_t place;
+        uint32_t place : 31;
+        uint32_t usual : 1;
 };
 
 static struct known_place *known_new(void)
@@ -108,8 +111,35 @@ void place_expect(const struct sweep *sweep, uint32_t state, uint64_t ip)
                 __builtin_prefetch(known_group(sweep, state, ip));
 }
 
-int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t state,
-                uint64_t ip, uint32_t *index)
+static bool same_ip(const void *context, const void *key, uint32_t position)
+{
+        const struct sweep *sweep = context;
+        const struct ip_place *wanted = key, *there = &sweep->ips[position];
+
+        return there->ip == wanted->ip && there->process == wanted->process;
+}
+
+/* Keeps the place if it is the first one that the address has in the process. */
+static int put_ip(struct sweep *sweep, const struct ip_place *ip, bool *usual)
+{
+        uint32_t hash = hash_number(ip->process, ip->ip);
+        uint32_t index = hash_index_find(&sweep->ip_index, hash, same_ip, sweep, ip);
+
+        if (index != HASH_INDEX_NONE) {
+                *usual = sweep->ips[index].place == ip->place;
+                return 0;
+        }
+        if (sweep->ip_count >= RAW_NONE ||
+            array_reserve(&sweep->ips, &sweep->ip_capacity, sweep->ip_count,
+                          sizeof(*sweep->ips)) < 0)
+                return -ENOMEM;
+        *usual = true;
+        sweep->ips[sweep->ip_count] = *ip;
+        return hash_index_add(&sweep->ip_index, hash, (uint32_t)sweep->ip_count++);
+}
+
+int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t process,
+                uint32_t state, uint64_t ip, uint32_t *index, bool *usual)
 {
         if (!sweep->known && !(sweep->known = known_new()))
                 return -ENOMEM;
@@ -118,13 +148,18 @@ int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t s
         for (int i = 0; i < KNOWN_IN_GROUP; i++)
                 if (group[i].ip == ip && group[i].state == state) {
                         *index = group[i].place;
+                        *usual = group[i].usual;
                         return 0;
                 }
         int error = place_of_code(sweep, timeline, ip, index);
 
+        if (!error)
+                error = put_ip(sweep, &(struct ip_place){ip, process, *index}, usual);
+        if (error)
+                return error;
         memmove(group + 1, group, (KNOWN_IN_GROUP - 1) * sizeof(*group));
-        group[0] = (struct known_place){ip, state, *index};
-        return error;
+        group[0] = (struct known_place){ip, state, *index, *usual};
+        return 0;
 }
 
 /* ---- targets of data addresses ---- */

@@ -9,9 +9,10 @@
 /* *INDEX becomes that of the place in code at ADDR. */
 int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
                   uint32_t *index);
-/* The same for an address that many samples may have, in what the past called STATE. */
-int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t state,
-                uint64_t ip, uint32_t *index);
+/* The same for an address of PROCESS that many samples may have, in what the past called
+ * STATE. *USUAL tells whether it is the place that the address had at first. */
+int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t process,
+                uint32_t state, uint64_t ip, uint32_t *index, bool *usual);
 /* Tells that this will be asked soon. */
 void place_expect(const struct sweep *sweep, uint32_t state, uint64_t ip);
 /* What SAMPLE's data address fell into. */

@@ -2,6 +2,7 @@
 /* Sums and meetings of what may be where. What two ways do not agree on is not known. */
 #include "place_value.h"
 
+#include "common_factor.h"
 #include "elf_file.h"
 
 const struct place_value place_unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
@@ -33,17 +34,6 @@ static bool repeats(const struct types *types, const struct place_value *value,
                     uint64_t stride)
 {
         return type_repeats(types, value->type, (uint64_t)value->offset, stride);
-}
-
-static uint64_t common_factor(uint64_t a, uint64_t b)
-{
-        while (b) {
-                uint64_t rest = a % b;
-
-                a = b;
-                b = rest;
-        }
-        return a;
 }
 
 /* ---- numbers: REMAINDER plus a multiple of MODULUS; 0: exactly that, 1: any ---- */
@@ -116,23 +106,16 @@ struct place_value place_meet(const struct types *types, const struct place_valu
                 return *a;
         if (a->kind != b->kind || a->type != b->type)
                 return place_unknown;
-        result.indexed |= b->indexed;
-        result.guessed |= b->guessed;
-        if (place_in_frame(a) || a->kind == PLACE_ADDRESS) {
-                uint64_t apart = distance(a->offset, b->offset);
+        uint64_t apart = distance(a->offset, b->offset);
 
-                result.indexed |= apart != 0; /* a step of a loop */
-                result.stride_bytes =
-                    common_factor(common_factor(a->stride_bytes, b->stride_bytes), apart);
+        result.guessed |= b->guessed;
+        result.indexed |= b->indexed || apart != 0; /* a step of a loop */
+        result.stride_bytes =
+            common_factor(common_factor(a->stride_bytes, b->stride_bytes), apart);
+        if (apart == 0 || place_in_frame(a) || a->kind == PLACE_ADDRESS)
                 return result;
-        }
-        if (a->offset == b->offset)
-                return result;
-        if (a->kind != PLACE_POINTER ||
-            !repeats(types, a, distance(a->offset, b->offset)))
-                return place_unknown;
-        result.indexed = true;
-        return result;
+        return a->kind == PLACE_POINTER && repeats(types, a, apart) ? result
+                                                                    : place_unknown;
 }
 
 struct place_value place_add_constant(const struct place_value *value, int64_t constant)
@@ -158,7 +141,7 @@ static struct place_value add_index(const struct types *types,
         if (stride == 0)
                 return result;
         result.indexed = true;
-        if (value->kind == PLACE_POINTER)
+        if (value->kind == PLACE_POINTER && stride == 1) /* nothing is known of it */
                 result.guessed |= !repeats(types, &result, stride);
         else
                 result.stride_bytes = common_factor(value->stride_bytes, stride);
@@ -194,6 +177,23 @@ struct place_value place_add(const struct types *types, const struct place_value
         return a->kind == PLACE_THREAD || a->kind == PLACE_RESULT
                    ? place_unknown
                    : add_index(types, a, &index);
+}
+
+struct place_value place_settled(const struct types *types,
+                                 const struct place_value *value)
+{
+        struct place_value settled = *value;
+        uint64_t found;
+
+        if (value->kind != PLACE_POINTER || value->guessed || value->stride_bytes == 0)
+                return settled;
+        enum index_outcome outcome =
+            type_indexed(types, value->type, value->offset, value->stride_bytes, &found);
+
+        settled.guessed = outcome != INDEX_FOUND;
+        if (outcome != INDEX_OPEN)
+                settled.offset = (int64_t)found;
+        return settled;
 }
 
 uint64_t place_offset(const struct types *types, const struct place_value *place)

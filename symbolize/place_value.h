@@ -27,11 +27,11 @@ enum place_kind {
 /* Where something points. */
 struct place_value {
         enum place_kind kind;
-        bool indexed; /* plus any multiple of what repeats there */
-        bool guessed; /* plus an index that need not be such a multiple */
+        bool indexed; /* plus an index */
+        bool guessed; /* plus an index that is not known to count what lies there */
         uint32_t type;
         int64_t offset;
-        uint64_t stride_bytes; /* of the index; for a TYPE, that has been compared */
+        uint64_t stride_bytes; /* of the index, which is any multiple of that */
 };
 
 /* Where in its type the place of a POINTER is: of an array's items, in any of them. A
@@ -57,6 +57,12 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
 /* A plus SCALE times B. */
 struct place_value place_add(const struct types *types, const struct place_value *a,
                              const struct place_value *b, uint64_t scale);
+/* The place of a POINTER as an operand has it, with all that is added: in the field that
+ * its index leads to, or GUESSED. GUESSED too, but at the field's offset, when an index
+ * that begins at 1 is all that makes it lead there (compilers have such where that saves
+ * an addition). */
+struct place_value place_settled(const struct types *types,
+                                 const struct place_value *value);
 struct place_value place_multiply(const struct place_value *value, int64_t by);
 
 #endif

@@ -47,7 +47,7 @@ static int each_row(struct reader *reader, const char *sql, read_row *read)
 }
 
 /* Ids mostly have no gaps. */
-static uint32_t index_of(const int64_t *ids, size_t count, int64_t id)
+uint32_t raw_index(int64_t id, const int64_t *ids, size_t count)
 {
         size_t low = 0, high = count;
 
@@ -64,11 +64,12 @@ static uint32_t index_of(const int64_t *ids, size_t count, int64_t id)
         return low < count && ids[low] == id ? (uint32_t)low : RAW_NONE;
 }
 
-uint32_t raw_index(sqlite3_stmt *row, int column, const int64_t *ids, size_t count)
+static uint32_t column_index(sqlite3_stmt *row, int column, const int64_t *ids,
+                             size_t count)
 {
         if (sqlite3_column_type(row, column) == SQLITE_NULL)
                 return RAW_NONE;
-        return index_of(ids, count, sqlite3_column_int64(row, column));
+        return raw_index(sqlite3_column_int64(row, column), ids, count);
 }
 
 static struct raw_period column_period(sqlite3_stmt *row, int column)
@@ -127,7 +128,7 @@ static int read_thread(struct reader *reader, sqlite3_stmt *row)
                           sizeof(*raw->threads)) < 0)
                 return no_memory(reader);
         raw->threads[raw->thread_count++] = (struct raw_thread){
-            .process = raw_index(row, 1, raw->process_ids, raw->process_count),
+            .process = column_index(row, 1, raw->process_ids, raw->process_count),
             .tid = sqlite3_column_int64(row, 2),
             .thread_pointer = (uint64_t)sqlite3_column_int64(row, 3)};
         return 0;
@@ -161,7 +162,7 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
 static int read_executable(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        uint32_t process = raw_index(row, 0, raw->process_ids, raw->process_count);
+        uint32_t process = column_index(row, 0, raw->process_ids, raw->process_count);
 
         if (!raw->executables) {
                 raw->executables = malloc(raw->process_count * sizeof(uint32_t));
@@ -171,7 +172,7 @@ static int read_executable(struct reader *reader, sqlite3_stmt *row)
         }
         if (process != RAW_NONE)
                 raw->executables[process] =
-                    raw_index(row, 1, raw->module_ids, raw->module_count);
+                    column_index(row, 1, raw->module_ids, raw->module_count);
         return 0;
 }
 
@@ -197,13 +198,13 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
         struct raw_mapping *mapping = &raw->mappings[raw->mapping_count++];
 
         *mapping = (struct raw_mapping){
-            .process = raw_index(row, 0, raw->process_ids, raw->process_count),
+            .process = column_index(row, 0, raw->process_ids, raw->process_count),
             .kind = mapping_kind((const char *)sqlite3_column_text(row, 1)),
             .start = (uint64_t)sqlite3_column_int64(row, 2),
             .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 4),
-            .module = raw_index(row, 5, raw->module_ids, raw->module_count),
+            .module = column_index(row, 5, raw->module_ids, raw->module_count),
             .executable = protection && strchr(protection, 'x'),
-            .thread = raw_index(row, 7, raw->thread_ids, raw->thread_count),
+            .thread = column_index(row, 7, raw->thread_ids, raw->thread_count),
             .period = column_period(row, 8)};
         mapping->end = end_of(mapping->start, (uint64_t)sqlite3_column_int64(row, 3));
         return 0;
@@ -212,7 +213,7 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
 static int read_stack(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        uint32_t parent = raw_index(row, 1, raw->stack_ids, raw->stack_count);
+        uint32_t parent = column_index(row, 1, raw->stack_ids, raw->stack_count);
         int error = put_id(reader, &raw->stack_ids, raw->stack_count, row);
 
         if (error)
@@ -222,7 +223,7 @@ static int read_stack(struct reader *reader, sqlite3_stmt *row)
                 return no_memory(reader);
         raw->stacks[raw->stack_count++] = (struct raw_stack){
             .parent = parent,
-            .process = raw_index(row, 2, raw->process_ids, raw->process_count),
+            .process = column_index(row, 2, raw->process_ids, raw->process_count),
             .ip = (uint64_t)sqlite3_column_int64(row, 3)};
         return 0;
 }
@@ -245,11 +246,11 @@ static int read_allocation(struct reader *reader, sqlite3_stmt *row)
                           sizeof(*raw->allocations)) < 0)
                 return no_memory(reader);
         raw->allocations[raw->allocation_count++] = (struct raw_allocation){
-            .process = raw_index(row, 0, raw->process_ids, raw->process_count),
+            .process = column_index(row, 0, raw->process_ids, raw->process_count),
             .region = maps_region(row, 1),
             .addr = (uint64_t)sqlite3_column_int64(row, 2),
             .size_bytes = (uint64_t)sqlite3_column_int64(row, 3),
-            .stack = raw_index(row, 4, raw->stack_ids, raw->stack_count),
+            .stack = column_index(row, 4, raw->stack_ids, raw->stack_count),
             .period = column_period(row, 5)};
         return 0;
 }
@@ -262,7 +263,7 @@ static int read_total(struct reader *reader, sqlite3_stmt *row)
                           sizeof(*raw->totals)) < 0)
                 return no_memory(reader);
         raw->totals[raw->total_count++] = (struct raw_total){
-            .stack = raw_index(row, 0, raw->stack_ids, raw->stack_count),
+            .stack = column_index(row, 0, raw->stack_ids, raw->stack_count),
             .region = maps_region(row, 1),
             .allocations = (uint64_t)sqlite3_column_int64(row, 2),
             .total_bytes = (uint64_t)sqlite3_column_int64(row, 3),

@@ -98,10 +98,8 @@ struct raw {
 
 /* Reads everything. On error RAW is still to be freed. */
 int raw_read(struct raw *raw, struct db *db, struct diag *diag);
-/* The index of the id in COLUMN of ROW among IDS, COUNT ascending ones; RAW_NONE: NULL,
- * or not there. */
-uint32_t raw_index(struct sqlite3_stmt *row, int column, const int64_t *ids,
-                   size_t count);
+/* The index of ID among IDS, COUNT ascending ones; RAW_NONE: not there. */
+uint32_t raw_index(int64_t id, const int64_t *ids, size_t count);
 /* Whose code, where it has no file, a list of symbols names by its address: nobody's, the
  * kernel's, or its modules' too. */
 enum raw_kallsyms { RAW_KALLSYMS_NONE, RAW_KALLSYMS_KERNEL, RAW_KALLSYMS_ALL };

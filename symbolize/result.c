@@ -3,6 +3,8 @@
  * recording and the same files give the same rows. */
 #include "result.h"
 
+#include <stdlib.h>
+
 #include "attribution.h"
 #include "bulk_insert.h"
 
@@ -12,6 +14,7 @@ struct writing {
         struct db *db;
         struct diag *diag;
         struct bulk_insert insert; /* into the table in work */
+        bool *named;               /* of the pool's names: some place in code has it */
 };
 
 static int begin(struct writing *writing, const char *table, const char *const *columns)
@@ -47,6 +50,12 @@ static void put_name(struct writing *writing, int column, uint32_t name)
                          string_pool_text(writing->from->names, name));
 }
 
+static void put_name_id(struct writing *writing, int column, uint32_t name)
+{
+        put_nonzero(writing, column, name);
+        writing->named[name] = true;
+}
+
 static void put_module(struct writing *writing, int column, uint32_t module)
 {
         if (module != RAW_NONE)
@@ -57,10 +66,10 @@ static void put_module(struct writing *writing, int column, uint32_t module)
 static int write_locations(struct writing *writing)
 {
         static const char *const columns[] = {
-            "location_id", "module_id", "address_offset", "function", "file",
+            "location_id", "module_id", "address_offset", "function_id", "file_id",
             "line",        NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "location", columns);
+        int error = begin(writing, "code_location", columns);
 
         for (size_t i = 0; i < sweep->place_count && !error; i++) {
                 const struct place *place = &sweep->places[i];
@@ -68,8 +77,8 @@ static int write_locations(struct writing *writing)
                 put_int(writing, 0, i + 1);
                 put_module(writing, 1, place->module);
                 put_int(writing, 2, place->code.vaddr);
-                put_name(writing, 3, place->code.function);
-                put_name(writing, 4, place->code.file);
+                put_name_id(writing, 3, place->code.function);
+                put_name_id(writing, 4, place->code.file);
                 put_nonzero(writing, 5, place->code.line);
                 error = end_row(writing);
         }
@@ -81,18 +90,18 @@ static int write_frame(struct writing *writing, size_t location, uint32_t depth,
 {
         put_int(writing, 0, location + 1);
         put_int(writing, 1, depth);
-        put_name(writing, 2, frame->function);
-        put_name(writing, 3, frame->call_file);
+        put_name_id(writing, 2, frame->function);
+        put_name_id(writing, 3, frame->call_file);
         put_nonzero(writing, 4, frame->call_line);
         return end_row(writing);
 }
 
 static int write_inline_frames(struct writing *writing)
 {
-        static const char *const columns[] = {"location_id", "depth",     "function",
-                                              "call_file",   "call_line", NULL};
+        static const char *const columns[] = {"location_id",  "depth",     "function_id",
+                                              "call_file_id", "call_line", NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "inline_frame", columns);
+        int error = begin(writing, "code_frame", columns);
 
         for (size_t i = 0; i < sweep->place_count && !error; i++) {
                 const struct code_place *code = &sweep->places[i].code;
@@ -103,6 +112,39 @@ static int write_inline_frames(struct writing *writing)
                             &writing->from->frames->items[code->first_frame + depth]);
         }
         return end(writing, error);
+}
+
+/* Those of places in code, with their numbers in the pool. */
+static int write_names(struct writing *writing)
+{
+        static const char *const columns[] = {"name_id", "text", NULL};
+        size_t count = string_pool_count(writing->from->names);
+        int error = begin(writing, "name", columns);
+
+        for (uint32_t name = 1; name <= count && !error; name++) {
+                if (!writing->named[name])
+                        continue;
+                put_int(writing, 0, name);
+                put_name(writing, 1, name);
+                error = end_row(writing);
+        }
+        return end(writing, error);
+}
+
+static int write_code(struct writing *writing)
+{
+        writing->named =
+            calloc(string_pool_count(writing->from->names) + 1, sizeof(*writing->named));
+        int error =
+            writing->named ? write_locations(writing) : diag_no_memory(writing->diag);
+
+        if (!error)
+                error = write_inline_frames(writing);
+        if (!error)
+                error = write_names(writing);
+        free(writing->named);
+        writing->named = NULL;
+        return error;
 }
 
 static int write_stack_locations(struct writing *writing)
@@ -227,14 +269,16 @@ static int write_fields(struct writing *writing)
 
 int result_clear(struct db *db, struct diag *diag)
 {
-        return db_exec(db,
-                       "DELETE FROM attribution; DELETE FROM stack_location;"
-                       "DELETE FROM inline_frame; DELETE FROM location;"
-                       "DELETE FROM object_stack;"
-                       "DELETE FROM data_object; DELETE FROM type_field;"
-                       "DELETE FROM data_type; DELETE FROM resolution;"
-                       "DELETE FROM ledger WHERE stage = 'symbolize'",
-                       diag);
+        return db_exec(
+            db,
+            "DELETE FROM attribution; DELETE FROM ip_location;"
+            "DELETE FROM stack_location;"
+            "DELETE FROM code_frame; DELETE FROM code_location; DELETE FROM name;"
+            "DELETE FROM object_stack;"
+            "DELETE FROM data_object; DELETE FROM type_field;"
+            "DELETE FROM data_type; DELETE FROM resolution;"
+            "DELETE FROM ledger WHERE stage = 'symbolize'",
+            diag);
 }
 
 int result_write(const struct object_sources *from, struct db *db, struct diag *diag)
@@ -245,9 +289,7 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
         int error = attribution_write(&attribution, from, db, diag);
 
         if (!error)
-                error = write_locations(&writing);
-        if (!error)
-                error = write_inline_frames(&writing);
+                error = write_code(&writing);
         if (!error)
                 error = write_stack_locations(&writing);
         if (!error)

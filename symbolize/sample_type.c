@@ -6,18 +6,25 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "site.h"
+#include "string_function.h"
 
 const char *untyped_reason(enum untyped reason)
 {
         static const char *const reasons[UNTYPED_COUNT] = {
             [UNTYPED_NO_ADDRESS] = "no data address",
             [UNTYPED_NO_DEBUG_INFO] = "no debug information",
+            [UNTYPED_ASSEMBLER] = "function in assembler",
             [UNTYPED_NO_INSTRUCTION] = "instruction not found",
             [UNTYPED_NO_OPERAND] = "no memory operand",
             [UNTYPED_TOO_LARGE] = "function too large",
             [UNTYPED_UNKNOWN_BASE] = "unknown base register",
             [UNTYPED_SAVED] = "saved register or return address",
             [UNTYPED_NO_VARIABLE] = "no variable there",
+            [UNTYPED_CONSTANT] = "constant without a name",
+            [UNTYPED_LINKAGE] = "table of the linkers",
             [UNTYPED_INCOMPLETE] = "incomplete type",
             [UNTYPED_BYTES] = "bytes without a type",
             [UNTYPED_PADDING] = "padding",
@@ -48,14 +55,6 @@ static void take_item(const struct types *types, uint32_t *type, uint64_t *offse
         }
 }
 
-/* Bytes may hold anything; more than one at a time is surely something else. */
-static bool only_bytes(const struct types *types, uint32_t type,
-                       const struct type_access *access)
-{
-        return types->items[type].kind == TYPE_INTEGER &&
-               types->items[type].size_bytes == 1 && access->bytes > 1 && !access->vector;
-}
-
 static struct sample_type field_at(struct sample_types *finder, uint32_t type,
                                    uint64_t offset, const struct type_access *access)
 {
@@ -74,7 +73,8 @@ static struct sample_type field_at(struct sample_types *finder, uint32_t type,
         default:
                 return open_for(UNTYPED_INCOMPLETE);
         }
-        if (!result.field.shared && only_bytes(finder->types, result.field.type, access))
+        if (!result.field.shared &&
+            type_only_bytes(finder->types, result.field.type, access))
                 return open_for(UNTYPED_BYTES);
         result.type = finder->types->items[type].canonical;
         return result;
@@ -96,6 +96,18 @@ static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
                there.field.name == found->field.name;
 }
 
+/* Whether an access goes on behind a structure that is not known to have more after it:
+ * it may be but the first member of what is really there. */
+static bool leaves(const struct types *types, const struct place_value *place,
+                   const struct type_access *access)
+{
+        const struct type *type = &types->items[place->type];
+
+        return type->kind == TYPE_STRUCT && !access->vector &&
+               !type_open_ended(types, place->type) &&
+               place_offset(types, place) + access->bytes > type->size_bytes;
+}
+
 /* What the instruction at PLACE accesses behind a pointer, whichever sample it is. */
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
@@ -103,9 +115,11 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
         struct sample_type *known = &finder->pointees[place];
 
         if (known->reason == UNTYPED_COUNT)
-                *known =
-                    field_at(finder, flow->place.type,
-                             place_offset(finder->types, &flow->place), &flow->access);
+                *known = leaves(finder->types, &flow->place, &flow->access)
+                             ? open_for(UNTYPED_OUTSIDE)
+                             : field_at(finder, flow->place.type,
+                                        place_offset(finder->types, &flow->place),
+                                        &flow->access);
         return *known;
 }
 
@@ -126,6 +140,29 @@ static struct sample_type by_pointer(struct sample_types *finder,
                    : open_for(UNTYPED_INDEX);
 }
 
+/* Whether the data is a library's own, such as its tables of letters. */
+static bool own_data(const struct sweep *sweep, const struct place *place,
+                     const struct target *target)
+{
+        return target->kind == TARGET_THREAD ||
+               (target->kind == TARGET_VARIABLE &&
+                sweep->variables[target->index].module == place->module);
+}
+
+/* In functions that the debug information does not describe. Those of the C library that
+ * read texts read nothing else, whatever the processor's version of them is like. */
+static struct sample_type by_function(const struct sample_types *finder,
+                                      const struct sample_location *location)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+
+        if (finder->character != TYPE_NONE && site_in_c_library(finder->sweep, place) &&
+            !own_data(finder->sweep, place, &location->target) &&
+            string_function(string_pool_text(finder->names, place->code.function)))
+                return (struct sample_type){.reason = TYPED, .type = finder->character};
+        return open_for(place->code.line ? UNTYPED_ASSEMBLER : UNTYPED_NO_DEBUG_INFO);
+}
+
 static struct sample_type by_instruction(struct sample_types *finder,
                                          const struct sample_location *location)
 {
@@ -133,7 +170,7 @@ static struct sample_type by_instruction(struct sample_types *finder,
         const struct flow_answer *flow = &place->access.flow;
 
         if (!place->access.asked)
-                return open_for(UNTYPED_NO_DEBUG_INFO);
+                return by_function(finder, location);
         switch (flow->outcome) {
         case FLOW_UNKNOWN_BASE:
                 return open_for(flow->restores ? UNTYPED_SAVED : UNTYPED_UNKNOWN_BASE);
@@ -203,69 +240,6 @@ static bool points(const struct place *place)
 
 /* ---- by the allocation ---- */
 
-/* The type that what STACK allocated was taken for: by the innermost function that does
- * not only hand it on. */
-static uint32_t allocated_type(const struct sample_types *finder, uint32_t stack)
-{
-        const struct sweep *sweep = finder->sweep;
-
-        for (; stack != RAW_NONE; stack = finder->sweep->raw->stacks[stack].parent) {
-                uint32_t index = sweep->stack_places[stack];
-
-                if (index == RAW_NONE || !sweep->places[index].call.asked)
-                        return TYPE_NONE;
-                const struct flow_answer *call = &sweep->places[index].call.flow;
-
-                if (call->place.kind == PLACE_POINTER)
-                        return call->place.type;
-                if (!call->returned)
-                        return TYPE_NONE;
-        }
-        return TYPE_NONE;
-}
-
-static bool fills(const struct types *types, uint32_t type, uint64_t block_bytes)
-{
-        uint64_t bytes = size_of(types, type);
-
-        if (bytes == 0 || bytes > block_bytes ||
-            (types->items[type].kind == TYPE_INTEGER && bytes == 1))
-                return false;
-        return block_bytes % bytes == 0 || type_open_ended(types, type);
-}
-
-/* Where in an item of TYPE a place INSIDE a block of such items is. */
-static uint64_t item_offset(const struct types *types, uint32_t type, uint64_t inside)
-{
-        return type_open_ended(types, type) ? inside : inside % size_of(types, type);
-}
-
-/* Whether a firm pointer at PLACE can point into an item of TYPE, where the address is
- * INSIDE a block of these. */
-static bool compatible(const struct types *types, uint32_t type, uint64_t inside,
-                       const struct place_value *place)
-{
-        /* The place may lie before what the pointer is to: the offset is then negative.
-         */
-        uint64_t start = inside - place_offset(types, place);
-
-        if (place->type == TYPE_NONE || start > INT64_MAX)
-                return false;
-        return type_holds(types, type, item_offset(types, type, start), place->type);
-}
-
-/* What the blocks of a stack hold, from all samples in them. */
-struct block_type {
-        uint32_t type; /* TYPE_NONE: not known */
-        bool mixed;    /* samples show that something else is there too */
-        bool records;  /* samples show that there are structures */
-};
-
-static bool is_record(const struct types *types, uint32_t type)
-{
-        return types->items[type].kind == TYPE_STRUCT;
-}
-
 /* Characters excepted, which texts consist of. */
 static bool is_number(const struct types *types, uint32_t type)
 {
@@ -285,9 +259,18 @@ static void find_block_types(struct sample_types *finder)
 
                 if (stack == RAW_NONE)
                         continue;
-                finder->blocks[stack].type = allocated_type(finder, stack);
+                finder->blocks[stack] =
+                    block_type_of_allocation(finder->sweep, finder->types, stack);
                 finder->learns |= finder->blocks[stack].type != TYPE_NONE;
         }
+}
+
+/* The C library's allocator reads its own lists in blocks that are nobody's any more, and
+ * its sorting moves what it does not know. */
+static bool tells(const struct sample_types *finder, const struct place *place)
+{
+        return points(place) && !place->access.flow.place.guessed &&
+               !site_in_c_library(finder->sweep, place);
 }
 
 void sample_types_learn(struct sample_types *finder,
@@ -296,47 +279,74 @@ void sample_types_learn(struct sample_types *finder,
         const struct target *target = &location->target;
         const struct place *place = &finder->sweep->places[location->place];
 
-        if (target->kind != TARGET_BLOCK || !points(place) ||
-            place->access.flow.place.guessed)
+        if (target->kind != TARGET_BLOCK || !tells(finder, place))
                 return;
         uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
-        uint32_t pointed = place->access.flow.place.type;
 
-        if (stack != RAW_NONE && pointed != TYPE_NONE)
-                finder->blocks[stack].records |= is_record(finder->types, pointed);
-        if (stack != RAW_NONE && finder->blocks[stack].type != TYPE_NONE &&
-            !compatible(finder->types, finder->blocks[stack].type, target->offset_bytes,
-                        &place->access.flow.place))
-                finder->blocks[stack].mixed = true;
+        if (stack != RAW_NONE)
+                block_type_learn(&finder->blocks[stack], finder->types,
+                                 target->offset_bytes, &place->access.flow.place);
+}
+
+/* What lies there when the block is what it was allocated as. */
+static struct sample_type by_allocation(struct sample_types *finder,
+                                        const struct sample_location *location,
+                                        const struct block_type *holds)
+{
+        const struct target *target = &location->target;
+        const struct place *place = &finder->sweep->places[location->place];
+        uint64_t bytes = finder->sweep->raw->allocations[target->index].size_bytes;
+
+        if (holds->type == TYPE_NONE || holds->mixed ||
+            !block_type_fills(finder->types, holds->type, bytes) ||
+            (points(place) && !place->access.flow.place.guessed &&
+             !block_type_agrees(finder->types, holds->type, target->offset_bytes,
+                                &place->access.flow.place)))
+                return open_for(UNTYPED_UNKNOWN_BASE);
+        return field_at(
+            finder, holds->type,
+            block_type_offset(finder->types, holds->type, target->offset_bytes),
+            access_at(place));
 }
 
 static struct sample_type by_block(struct sample_types *finder,
                                    const struct sample_location *location)
 {
-        const struct target *target = &location->target;
         const struct raw_allocation *block =
-            &finder->sweep->raw->allocations[target->index];
+            &finder->sweep->raw->allocations[location->target.index];
         struct sample_type found = by_instruction(finder, location);
 
         if (block->stack == RAW_NONE)
                 return found;
         const struct block_type *holds = &finder->blocks[block->stack];
+        struct sample_type there = by_allocation(finder, location, holds);
 
-        if (holds->type != TYPE_NONE && !holds->mixed &&
-            fills(finder->types, holds->type, block->size_bytes)) {
-                struct sample_type there = field_at(
-                    finder, holds->type,
-                    item_offset(finder->types, holds->type, target->offset_bytes),
-                    access_at(&finder->sweep->places[location->place]));
-
-                if (there.reason == TYPED)
-                        return there;
-        }
+        if (there.reason == TYPED)
+                return there;
         /* A pointer to a number may be one to a member. */
         return found.reason == TYPED && is_number(finder->types, found.type) &&
                        (holds->records || holds->mixed)
                    ? open_for(UNTYPED_INDEX)
                    : found;
+}
+
+/* Why, where no variable is, there is no type: the object says it better than the
+ * instruction. */
+static struct sample_type by_section(struct sample_types *finder,
+                                     const struct sample_location *location)
+{
+        struct sample_type found = by_instruction(finder, location);
+
+        if (found.reason == TYPED || location->target.kind != TARGET_VARIABLE)
+                return found;
+        switch (finder->sweep->variables[location->target.index].data.unnamed) {
+        case DATA_CONSTANT:
+                return open_for(UNTYPED_CONSTANT);
+        case DATA_LINKAGE:
+                return open_for(UNTYPED_LINKAGE);
+        default:
+                return found;
+        }
 }
 
 struct sample_type sample_types_find(struct sample_types *finder,
@@ -354,11 +364,23 @@ struct sample_type sample_types_find(struct sample_types *finder,
         if (location->target.kind == TARGET_BLOCK)
                 return by_block(finder, location);
         if (!object_type(finder, location, &type, &offset))
-                return by_instruction(finder, location);
+                return by_section(finder, location);
         struct sample_type found = field_at(finder, type, offset, access_at(place));
 
         return found.reason == TYPED || !points(place) ? found
                                                        : by_instruction(finder, location);
+}
+
+static uint32_t character_type(const struct types *types, const struct string_pool *names)
+{
+        for (uint32_t i = 0; i < types->count; i++) {
+                const char *name = string_pool_text(names, types->items[i].name);
+
+                if (types->items[i].kind == TYPE_INTEGER &&
+                    types->items[i].size_bytes == 1 && name && strcmp(name, "char") == 0)
+                        return types->items[i].canonical;
+        }
+        return TYPE_NONE;
 }
 
 int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
@@ -368,6 +390,7 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
             .sweep = sweep,
             .types = types,
             .names = names,
+            .character = character_type(types, names),
             .blocks =
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->blocks)),
             .pointees =

@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_SAMPLE_TYPE_H
 #define MEMLAG_SYMBOLIZE_SAMPLE_TYPE_H
 
+#include "block_type.h"
 #include "object.h"
 #include "type.h"
 
@@ -11,12 +12,15 @@ enum untyped {
         TYPED,
         UNTYPED_NO_ADDRESS,
         UNTYPED_NO_DEBUG_INFO,
+        UNTYPED_ASSEMBLER,
         UNTYPED_NO_INSTRUCTION,
         UNTYPED_NO_OPERAND,
         UNTYPED_TOO_LARGE,
         UNTYPED_UNKNOWN_BASE,
         UNTYPED_SAVED,
         UNTYPED_NO_VARIABLE,
+        UNTYPED_CONSTANT,
+        UNTYPED_LINKAGE,
         UNTYPED_INCOMPLETE,
         UNTYPED_BYTES,
         UNTYPED_PADDING,
@@ -41,6 +45,7 @@ struct sample_types {
         struct block_type *blocks;    /* of raw's stacks */
         struct sample_type *pointees; /* of the sweep's places, once found */
         bool learns;                  /* the types of some blocks are to be tested */
+        uint32_t character;           /* the program's type char; TYPE_NONE: none */
 };
 
 /* The places of SWEEP have been named. 0 or -ENOMEM; on error SAMPLE_TYPES is still to be

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading samples. Only those that do not lie in the order of time are sorted, by SQLite,
- * which does that in a file. */
+/* Reading samples. They mostly lie in the order of time, which is seen while they are
+ * read; only those that do not are sorted, by SQLite, which does that in a file. */
 #include "samples.h"
 
 #include <errno.h>
@@ -12,119 +12,154 @@ static int sqlite_error(const struct samples *samples, struct diag *diag)
         return db_error(samples->db, "read", diag);
 }
 
-/* Whether ids ascend with time, and whether there are data addresses. */
-static int find_facts(struct samples *samples, struct diag *diag)
-{
-        sqlite3_stmt *rows;
-        int64_t before = INT64_MIN;
-        int rc = sqlite3_prepare_v2(db_sqlite(samples->db),
-                                    "SELECT time_ns, addr IS NOT NULL FROM sample"
-                                    " ORDER BY sample_id",
-                                    -1, &rows, NULL);
-
-        samples->in_order = true;
-        while (rc == SQLITE_OK && (samples->in_order || !samples->addressed) &&
-               (rc = sqlite3_step(rows)) == SQLITE_ROW) {
-                int64_t time_ns = sqlite3_column_int64(rows, 0);
-
-                samples->in_order &= time_ns >= before;
-                samples->addressed |= sqlite3_column_int(rows, 1) != 0;
-                before = time_ns;
-                rc = SQLITE_OK;
-        }
-        int error =
-            rc == SQLITE_OK || rc == SQLITE_DONE ? 0 : sqlite_error(samples, diag);
-
-        sqlite3_finalize(rows);
-        return error;
-}
-
-static int find_frames(struct samples *samples, struct diag *diag)
+/* 1, 0 or a negative errno value. */
+static int has_row(const struct samples *samples, const char *query, struct diag *diag)
 {
         sqlite3_stmt *row;
-        int rc = sqlite3_prepare_v2(db_sqlite(samples->db),
-                                    "SELECT 1 FROM stack_access LIMIT 1", -1, &row, NULL);
+        int rc = sqlite3_prepare_v2(db_sqlite(samples->db), query, -1, &row, NULL);
 
         if (rc == SQLITE_OK)
                 rc = sqlite3_step(row);
-        samples->in_frames = rc == SQLITE_ROW;
-        int error =
-            rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : sqlite_error(samples, diag);
+        int result = rc == SQLITE_ROW    ? 1
+                     : rc == SQLITE_DONE ? 0
+                                         : sqlite_error(samples, diag);
 
         sqlite3_finalize(row);
-        return error;
+        return result;
 }
 
 int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag)
 {
         *samples = (struct samples){.db = db, .raw = raw};
-        int error = find_facts(samples, diag);
+        int found = has_row(samples, "SELECT 1 FROM stack_access LIMIT 1", diag);
 
-        return error ? error : find_frames(samples, diag);
+        samples->in_frames = found > 0;
+        return found < 0 ? found : 0;
 }
 
-int samples_begin(struct samples *samples, struct diag *diag)
+bool samples_begin_with_address(const struct samples *samples)
 {
-        char sql[256];
-
-        samples_close(samples);
-        snprintf(sql, sizeof(sql),
-                 "SELECT sample_id, time_ns, thread_id, ip, addr, stack_id, %s"
-                 " FROM sample %s ORDER BY %s sample_id",
-                 samples->in_frames ? "depth, cfa_offset_bytes" : "NULL, NULL",
-                 samples->in_frames ? "LEFT JOIN stack_access USING (sample_id)" : "",
-                 samples->in_order ? "" : "time_ns,");
-        return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, &samples->rows,
-                                  NULL) == SQLITE_OK
-                   ? 0
-                   : sqlite_error(samples, diag);
+        return samples->addressed ||
+               has_row(samples,
+                       "SELECT 1 FROM (SELECT addr FROM sample LIMIT 65536)"
+                       " WHERE addr IS NOT NULL LIMIT 1",
+                       NULL) > 0;
 }
 
-static void take_row(const struct samples *samples, struct raw_sample *sample)
+/* ---- one after the other ---- */
+
+struct reading {
+        struct samples *samples;
+        samples_visit *visit;
+        void *context;
+        int error; /* of the visit */
+};
+
+enum {
+        COLUMN_SAMPLE,
+        COLUMN_TIME,
+        COLUMN_THREAD,
+        COLUMN_IP,
+        COLUMN_ADDR,
+        COLUMN_STACK,
+        COLUMNS,
+        COLUMN_DEPTH = COLUMNS, /* only where samples tell frames */
+        COLUMN_CFA_OFFSET,
+        COLUMNS_IN_FRAMES
+};
+
+static uint32_t index_of(sqlite3_value *id, const int64_t *ids, size_t count)
+{
+        return sqlite3_value_type(id) == SQLITE_NULL
+                   ? RAW_NONE
+                   : raw_index(sqlite3_value_int64(id), ids, count);
+}
+
+static void take_row(const struct samples *samples, int count, sqlite3_value **row,
+                     struct raw_sample *sample)
 {
         const struct raw *raw = samples->raw;
-        sqlite3_stmt *row = samples->rows;
 
         *sample = (struct raw_sample){
-            .sample_id = sqlite3_column_int64(row, 0),
-            .time_ns = sqlite3_column_int64(row, 1),
-            .thread = raw_index(row, 2, raw->thread_ids, raw->thread_count),
-            .ip = (uint64_t)sqlite3_column_int64(row, 3),
-            .addr = (uint64_t)sqlite3_column_int64(row, 4),
-            .has_addr = sqlite3_column_type(row, 4) != SQLITE_NULL,
-            .stack = raw_index(row, 5, raw->stack_ids, raw->stack_count),
+            .sample_id = sqlite3_value_int64(row[COLUMN_SAMPLE]),
+            .time_ns = sqlite3_value_int64(row[COLUMN_TIME]),
+            .thread = index_of(row[COLUMN_THREAD], raw->thread_ids, raw->thread_count),
+            .ip = (uint64_t)sqlite3_value_int64(row[COLUMN_IP]),
+            .addr = (uint64_t)sqlite3_value_int64(row[COLUMN_ADDR]),
+            .has_addr = sqlite3_value_type(row[COLUMN_ADDR]) != SQLITE_NULL,
+            .stack = index_of(row[COLUMN_STACK], raw->stack_ids, raw->stack_count),
             .process = RAW_NONE,
             .stack_depth = RAW_NONE};
-        if (samples->in_frames && sqlite3_column_type(row, 6) != SQLITE_NULL) {
-                int64_t depth = sqlite3_column_int64(row, 6);
+        if (count == COLUMNS_IN_FRAMES &&
+            sqlite3_value_type(row[COLUMN_DEPTH]) != SQLITE_NULL) {
+                int64_t depth = sqlite3_value_int64(row[COLUMN_DEPTH]);
 
                 if (depth >= 0 && depth < RAW_NONE)
                         sample->stack_depth = (uint32_t)depth;
-                sample->cfa_offset_bytes = sqlite3_column_int64(row, 7);
+                sample->cfa_offset_bytes = sqlite3_value_int64(row[COLUMN_CFA_OFFSET]);
         }
         if (sample->thread != RAW_NONE)
                 sample->process = raw->threads[sample->thread].process;
 }
 
-int samples_next(struct samples *samples, struct raw_sample *sample, struct diag *diag)
+/* The function of SQL that is called with each row. Its NULL says that the row is not
+ * wanted in the result: to hand it out there would cost half as much again. */
+static void visit_row(sqlite3_context *call, int count, sqlite3_value **row)
 {
-        if (!samples->rows)
-                return 0;
-        int rc = sqlite3_step(samples->rows);
+        struct reading *reading = sqlite3_user_data(call);
+        struct samples *samples = reading->samples;
+        struct raw_sample sample;
 
-        if (rc == SQLITE_DONE) { /* SQLite would begin anew */
-                samples_close(samples);
-                return 0;
-        }
-        if (rc != SQLITE_ROW)
-                return sqlite_error(samples, diag);
-        take_row(samples, sample);
-        return 1;
+        take_row(samples, count, row, &sample);
+        samples->addressed |= sample.has_addr;
+        samples->out_of_order |= sample.time_ns < samples->before_ns;
+        samples->before_ns = sample.time_ns;
+        reading->error = reading->visit(reading->context, &sample);
+        if (reading->error)
+                sqlite3_result_error_code(call, SQLITE_ABORT);
 }
 
-void samples_close(struct samples *samples)
+static const char visit_name[] = "visit_sample";
+
+/* Order by time is made before rows are visited: a limit must be kept to by then. Without
+ * it the order of their ids is the one that rows lie in; were they read in another, it
+ * would be seen to be out of the order of time. */
+static int prepare(const struct samples *samples, sqlite3_stmt **rows)
 {
-        sqlite3_finalize(samples->rows);
-        samples->rows = NULL;
+        char sql[384];
+
+        snprintf(sql, sizeof(sql),
+                 "SELECT 1 FROM (SELECT * FROM sample %s ORDER BY %s sample_id %s) "
+                 "WHERE %s(sample_id, time_ns, thread_id, ip, addr, stack_id %s)",
+                 samples->in_frames ? "LEFT JOIN stack_access USING (sample_id)" : "",
+                 samples->by_time ? "time_ns," : "", samples->by_time ? "LIMIT -1" : "",
+                 visit_name, samples->in_frames ? ", depth, cfa_offset_bytes" : "");
+        return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, rows, NULL);
+}
+
+static int define_visit(struct reading *reading, bool defined)
+{
+        return sqlite3_create_function(db_sqlite(reading->samples->db), visit_name,
+                                       reading->samples->in_frames ? COLUMNS_IN_FRAMES
+                                                                   : COLUMNS,
+                                       SQLITE_UTF8 | SQLITE_DIRECTONLY, reading,
+                                       defined ? visit_row : NULL, NULL, NULL);
+}
+
+int samples_each(struct samples *samples, samples_visit *visit, void *context,
+                 struct diag *diag)
+{
+        struct reading reading = {samples, visit, context, 0};
+        sqlite3_stmt *rows = NULL;
+        int error = 0;
+
+        samples->before_ns = INT64_MIN;
+        if (define_visit(&reading, true) != SQLITE_OK ||
+            prepare(samples, &rows) != SQLITE_OK || sqlite3_step(rows) != SQLITE_DONE)
+                error = reading.error ? reading.error : sqlite_error(samples, diag);
+        sqlite3_finalize(rows);
+        if (define_visit(&reading, false) != SQLITE_OK && !error)
+                error = sqlite_error(samples, diag);
+        return error;
 }

@@ -23,20 +23,26 @@ struct raw_sample {
 struct samples {
         struct db *db;
         const struct raw *raw;
-        bool in_order;  /* ids ascend with time, as they do in what perf's events gave */
-        bool addressed; /* some have a data address */
-        bool in_frames; /* some tell which frame of the stack they accessed */
-        struct sqlite3_stmt *rows;
+        bool by_time;      /* asked of SQLite, as ids do not ascend with time */
+        bool out_of_order; /* one was earlier than the one before */
+        bool addressed;    /* one so far had a data address */
+        int64_t before_ns; /* time of the last one */
+        bool in_frames;    /* some tell which frame of the stack they accessed */
 };
+
+/* Takes the next sample, of equal times that with the lower id. Anything but 0 ends the
+ * reading. It may write to other tables than those of samples. */
+typedef int samples_visit(void *context, const struct raw_sample *sample);
 
 /* Looks how the samples of DB lie. 0 or a negative errno value. */
 int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag);
-/* Begins with the earliest sample (again). 0 or a negative errno value. */
-int samples_begin(struct samples *samples, struct diag *diag);
-/* The next one, of equal times that with the lower id. 1; 0 after the last one, however
- * often it is called then; or a negative errno value. */
-int samples_next(struct samples *samples, struct raw_sample *sample, struct diag *diag);
-void samples_close(struct samples *samples);
+/* Whether one of those read so far, or of the first 65536, has a data address; false also
+ * when that cannot be read. */
+bool samples_begin_with_address(const struct samples *samples);
+/* Goes over all samples, from the earliest, as far as is known. 0, what VISIT returned,
+ * or a negative errno value. */
+int samples_each(struct samples *samples, samples_visit *visit, void *context,
+                 struct diag *diag);
 
 #endif

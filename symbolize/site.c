@@ -17,14 +17,21 @@ static bool begins_with(const char *text, const char *const *beginnings)
         return false;
 }
 
-static bool allocator_library(const struct sweep *sweep, const struct place *place)
+static bool in_libraries(const struct sweep *sweep, const struct place *place,
+                         const char *const *libraries)
 {
-        static const char *const libraries[] = {
-            "libc.so",   "libc-2.",      "ld-linux",      "libstdc++.so",
-            "libc++.so", "libc++abi.so", "libpthread.so", NULL};
-
         return place->module != RAW_NONE &&
                begins_with(path_base(sweep->raw->modules[place->module].path), libraries);
+}
+
+static const char *const c_libraries[] = {"libc.so", "libc-2.", "ld-linux",
+                                          "libpthread.so", NULL};
+static const char *const cxx_libraries[] = {"libstdc++.so", "libc++.so", "libc++abi.so",
+                                            NULL};
+
+bool site_in_c_library(const struct sweep *sweep, const struct place *place)
+{
+        return in_libraries(sweep, place, c_libraries);
 }
 
 /* The same functions in a program that holds its own copy of them, what C++ libraries
@@ -42,25 +49,40 @@ static const char *const known_allocators[] = {
     "x2nrealloc*", "xnmalloc*", "xnrealloc*", "xstrdup*", "xstrndup*", "xmemdup*",
     "xasprintf", "emalloc*", "ecalloc*", "erealloc*", "safe_malloc*", "checked_malloc*",
     /* and of those with a program's or library's own name before it */
-    "*malloc", "*calloc", "*realloc", "*zalloc", "*reallocarray",
+    "*malloc", "*calloc", "*realloc", "*zalloc", "*reallocarray", "*mem_alloc",
     /* libraries */
     "g_malloc*", "g_try_malloc*", "g_realloc*", "g_try_realloc*", "g_slice_*",
     "g_strdup*", "g_memdup*", "g_aligned_alloc*", "zmalloc*", "zcalloc*", "zrealloc*",
-    "ztrymalloc*", "CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_realloc", "av_malloc*",
+    "ztry*", "CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_realloc", "av_malloc*",
     "av_calloc", "av_realloc*", "PyMem_*", "_PyMem_*", "PyObject_Malloc",
-    "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc", NULL};
+    "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc", "luaM_*", "MagickMalloc*",
+    "MagickCalloc*", "MagickRealloc*", "_MagickAllocateResource*",
+    "_MagickReallocateResource*", NULL};
 
-/* PATTERN is a name, the beginning of one and "*", or "*" and the end of one. */
+/* In PATTERN each "*" stands for any characters, none included; all others for
+ * themselves, as names have brackets and question marks of their own. After a mismatch
+ * the last "*" takes one character more. */
 static bool matches(const char *pattern, const char *function)
 {
-        size_t length = strlen(pattern), bytes = strlen(function);
+        const char *after_star = NULL, *taken = NULL;
 
-        if (length > 0 && pattern[length - 1] == '*')
-                return strncmp(function, pattern, length - 1) == 0;
-        if (pattern[0] == '*')
-                return bytes >= length - 1 &&
-                       strcmp(function + bytes - (length - 1), pattern + 1) == 0;
-        return strcmp(function, pattern) == 0;
+        while (*function) {
+                if (*pattern == '*') {
+                        after_star = ++pattern;
+                        taken = function;
+                } else if (*pattern == *function) {
+                        pattern++;
+                        function++;
+                } else if (after_star) {
+                        pattern = after_star;
+                        function = ++taken;
+                } else {
+                        return false;
+                }
+        }
+        while (*pattern == '*')
+                pattern++;
+        return *pattern == '\0';
 }
 
 static bool in_list(const char *const *list, const char *function)
@@ -79,7 +101,8 @@ static bool site_at(const struct site_search *search, const struct place *place,
         const struct code_place *code = &place->code;
 
         *site = (struct site){code->function, code->file, code->line, 0};
-        if (allocator_library(search->sweep, place))
+        if (in_libraries(search->sweep, place, c_libraries) ||
+            in_libraries(search->sweep, place, cxx_libraries))
                 return false;
         for (uint32_t i = 0;; i++) {
                 const char *function = string_pool_text(search->names, site->function);

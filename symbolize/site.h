@@ -24,4 +24,7 @@ struct site_search {
  * names. */
 struct site site_find(const struct site_search *search, uint32_t stack);
 
+/* Whether PLACE is in the C library or the dynamic linker. */
+bool site_in_c_library(const struct sweep *sweep, const struct place *place);
+
 #endif

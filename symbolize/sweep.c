@@ -278,9 +278,10 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
                         error =
                             ask_stacks(sweep, timeline, sample->process, sample->stack);
                 if (!error)
-                        error = place_of_ip(sweep, timeline,
-                                            sweep->pasts[sample->process].state,
-                                            sample->ip, &location->place);
+                        error =
+                            place_of_ip(sweep, timeline, sample->process,
+                                        sweep->pasts[sample->process].state, sample->ip,
+                                        &location->place, &location->usual);
         } else {
                 error = place_of_code(sweep, timeline, sample->ip, &location->place);
         }
@@ -297,41 +298,55 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
  * places is then already on its way from memory. */
 enum { AHEAD = 16 };
 
-/* How many there are in SAMPLES now, 0 at the end, or a negative errno value. */
-static int read_ahead(struct sweep *sweep, struct raw_sample *samples, struct diag *diag)
+struct pass {
+        struct sweep *sweep;
+        sample_visit *visit;
+        void *context;
+        struct diag *diag;
+        size_t count;
+        struct raw_sample samples[AHEAD];
+};
+
+/* -ESTALE, which only the first pass can: the samples are to be begun with again, in
+ * the order of time. */
+static int visit_samples(struct pass *pass)
 {
-        int count = 0, more = 1;
+        const struct samples *samples = &pass->sweep->samples;
+        struct sample_location location;
+        int error = 0;
 
-        while (count < AHEAD &&
-               (more = samples_next(&sweep->samples, &samples[count], diag)) > 0) {
-                uint32_t process = samples[count].process;
-
-                if (process != RAW_NONE)
-                        place_expect(sweep, sweep->pasts[process].state,
-                                     samples[count].ip);
-                count++;
+        if (samples->out_of_order && !samples->by_time)
+                return -ESTALE;
+        for (size_t i = 0; i < pass->count && !error; i++) {
+                if (locate(pass->sweep, &pass->samples[i], &location) < 0)
+                        return diag_no_memory(pass->diag);
+                error = pass->visit(pass->context, &pass->samples[i], &location);
         }
-        return more < 0 ? more : count;
+        pass->count = 0;
+        return error;
+}
+
+static int add_sample(void *context, const struct raw_sample *sample)
+{
+        struct pass *pass = context;
+        const struct sweep *sweep = pass->sweep;
+
+        if (sample->process != RAW_NONE)
+                place_expect(sweep, sweep->pasts[sample->process].state, sample->ip);
+        pass->samples[pass->count++] = *sample;
+        return pass->count < AHEAD ? 0 : visit_samples(pass);
 }
 
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag)
 {
-        struct raw_sample samples[AHEAD];
-        struct sample_location location;
-        int count, error = samples_begin(&sweep->samples, diag);
+        struct pass pass = {
+            .sweep = sweep, .visit = visit, .context = context, .diag = diag};
 
         restart(sweep);
-        while (!error && (count = read_ahead(sweep, samples, diag)) != 0) {
-                if (count < 0)
-                        return count;
-                for (int i = 0; i < count && !error; i++) {
-                        if (locate(sweep, &samples[i], &location) < 0)
-                                return diag_no_memory(diag);
-                        error = visit(context, &samples[i], &location);
-                }
-        }
-        return error;
+        int error = samples_each(&sweep->samples, add_sample, &pass, diag);
+
+        return error ? error : visit_samples(&pass);
 }
 
 static int allocate(struct sweep *sweep)
@@ -380,32 +395,47 @@ int sweep_open(struct sweep *sweep, const struct raw *raw,
         return !error && prepare(sweep) < 0 ? diag_no_memory(diag) : error;
 }
 
-struct counting {
-        struct sweep *sweep;
-        sample_visit *visit;
-        void *context;
-};
-
 static int count_sample(void *context, const struct raw_sample *sample,
                         const struct sample_location *location)
 {
-        struct counting *counting = context;
-        struct sweep *sweep = counting->sweep;
+        struct sweep *sweep = context;
 
         sweep->sample_count++;
+        sweep->unusual_samples += !location->usual;
         sweep->place_samples[location->place]++;
         if (sample->stack == RAW_NONE)
                 sweep->stackless_samples++;
         else
                 sweep->stack_samples[sample->stack]++;
-        return counting->visit ? counting->visit(counting->context, sample, location) : 0;
+        return 0;
 }
 
-int sweep_run(struct sweep *sweep, sample_visit *visit, void *context, struct diag *diag)
+/* Forgets what was found in another order than that of time. */
+static int begin_by_time(struct sweep *sweep, struct diag *diag)
 {
-        struct counting counting = {sweep, visit, context};
-        int error = sweep_samples(sweep, count_sample, &counting, diag);
+        const struct sweep before = {.raw = sweep->raw,
+                                     .search = sweep->search,
+                                     .module_met = sweep->module_met,
+                                     .module_met_context = sweep->module_met_context};
+        struct db *db = sweep->samples.db;
 
+        sweep_free(sweep);
+        *sweep = before;
+        int error = sweep_open(sweep, before.raw, before.search, db, diag);
+
+        sweep->samples.by_time = true;
+        return error;
+}
+
+int sweep_run(struct sweep *sweep, struct diag *diag)
+{
+        int error = sweep_samples(sweep, count_sample, sweep, diag);
+
+        if (error == -ESTALE) {
+                error = begin_by_time(sweep, diag);
+                if (!error)
+                        error = sweep_samples(sweep, count_sample, sweep, diag);
+        }
         if (!error && ask_other_stacks(sweep) < 0)
                 error = diag_no_memory(diag);
         return error;
@@ -454,7 +484,6 @@ static void free_modules(struct sweep *sweep)
 
 void sweep_free(struct sweep *sweep)
 {
-        samples_close(&sweep->samples);
         if (sweep->pasts)
                 restart(sweep);
         free_modules(sweep);
@@ -468,6 +497,8 @@ void sweep_free(struct sweep *sweep)
         free(sweep->place_samples);
         free(sweep->known);
         hash_index_free(&sweep->place_index);
+        free(sweep->ips);
+        hash_index_free(&sweep->ip_index);
         free(sweep->variables);
         hash_index_free(&sweep->variable_index);
         free(sweep->frames);

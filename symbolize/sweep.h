@@ -65,9 +65,17 @@ struct frame {
         uint32_t place; /* of its instruction, or its call of the next frame */
 };
 
+/* The first place that samples had at an address of a process: mostly the only one. */
+struct ip_place {
+        uint64_t ip;
+        uint32_t process;
+        uint32_t place;
+};
+
 /* Where a sample was. */
 struct sample_location {
         uint32_t place;
+        bool usual;     /* the place is that of its address in sweep.ips */
         uint32_t frame; /* in which the address lies; RAW_NONE: not known, or in none */
         struct target target;
 };
@@ -124,6 +132,11 @@ struct sweep {
         uint64_t *place_samples; /* of places, once the samples were gone over */
         size_t place_sample_capacity;
         struct hash_index place_index;
+        struct ip_place *ips;
+        size_t ip_count;
+        size_t ip_capacity;
+        struct hash_index ip_index;
+        uint64_t unusual_samples;  /* whose place is not that of their address in IPS */
         struct known_place *known; /* of place.c */
         uint32_t states;           /* that were given */
         struct variable *variables;
@@ -153,17 +166,16 @@ struct sweep {
 typedef int sample_visit(void *context, const struct raw_sample *sample,
                          const struct sample_location *location);
 
-/* Looks at how the samples of DB lie, and of RAW, whose modules are checked; SEARCH tells
- * where debug files are. 0 or a negative errno value, as all; on error SWEEP is still to
- * be freed. */
+/* For the samples of DB, and of RAW, whose modules are checked; SEARCH tells where debug
+ * files are. 0 or a negative errno value, as all; on error SWEEP is still to be
+ * freed. */
 int sweep_open(struct sweep *sweep, const struct raw *raw,
                const struct debug_search *search, struct db *db, struct diag *diag);
 
-/* Finds the places of all samples, in the order of time, and then of all stacks. The
- * place of a sample does not change any more when VISIT (or NULL) gets to know it. */
-int sweep_run(struct sweep *sweep, sample_visit *visit, void *context, struct diag *diag);
+/* Finds the places of all samples, in the order of time, and then of all stacks. */
+int sweep_run(struct sweep *sweep, struct diag *diag);
 
-/* Goes over all samples again. */
+/* Goes over all samples again, after sweep_run(), which has found out their order. */
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbol tables: .symtab, or .dynsym and .gnu_debugdata where that is stripped. Only what
- * has a place in memory counts; thread-local symbols are offsets, marked as such. */
+ * has a place in memory counts; thread-local symbols are offsets, marked as such. The
+ * linker's stubs are named by what they jump to. */
 #include "symbol_table.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 
 #include "array.h"
 #include "mini_debug.h"
+#include "plt.h"
 
 /* As perf and gdb choose: a strong name before a weak one, a global one before a
  * local one, and the one with fewer leading underscores. */
@@ -88,6 +90,28 @@ static int read_table(struct symbol_table *table, const struct elf_file *file, E
                 }
         }
         return 0;
+}
+
+static int add_stubs(struct symbol_table *table, const struct elf_file *file)
+{
+        struct plt plt = {0};
+        int error = plt_read(&plt, file);
+
+        for (size_t i = 0; i < plt.count && !error; i++) {
+                const struct plt_stub *stub = &plt.stubs[i];
+
+                error = array_reserve(&table->symbols, &table->capacity, table->count,
+                                      sizeof(*table->symbols));
+                if (!error)
+                        table->symbols[table->count++] =
+                            (struct symbol){.vaddr = stub->vaddr,
+                                            .size_bytes = stub->size_bytes,
+                                            .name = stub->function,
+                                            .function = true,
+                                            .stub = true};
+        }
+        plt_free(&plt);
+        return error;
 }
 
 /* Of symbols for the same thing the one to show comes last: by rank, then the first of
@@ -186,6 +210,8 @@ int symbol_table_read(struct symbol_table *table, const struct elf_file *file,
         table->complete = table->count > 0;
         if (!error && !table->complete)
                 error = read_stripped(table, file);
+        if (!error)
+                error = add_stubs(table, file);
         if (!error)
                 error = build_maps(table, file);
         if (error)

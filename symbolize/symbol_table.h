@@ -12,6 +12,7 @@ struct symbol {
         const char *name;    /* owned by the ELF file it was read from; may be mangled */
         uint8_t rank;        /* of names for the same thing, the higher is shown */
         bool function;
+        bool stub;      /* of the linkage table: jumps to the function of that name */
         uint32_t order; /* in the tables */
 };
 

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "attribution.h"
 #include "debuginfod.h"
 #include "kallsyms.h"
 #include "name_source.h"
@@ -348,9 +347,12 @@ static void read_ahead(void *context, uint32_t index)
         if (stage->reads_ahead || stage->search.fetch || module->state != MODULE_READY ||
             !has_much_code(module))
                 return;
-        stage->reads_ahead = module_read_ahead(module, &stage->search,
-                                               stage->sweep.samples.addressed ||
-                                                   stage->raw.allocation_count > 0) == 0;
+        /* Only a guess, as to look at all samples would cost what is to be gained. */
+        bool with_locations = stage->raw.allocation_count > 0 ||
+                              samples_begin_with_address(&stage->sweep.samples);
+
+        stage->reads_ahead =
+            module_read_ahead(module, &stage->search, with_locations) == 0;
 }
 
 static int find_places(struct stage *stage, struct db *db, struct diag *diag)
@@ -361,9 +363,7 @@ static int find_places(struct stage *stage, struct db *db, struct diag *diag)
                 return error;
         stage->sweep.module_met = read_ahead;
         stage->sweep.module_met_context = stage;
-        return stage->sweep.samples.addressed
-                   ? sweep_run(&stage->sweep, NULL, NULL, diag)
-                   : attribution_write_places(&stage->sweep, db, diag);
+        return sweep_run(&stage->sweep, diag);
 }
 
 static int find_names(struct stage *stage, struct diag *diag)

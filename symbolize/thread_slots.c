@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "relocations.h"
 
 static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset, bool pair)
 {
@@ -20,18 +21,14 @@ static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset, bool
 }
 
 /* Whether RELOCATION is of a variable of this file, and where that is. */
-static bool own_variable(Elf_Data *symbols, const GElf_Rela *relocation, uint64_t *offset)
+static bool own_variable(const struct relocation *relocation, uint64_t *offset)
 {
-        GElf_Sym symbol;
-        uint64_t number = GELF_R_SYM(relocation->r_info);
-
-        *offset = (uint64_t)relocation->r_addend;
-        if (number == 0) /* the addend alone says it */
+        *offset = relocation->addend;
+        if (!relocation->has_symbol)
                 return true;
-        if (!symbols || number > INT32_MAX ||
-            !gelf_getsym(symbols, (int)number, &symbol) || symbol.st_shndx == SHN_UNDEF)
+        if (!relocation->known || relocation->symbol.st_shndx == SHN_UNDEF)
                 return false;
-        *offset += symbol.st_value;
+        *offset += relocation->symbol.st_value;
         return true;
 }
 
@@ -52,26 +49,32 @@ static uint64_t word_at(const struct elf_file *file, uint64_t vaddr)
         return word;
 }
 
+struct search {
+        struct thread_slots *slots;
+        const struct elf_file *file;
+};
+
 /* A pair is the library's number and the offset, which the linker has filled in where it
  * knew it; else there is a relocation for it too. */
-static int take(struct thread_slots *slots, const struct elf_file *file,
-                Elf_Data *symbols, const GElf_Rela *relocation)
+static int take(void *context, const struct relocation *relocation)
 {
+        const struct search *search = context;
+        struct thread_slots *slots = search->slots;
         uint64_t offset;
 
-        if (!own_variable(symbols, relocation, &offset))
+        if (!own_variable(relocation, &offset))
                 return 0;
-        switch (GELF_R_TYPE(relocation->r_info)) {
+        switch (relocation->type) {
         case R_X86_64_TLSDESC:
                 slots->asked_for = true;
                 return 0;
         case R_X86_64_DTPMOD64:
                 slots->asked_for = true;
-                if (GELF_R_SYM(relocation->r_info) == 0)
-                        offset = word_at(file, relocation->r_offset + 8);
-                return add(slots, relocation->r_offset, offset, true);
+                if (!relocation->has_symbol)
+                        offset = word_at(search->file, relocation->vaddr + 8);
+                return add(slots, relocation->vaddr, offset, true);
         case R_X86_64_TPOFF64:
-                return add(slots, relocation->r_offset, offset, false);
+                return add(slots, relocation->vaddr, offset, false);
         default:
                 return 0;
         }
@@ -86,23 +89,9 @@ static int compare(const void *left, const void *right)
 
 int thread_slots_read(struct thread_slots *slots, const struct elf_file *file)
 {
-        int error = 0;
+        struct search search = {slots, file};
+        int error = file->thread_bytes > 0 ? relocations_each(file, take, &search) : 0;
 
-        for (Elf_Scn *scn = NULL;
-             file->thread_bytes > 0 && (scn = elf_nextscn(file->elf, scn)) != NULL;) {
-                GElf_Shdr shdr;
-                GElf_Rela relocation;
-
-                if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELA ||
-                    !(shdr.sh_flags & SHF_ALLOC))
-                        continue;
-                Elf_Scn *linked = elf_getscn(file->elf, shdr.sh_link);
-                Elf_Data *symbols = linked ? elf_getdata(linked, NULL) : NULL;
-                Elf_Data *data = elf_getdata(scn, NULL);
-
-                for (int i = 0; data && !error && gelf_getrela(data, i, &relocation); i++)
-                        error = take(slots, file, symbols, &relocation);
-        }
         if (slots->count > 1)
                 qsort(slots->items, slots->count, sizeof(*slots->items), compare);
         return error;

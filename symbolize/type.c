@@ -9,8 +9,15 @@
 #include <string.h>
 
 #include "array.h"
+#include "common_factor.h"
 
-enum { DEPTH_LIMIT = 32, NESTING_LIMIT = 256, FIELDS_LIMIT = 4096, WORK_LIMIT = 65536 };
+enum {
+        DEPTH_LIMIT = 32,
+        NESTING_LIMIT = 256,
+        FIELDS_LIMIT = 4096,
+        WORK_LIMIT = 65536,
+        ITEMS_LIMIT = 16
+};
 
 /* ---- types that look the same ---------------------------------------------------------
  */
@@ -50,19 +57,31 @@ static bool same_type(const void *context, const void *key, uint32_t position)
         return true;
 }
 
-static uint32_t type_hash(const struct type *type)
+/* Of all that equal types have in common: those of one name and size may be many. */
+static uint32_t type_hash(const struct types *types, const struct type *type,
+                          const struct member *members)
 {
         uint32_t hash = hash_number((uint32_t)type->kind, type->name);
 
         hash = hash_number(hash, type->size_bytes);
-        return hash_number(hash, type->member_count);
+        hash = hash_number(hash, type->items);
+        if (type->kind == TYPE_ARRAY && type->element < types->count)
+                hash = hash_number(hash, types->items[type->element].canonical);
+        for (uint32_t i = 0; i < type->member_count; i++) {
+                hash = hash_number(hash, members[i].name);
+                hash = hash_number(hash, members[i].offset_bytes);
+                hash = hash_number(hash, members[i].bit_offset);
+                if (members[i].type < types->count)
+                        hash = hash_number(hash, types->items[members[i].type].canonical);
+        }
+        return hash;
 }
 
 int types_put(struct types *types, const struct type *type, const struct member *members,
               uint32_t *id)
 {
         struct candidate candidate = {types, members};
-        uint32_t hash = type_hash(type);
+        uint32_t hash = type_hash(types, type, members);
         uint32_t same = hash_index_find(&types->index, hash, same_type, &candidate, type);
 
         if (types->count >= TYPE_NONE ||
@@ -177,6 +196,7 @@ struct search {
         bool repeats;          /* the answer */
         uint32_t inner;        /* asked about; TYPE_NONE: nothing is */
         bool holds;            /* the answer */
+        struct path copied;    /* the innermost structure that the access begins */
 };
 
 static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
@@ -235,6 +255,18 @@ static void share(struct path *best, const struct path *so_far, const struct typ
         best->fit = fit;
 }
 
+/* Takes note of a structure that the access, which is to its beginning, copies. */
+static void note_copied(struct search *search, uint32_t type_id, const struct path *path)
+{
+        const struct type *type = &search->types->items[type_id];
+
+        if (type->kind != TYPE_STRUCT || type->size_bytes < search->access->bytes)
+                return;
+        search->copied = *path;
+        search->copied.type = type_id;
+        search->copied.size_bytes = type->size_bytes;
+}
+
 static int find_member(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                        struct path *path)
 {
@@ -244,6 +276,8 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         struct path best = {0};
         uint64_t mask = 0;
 
+        if (offset_bytes == 0)
+                note_copied(search, type_id, path);
         for (uint32_t i = 0; i < type->member_count; i++) {
                 struct path way = *path;
 
@@ -336,6 +370,13 @@ static void set_field(struct string_pool *names, const struct path *path,
                                 .shared = path->shared_count != 0};
 }
 
+bool type_only_bytes(const struct types *types, uint32_t type,
+                     const struct type_access *access)
+{
+        return type < types->count && types->items[type].kind == TYPE_INTEGER &&
+               types->items[type].size_bytes == 1 && access->bytes > 1 && !access->vector;
+}
+
 enum field_outcome type_field(const struct types *types, struct string_pool *names,
                               uint32_t type, uint64_t offset_bytes,
                               const struct type_access *access, struct field *field)
@@ -354,6 +395,9 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                 return FIELD_BEYOND;
         if (find(&search, type, offset_bytes, &path) == 0)
                 return FIELD_PADDING;
+        if (!path.shared_count && type_only_bytes(types, path.type, access) &&
+            search.copied.length > 0)
+                path = search.copied;
         set_field(names, &path, field);
         return field->name ? FIELD_FOUND : FIELD_WHOLE;
 }
@@ -373,6 +417,19 @@ uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_byt
                                                                               : TYPE_NONE;
 }
 
+/* Whether an index of STRIDE_BYTES counts whole items of TYPE. Loops over structures are
+ * unrolled by powers of two; other multiples count something of which TYPE is a part. */
+static bool counts_whole(const struct types *types, uint32_t type, uint64_t stride_bytes)
+{
+        uint64_t bytes = size_of(types, type);
+
+        if (bytes == 0 || stride_bytes % bytes != 0 || type_open_ended(types, type))
+                return false;
+        uint64_t items = stride_bytes / bytes;
+
+        return types->items[type].kind != TYPE_STRUCT || (items & (items - 1)) == 0;
+}
+
 bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
                   uint64_t stride_bytes)
 {
@@ -382,9 +439,8 @@ bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_byte
                                 .stride_bytes = stride_bytes,
                                 .inner = TYPE_NONE};
         struct path path = {0};
-        uint64_t bytes = size_of(types, type);
 
-        if (bytes > 0 && stride_bytes % bytes == 0 && !type_open_ended(types, type))
+        if (counts_whole(types, type, stride_bytes))
                 return true;
         find(&search, type, offset_bytes, &path);
         return search.repeats;
@@ -416,6 +472,145 @@ bool type_open_ended(const struct types *types, uint32_t type_id)
                     types->members[type->first_member + type->member_count - 1].type;
         }
         return false;
+}
+
+/* ---- where an index leads ---- */
+
+/* Compilers add what is constant in several indexes to the offset or to the index, so
+ * that the offset need not be in the array that is meant. */
+struct reach {
+        const struct types *types;
+        int64_t offset;
+        uint64_t stride;
+        enum index_outcome outcome;
+        bool several;
+        uint64_t at;
+        unsigned work_left;
+        unsigned nesting;
+};
+
+/* The way into a type. */
+struct reach_way {
+        uint64_t field; /* with every index 0 */
+        uint64_t start; /* with those that are constant */
+        uint64_t step;  /* of the others together */
+        bool counted;   /* the index asked about may count items of an array here */
+        bool in_array;  /* the outermost of all is */
+        uint64_t low;   /* from here */
+        uint64_t high;  /* to here */
+};
+
+static void reach_field(struct reach *reach, const struct reach_way *way, uint64_t bytes)
+{
+        int64_t low = (int64_t)way->low - (int64_t)reach->stride;
+        int64_t rest = (reach->offset - (int64_t)way->start) % (int64_t)way->step;
+        uint64_t inside = (uint64_t)(rest < 0 ? rest + (int64_t)way->step : rest);
+
+        if (!way->counted || inside >= bytes || reach->offset < low ||
+            reach->offset >= (int64_t)way->high)
+                return;
+        reach->several |=
+            reach->outcome != INDEX_OPEN && reach->at != way->field + inside;
+        reach->at = way->field + inside;
+        reach->outcome = reach->offset < (int64_t)way->low ? INDEX_SHIFTED : INDEX_FOUND;
+}
+
+static void reach_type(struct reach *reach, uint32_t type_id,
+                       const struct reach_way *way);
+
+static void reach_members(struct reach *reach, const struct type *type,
+                          const struct reach_way *way)
+{
+        for (uint32_t i = 0; i < type->member_count && !reach->several; i++) {
+                const struct member *member =
+                    &reach->types->members[type->first_member + i];
+                struct reach_way next = *way;
+
+                if (member->offset_bytes > INT32_MAX || way->start > INT32_MAX) {
+                        reach->several = true;
+                        return;
+                }
+                next.field += member->offset_bytes;
+                next.start += member->offset_bytes;
+                if (member->bit_size)
+                        reach_field(
+                            reach, &next,
+                            ((uint64_t)member->bit_offset + member->bit_size + 7) / 8);
+                else
+                        reach_type(reach, member->type, &next);
+        }
+}
+
+/* The index that is asked about goes from item to item. Another is constant, or one more
+ * where the items are many. */
+static void reach_items(struct reach *reach, const struct type *type,
+                        const struct reach_way *way)
+{
+        uint64_t bytes = size_of(reach->types, type->element), items = type->items;
+        struct reach_way next = *way;
+
+        if (bytes == 0 || bytes > INT32_MAX)
+                return;
+        bool counts = reach->stride % bytes == 0;
+
+        next.counted |= counts;
+        if (counts || items == 0 || items > ITEMS_LIMIT) {
+                next.step = common_factor(way->step, bytes);
+                items = 1;
+        }
+        if (!way->in_array) {
+                next.in_array = true;
+                next.low = way->field;
+                next.high = type->size_bytes > 0 && type->size_bytes < INT32_MAX
+                                ? way->field + type->size_bytes
+                                : INT64_MAX;
+        }
+        for (; items > 0 && !reach->several; items--, next.start += bytes)
+                reach_type(reach, type->element, &next);
+}
+
+static void reach_type(struct reach *reach, uint32_t type_id, const struct reach_way *way)
+{
+        if (type_id >= reach->types->count || reach->several)
+                return;
+        if (reach->work_left == 0 || reach->nesting == NESTING_LIMIT) {
+                reach->several = true;
+                return;
+        }
+        reach->work_left--;
+        reach->nesting++;
+        const struct type *type = &reach->types->items[type_id];
+
+        if (type->kind == TYPE_STRUCT || type->kind == TYPE_UNION)
+                reach_members(reach, type, way);
+        else if (type->kind == TYPE_ARRAY)
+                reach_items(reach, type, way);
+        else
+                reach_field(reach, way, type->size_bytes);
+        reach->nesting--;
+}
+
+enum index_outcome type_indexed(const struct types *types, uint32_t type,
+                                int64_t offset_bytes, uint64_t stride_bytes,
+                                uint64_t *found)
+{
+        struct reach reach = {.types = types,
+                              .offset = offset_bytes,
+                              .stride = stride_bytes,
+                              .work_left = FIELDS_LIMIT};
+        const struct reach_way way = {.step = stride_bytes};
+
+        *found = (uint64_t)offset_bytes;
+        if (counts_whole(types, type, stride_bytes))
+                return INDEX_FOUND;
+        if (stride_bytes > INT32_MAX || offset_bytes > INT32_MAX ||
+            offset_bytes < INT32_MIN)
+                return INDEX_OPEN;
+        reach_type(&reach, type, &way);
+        if (reach.several || reach.outcome == INDEX_OPEN)
+                return INDEX_OPEN;
+        *found = reach.at;
+        return reach.outcome;
 }
 
 /* ---- all fields ---- */
@@ -491,7 +686,8 @@ static int list(struct listing *listing, uint32_t type_id, const struct path *wa
 int type_fields(const struct types *types, struct string_pool *names, uint32_t type,
                 type_add_field *add, void *context)
 {
-        struct listing listing = {types, names, add, context, FIELDS_LIMIT, WORK_LIMIT, 0};
+        struct listing listing = {types,        names,      add, context,
+                                  FIELDS_LIMIT, WORK_LIMIT, 0};
         struct path path = {0};
 
         return list(&listing, type, &path);

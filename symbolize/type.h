@@ -87,7 +87,13 @@ struct field {
         bool shared; /* NAME has several members */
 };
 
-/* Finds the field of TYPE at OFFSET_BYTES that ACCESS fits best. */
+/* Whether TYPE is a byte, and ACCESS to more: bytes may hold anything, and more than one
+ * at a time is surely something else. */
+bool type_only_bytes(const struct types *types, uint32_t type,
+                     const struct type_access *access);
+
+/* Finds the field of TYPE at OFFSET_BYTES that ACCESS fits best. Of a structure that
+ * begins with bytes and is copied in larger pieces it is the structure. */
 enum field_outcome type_field(const struct types *types, struct string_pool *names,
                               uint32_t type, uint64_t offset_bytes,
                               const struct type_access *access, struct field *field);
@@ -101,6 +107,19 @@ uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_byt
  * next item of an array that the offset is in, or of an array of TYPE itself. */
 bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
                   uint64_t stride_bytes);
+
+enum index_outcome {
+        INDEX_OPEN,    /* it may lead to several fields, or to none that is known */
+        INDEX_FOUND,   /* to one field only */
+        INDEX_SHIFTED, /* the same, but OFFSET_BYTES is up to one item before its array */
+};
+
+/* Which field an index that is any multiple of STRIDE_BYTES (at least 1) leads to from
+ * OFFSET_BYTES in TYPE: of TYPE itself, when whole ones are counted, or of the arrays in
+ * it whose items may be. The field's place, with every index 0, goes to *FOUND. */
+enum index_outcome type_indexed(const struct types *types, uint32_t type,
+                                int64_t offset_bytes, uint64_t stride_bytes,
+                                uint64_t *found);
 
 /* Whether an INNER begins at OFFSET_BYTES in OUTER. */
 bool type_holds(const struct types *types, uint32_t outer, uint64_t offset_bytes,

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Everything for the tests: installs the packages that are missing, builds with warnings
 # as errors in build-test/, runs the unit and integration tests, and then the unit tests
-# once more under the address and undefined-behaviour sanitizers (build-sanitize/). The
-# last line is 'N passed, N failed'; the exit status is 0 when none failed.
+# once more under the address and undefined-behaviour sanitizers (build-sanitize/), and
+# those of code on several threads under the thread sanitizer (build-threads/). The last
+# line is 'N passed, N failed'; the exit status is 0 when none failed.
 set -eu -o pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -65,6 +66,11 @@ fi
 if build build-sanitize unit_tests -DMEMLAG_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo; then
         export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
         run_tests build-sanitize --label-regex '^unit$'
+else
+        failed=$((failed + 1))
+fi
+if build build-threads thread_tests -DMEMLAG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo; then
+        run_tests build-threads --label-regex '^threads$'
 else
         failed=$((failed + 1))
 fi

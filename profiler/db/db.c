@@ -28,6 +28,10 @@ enum {
         CHECKPOINT_PAGES = 8192
 };
 
+/* Queries look up the names and places of samples in no order: 32 MiB, which hold those
+ * of most programs. The stages, and reports, go over samples in theirs. */
+static const char query_cache_size[] = "PRAGMA cache_size = -32768";
+
 /* ---- errors ---- */
 
 int db_errno(int rc)
@@ -318,11 +322,13 @@ static int check_version(struct db *db, struct diag *diag)
 
 static int prepare_for_writing(struct db *db, struct diag *diag)
 {
-        if (sqlite3_db_readonly(db->sqlite, "main"))
-                return diag_set(diag, -EACCES,
-                                "cannot write %s: permission denied; copy it to a place "
-                                "that you may write",
-                                db->path);
+        if (sqlite3_db_readonly(db->sqlite, "main")) {
+                int reason = access(db->path, W_OK) < 0 ? errno : EACCES;
+                return diag_set(diag, -reason,
+                                "cannot write %s: %s; copy it to a place that you may "
+                                "write",
+                                db->path, strerror(reason));
+        }
         int64_t version;
         sqlite3_wal_autocheckpoint(db->sqlite, CHECKPOINT_PAGES);
         if (sqlite3_exec(db->sqlite,
@@ -357,6 +363,13 @@ int db_open(const char *path, enum db_access access, struct db **result,
         if (!code && access == DB_READ_WRITE)
                 code = prepare_for_writing(db, diag);
         return hand_over(db, code, result);
+}
+
+int db_keep_more(struct db *db, struct diag *diag)
+{
+        if (sqlite3_exec(db->sqlite, query_cache_size, NULL, NULL, NULL))
+                return db_error(db, "read", diag);
+        return 0;
 }
 
 /* ---- creation ---- */

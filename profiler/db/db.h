@@ -37,6 +37,9 @@ int db_move(const char *from, const char *to, struct diag *diag);
  * (-EBADMSG). Reading needs no right to write, also after a killed writer. */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
 
+/* Lets SQLite keep more of DB in memory, for queries that anybody may write. */
+int db_keep_more(struct db *db, struct diag *diag);
+
 /* Closes DB (NULL is allowed); everything committed stays, and what was written is
  * one plain file again. */
 void db_close(struct db *db);

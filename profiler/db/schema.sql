@@ -174,35 +174,54 @@ CREATE TABLE ledger (
 
 -- Names ----------------------------------------------------------------------
 
+-- The names of functions and files, each once: those of C++ are long, and many places
+-- have the same.
+CREATE TABLE name (
+        name_id INTEGER PRIMARY KEY,
+        text    TEXT NOT NULL
+) STRICT;
+
 -- A place in code; each distinct module and offset stands here once.
 -- address_offset is the file address of the instruction (ELF virtual address)
 -- where module_id is known (the file offset, where that file was changed or could
 -- not be read), else the process's address. Of a caller it is the call's last byte.
-CREATE TABLE location (
+CREATE TABLE code_location (
         location_id    INTEGER PRIMARY KEY,
         module_id      INTEGER REFERENCES module,
         address_offset INTEGER NOT NULL,
-        function       TEXT,
-        file           TEXT,
+        function_id    INTEGER REFERENCES name,
+        file_id        INTEGER REFERENCES name,
         line           INTEGER
 ) STRICT;
 
 -- The functions that the compiler inlined there, innermost (depth 0) first;
--- the last row is the function of the machine code. call_file and call_line
+-- the last row is the function of the machine code. call_file_id and call_line
 -- say where the next outer function calls this one. Where nothing was inlined
 -- there are no rows.
-CREATE TABLE inline_frame (
-        location_id INTEGER NOT NULL REFERENCES location,
-        depth       INTEGER NOT NULL,
-        function    TEXT,
-        call_file   TEXT,
-        call_line   INTEGER,
+CREATE TABLE code_frame (
+        location_id  INTEGER NOT NULL REFERENCES code_location,
+        depth        INTEGER NOT NULL,
+        function_id  INTEGER REFERENCES name,
+        call_file_id INTEGER REFERENCES name,
+        call_line    INTEGER,
         PRIMARY KEY (location_id, depth)
 ) STRICT, WITHOUT ROWID;
 
+-- The same with names. Not joins, which SQLite would make anew for each query.
+CREATE VIEW location (location_id, module_id, address_offset, function, file, line) AS
+SELECT location_id, module_id, address_offset,
+       (SELECT text FROM name WHERE name_id = function_id),
+       (SELECT text FROM name WHERE name_id = file_id), line
+FROM code_location;
+
+CREATE VIEW inline_frame (location_id, depth, function, call_file, call_line) AS
+SELECT location_id, depth, (SELECT text FROM name WHERE name_id = function_id),
+       (SELECT text FROM name WHERE name_id = call_file_id), call_line
+FROM code_frame;
+
 CREATE TABLE stack_location (
         stack_id    INTEGER PRIMARY KEY REFERENCES stack,
-        location_id INTEGER NOT NULL REFERENCES location
+        location_id INTEGER NOT NULL REFERENCES code_location
 ) STRICT;
 
 CREATE TABLE data_object (
@@ -245,15 +264,32 @@ CREATE TABLE type_field (
         size_bytes   INTEGER NOT NULL
 ) STRICT;
 
+-- Where the instruction at an address of a process is, for samples without location_id in
+-- attribution.
+CREATE TABLE ip_location (
+        process_id  INTEGER NOT NULL REFERENCES process,
+        ip          INTEGER NOT NULL,
+        location_id INTEGER NOT NULL REFERENCES code_location,
+        PRIMARY KEY (process_id, ip)
+) STRICT, WITHOUT ROWID;
+
 -- What each sample was resolved to; object_offset_bytes is its place in the
--- object's block.
+-- object's block. Samples of which only the location is known, which ip_location has,
+-- need no row.
 CREATE TABLE attribution (
         sample_id           INTEGER PRIMARY KEY REFERENCES sample,
-        location_id         INTEGER REFERENCES location,
+        location_id         INTEGER REFERENCES code_location,
         object_id           INTEGER REFERENCES data_object,
         object_offset_bytes INTEGER,
         field_id            INTEGER REFERENCES type_field
 ) STRICT;
+
+CREATE VIEW sample_location (sample_id, location_id) AS
+SELECT s.sample_id, coalesce(a.location_id, i.location_id)
+FROM sample AS s
+LEFT JOIN attribution AS a USING (sample_id)
+LEFT JOIN thread AS t USING (thread_id)
+LEFT JOIN ip_location AS i ON i.process_id = t.process_id AND i.ip = s.ip;
 
 -- How many samples got a line, function, stack, object and type, and why the others did
 -- not; for each subject the counts add up to all samples.
@@ -320,7 +356,7 @@ CREATE TABLE line_finding (
         latency_share        REAL,
         latency_share_low    REAL,
         latency_share_high   REAL,
-        contended_samples    INTEGER NOT NULL,
+        contended_samples    INTEGER,
         verdict              TEXT NOT NULL
 ) STRICT;
 
@@ -335,7 +371,7 @@ CREATE TABLE function_finding (
         latency_share        REAL,
         latency_share_low    REAL,
         latency_share_high   REAL,
-        contended_samples    INTEGER NOT NULL,
+        contended_samples    INTEGER,
         verdict              TEXT NOT NULL
 ) STRICT;
 
@@ -347,7 +383,7 @@ CREATE TABLE object_finding (
         latency_share        REAL,
         latency_share_low    REAL,
         latency_share_high   REAL,
-        contended_samples    INTEGER NOT NULL,
+        contended_samples    INTEGER,
         verdict              TEXT NOT NULL
 ) STRICT;
 
@@ -359,7 +395,7 @@ CREATE TABLE field_finding (
         latency_share        REAL,
         latency_share_low    REAL,
         latency_share_high   REAL,
-        contended_samples    INTEGER NOT NULL,
+        contended_samples    INTEGER,
         verdict              TEXT NOT NULL
 ) STRICT;
 
@@ -370,7 +406,7 @@ CREATE TABLE line_object_finding (
         object_id            INTEGER REFERENCES data_object,
         samples              INTEGER NOT NULL,
         mean_latency_cycles  REAL,
-        contended_samples    INTEGER NOT NULL,
+        contended_samples    INTEGER,
         field_id             INTEGER REFERENCES type_field
 ) STRICT;
 

@@ -14,8 +14,8 @@ struct symbolize_options {
         /* Directories of separate debug files, searched before /usr/lib/debug;
          * NULL-terminated, or NULL. */
         const char *const *debuginfo_paths;
-        /* Functions that only hand memory on from an allocator, besides those known; a
-         * name may end in '*'. NULL-terminated, or NULL. */
+        /* Functions that only hand memory on from an allocator, besides those known; '*'
+         * stands for any characters. NULL-terminated, or NULL. */
         const char *const *allocators;
         /* Another machine's files: the directory that was its root, or NULL. */
         const char *symfs;

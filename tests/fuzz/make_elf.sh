@@ -31,6 +31,9 @@ for compiler in gcc clang; do
                 rm -f ./*.dwo
         done
 done
+# One with stubs of the linkage table.
+echo 'int other(int); int work(int n) { return other(n) + 1; }' >stubs.c
+gcc -O2 -nostdlib -shared -fPIC -Wl,--build-id=none,-z,noseparate-code,-n stubs.c -o elf/gcc-stubs
 # The signature of a type that refers to others, and a package of their units.
 cat >types.cc <<'END'
 struct inner { int i; }; struct outer { inner x; double d; };

@@ -762,6 +762,10 @@ def damaged_recordings():
     missing = run([MEMLAG, "import", "-o", DATABASE, "no-such-file"])
     if missing.returncode != 1 or "no-such-file: No such file" not in missing.stderr:
         fail(f"a missing file: {missing.stderr}")
+    pathlib.Path("empty").mkdir()
+    missing = run([MEMLAG, "import", "-o", DATABASE, "empty"])
+    if missing.returncode != 1 or "empty: a directory without" not in missing.stderr:
+        fail(f"a directory without a recording: {missing.stderr}")
 
 
 def newer_and_directories():

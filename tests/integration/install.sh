@@ -58,11 +58,31 @@ check_files()
 prefix=$PWD/prefix
 cmake --install "$BINARY_DIR" --prefix "$prefix" >install.log
 check_files "$prefix"
-# Nothing may be named for the place where it was built.
-if grep -rlF "$BINARY_DIR" "$prefix" >named; then
+# Nothing may be named for the place where it was built, but by what tells a debugger.
+cp -r "$prefix" stripped
+find stripped \( -path '*/bin/*' -o -path '*/libexec/*' \) -type f -exec strip --strip-debug {} + \
+        2>/dev/null || true # some are no programs
+if grep -rlF "$BINARY_DIR" stripped >named; then
         fail "the build directory's name is in $(cat named)"
 fi
 try "$prefix"
+
+# What bash offers for the last word of a command line that begins with memlag.
+offers()
+{
+        (
+                . "$prefix/share/bash-completion/completions/memlag"
+                COMP_WORDS=(memlag "$@") COMP_CWORD=$#
+                PATH=$prefix/bin:$PATH
+                _memlag memlag
+                echo "${COMPREPLY[*]}"
+        )
+}
+[ "$(offers re)" = "record report" ] || fail "memlag re<Tab>: $(offers re)"
+[ "$(offers report --fo)" = --format ] || fail "memlag report --fo<Tab>: $(offers report --fo)"
+[ "$(offers record --sim-s)" = --sim-set ] || fail "memlag record --sim-s<Tab>: $(offers record --sim-s)"
+[ -z "$(offers record -- ls --sim-s)" ] || fail "an option of ls: $(offers record -- ls --sim-s)"
+[ -z "$(offers report fi)" ] || fail "memlag report fi<Tab>: $(offers report fi)"
 
 # LD_PRELOAD cannot say such a name.
 mv "$prefix" "$PWD/moved to: here"

@@ -53,7 +53,7 @@ touch -d "@$began" "$list"
 "$MEMLAG" symbolize t.db
 [ "$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'made again'")" = \
         "$samples" ] || fail "a changed list was not noticed"
-sqlite3 t.db "UPDATE location SET function = 'kept' WHERE function = 'made again'"
+sqlite3 t.db "UPDATE name SET text = 'kept' WHERE text = 'made again'"
 "$MEMLAG" symbolize t.db
 [ "$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'kept'")" = \
         "$samples" ] || fail "a second run has named everything again"

@@ -82,7 +82,7 @@ pick=$(grep -n 'the pick' loads.c | cut -d: -f1)
 record loads.db --call-graph none -- ./loads || fail "$(cat err)"
 in_function()
 {
-        ask loads.db "SELECT count(*) FROM sample JOIN attribution USING (sample_id) JOIN
+        ask loads.db "SELECT count(*) FROM sample JOIN sample_location USING (sample_id) JOIN
                 location USING (location_id) WHERE function = '$1' $2"
 }
 # Nearly nothing but the load takes time in the chase: the interrupted instruction is the
@@ -151,7 +151,7 @@ END
 stacks_of()
 {
         ask "$1" "WITH RECURSIVE up (id, sample_id, depth) AS (
-                SELECT stack_id, sample_id, 0 FROM sample JOIN attribution USING (sample_id)
+                SELECT stack_id, sample_id, 0 FROM sample JOIN sample_location USING (sample_id)
                 JOIN location USING (location_id) WHERE function = 'leaf'
                 UNION ALL SELECT parent_id, sample_id, depth + 1 FROM up
                 JOIN stack ON stack_id = up.id WHERE parent_id IS NOT NULL AND depth < 3)

@@ -80,7 +80,7 @@ until [ "$(ask live.db 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt
 kill -TERM $memlag
 wait $memlag || true
 samples=$(ask live.db 'SELECT count(*) FROM sample')
-named=$(ask live.db 'SELECT count(*) FROM attribution WHERE location_id IS NOT NULL')
+named=$(ask live.db 'SELECT count(location_id) FROM sample_location')
 [ "$samples" -eq "$named" ] || fail "$named of $samples samples have a place: $(cat err)"
 
 # ---- Ctrl-C on a terminal ----
@@ -185,3 +185,35 @@ grep -qx ready out
 [ "$(wc -l <err)" -eq 2 ] || fail "not one line on the full disk: $(cat err)"
 grep -q 'goes on without being recorded' err || fail "$(cat err)"
 [ "$(ask full.db 'PRAGMA integrity_check')" = ok ]
+
+# why, in the database and in the report; and how the target ended all the same
+kept_reason()
+{
+        [ "$(ask "$1" "SELECT value FROM run WHERE key = 'state'")" = interrupted ] ||
+                fail "$1: state $(ask "$1" "SELECT value FROM run WHERE key = 'state'")"
+        [ "$(ask "$1" "SELECT value FROM run WHERE key = 'exit_status'")" = 0 ] ||
+                fail "$1: no exit status"
+        ask "$1" "SELECT value FROM run WHERE key = 'failure'" >reason
+        grep -q "$2" reason || fail "$1: the reason is '$(cat reason)'"
+        "$MEMLAG" report "$1" >report 2>report.err || fail "$1: $(cat report.err)"
+        grep -q '^A part of the run is missing: cannot write' report ||
+                fail "$1: no word on what is missing: $(cat report)"
+}
+kept_reason full.db 'File too large'
+
+# ---- the same on a file system that has no room left ----
+if unshare -rm true 2>/dev/null; then
+        mkdir -p small
+        export MEMLAG
+        unshare -rm sh -eu -c '
+                mount -t tmpfs -o size=1m tmpfs small
+                status=0
+                "$MEMLAG" record --source sim --period 2 -o small/full.db -- ./busy 1 >out 2>err ||
+                        status=$?
+                echo $status >status
+                cp small/full.db* .'
+        [ "$(cat status)" -eq 1 ] || fail "no room: status $(cat status): $(cat err)"
+        kept_reason full.db 'no space left on the device'
+else
+        echo "record_interrupted: SKIPPED a full file system: no mount namespace may be made" >&2
+fi

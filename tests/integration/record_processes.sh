@@ -105,6 +105,67 @@ done
 [ "$(ask static.db "SELECT value FROM ledger
                     WHERE kind = 'processes without heap objects'")" = 4 ]
 
+# What a parent has written is written back by the parent, whatever its children read; a
+# child writes back what it has written itself. The caches hold the parent's 8 MiB.
+cat >dirty.c <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { CHILDREN = 4, WRITTEN = 8 << 20, READ = 32 << 20 };
+static void touch(volatile char *block)
+{
+        for (size_t at = 0; at < WRITTEN; at += 64)
+                block[at] = 1;
+}
+int main(void)
+{
+        char *written = malloc(WRITTEN);
+        volatile char *read = malloc(READ);
+        touch(written);
+        for (int i = 0; i < CHILDREN; i++) {
+                if (fork() == 0) {
+                        if (i == 0)
+                                touch(written);
+                        for (size_t at = 0; at < READ; at += 64)
+                                (void)read[at];
+                        _exit(0);
+                }
+                wait(NULL);
+        }
+        return 0;
+}
+END
+"$CC" -O1 -o dirty dirty.c
+"$MEMLAG" record --source sim --no-heap --sim-set l3.size_bytes=16777216 --sim-set l3.ways=16 \
+        -o dirty.db -- ./dirty 2>err ||
+        fail "dirty: $(cat err)"
+children=$(ask dirty.db "SELECT printf('%.1f', sum(value) / 1048576.0) FROM reading
+                         JOIN counter USING (counter_id) JOIN thread USING (thread_id)
+                         WHERE counter.name = 'dram.write_bytes' AND process_id > 1")
+case $children in
+8.[0-3]) ;;
+*) fail "dirty: children wrote $children MiB back" ;;
+esac
+
+# They run one after the other, also where other programs take their place; their parent
+# does nothing meanwhile, and writes a quarter of the lines that each of them reads.
+[ "$(ask dirty.db 'SELECT count(*) FROM process AS early JOIN process AS late
+                   ON early.process_id > 1 AND late.process_id > early.process_id
+                   WHERE late.start_ns >= early.end_ns')" = 6 ] ||
+        fail "dirty: children at $(ask dirty.db 'SELECT start_ns, end_ns FROM process')"
+[ "$(ask dirty.db 'SELECT (SELECT end_ns FROM process WHERE process_id = 1) >= max(end_ns)
+                   FROM process')" = 1 ] || fail "dirty: the parent ended before its children"
+[ "$(ask dirty.db "SELECT process_id FROM reading
+                   JOIN counter USING (counter_id) JOIN thread USING (thread_id)
+                   WHERE counter.name = 'cpu_clk_unhalted.thread'
+                   GROUP BY process_id ORDER BY sum(value) LIMIT 1")" = 1 ] ||
+        fail "dirty: the parent's waiting counts as work"
+"$MEMLAG" record --source sim --no-heap -o turns.db -- \
+        sh -c 'seq 20000 >/dev/null; seq 20000 >/dev/null; :' 2>err || fail "turns: $(cat err)"
+[ "$(ask turns.db "SELECT max(start_ns) >= min(end_ns) FROM process
+                   WHERE executable LIKE '%/seq' HAVING count(*) = 2")" = 1 ] ||
+        fail "turns: $(ask turns.db 'SELECT start_ns, end_ns FROM process')"
+
 # Without the tracker there are none, and the ledger does not miss them.
 "$MEMLAG" record --source sim --no-heap -o none.db -- ./pie 2>err
 [ "$(ask none.db 'SELECT count(*) FROM allocation')" = 0 ]

@@ -95,14 +95,14 @@ expect_status 0 "$MEMLAG" symbolize memlag.db
 sqlite3 memlag.db .dump | cmp - first || fail "a second run is different"
 
 # Nothing is named again, which a name shows that no run would give; until a file changes.
-sqlite3 memlag.db "UPDATE location SET function = 'kept'"
+sqlite3 memlag.db "UPDATE name SET text = 'kept'"
 expect_status 0 "$MEMLAG" symbolize memlag.db
 [ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = kept ] ||
         fail "a second run has named everything again"
 expect_status 0 "$MEMLAG" symbolize --debuginfo-path=. memlag.db
 [ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
         fail "an option was not noticed"
-sqlite3 memlag.db "UPDATE location SET function = 'kept'"
+sqlite3 memlag.db "UPDATE name SET text = 'kept'"
 touch program
 expect_status 0 "$MEMLAG" symbolize memlag.db
 [ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
@@ -179,13 +179,13 @@ missing_units="SELECT total(value) FROM ledger WHERE kind = 'split debug informa
 mv away "$dwo"
 for change in true "touch $dwo"; do
         $change
-        sqlite3 split.db "UPDATE location SET function = 'kept'"
+        sqlite3 split.db "UPDATE name SET text = 'kept'"
         expect_status 0 "$MEMLAG" symbolize split.db
         [ "$(value split.db 'SELECT DISTINCT function FROM location')" = work ] ||
                 fail "split debug information was not noticed after: $change"
 done
 [ "$(value split.db "$missing_units")" = 0.0 ] || fail "the ledger misses a .dwo file that is there"
-sqlite3 split.db "UPDATE location SET function = 'kept'"
+sqlite3 split.db "UPDATE name SET text = 'kept'"
 for change in true "rm $dwo"; do
         $change
         expect_status 0 "$MEMLAG" symbolize split.db
@@ -229,6 +229,49 @@ for state in gone damaged nonsense-info nonsense-abbrev whole; do
                 fail "with the common file $state the ledger says: $(value linked.db 'SELECT * FROM ledger')"
         [ "$(value linked.db 'SELECT DISTINCT function FROM location')" = work ] ||
                 fail "no functions with the common file $state"
+done
+
+# Stubs of the linkage table have the names that objdump has for them, at every byte: with
+# and without binding at start and landing pads, with addresses of functions taken, by ld
+# and, of any kind, without relocation of the program.
+cat >stubs.c <<'END'
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+int work(int (*compare)(const void *, const void *)) { return compare(&compare, &compare); }
+int main(int argc, char **argv)
+{
+        int (*volatile print)(const char *) = puts;
+        printf("%g\n", cos(atof(argv[argc - 1])));
+        return print("") + atexit(abort) + puts("");
+}
+END
+for flags in "-Wl,-z,lazy -fcf-protection=none" "-Wl,-z,now -fcf-protection=full" \
+        "-Wl,-z,lazy -Wl,-z,ibtplt -fcf-protection=full" "-no-pie -Wl,-z,lazy"; do
+        # shellcheck disable=SC2086 # several flags
+        gcc -O1 $flags -o stubs stubs.c -lm
+        rm -f stubs.db
+        PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE_DIR/tests/integration" \
+                python3 - "$SOURCE_DIR/profiler/db/schema.sql" "$MEMLAG" "$flags" <<'END' || exit 1
+import re, sqlite3, subprocess, sys
+import symbolize_db
+schema, memlag, flags = sys.argv[1:]
+names, name = {}, None
+for line in symbolize_db.output("objdump", "-d", "-w", "stubs").splitlines():
+    label = re.match(r"[0-9a-f]+ <(.*)>:$", line)
+    code = re.match(r"\s*([0-9a-f]+):\t((?:[0-9a-f]{2} )+)", line)
+    name = label[1] if label else name if line else None
+    if code and name and name.endswith("@plt") and not name.startswith("*ABS*"):
+        names.update((int(code[1], 16) + i, name) for i in range(len(code[2].split())))
+wanted = {re.sub("@GLIBC.*@|@plt$", "", name) for name in names.values()}
+assert {"printf", "cos", "puts"} <= wanted and len(wanted) >= 5, wanted
+base = 0 if "no-pie" in flags else 0x7f1234560000
+symbolize_db.make("stubs.db", schema, "stubs", [(a, None) for a in names], base)
+subprocess.run([memlag, "symbolize", "stubs.db"], check=True)
+found = dict(sqlite3.connect("stubs.db").execute("SELECT address_offset, function FROM location"))
+wrong = [(hex(a), found.get(a), name) for a, name in names.items() if found.get(a) != name]
+assert not wrong, (flags, wrong[:5], len(wrong), len(names))
+END
 done
 
 # Packed debug information that claims to be larger than the machine is not unpacked.

@@ -377,6 +377,49 @@ static void next_writer_tidies_up_after_a_dead_one(void **state)
         assert_string_equal(plain_text("a.db", "SELECT value FROM run"), "./a.out");
 }
 
+static struct {
+        unsigned statements, trusting;
+} asked;
+
+/* Before each statement; a lock is not waited for. */
+static int see_statement(void *connection, int action, const char *a, const char *b,
+                         const char *c, const char *d)
+{
+        int defensive = 0, trusted = 1;
+        (void)action, (void)a, (void)b, (void)c, (void)d;
+        sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
+        sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
+        sqlite3_busy_timeout(connection, 0);
+        asked.statements++;
+        asked.trusting += !defensive || trusted;
+        return SQLITE_OK;
+}
+
+static int see_connection(sqlite3 *connection)
+{
+        return sqlite3_set_authorizer(connection, see_statement, connection);
+}
+
+/* Nothing is asked before the schema has lost its rights, and a database that is locked
+ * is waited for once. */
+static void locked_database_is_asked_once(void **state)
+{
+        (void)state;
+        db_close(create_db("a.db"));
+        sqlite3 *writer = plain_open("a.db");
+        assert_int_equal(sqlite3_exec(writer, "BEGIN EXCLUSIVE", NULL, NULL, NULL),
+                         SQLITE_OK);
+        sqlite3_auto_extension((void (*)(void))see_connection);
+        assert_refused("a.db", DB_READ_ONLY, -EBUSY, "another process");
+        assert_int_equal(asked.statements, 1);
+        sqlite3_close(writer);
+        struct db *db;
+        assert_int_equal(db_open("a.db", DB_READ_ONLY, &db, NULL), 0);
+        sqlite3_reset_auto_extension();
+        assert_int_equal(asked.trusting, 0);
+        db_close(db);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -399,6 +442,7 @@ int main(void)
             db_unit_test(directory_without_permission_is_named),
             db_unit_test(writing_without_permission_is_an_error),
             db_unit_test(next_writer_tidies_up_after_a_dead_one),
+            db_unit_test(locked_database_is_asked_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

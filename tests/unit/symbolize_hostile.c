@@ -269,6 +269,76 @@ static void damaged_symbols_are_survived(void **state)
         mutate_section(".note.gnu.build-id");
 }
 
+/* The program with HEADERS more, all of the same section of relocations, ENTRIES of which
+ * follow. */
+static void write_same_sections(const char *path, size_t headers, size_t entries)
+{
+        const Elf64_Ehdr *was = (const Elf64_Ehdr *)program;
+        const Elf64_Shdr *sections = (const Elf64_Shdr *)(program + was->e_shoff);
+        size_t at = (program_bytes + 15) / 16 * 16;
+        size_t headers_at = at + entries * sizeof(Elf64_Rela);
+        size_t count = was->e_shnum + headers;
+        size_t bytes = headers_at + count * sizeof(Elf64_Shdr);
+        char *copy = calloc(1, bytes);
+        uint32_t symbols = 0;
+
+        assert_non_null(copy);
+        memcpy(copy, program, program_bytes);
+        for (uint32_t i = 0; i < was->e_shnum; i++)
+                if (sections[i].sh_type == SHT_SYMTAB)
+                        symbols = i;
+        const Elf64_Sym *symbol =
+            (const Elf64_Sym *)(program + sections[symbols].sh_offset);
+        uint64_t number = 0;
+
+        while (symbol[number].st_name == 0)
+                number++;
+        Elf64_Rela *rela = (Elf64_Rela *)(copy + at);
+        Elf64_Shdr *shdr = (Elf64_Shdr *)(copy + headers_at);
+
+        for (size_t i = 0; i < entries; i++)
+                rela[i] =
+                    (Elf64_Rela){.r_offset = 0x1000000 + 8 * i,
+                                 .r_info = ELF64_R_INFO(number, R_X86_64_JUMP_SLOT)};
+        memcpy(shdr, sections, was->e_shnum * sizeof(*shdr));
+        for (size_t i = was->e_shnum; i < count; i++)
+                shdr[i] = (Elf64_Shdr){.sh_type = SHT_RELA,
+                                       .sh_flags = SHF_ALLOC,
+                                       .sh_offset = at,
+                                       .sh_size = entries * sizeof(Elf64_Rela),
+                                       .sh_link = symbols,
+                                       .sh_addralign = 8,
+                                       .sh_entsize = sizeof(Elf64_Rela)};
+        Elf64_Ehdr *ehdr = (Elf64_Ehdr *)copy;
+
+        ehdr->e_shoff = headers_at;
+        ehdr->e_shnum = (Elf64_Half)count;
+        write_file(path, copy, bytes);
+        free(copy);
+}
+
+static enum module_state state_of(const char *path)
+{
+        struct module module = {.path = (char *)path};
+
+        assert_int_equal(module_check(&module), 0);
+        if (module.state == MODULE_READY)
+                elf_file_close(&module.file);
+        return module.state;
+}
+
+/* The reading would cost the product of both numbers. */
+static void sections_of_the_same_bytes_are_refused(void **state)
+{
+        (void)state;
+        write_same_sections("same", 1, 20000);
+        assert_int_equal(state_of("same"), MODULE_READY);
+        ask_everything("same");
+        write_same_sections("same", 1000, 20000);
+        assert_int_equal(state_of("same"), MODULE_NOT_ELF);
+        unlink("same");
+}
+
 /* None of these may be waited for, read without end or taken for a program. */
 static void other_kinds_of_file_are_refused(void **state)
 {
@@ -296,6 +366,7 @@ int main(void)
             cmocka_unit_test(damaged_debug_information_is_survived),
             cmocka_unit_test(damaged_code_and_locations_are_survived),
             cmocka_unit_test(damaged_symbols_are_survived),
+            cmocka_unit_test(sections_of_the_same_bytes_are_refused),
             cmocka_unit_test(other_kinds_of_file_are_refused),
         };
         char directory[] = "symbolize_hostile_XXXXXX";

@@ -218,6 +218,17 @@ static void bit_fields_of_the_bytes_are_named_together(void **state)
         assert_string_equal(field_at(f, flags, 2, (struct type_access){.bytes = 1}), "c");
 }
 
+static void a_bit_field_of_no_known_type_has_its_name(void **state)
+{
+        struct fixture *f = *state;
+        struct member bits[] = {member(f, "a", TYPE_NONE, 0)};
+
+        bits[0].bit_size = 8;
+        uint32_t flags = put_record(f, TYPE_STRUCT, "struct untyped", 4, bits, 1);
+
+        assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 4}), "a");
+}
+
 static void what_repeats_and_what_holds(void **state)
 {
         struct fixture *f = *state;
@@ -231,6 +242,99 @@ static void what_repeats_and_what_holds(void **state)
             type_holds(&f->types, f->sample, offsetof(struct sample, part[2]), f->inner));
         assert_false(type_holds(&f->types, f->sample,
                                 offsetof(struct sample, part[2]) + 2, f->inner));
+}
+
+struct tower {
+        long key;
+        double weight;
+        struct level {
+                struct tower *forward;
+                long span;
+        } level[];
+};
+
+struct cell {
+        long stamp;
+        struct group {
+                short low;
+                struct both {
+                        int u;
+                        int v;
+                } pair[3];
+        } group[4];
+};
+
+static void an_index_leads_to_one_field_or_none(void **state)
+{
+        struct fixture *f = *state;
+        const struct member level[] = {
+            member(f, "forward", f->pointer, offsetof(struct level, forward)),
+            member(f, "span", f->real, offsetof(struct level, span))};
+        uint32_t levels = put_array(
+            f, put_record(f, TYPE_STRUCT, "struct level", sizeof(struct level), level, 2),
+            0);
+        const struct member tower[] = {
+            member(f, "key", f->pointer, offsetof(struct tower, key)),
+            member(f, "weight", f->real, offsetof(struct tower, weight)),
+            member(f, "level", levels, offsetof(struct tower, level))};
+        uint32_t open =
+            put_record(f, TYPE_STRUCT, "struct tower", sizeof(struct tower), tower, 3);
+        const struct member both[] = {
+            member(f, "u", f->number, offsetof(struct both, u)),
+            member(f, "v", f->number, offsetof(struct both, v))};
+        uint32_t pair = put_array(
+            f, put_record(f, TYPE_STRUCT, "struct both", sizeof(struct both), both, 2),
+            3);
+        const struct member group[] = {
+            member(f, "low", f->byte, offsetof(struct group, low)),
+            member(f, "pair", pair, offsetof(struct group, pair))};
+        uint32_t groups = put_array(
+            f, put_record(f, TYPE_STRUCT, "struct group", sizeof(struct group), group, 2),
+            4);
+        const struct member cell[] = {
+            member(f, "stamp", f->real, offsetof(struct cell, stamp)),
+            member(f, "group", groups, offsetof(struct cell, group))};
+        uint32_t closed =
+            put_record(f, TYPE_STRUCT, "struct cell", sizeof(struct cell), cell, 2);
+        const uint64_t forward = offsetof(struct tower, level[0].forward);
+        const uint64_t span = offsetof(struct tower, level[0].span);
+        const uint64_t v = offsetof(struct cell, group[0].pair[0].v);
+        const struct {
+                uint32_t type;
+                int64_t offset;
+                uint64_t stride;
+                enum index_outcome outcome;
+                uint64_t field;
+        } cases[] = {
+            {open, (int64_t)forward, sizeof(struct level), INDEX_FOUND, forward},
+            {open, (int64_t)(span + 5 * sizeof(struct level)), sizeof(struct level),
+             INDEX_FOUND, span},
+            /* level[i - 1] */
+            {open, (int64_t)(span - sizeof(struct level)), sizeof(struct level),
+             INDEX_SHIFTED, span},
+            {open, (int64_t)(forward - 2 * sizeof(struct level)), sizeof(struct level),
+             INDEX_OPEN, 0},
+            {open, (int64_t)forward, sizeof(struct level) / 2, INDEX_OPEN, 0},
+            /* every fourth, in a loop that was unrolled; every third is of something else
+             */
+            {closed, 0, 4 * sizeof(struct cell), INDEX_FOUND, 0},
+            {closed, 0, 3 * sizeof(struct cell), INDEX_OPEN, 0},
+            {closed, (int64_t)offsetof(struct cell, group[2].pair[1].v),
+             sizeof(struct group), INDEX_FOUND, v},
+            /* group[1].pair[i].v may be at the distance of group[0].pair[i].u */
+            {closed, (int64_t)v, sizeof(struct both), INDEX_OPEN, 0},
+            {closed, (int64_t)sizeof(struct cell), sizeof(struct group), INDEX_OPEN, 0},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                uint64_t field;
+
+                assert_int_equal(type_indexed(&f->types, cases[i].type, cases[i].offset,
+                                              cases[i].stride, &field),
+                                 cases[i].outcome);
+                if (cases[i].outcome != INDEX_OPEN)
+                        assert_int_equal(field, cases[i].field);
+        }
 }
 
 struct listing {
@@ -402,7 +506,11 @@ int main(void)
             cmocka_unit_test_setup_teardown(union_members_fit_their_access, begin, end),
             cmocka_unit_test_setup_teardown(bit_fields_of_the_bytes_are_named_together,
                                             begin, end),
+            cmocka_unit_test_setup_teardown(a_bit_field_of_no_known_type_has_its_name,
+                                            begin, end),
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),
+            cmocka_unit_test_setup_teardown(an_index_leads_to_one_field_or_none, begin,
+                                            end),
             cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
             cmocka_unit_test_setup_teardown(equal_types_are_one, begin, end),
             cmocka_unit_test_setup_teardown(imported_types_look_the_same, begin, end),

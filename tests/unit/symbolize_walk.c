@@ -8,9 +8,11 @@
 #include "code.h"
 #include "die_walk.h"
 
-/* What comes below an entry is passed over in one of two ways. */
+/* What comes below an entry is passed over in one of two ways. The walk over code may
+ * visit more than asked: only entries that have code themselves are compared. */
 struct filter {
         bool skip_types;
+        bool only_code;
 };
 
 static bool goes_down(const struct filter *filter, unsigned tag)
@@ -30,6 +32,7 @@ struct list {
         struct seen *items;
         size_t count;
         size_t capacity;
+        size_t visited; /* whatever they have */
         size_t ranges;
 };
 
@@ -43,6 +46,11 @@ static void put(struct list *list, struct seen seen)
         list->items[list->count++] = seen;
 }
 
+static bool has_code(Dwarf_Die *die)
+{
+        return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
 static void walk_by_libdw(struct list *list, Dwarf_Die *parent, uint32_t depth)
 {
         Dwarf_Die die;
@@ -52,7 +60,9 @@ static void walk_by_libdw(struct list *list, Dwarf_Die *parent, uint32_t depth)
         do {
                 unsigned tag = (unsigned)dwarf_tag(&die);
 
-                put(list, (struct seen){dwarf_dieoffset(&die), tag, depth});
+                list->visited++;
+                if (!list->filter.only_code || has_code(&die))
+                        put(list, (struct seen){dwarf_dieoffset(&die), tag, depth});
                 if (goes_down(&list->filter, tag))
                         walk_by_libdw(list, &die, depth + 1);
         } while (dwarf_siblingof(&die, &die) == 0);
@@ -64,11 +74,11 @@ static int look(void *context, struct die_entry *entry, uint32_t depth, uint32_t
         Dwarf_Addr low, high;
 
         *value = depth + 1;
-        put(list, (struct seen){dwarf_dieoffset(&entry->die), entry->tag, depth});
+        list->visited++;
+        if (!list->filter.only_code || entry->has_code)
+                put(list, (struct seen){dwarf_dieoffset(&entry->die), entry->tag, depth});
         assert_int_equal(dwarf_tag(&entry->die), entry->tag);
-        assert_int_equal(dwarf_hasattr(&entry->die, DW_AT_low_pc) ||
-                             dwarf_hasattr(&entry->die, DW_AT_ranges),
-                         entry->has_code);
+        assert_int_equal(has_code(&entry->die), entry->has_code);
         if (entry->place.has_range) {
                 assert_int_equal(dwarf_lowpc(&entry->die, &low), 0);
                 assert_int_equal(dwarf_highpc(&entry->die, &high), 0);
@@ -92,7 +102,7 @@ static void walks_like_libdw(struct filter filter)
 {
         struct elf_file file;
         struct dwarf_file dwarf;
-        size_t entries = 0, ranges = 0;
+        size_t entries = 0, ranges = 0, visited = 0, all = 0;
 
         open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
@@ -100,16 +110,22 @@ static void walks_like_libdw(struct filter filter)
                 Dwarf_Die unit, root;
 
                 assert_true(die_open_unit(&dwarf, i, &unit, &root));
-                assert_int_equal(die_walk(&dwarf, &root, look, &ours), 0);
+                assert_int_equal(filter.only_code
+                                     ? die_walk_code(&dwarf, &root, look, &ours)
+                                     : die_walk(&dwarf, &root, look, &ours),
+                                 0);
                 walk_by_libdw(&theirs, &root, 0);
                 assert_same(&ours, &theirs);
                 entries += ours.count;
                 ranges += ours.ranges;
+                visited += ours.visited;
+                all += theirs.visited;
                 free(ours.items);
                 free(theirs.items);
         }
-        assert_true(entries > 1000);
+        assert_true(entries > (filter.only_code ? 20 : 1000));
         assert_true(ranges > 10);
+        assert_true(filter.only_code ? visited < all / 2 : visited == all);
         dwarf_file_close(&dwarf);
         elf_file_close(&file);
 }
@@ -124,6 +140,20 @@ static void passes_over_what_is_below_an_entry(void **state)
 {
         (void)state;
         walks_like_libdw((struct filter){.skip_types = true});
+}
+
+/* Has code, and no entry in its own. */
+static __attribute__((noinline)) void leaf(void)
+{
+        __asm__ volatile("");
+}
+
+static void visits_all_that_has_code(void **state)
+{
+        (void)state;
+        leaf();
+        walks_like_libdw((struct filter){.only_code = true});
+        walks_like_libdw((struct filter){.only_code = true, .skip_types = true});
 }
 
 /* An entry in the middle is walked like a unit, to its end. */
@@ -243,6 +273,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(comes_by_all_entries),
             cmocka_unit_test(passes_over_what_is_below_an_entry),
+            cmocka_unit_test(visits_all_that_has_code),
             cmocka_unit_test(begins_at_any_entry),
             cmocka_unit_test(reads_texts_within_the_budget),
             cmocka_unit_test(says_when_the_budget_is_spent),

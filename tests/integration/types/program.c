@@ -288,6 +288,140 @@ NOINLINE static uint32_t sum_packet(const struct packet *packet)
         return sum;
 }
 
+/* A list with short cuts: its search has the level's number, plus one, for an index. */
+enum { TOWERS = 256, LEVELS = 6 };
+
+struct tower {
+        long key;
+        double weight;
+        struct tower *back;
+        struct level {
+                struct tower *forward;
+                unsigned long span;
+        } level[];
+};
+
+NOINLINE static struct tower *make_tower(long key, int levels)
+{
+        struct tower *tower =
+            xmalloc(sizeof(*tower) + (size_t)levels * sizeof(*tower->level));
+
+        memset(tower->level, 0, (size_t)levels * sizeof(*tower->level));
+        tower->key = key;
+        tower->weight = (double)key;
+        return tower;
+}
+
+enum { SHELF = 24 };
+
+/* What is counted is known by a pointer to its first member only. */
+struct counted {
+        int count;
+};
+
+struct shelf {
+        struct counted counted;
+        int used;
+        struct {
+                double price;
+                long sold;
+                const char *label;
+        } goods[];
+};
+
+struct handle {
+        long kind;
+        struct counted *counted;
+};
+
+static struct shelf *shelf_of(struct handle handle)
+{
+        return handle.kind == 1 ? (struct shelf *)handle.counted : NULL;
+}
+
+NOINLINE static struct handle make_shelf(int goods)
+{
+        struct shelf *shelf =
+            xmalloc(sizeof(*shelf) + (size_t)goods * sizeof(*shelf->goods));
+
+        shelf->counted.count = 1;
+        shelf->used = goods;
+        for (int i = 0; i < goods; i++) {
+                shelf->goods[i].price = i;
+                shelf->goods[i].sold = i & 1;
+                shelf->goods[i].label = "";
+        }
+        return (struct handle){1, &shelf->counted};
+}
+
+NOINLINE static double take_stock(struct handle handle)
+{
+        double value = 0;
+
+        handle.counted->count++;
+        for (int i = 0; i < shelf_of(handle)->used; i++)
+                if (shelf_of(handle)->goods[i].label)
+                        value += shelf_of(handle)->goods[i].price *
+                                 (double)shelf_of(handle)->goods[i].sold;
+        return value;
+}
+
+NOINLINE static unsigned long search_towers(const struct tower *tower, double weight)
+{
+        unsigned long rank[LEVELS] = {0};
+
+        for (int i = LEVELS - 1; i >= 0; i--) {
+                rank[i] = i == LEVELS - 1 ? 0 : rank[i + 1];
+                while (tower->level[i].forward &&
+                       (tower->level[i].forward->weight < weight ||
+                        (tower->level[i].forward->weight == weight &&
+                         tower->level[i].forward->key < 0))) {
+                        rank[i] += tower->level[i].span;
+                        tower = tower->level[i].forward;
+                }
+        }
+        return rank[0];
+}
+
+/* A tree whose sons are counted from one; what is before them is no pointer. */
+struct branch {
+        long key;
+        struct branch *sons[4];
+        long sum;
+};
+
+NOINLINE static struct branch *make_branch(int depth)
+{
+        struct branch *branch = calloc(1, sizeof(*branch));
+
+        branch->key = (long)next_random();
+        for (int i = 0; depth > 0 && i < 4; i++)
+                branch->sons[i] = make_branch(depth - 1);
+        return branch;
+}
+
+NOINLINE static long descend(const struct branch *branch, unsigned path)
+{
+        long sum = 0;
+
+        for (; branch; path >>= 2) {
+                sum += branch->key ^ branch->sum;
+                branch = branch->sons[path & 3];
+        }
+        return sum;
+}
+
+NOINLINE static long descend_from_one(const struct branch *branch, const long *path)
+{
+        long sum = 0;
+
+        for (; branch; path++) {
+                sum += branch->key;
+                branch = branch->sons[*path - 1];
+        }
+        return sum;
+}
+
 struct before {
         double first;
         long second;
@@ -540,6 +674,28 @@ static void say_fields(void)
         TRUTH_FIELD(packet, length);
         truth_field("struct packet", "items[]", offsetof(struct packet, items), 4 * COUNT,
                     "unsigned~int:");
+        TRUTH_FIELD(tower, key);
+        TRUTH_FIELD(tower, weight);
+        TRUTH_FIELD(tower, back);
+        for (size_t i = 0; i < LEVELS; i++) {
+                truth_field("struct tower", "level[].forward",
+                            offsetof(struct tower, level[i].forward), 8, "");
+                truth_field("struct tower", "level[].span",
+                            offsetof(struct tower, level[i].span), 8, "");
+        }
+        truth_field("struct shelf", "counted.count", 0, sizeof(int), "struct~counted:count");
+        TRUTH_FIELD(shelf, used);
+        for (int i = 0; i < SHELF; i++) {
+                truth_field("struct shelf", "goods[].price",
+                            offsetof(struct shelf, goods[i].price), 8, "");
+                truth_field("struct shelf", "goods[].sold",
+                            offsetof(struct shelf, goods[i].sold), 8, "");
+                truth_field("struct shelf", "goods[].label",
+                            offsetof(struct shelf, goods[i].label), 8, "");
+        }
+        TRUTH_FIELD(branch, key);
+        truth_field("struct branch", "sons[]", offsetof(struct branch, sons), 32, "");
+        TRUTH_FIELD(branch, sum);
         TRUTH_FIELD(before, first);
         TRUTH_FIELD(before, second);
         TRUTH_FIELD(after, alpha);
@@ -656,6 +812,63 @@ static void read_blocks(void)
         free(after);
 }
 
+static void read_towers(void)
+{
+        struct tower *first = make_tower(-1, LEVELS), *last[LEVELS];
+
+        truth_object("heap", "make_tower at ", "struct tower", first,
+                     sizeof(*first) + LEVELS * sizeof(*first->level), 1,
+                     "search_towers");
+        for (int i = 0; i < LEVELS; i++)
+                last[i] = first;
+        for (long key = 0; key < TOWERS; key++) {
+                int levels = 1 + __builtin_ctz((unsigned)key | 1 << (LEVELS - 1));
+                struct tower *tower = make_tower(key, levels);
+
+                truth_object("heap", "make_tower at ", "struct tower", tower,
+                             sizeof(*tower) + (size_t)levels * sizeof(*tower->level), 1,
+                             "search_towers");
+                for (int i = 0; i < levels; last[i++] = tower) {
+                        last[i]->level[i].forward = tower;
+                        last[i]->level[i].span = 1ul << i;
+                }
+        }
+        for (int i = 0; i < COUNT; i++)
+                result += search_towers(first, next_random() % TOWERS);
+}
+
+static void read_shelves(void)
+{
+        struct handle shelf = make_shelf(SHELF);
+
+        truth_object("heap", "make_shelf at ", "struct shelf", shelf.counted,
+                     sizeof(struct shelf) + SHELF * sizeof(*((struct shelf *)0)->goods), 1,
+                     "take_stock,shelf_of");
+        for (unsigned i = 0; i < COUNT; i++)
+                result += (uint64_t)take_stock(shelf);
+}
+
+static void say_branch(const struct branch *branch)
+{
+        if (!branch)
+                return;
+        truth_object("heap", "make_branch at ", "struct branch", branch, sizeof(*branch),
+                     1, "descend,descend_from_one");
+        for (int i = 0; i < 4; i++)
+                say_branch(branch->sons[i]);
+}
+
+static void read_branches(void)
+{
+        const struct branch *top = make_branch(3);
+        const long path[] = {2, 4, 1, 3, 3, 1};
+
+        say_branch(top);
+        for (unsigned i = 0; i < COUNT; i++)
+                result += (uint64_t)(descend(top, next_random()) +
+                                     descend_from_one(top, path + i % 3));
+}
+
 static void read_mappings(void)
 {
         struct point *mapped = map_memory(COUNT * sizeof(*mapped));
@@ -695,6 +908,9 @@ int main(int argc, char **argv)
         read_globals();
         read_heap();
         read_blocks();
+        read_towers();
+        read_branches();
+        read_shelves();
         result += (uint64_t)use_stack(5);
         read_own();
         run_threads();

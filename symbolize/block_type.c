@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* An author who allocates a type and uses it by pointers to its first member has not
+ * changed what the block holds. */
+#include "block_type.h"
+
+static uint64_t size_of(const struct types *types, uint32_t type)
+{
+        return type < types->count ? types->items[type].size_bytes : 0;
+}
+
+static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack)
+{
+        for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
+                uint32_t index = sweep->stack_places[stack];
+
+                if (index == RAW_NONE || !sweep->places[index].call.asked)
+                        return TYPE_NONE;
+                const struct flow_answer *call = &sweep->places[index].call.flow;
+
+                if (call->place.kind == PLACE_POINTER)
+                        return call->place.type;
+                if (!call->returned)
+                        return TYPE_NONE;
+        }
+        return TYPE_NONE;
+}
+
+struct block_type block_type_of_allocation(const struct sweep *sweep,
+                                           const struct types *types, uint32_t stack)
+{
+        uint32_t type = allocated_type(sweep, stack);
+        bool fills_nothing = size_of(types, type) == 0 && !type_open_ended(types, type);
+
+        return (struct block_type){.type = fills_nothing ? TYPE_NONE : type};
+}
+
+bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_bytes)
+{
+        uint64_t bytes = size_of(types, type);
+
+        if (bytes == 0 || bytes > block_bytes ||
+            (types->items[type].kind == TYPE_INTEGER && bytes == 1))
+                return false;
+        return block_bytes % bytes == 0 || type_open_ended(types, type);
+}
+
+uint64_t block_type_offset(const struct types *types, uint32_t type, uint64_t inside)
+{
+        return type_open_ended(types, type) ? inside : inside % size_of(types, type);
+}
+
+/* Whether PLACE's type, with an index that begins behind it, is but the first member of
+ * TYPE: a pointer to all of it, by another name. */
+static bool begins(const struct types *types, uint32_t type,
+                   const struct place_value *place)
+{
+        return place->indexed && size_of(types, place->type) < size_of(types, type) &&
+               type_holds(types, type, 0, place->type);
+}
+
+/* Whether an index into PLACE's type, which has no end, may have led there: its items
+ * are not told apart. */
+static bool indexes(const struct types *types, uint32_t type,
+                    const struct place_value *place)
+{
+        return place->indexed && type_open_ended(types, type) &&
+               types->items[type].canonical == types->items[place->type].canonical;
+}
+
+bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside,
+                       const struct place_value *place)
+{
+        if (place->type == TYPE_NONE)
+                return false;
+        if (indexes(types, type, place) || begins(types, type, place))
+                return true;
+        /* The place may lie before what the pointer is to: the offset is then negative.
+         */
+        uint64_t start = inside - place_offset(types, place);
+
+        return start <= INT64_MAX &&
+               type_holds(types, type, block_type_offset(types, type, start),
+                          place->type);
+}
+
+void block_type_learn(struct block_type *blocks, const struct types *types,
+                      uint64_t inside, const struct place_value *place)
+{
+        if (place->type != TYPE_NONE)
+                blocks->records |= types->items[place->type].kind == TYPE_STRUCT;
+        if (blocks->type != TYPE_NONE &&
+            !block_type_agrees(types, blocks->type, inside, place))
+                blocks->mixed = true;
+}

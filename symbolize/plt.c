@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* A stub is known by its jump through a word of which a relocation says what function's
+ * address it will hold; so the forms that linkers give to tables need not be known. */
+#include "plt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "relocations.h"
+
+enum {
+        JUMP_BYTES = 6, /* jmp *displacement(%rip) */
+        STUB_BYTES = 16,
+};
+
+struct slot {
+        uint64_t vaddr;
+        const char *function;
+};
+
+struct slots {
+        struct slot *items; /* by vaddr */
+        size_t count;
+        size_t capacity;
+};
+
+static int take_slot(void *context, const struct relocation *relocation)
+{
+        struct slots *slots = context;
+
+        if ((relocation->type != R_X86_64_JUMP_SLOT &&
+             relocation->type != R_X86_64_GLOB_DAT) ||
+            !relocation->name || !*relocation->name)
+                return 0;
+        if (array_reserve(&slots->items, &slots->capacity, slots->count,
+                          sizeof(*slots->items)) < 0)
+                return -ENOMEM;
+        slots->items[slots->count++] = (struct slot){relocation->vaddr, relocation->name};
+        return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+        const struct slot *a = left, *b = right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+static const char *function_of(const struct slots *slots, uint64_t vaddr)
+{
+        const struct slot key = {.vaddr = vaddr};
+        const struct slot *found =
+            slots->count ? bsearch(&key, slots->items, slots->count, sizeof(key), compare)
+                         : NULL;
+
+        return found ? found->function : NULL;
+}
+
+/* How many of the bytes before a stub's jump, up to BEFORE, are the stub's too: endbr64,
+ * and the prefix of jumps that check bounds. */
+static size_t lead_in(const unsigned char *jump, size_t before)
+{
+        static const unsigned char landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
+        size_t bytes = before >= 1 && jump[-1] == 0xf2;
+
+        if (before >= bytes + sizeof(landing) &&
+            memcmp(jump - bytes - sizeof(landing), landing, sizeof(landing)) == 0)
+                bytes += sizeof(landing);
+        return bytes;
+}
+
+/* A stub reaches to the next one of its table, or as far as stubs do. */
+static int add_stub(struct plt *plt, size_t first, uint64_t vaddr, const char *function)
+{
+        struct plt_stub *last = plt->stubs + plt->count - (plt->count > first);
+
+        if (plt->count > first && vaddr - last->vaddr < last->size_bytes)
+                last->size_bytes = vaddr - last->vaddr;
+        if (array_reserve(&plt->stubs, &plt->capacity, plt->count, sizeof(*plt->stubs)) <
+            0)
+                return -ENOMEM;
+        plt->stubs[plt->count++] = (struct plt_stub){vaddr, STUB_BYTES, function};
+        return 0;
+}
+
+static int read_table(struct plt *plt, const struct slots *slots, uint64_t start,
+                      const unsigned char *code, size_t bytes)
+{
+        size_t first = plt->count;
+
+        for (size_t at = 0; at + JUMP_BYTES <= bytes; at++) {
+                int32_t displacement;
+                const char *function;
+
+                if (code[at] != 0xff || code[at + 1] != 0x25)
+                        continue;
+                memcpy(&displacement, code + at + 2, sizeof(displacement));
+                function = function_of(slots, start + at + JUMP_BYTES +
+                                                  (uint64_t)(int64_t)displacement);
+                if (function && add_stub(plt, first, start + at - lead_in(code + at, at),
+                                         function) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+static int read_section(struct plt *plt, const struct slots *slots, Elf_Scn *scn)
+{
+        GElf_Shdr shdr;
+        Elf_Data *data = elf_rawdata(scn, NULL);
+
+        return gelf_getshdr(scn, &shdr) && data && data->d_buf
+                   ? read_table(plt, slots, shdr.sh_addr, data->d_buf, data->d_size)
+                   : 0;
+}
+
+int plt_read(struct plt *plt, const struct elf_file *file)
+{
+        static const char *const tables[] = {".plt", ".plt.sec", ".plt.got", ".plt.bnd"};
+        struct slots slots = {0};
+        int error = relocations_each(file, take_slot, &slots);
+
+        if (slots.count > 1)
+                qsort(slots.items, slots.count, sizeof(*slots.items), compare);
+        for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !error; i++) {
+                Elf_Scn *scn = elf_file_section(file, tables[i]);
+
+                if (scn)
+                        error = read_section(plt, &slots, scn);
+        }
+        free(slots.items);
+        return error;
+}
+
+void plt_free(struct plt *plt)
+{
+        free(plt->stubs);
+        *plt = (struct plt){0};
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The words that the dynamic linker fills in when it loads a file. */
+#ifndef MEMLAG_SYMBOLIZE_RELOCATIONS_H
+#define MEMLAG_SYMBOLIZE_RELOCATIONS_H
+
+#include "elf_file.h"
+
+struct relocation {
+        uint64_t vaddr; /* of the word */
+        uint64_t type;  /* R_X86_64_… */
+        uint64_t addend;
+        bool has_symbol; /* else the addend alone says what is meant */
+        bool known;      /* the symbol could be read, where there is one */
+        GElf_Sym symbol;
+        const char *name; /* of the symbol, owned by the Elf handle; NULL: none */
+};
+
+/* Takes one; else than 0 ends the way and is its result. */
+typedef int relocation_taker(void *context, const struct relocation *relocation);
+
+/* Gives each of FILE's to TAKE. 0 or what TAKE returned. */
+int relocations_each(const struct elf_file *file, relocation_taker *take, void *context);
+
+#endif

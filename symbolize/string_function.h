@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the C library that read nothing but texts, by their names. Knows no
+ * files. */
+#ifndef MEMLAG_SYMBOLIZE_STRING_FUNCTION_H
+#define MEMLAG_SYMBOLIZE_STRING_FUNCTION_H
+
+#include <stdbool.h>
+
+/* Whether NAME (NULL: none) is that of such a function, or of one of its versions for
+ * some processors, such as "__strlen_avx2". */
+bool string_function(const char *name);
+
+#endif
