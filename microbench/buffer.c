@@ -36,15 +36,30 @@ uint64_t buffer_footprint(uint64_t bytes, enum buffer_pages pages)
         return ((bytes + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1)) + HUGE_PAGE_BYTES;
 }
 
+/* Of MAPPED bytes those behind USED cannot be accessed. The kernel makes one mapping of
+ * neighbours that are alike, and tells of huge pages for all of a mapping together; this
+ * keeps each buffer in its own. */
+static void *map_guarded(uint64_t mapped, uint64_t used)
+{
+        void *addr = mmap(NULL, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (addr == MAP_FAILED || mprotect(addr, used, PROT_READ | PROT_WRITE) == 0)
+                return addr;
+        int code = errno;
+        munmap(addr, mapped);
+        errno = code;
+        return MAP_FAILED;
+}
+
 int buffer_map(uint64_t bytes, enum buffer_pages pages, int node, struct buffer *buffer,
                struct diag *diag)
 {
-        uint64_t mapped = buffer_footprint(bytes, pages);
+        uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+        uint64_t used = (buffer_footprint(bytes, pages) + page - 1) & -page;
+        uint64_t mapped = used + page;
         void *addr = MAP_FAILED;
         errno = ENOMEM;
-        if (mapped >= bytes)
-                addr = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (used >= bytes && mapped > used)
+                addr = map_guarded(mapped, used);
         if (addr == MAP_FAILED)
                 return diag_set(
                     diag, -errno,
@@ -73,6 +88,13 @@ void buffer_unmap(struct buffer *buffer)
         *buffer = (struct buffer){0};
 }
 
+static int64_t overlap(uintptr_t from, uintptr_t to, uintptr_t begin, uintptr_t end)
+{
+        uintptr_t first = from > begin ? from : begin, last = to < end ? to : end;
+        return last > first ? (int64_t)(last - first) : 0;
+}
+
+/* A mapping's huge pages may be larger than what the buffer has of it. */
 int64_t buffer_huge_bytes(const struct buffer *buffer)
 {
         FILE *maps = fopen("/proc/self/smaps", "re");
@@ -81,14 +103,14 @@ int64_t buffer_huge_bytes(const struct buffer *buffer)
         char line[4096];
         int64_t huge = 0;
         uintptr_t begin = (uintptr_t)buffer->addr, end = begin + buffer->bytes;
-        bool inside = false;
+        int64_t inside = 0; /* bytes of the buffer in the present mapping */
         while (fgets(line, sizeof(line), maps)) {
                 unsigned long from, to;
                 long long kib;
                 if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
-                        inside = from < end && to > begin;
-                else if (inside && sscanf(line, "AnonHugePages: %lld kB", &kib) == 1)
-                        huge += kib * 1024;
+                        inside = overlap(from, to, begin, end);
+                else if (sscanf(line, "AnonHugePages: %lld kB", &kib) == 1)
+                        huge += kib * 1024 < inside ? kib * 1024 : inside;
         }
         fclose(maps);
         return huge;

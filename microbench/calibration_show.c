@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "calibration.h"
 
@@ -21,6 +22,22 @@ static void print_or_dash(double value, int width, int digits)
                 printf(" %*.*f", width, digits, value);
         else
                 printf(" %*s", width, "-");
+}
+
+/* What a level's figures are, where they are not those of its own sizes. */
+static void show_basis(const json_t *levels)
+{
+        size_t index;
+        json_t *level;
+        json_array_foreach(levels, index, level)
+        {
+                int number = (int)calibration_number(level, "level");
+                if (strcmp(text_of(level, "basis"), "sizes-just-beyond") == 0)
+                        printf("L%d has no sizes of its own, others use it: its latency "
+                               "is the least just beyond L%d, its size the largest that "
+                               "is less than half way to memory.\n",
+                               number, number - 1);
+        }
 }
 
 static void show_levels(const json_t *document)
@@ -50,6 +67,7 @@ static void show_levels(const json_t *document)
         }
         if (json_array_size(json_object_get(document, "memory")) == 0)
                 printf("%-8s %14s %14s %10s %10s\n", "memory", "-", "-", "-", "-");
+        show_basis(levels);
 }
 
 static void show_tlb(const json_t *document)
@@ -62,6 +80,24 @@ static void show_tlb(const json_t *document)
                     "TLB      first level %.0f pages, second %.0f; a walk adds %.1f ns\n",
                     calibration_number(document, "tlb.first_pages"),
                     calibration_number(document, "tlb.second_pages"), walk_ns);
+}
+
+/* What to say of a bandwidth for which threads had to share their CPUs. */
+static const char *doubt(const json_t *document)
+{
+        static const char *const sharing[] = {"machine-under-load", "stolen-time",
+                                              "cgroup-cpu-limit"};
+        size_t index;
+        json_t *condition;
+        json_array_foreach(json_object_get(document, "conditions"), index, condition)
+        {
+                const char *name = text_of(condition, "condition");
+                for (size_t i = 0; i < sizeof(sharing) / sizeof(sharing[0]); i++)
+                        if (strcmp(name, sharing[i]) == 0)
+                                return " (doubtful: the threads did not have the CPUs to "
+                                       "themselves, see the notes)";
+        }
+        return "";
 }
 
 static void show_bandwidth(const json_t *document)
@@ -83,11 +119,12 @@ static void show_bandwidth(const json_t *document)
                 printf("%-8s %14s %14s %14s\n", "-", "-", "-", "-");
         double saturating = calibration_number(bandwidth, "saturating_threads");
         if (saturating > 0)
-                printf("Saturated with %.0f thread%s.\n", saturating,
-                       saturating == 1 ? "" : "s");
+                printf("Saturated with %.0f thread%s%s.\n", saturating,
+                       saturating == 1 ? "" : "s", doubt(document));
         else if (saturating == 0 &&
                  json_array_size(json_object_get(bandwidth, "threads")) > 1)
-                printf("Not saturated: each more thread still adds bandwidth.\n");
+                printf("Not saturated: each more thread still adds bandwidth%s.\n",
+                       doubt(document));
 }
 
 /* A column of what only a PMU tells. */
@@ -98,6 +135,17 @@ static void show_counted(const json_t *point, const char *key, double factor)
                 printf(" %12s", "-");
         else
                 printf(" %12.1f", value * factor);
+}
+
+/* In which eight of ten turns lie. */
+static void show_range(const json_t *point)
+{
+        char text[32] = "-";
+        if (json_object_get(point, "p10_ns"))
+                snprintf(text, sizeof(text), "%.0f to %.0f",
+                         calibration_number(point, "p10_ns"),
+                         calibration_number(point, "p90_ns"));
+        printf(" %14s", text);
 }
 
 static void show_lmrl(const json_t *loaded)
@@ -122,7 +170,7 @@ static void show_loaded(const json_t *document)
         show_lmrl(loaded);
         if (json_array_size(json_object_get(loaded, "curve")) == 0)
                 return;
-        printf("\n%-8s %14s %14s", "delay", "GB/s", "ns beside it");
+        printf("\n%-8s %14s %14s %14s", "delay", "GB/s", "ns beside it", "8 turns of 10");
         if (counted)
                 printf(" %12s %12s %12s %12s", "LMRL cycles", "sampled", "load's LMRL",
                        "FB full %");
@@ -132,6 +180,7 @@ static void show_loaded(const json_t *document)
                 printf("%-8.0f %14.2f %14.1f", calibration_number(point, "delay_nops"),
                        calibration_number(point, "gbs"),
                        calibration_number(point, "latency_ns"));
+                show_range(point);
                 if (counted) {
                         show_counted(point, "lmrl_cycles", 1);
                         show_counted(point, "sampling_latency_cycles", 1);
@@ -142,7 +191,8 @@ static void show_loaded(const json_t *document)
         }
         double knee = calibration_number(loaded, "knee_gbs");
         if (!json_object_get(loaded, "knee_gbs"))
-                printf("Where the latency has grown by a quarter: -\n");
+                printf("Where the latency grows by a quarter is not known: points of "
+                       "this curve, or the idle latency, are missing.\n");
         else if (isnan(knee))
                 printf("The latency never grew by a quarter: no knee.\n");
         else

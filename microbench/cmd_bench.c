@@ -2,11 +2,13 @@
 /* memlag bench: runs one kernel and tells what an access took. */
 #include <argp.h>
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounce.h"
 #include "command.h"
 #include "measure.h"
 #include "microbench.h"
@@ -29,12 +31,14 @@ enum key {
         KEY_PAGES,
         KEY_NODE,
         KEY_PATTERN,
+        KEY_PLACES,
         KEY_FORMAT
 };
 
 struct bench_options {
         bool list;
         bool json;
+        bool places;
         const struct kernel *kernel;
         struct kernel_parameters parameters; /* passes 0: as many as the time allows */
 };
@@ -58,6 +62,8 @@ static const struct argp_option option_table[] = {
     {"node", KEY_NODE, "N", 0, "NUMA node of the data (default: the thread's)", 0},
     {"pattern", KEY_PATTERN, "NAME", 0, "never, always, alternating or random (branch)",
      0},
+    {"places", KEY_PLACES, NULL, 0,
+     "Time a cache line between each two of the CPUs, before and after", 0},
     {"format", KEY_FORMAT, "FORMAT", 0, "table (default) or json", 0},
     {0},
 };
@@ -210,6 +216,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         case KEY_LIST:
                 options->list = true;
                 return 0;
+        case KEY_PLACES:
+                options->places = true;
+                return 0;
         case KEY_FORMAT:
                 options->json = read_word(state, "--format", text, formats) == 1;
                 return 0;
@@ -219,6 +228,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         case ARGP_KEY_END:
                 if (!options->kernel && !options->list)
                         argp_error(state, "no kernel given; see 'memlag bench --list'");
+                else if (options->places && options->parameters.threads < 2)
+                        argp_error(state, "--places is about several CPUs: it needs "
+                                          "--threads 2 or more");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -252,10 +264,38 @@ static struct result result_of(const struct kernel_parameters *parameters,
         };
 }
 
+/* Round trips of a cache line between the CPU of each thread and of the next one, in ns;
+ * NULL: not asked for. */
+struct places_seen {
+        double *before, *after;
+        size_t count;
+};
+
+static void print_trips(const char *when, const double *ns, size_t count)
+{
+        printf("a line there and back between neighbouring CPUs %s, in ns:", when);
+        for (size_t i = 0; i < count; i++)
+                printf(isnan(ns[i]) ? " -" : " %.0f", ns[i]);
+        putchar('\n');
+}
+
+static void print_trips_json(const char *key, const double *ns, size_t count)
+{
+        printf("\"%s\": [", key);
+        for (size_t i = 0; i < count; i++) {
+                if (isnan(ns[i]))
+                        printf("%snull", i ? ", " : "");
+                else
+                        printf("%s%.1f", i ? ", " : "", ns[i]);
+        }
+        putchar(']');
+}
+
 static void print_table(const struct kernel *kernel,
                         const struct kernel_parameters *parameters,
                         const struct measurement *measurement,
-                        const struct kernel_counts *counts, const struct result *result)
+                        const struct kernel_counts *counts, const struct result *result,
+                        const struct places_seen *places)
 {
         printf("%s: %u thread%s%s, %llu passes in %.3f s", kernel->name,
                parameters->threads, parameters->threads == 1 ? "" : "s",
@@ -269,19 +309,24 @@ static void print_table(const struct kernel *kernel,
                result->ns_per_access, result->ticks_per_access);
         if (counts->bytes)
                 printf("%14.3f GB/s\n", result->gbs);
+        if (places->before) {
+                print_trips("before", places->before, places->count);
+                print_trips("after", places->after, places->count);
+        }
 }
 
 static void print_json(const struct kernel *kernel,
                        const struct kernel_parameters *parameters,
                        const struct measurement *measurement,
-                       const struct kernel_counts *counts, const struct result *result)
+                       const struct kernel_counts *counts, const struct result *result,
+                       const struct places_seen *places)
 {
         printf("{\"kernel\": \"%s\", \"threads\": %u, \"pinned\": %s, \"passes\": %llu, "
                "\"size_bytes\": %llu, \"huge_bytes\": %lld, \"seconds\": %.9f, "
                "\"ns_per_access\": %.6f, \"tsc_ticks_per_access\": %.6f, \"gbs\": %.6f, "
                "\"per_pass\": {\"loads\": %llu, \"stores\": %llu, \"lines_read\": %llu, "
                "\"lines_written\": %llu, \"flops\": %llu, \"instructions\": %llu, "
-               "\"branches\": %llu, \"branches_taken\": %llu}}\n",
+               "\"branches\": %llu, \"branches_taken\": %llu}",
                kernel->name, parameters->threads, measurement->pinned ? "true" : "false",
                (unsigned long long)parameters->passes,
                (unsigned long long)parameters->size_bytes,
@@ -294,6 +339,14 @@ static void print_json(const struct kernel *kernel,
                (unsigned long long)counts->instructions,
                (unsigned long long)counts->branches,
                (unsigned long long)counts->branches_taken);
+        if (places->before) {
+                fputs(", \"round_trips_ns\": {", stdout);
+                print_trips_json("before", places->before, places->count);
+                fputs(", ", stdout);
+                print_trips_json("after", places->after, places->count);
+                putchar('}');
+        }
+        puts("}");
 }
 
 /* Without a number of passes: doubles it until the time is long enough. */
@@ -316,6 +369,50 @@ static int measure_long_enough(struct bench_options *options, const struct cpu_l
         }
 }
 
+/* Where the CPUs are, or all is left NULL. */
+static int see_places(const struct bench_options *options, const struct cpu_list *cpus,
+                      double **ns, size_t *count, struct diag *diag)
+{
+        size_t threads = options->parameters.threads;
+        if (!options->places)
+                return 0;
+        if (threads > cpus->count)
+                return diag_set(
+                    diag, -EINVAL,
+                    "--places with %zu threads on %zu CPUs: each needs one of "
+                    "its own",
+                    threads, cpus->count);
+        *count = threads - 1;
+        *ns = calloc(threads, sizeof(**ns));
+        return *ns ? bounce_lines(cpus->cpus, threads, *ns, diag) : diag_no_memory(diag);
+}
+
+static int run(struct bench_options *options, struct measurement *measurement,
+               struct places_seen *places, struct diag *diag)
+{
+        struct cpu_list cpus;
+        int rc = cpu_list_read(&cpus, diag);
+        if (rc < 0)
+                return rc;
+        rc = see_places(options, &cpus, &places->before, &places->count, diag);
+        if (rc == 0)
+                rc = measure_long_enough(options, &cpus, measurement, diag);
+        if (rc == 0)
+                rc = see_places(options, &cpus, &places->after, &places->count, diag);
+        cpu_list_free(&cpus);
+        return rc;
+}
+
+static void print(const struct bench_options *options,
+                  const struct measurement *measurement, const struct places_seen *places)
+{
+        struct kernel_counts counts;
+        options->kernel->count(&options->parameters, &counts);
+        struct result result = result_of(&options->parameters, &counts, measurement);
+        (options->json ? print_json : print_table)(options->kernel, &options->parameters,
+                                                   measurement, &counts, &result, places);
+}
+
 int cmd_bench(int argc, char **argv)
 {
         static const struct argp argp = {
@@ -334,22 +431,17 @@ int cmd_bench(int argc, char **argv)
                 return EXIT_OK;
         }
         struct diag diag;
-        struct cpu_list cpus;
         struct measurement measurement;
-        int rc = cpu_list_read(&cpus, &diag);
-        if (rc == 0) {
-                rc = measure_long_enough(&options, &cpus, &measurement, &diag);
-                cpu_list_free(&cpus);
-        }
+        struct places_seen places = {0};
+        int rc = run(&options, &measurement, &places, &diag);
+        if (rc == 0)
+                print(&options, &measurement, &places);
+        free(places.before);
+        free(places.after);
         if (rc < 0) {
                 diag_print(name, &diag);
                 return rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
         }
-        struct kernel_counts counts;
-        options.kernel->count(&options.parameters, &counts);
-        struct result result = result_of(&options.parameters, &counts, &measurement);
-        (options.json ? print_json : print_table)(options.kernel, &options.parameters,
-                                                  &measurement, &counts, &result);
         if (fflush(stdout) != 0) {
                 diag_printf(name, "cannot write the result: %s", strerror(errno));
                 return EXIT_FAILED;

@@ -32,9 +32,16 @@ static const char prefetchers_suffix[] = ".prefetchers";
 /* More than this makes the result doubtful. */
 static const double ERROR_LIMIT = 0.05;
 
+/* Of a latency to compare another one with. */
+static const double CACHE_ERROR_LIMIT = 0.25;
+
 /* From then on only what has not been measured yet is, so that all ends within 30
  * seconds, or three minutes, on a busy machine too. */
 static const double QUICK_SECONDS = 15, FULL_SECONDS = 140;
+
+/* What has no visit after this is left out; the rest of those times is for what cannot be
+ * interrupted. */
+static const double QUICK_LAST_SECONDS = 24, FULL_LAST_SECONDS = 165;
 
 enum key { KEY_QUICK = 256, KEY_SHOW, KEY_EXPORT, KEY_PICTURE };
 
@@ -140,9 +147,9 @@ static void add_left_out(const struct survey *survey, json_t *conditions)
         if (count == 0)
                 return;
         conditions_add(conditions, "left-out",
-                       "%zu figures that could not be trusted are not in the result; "
+                       "%zu figure%s that could not be trusted %s not in the result; "
                        "repeat when the machine is quiet",
-                       count);
+                       count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
         json_array_foreach(survey->left_out, index, figure)
             conditions_add(conditions, "left-out", "%s", json_string_value(figure));
 }
@@ -193,10 +200,67 @@ static int check_memory(struct survey *survey, struct diag *diag)
                         (unsigned long long)SURVEY_MEMORY_MIN >> 20);
 }
 
+/* The pair that was apart longest, and one that was never as near as the system tells. */
+static void add_moved(const struct places_pair *worst, const struct places_pair *far,
+                      json_t *conditions)
+{
+        if (worst->apart_ns > 0)
+                conditions_add(conditions, "cpus-moved",
+                               "the hypervisor had CPUs %d and %d apart for %.0f %% of "
+                               "the time (a cache line took %.0f ns there and back, %.0f "
+                               "at their nearest): what several CPUs did then does not "
+                               "count; a program has other bandwidth and latency then",
+                               worst->cpu, worst->next, 100 * worst->apart_share,
+                               worst->apart_ns, worst->nearest_ns);
+        if (far->nearest_ns > 0)
+                conditions_add(
+                    conditions, "cpus-apart",
+                    "the system tells that CPUs %d and %d share a cache, but a "
+                    "line never took less than %.0f ns there and back: the "
+                    "hypervisor has them on cores that do not, and the figures "
+                    "of several CPUs are those of such cores; they change when "
+                    "it moves the CPUs together",
+                    far->cpu, far->next, far->nearest_ns);
+}
+
+/* The latency of the third-level cache; NAN: not known well enough to judge by. */
+static double known_cache_ns(const json_t *document)
+{
+        double error = calibration_number(document, "caches.levels.2.error");
+        return error <= CACHE_ERROR_LIMIT
+                   ? calibration_number(document, "caches.levels.2.latency_ns")
+                   : NAN;
+}
+
+/* Where the CPUs were. */
+static void add_places(const struct survey *survey, json_t *document)
+{
+        double cache_ns = known_cache_ns(document);
+        json_t *pairs = json_array();
+        struct places_pair worst = {0}, far = {0};
+        size_t count = survey->places ? places_pairs(survey->places) : 0;
+        for (size_t i = 0; i < count; i++) {
+                struct places_pair pair = places_pair(survey->places, i);
+                json_array_append_new(pairs,
+                                      json_pack("{s:i, s:i, s:o, s:o, s:f}", "cpu",
+                                                pair.cpu, "next", pair.next, "nearest_ns",
+                                                survey_number(pair.nearest_ns),
+                                                "apart_ns", survey_number(pair.apart_ns),
+                                                "apart_share", pair.apart_share));
+                if (!isnan(pair.apart_ns) && pair.apart_share >= worst.apart_share)
+                        worst = pair;
+                if (isnan(pair.apart_ns) && places_far(pair.nearest_ns, cache_ns) &&
+                    reported_shared_cache(pair.cpu, pair.next))
+                        far = pair;
+        }
+        json_object_set_new(document, "places", pairs);
+        add_moved(&worst, &far, json_object_get(document, "conditions"));
+}
+
 /* What was found to limit the result while measuring. */
 static void add_found_conditions(const struct survey *survey,
                                  const struct interference *interference,
-                                 const json_t *document)
+                                 json_t *document)
 {
         json_t *conditions = json_object_get(document, "conditions");
         uint64_t wanted = survey_data_bytes(UINT64_MAX);
@@ -225,6 +289,7 @@ static void add_found_conditions(const struct survey *survey,
                                "the TLB's reach and of memory has TLB misses in it");
                 break;
         }
+        add_places(survey, document);
         conditions_add_interference(conditions, interference);
         const char *lacks = host_preset_lacks(document);
         if (lacks)
@@ -267,6 +332,16 @@ static void find_events(int cpu, json_t *conditions, struct point_events **event
                                reason.text);
 }
 
+/* Only a hypervisor moves CPUs, and only several have places. */
+static int watch_places(struct survey *survey, const struct machine_identity *identity,
+                        struct diag *diag)
+{
+        if (!identity->is_virtual || survey->cpus.count < 2)
+                return 0;
+        survey->places = places_new(survey->cpus.cpus, survey->cpus.count);
+        return survey->places ? 0 : diag_no_memory(diag);
+}
+
 static int measure_machine(const struct calibrate_options *options,
                            const struct machine_identity *identity, json_t *document,
                            struct diag *diag)
@@ -277,6 +352,7 @@ static int measure_machine(const struct calibrate_options *options,
             .visits_min = options->quick ? 4 : 12,
             .error_aim = options->quick ? 0.02 : 0.01,
             .seconds = options->quick ? QUICK_SECONDS : FULL_SECONDS,
+            .last_seconds = options->quick ? QUICK_LAST_SECONDS : FULL_LAST_SECONDS,
             .quick = options->quick,
             .idle_ns = NAN,
             .progress = isatty(STDERR_FILENO),
@@ -295,9 +371,11 @@ static int measure_machine(const struct calibrate_options *options,
                 cpu_list_free(&survey.cpus);
                 return rc;
         }
+        rc = watch_places(&survey, identity, diag);
         survey.left_out = json_array();
         describe(options, identity, survey.cpus.count, document);
-        rc = cpu_pin(survey.cpus.cpus[0], diag);
+        if (rc == 0)
+                rc = cpu_pin(survey.cpus.cpus[0], diag);
         struct point_events *events = NULL;
         struct sample_event *samples = NULL;
         if (rc == 0)
@@ -317,6 +395,7 @@ static int measure_machine(const struct calibrate_options *options,
                 fputs("\r\033[K", stderr);
         sample_event_free(samples);
         point_events_free(events);
+        places_free(survey.places);
         cpu_list_free(&survey.cpus);
         return rc;
 }

@@ -12,8 +12,11 @@ static const double STEP = 1.4;
 /* Points that are within this of a level's latency speak for it; it needs so many. */
 static const double NEAR = 1.1;
 static const size_t POINTS_MIN = 3;
-/* More than this part of memory's latency is no cache's. */
-static const double MEMORY_LIKE = 0.6;
+/* What ends before this much of a level's size, as reported, is not beyond it. */
+static const double BEYOND = 1.25;
+/* More than this part of memory's latency is no cache's; and where a cache has no sizes
+ * of its own, more than the lesser one is not what a hit takes. */
+static const double MEMORY_LIKE = 0.6, HIDDEN_LIKE = 0.4;
 
 /* The point of the lowest latency from INDEX on. */
 static const struct latency_point *floor_of(const struct latency_point *points,
@@ -71,34 +74,64 @@ size_t curve_plateaus(const struct latency_point *points, size_t count,
         return found;
 }
 
-static int by_latency(const void *a, const void *b)
+size_t curve_merge_plateaus(struct plateau *plateaus, size_t found,
+                            const uint64_t *reports, size_t count)
 {
-        const struct latency_point *x = a, *y = b;
-        return (x->ns > y->ns) - (x->ns < y->ns);
+        size_t kept = found > 0;
+        for (size_t i = 1; i < found; i++) {
+                bool ends_before =
+                    kept <= count && (double)plateaus[i].capacity_bytes <
+                                         BEYOND * (double)reports[kept - 1];
+                if (ends_before)
+                        plateaus[kept - 1].capacity_bytes = plateaus[i].capacity_bytes;
+                else
+                        plateaus[kept++] = plateaus[i];
+        }
+        return kept;
+}
+
+const struct latency_point *curve_beyond(const struct latency_point *points, size_t count,
+                                         uint64_t before_bytes)
+{
+        const struct latency_point *least = NULL;
+        for (size_t i = 0; i < count; i++)
+                if (curve_is_beyond(points[i].size_bytes, before_bytes) &&
+                    (!least || points[i].ns < least->ns))
+                        least = &points[i];
+        return least;
+}
+
+bool curve_is_beyond(uint64_t size_bytes, uint64_t before_bytes)
+{
+        return size_bytes >= 2 * before_bytes && size_bytes <= 3 * before_bytes;
 }
 
 void curve_steady_latencies(const struct latency_point *points, size_t count,
                             const uint64_t *reports, struct plateau *plateaus,
                             size_t found)
 {
-        enum { SIZES_MAX = 16 };
         for (size_t level = 1; level < found; level++) {
-                struct plateau *plateau = &plateaus[level];
-                struct latency_point sizes[SIZES_MAX];
-                size_t chosen = 0;
-                for (size_t i = 0; i < count && chosen < SIZES_MAX; i++)
-                        if (points[i].size_bytes >= 2 * reports[level - 1] &&
-                            points[i].size_bytes <= 4 * reports[level - 1] &&
-                            points[i].size_bytes <= plateau->capacity_bytes)
-                                sizes[chosen++] = points[i];
-                if (chosen == 0)
+                const struct latency_point *point =
+                    curve_beyond(points, count, reports[level - 1]);
+                if (!point || point->size_bytes > plateaus[level].capacity_bytes)
                         continue;
-                qsort(sizes, chosen, sizeof(sizes[0]), by_latency);
-                const struct latency_point *quartile =
-                    &sizes[(size_t)(0.25 * (double)(chosen - 1) + 0.5)];
-                plateau->ns = quartile->ns;
-                plateau->error = quartile->error;
+                plateaus[level].ns = point->ns;
+                plateaus[level].error = point->error;
         }
+}
+
+bool curve_hidden_level(const struct latency_point *points, size_t count,
+                        uint64_t before_bytes, double memory_ns, struct plateau *level)
+{
+        const struct latency_point *point = curve_beyond(points, count, before_bytes);
+        if (!point || point->ns > HIDDEN_LIKE * memory_ns)
+                return false;
+        *level = (struct plateau){point->size_bytes, point->ns, point->error};
+        for (size_t i = 0; i < count; i++)
+                if (points[i].size_bytes > level->capacity_bytes &&
+                    points[i].ns <= (point->ns + memory_ns) / 2)
+                        level->capacity_bytes = points[i].size_bytes;
+        return true;
 }
 
 size_t curve_cache_levels(const struct plateau *plateaus, size_t count, size_t reports,
@@ -174,6 +207,28 @@ bool curve_threads_can(uint32_t threads, double gbs, double one_gbs)
 bool curve_walk_can(double walk_ns, double memory_ns)
 {
         return isnan(memory_ns) || walk_ns < memory_ns / 2;
+}
+
+double curve_second_reach(const struct page_point *points, size_t count, size_t first)
+{
+        size_t last = count - 1, hit = first;
+        while (hit < last && points[hit].pages < 2 * points[first].pages)
+                hit++;
+        size_t leaves = hit;
+        while (leaves < last && points[leaves].ns <= 2 * points[hit].ns)
+                leaves++;
+        if (points[leaves].ns <= 2 * points[hit].ns)
+                return (double)points[last].pages;
+        size_t walk = leaves < last ? leaves + 1 : last;
+        double half = (points[hit].ns + fmax(points[walk].ns, points[leaves].ns)) / 2;
+        size_t above = hit;
+        while (above < last && points[above].ns < half)
+                above++;
+        const struct page_point *from = &points[above - (above > 0)],
+                                *to = &points[above];
+        double part = (half - from->ns) / (to->ns - from->ns);
+        return (double)from->pages *
+               pow((double)to->pages / (double)from->pages, fmin(1, fmax(0, part)));
 }
 
 unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count)

@@ -26,14 +26,35 @@ struct plateau {
 size_t curve_plateaus(const struct latency_point *points, size_t count,
                       struct plateau *plateaus, size_t maximum);
 
+/* A plateau is no level of its own when it ends no more than a quarter beyond the level
+ * before, of which the system REPORTS COUNT sizes: it is made a part of that. Returns how
+ * many of the FOUND plateaus are left. */
+size_t curve_merge_plateaus(struct plateau *plateaus, size_t found,
+                            const uint64_t *reports, size_t count);
+
+/* Whether SIZE_BYTES are just beyond a level of BEFORE_BYTES: two to three times as many.
+ * There a loop through all of the data finds little of it in that level, and what is left
+ * of a next level that is shared is most likely to hold it. */
+bool curve_is_beyond(uint64_t size_bytes, uint64_t before_bytes);
+
+/* The point of the least latency just beyond BEFORE_BYTES, as others who use a cache can
+ * only add latency; NULL: there is no such size. */
+const struct latency_point *curve_beyond(const struct latency_point *points, size_t count,
+                                         uint64_t before_bytes);
+
 /* Where a level ends changes from time to time on a processor that others use too, but
  * not where the one before it does: gives each of the FOUND plateaus but the first the
- * lower quartile of the latencies of its sizes from twice to four times the level before,
- * which the system REPORTS for FOUND - 1 levels (0: it does not tell). Without such sizes
- * a plateau stays as it is. */
+ * latency just beyond the level before, which the system REPORTS for FOUND - 1 levels (0:
+ * it does not tell). Without such sizes a plateau stays as it is. */
 void curve_steady_latencies(const struct latency_point *points, size_t count,
                             const uint64_t *reports, struct plateau *plateaus,
                             size_t found);
+
+/* A level that the system reports and that has no plateau, as others use it: its latency
+ * is that just beyond the level before, of BEFORE_BYTES, and its capacity the largest
+ * size with no more than half way from there to MEMORY_NS. False: that is memory's. */
+bool curve_hidden_level(const struct latency_point *points, size_t count,
+                        uint64_t before_bytes, double memory_ns, struct plateau *level);
 
 /* Whether so many THREADS can have GBS together where one has ONE_GBS: no more than each
  * alone, but for a tenth of noise. */
@@ -49,6 +70,20 @@ bool curve_walk_can(double walk_ns, double memory_ns);
  * is in the last cache. Without memory to compare with, that cache cannot be told. */
 size_t curve_cache_levels(const struct plateau *plateaus, size_t count, size_t reports,
                           bool reach);
+
+/* What the step to another page costs. */
+struct page_point {
+        uint64_t pages; /* that are stepped over in turns */
+        double ns;      /* added to a load's latency */
+};
+
+/* The pages that the TLB's second level reaches, by the COUNT points, pages ascending, of
+ * which FIRST is the first beyond the first level's reach: where the cost is half way, in
+ * octaves of pages, from that of a hit to that of a walk. The hit is that an octave above
+ * the first level, the walk that of the point after the first whose cost is over twice
+ * the hit: farther up it grows with the tables, which leave the caches. The last point's
+ * pages where the second level reaches them all. */
+double curve_second_reach(const struct page_point *points, size_t count, size_t first);
 
 struct load_point {
         double gbs;         /* of all that is moved */

@@ -97,14 +97,36 @@ bool series_is_worthless(const struct series *series)
                series_count(series) == series->counts[INTERRUPTED];
 }
 
-struct estimate series_estimate(const struct series *series)
+/* Those that count go to VALUES; returns how many. */
+static size_t values_that_count(const struct series *series, double *values)
 {
-        double values[DISTURBANCES * SERIES_MAX];
         size_t count = 0;
         for (size_t i = 0; i < DISTURBANCES && count < ENOUGH; i++) {
                 memcpy(values + count, series->values[i],
                        series->counts[i] * sizeof(*values));
                 count += series->counts[i];
         }
-        return estimate_of(values, count);
+        return count;
+}
+
+struct estimate series_estimate(const struct series *series)
+{
+        double values[DISTURBANCES * SERIES_MAX];
+        size_t count = values_that_count(series, values);
+        return count > 0 ? estimate_of(values, count)
+                         : (struct estimate){NAN, NAN, NAN, NAN, 0};
+}
+
+size_t series_range(const struct series *series, double part, double *low, double *high)
+{
+        double values[DISTURBANCES * SERIES_MAX];
+        size_t count = values_that_count(series, values);
+        *low = *high = NAN;
+        if (count > 0) {
+                size_t beyond = (size_t)((1 - part) / 2 * (double)(count - 1) + 0.5);
+                estimate_sort(values, count);
+                *low = values[beyond];
+                *high = values[count - 1 - beyond];
+        }
+        return count;
 }

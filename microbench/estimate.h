@@ -49,7 +49,11 @@ enum disturbance series_disturbance(const struct series *series);
 /* Whether SERIES tells nothing: fewer than three timings, and all of them interrupted. */
 bool series_is_worthless(const struct series *series);
 
-/* Of the timings that count; SERIES is not empty. */
+/* Of the timings that count; NAN where there are none. */
 struct estimate series_estimate(const struct series *series);
+
+/* Between LOW and HIGH lies this PART of the timings that count, in their middle. Returns
+ * how many count; NAN where there are none. */
+size_t series_range(const struct series *series, double part, double *low, double *high);
 
 #endif

@@ -173,6 +173,33 @@ static void print_paths(FILE *out, const json_t *calibration)
                 assumed ? " # assumed" : "", l3, assumed ? " # assumed" : "");
 }
 
+/* Latencies of arithmetic. An older calibration does not tell. */
+static void print_arithmetic(FILE *out, const json_t *calibration)
+{
+        static const struct {
+                const char *key, *measured;
+                double assumed;
+        } keys[] = {
+            {"arithmetic.multiply_cycles", "multiply_cycles", 3},
+            {"arithmetic.divide_cycles", "divide_cycles", 20},
+            {"arithmetic.divide_interval_cycles", "divide_interval_cycles", 6},
+            {"float.add_cycles", "float_add_cycles", 4},
+            {"float.multiply_cycles", "float_multiply_cycles", 4},
+            {"float.fma_cycles", "float_fma_cycles", 4},
+            {"float.divide_cycles", "float_divide_cycles", 14},
+            {"float.sqrt_cycles", "float_sqrt_cycles", 18},
+            {"float.divide_interval_cycles", "float_divide_interval_cycles", 4},
+        };
+        const json_t *arithmetic = json_object_get(calibration, "arithmetic");
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+                double cycles = calibration_number(arithmetic, keys[i].measured);
+                bool measured = cycles > 0;
+                fprintf(out, "%s = %.0f%s\n", keys[i].key,
+                        measured ? fmax(1, round(cycles)) : keys[i].assumed,
+                        measured ? "" : " # assumed");
+        }
+}
+
 const char *host_preset_lacks(const json_t *calibration)
 {
         static const char *const needed[] = {
@@ -230,17 +257,9 @@ char *host_preset(const json_t *calibration)
                      "core.store_ports = 1 # assumed\n");
         fputs("core.lock_cycles = 18 # assumed\n"
               "core.unforwarded_cycles = 19 # assumed\n"
-              "branch.mispredict_cycles = 14 # assumed\n"
-              "arithmetic.multiply_cycles = 3 # assumed, as all of arithmetic\n"
-              "arithmetic.divide_cycles = 20\n"
-              "arithmetic.divide_interval_cycles = 6\n"
-              "float.add_cycles = 4\n"
-              "float.multiply_cycles = 4\n"
-              "float.fma_cycles = 4\n"
-              "float.divide_cycles = 14\n"
-              "float.sqrt_cycles = 18\n"
-              "float.divide_interval_cycles = 4\n",
+              "branch.mispredict_cycles = 14 # assumed\n",
               out);
+        print_arithmetic(out, calibration);
         print_level(out, "l1d", &l1);
         print_level(out, "l2", &l2);
         print_level(out, "l3", &l3);

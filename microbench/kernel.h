@@ -35,9 +35,9 @@ enum branch_pattern { BRANCH_NEVER, BRANCH_ALWAYS, BRANCH_ALTERNATING, BRANCH_RA
 struct kernel_parameters {
         uint64_t size_bytes; /* of the data of all threads together */
         uint64_t passes;     /* over the data, by each thread over its own part */
-        uint32_t windows;    /* rounds each go over one of so many equal parts of the data,
-                                one after the other, of a kernel that goes straight
-                                through it; 0: over all of it */
+        uint32_t windows; /* rounds each go over one of so many equal parts of the data,
+                             one after the other, of a kernel that goes straight
+                             through it; 0: over all of it */
         uint32_t threads;
         uint32_t delay_nops;
         uint32_t stride_bytes;
@@ -104,6 +104,15 @@ const struct kernel *kernel_find(const char *name);
 static inline uint64_t kernel_part_bytes(const struct kernel_parameters *parameters)
 {
         return parameters->size_bytes / parameters->threads;
+}
+
+/* Those of one of its windows: whole pages, and one to spare for what a kernel rounds
+ * down. */
+static inline uint64_t kernel_window_bytes(const struct kernel_parameters *parameters)
+{
+        enum { PAGE_BYTES = 4096 };
+        uint64_t pages = kernel_part_bytes(parameters) / PAGE_BYTES;
+        return pages == 0 ? 0 : (pages - 1) / parameters->windows * PAGE_BYTES;
 }
 
 /* STEPS loads of the chase, from where the last ones ended. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,123 +74,226 @@ struct loader {
         pthread_t thread;
         pid_t tid;
         int cpu;
-        double seconds; /* from the end of the first pass to that of the last */
-        uint64_t passes;
+        char *data;
+        uint64_t windows; /* of all runs */
+        double gbs;       /* of the latest run */
 };
 
 struct load {
         const struct kernel *kernel;
-        struct kernel_parameters parameters;
+        struct kernel_parameters parameters; /* of the data */
+        struct kernel_parameters window;     /* of a part of it */
+        double window_bytes;                 /* that one thread moves in a window */
         struct loader *loaders;
         uint32_t started;
-        atomic_bool stop;
+        atomic_bool runs;
         pthread_mutex_t mutex; /* of what follows */
         pthread_cond_t changed;
-        uint32_t ready; /* loaders that have run once, or have failed */
+        uint64_t order; /* how often they were told to run */
+        bool closes;
+        uint32_t done; /* loaders that have done what they were told, or have failed */
         int rc;
         struct diag diag;
 };
 
-static void loader_ready(struct loader *loader, int rc, const struct diag *diag)
+static void loader_done(struct loader *loader, int rc, const struct diag *diag)
 {
         struct load *load = loader->load;
         pthread_mutex_lock(&load->mutex);
-        load->ready++;
+        load->done++;
         if (rc < 0 && load->rc == 0) {
                 load->rc = rc;
                 load->diag = *diag;
         }
-        pthread_cond_signal(&load->changed);
+        pthread_cond_broadcast(&load->changed);
         pthread_mutex_unlock(&load->mutex);
+}
+
+/* Waits for the next time to run; false: there is none. */
+static bool loader_awaits(struct loader *loader, uint64_t *order)
+{
+        struct load *load = loader->load;
+        pthread_mutex_lock(&load->mutex);
+        while (load->order == *order && !load->closes)
+                pthread_cond_wait(&load->changed, &load->mutex);
+        *order = load->order;
+        bool closes = load->closes;
+        pthread_mutex_unlock(&load->mutex);
+        return !closes;
+}
+
+/* Windows follow each other through all of the data. */
+static void run_window(struct loader *loader)
+{
+        const struct load *load = loader->load;
+        uint64_t index = loader->windows++ % load->parameters.windows;
+        loader->share.buffer.addr =
+            loader->data + index * kernel_part_bytes(&load->window);
+        load->kernel->run(&loader->share, 1);
+}
+
+static void loader_runs(struct loader *loader)
+{
+        struct diag diag;
+        int rc = cpu_pin(loader->cpu, &diag);
+        if (rc == 0)
+                run_window(loader);
+        double begin = clock_seconds(), seconds = 0;
+        uint64_t first = loader->windows;
+        loader_done(loader, rc, &diag);
+        while (atomic_load(&loader->load->runs)) {
+                if (rc == 0)
+                        run_window(loader);
+                else
+                        sched_yield(); /* the others are being told to rest */
+                seconds = clock_seconds() - begin;
+        }
+        loader->gbs = seconds > 0 ? loader->load->window_bytes * 1e-9 *
+                                        (double)(loader->windows - first) / seconds
+                                  : 0;
+        loader_done(loader, 0, NULL);
 }
 
 static void *loader_main(void *argument)
 {
         struct loader *loader = argument;
-        const struct kernel *kernel = loader->load->kernel;
         struct diag diag;
+        uint64_t order = 0;
         loader->tid = (pid_t)syscall(SYS_gettid);
         int rc = cpu_pin(loader->cpu, &diag);
         if (rc == 0)
-                rc = kernel->prepare(&loader->share, &diag);
-        if (rc == 0)
-                kernel->run(&loader->share, 1);
-        loader_ready(loader, rc, &diag);
-        double begin = clock_seconds();
-        while (rc == 0 && !atomic_load(&loader->load->stop)) {
-                kernel->run(&loader->share, 1);
-                loader->passes++;
-                loader->seconds = clock_seconds() - begin;
-        }
+                rc = loader->load->kernel->prepare(&loader->share, &diag);
+        loader->data = loader->share.buffer.addr;
+        loader->share.parameters = &loader->load->window;
+        loader_done(loader, rc, &diag);
+        while (rc == 0 && loader_awaits(loader, &order))
+                loader_runs(loader);
+        loader->share.buffer.addr = loader->data;
         buffer_unmap(&loader->share.buffer);
         return NULL;
 }
 
-static bool load_failed(struct load *load)
+/* Until all have done what they were told. */
+static int wait_for_loaders(struct load *load, struct diag *diag)
 {
         pthread_mutex_lock(&load->mutex);
-        bool failed = load->rc < 0;
+        while (load->done < load->started)
+                pthread_cond_wait(&load->changed, &load->mutex);
+        int rc = load->rc;
+        if (rc < 0)
+                *diag = load->diag;
         pthread_mutex_unlock(&load->mutex);
-        return failed;
+        return rc;
 }
 
-static void start_loaders(struct load *load, const int *cpus)
+static int start_loaders(struct load *load, const int *cpus, struct diag *diag)
 {
-        for (uint32_t i = 0; i < load->parameters.threads && !load_failed(load); i++) {
+        int error = 0;
+        for (uint32_t i = 0; i < load->parameters.threads && !error; i++) {
                 struct loader *loader = &load->loaders[i];
                 *loader = (struct loader){
                     .load = load,
                     .cpu = cpus[i],
                     .share = {.parameters = &load->parameters, .thread = i}};
-                int error = pthread_create(&loader->thread, NULL, loader_main, loader);
-                if (error) {
-                        pthread_mutex_lock(&load->mutex);
-                        load->rc = diag_set(&load->diag, -error,
-                                            "cannot start a thread: %s", strerror(error));
-                        pthread_mutex_unlock(&load->mutex);
-                        return;
-                }
-                load->started++;
+                error = pthread_create(&loader->thread, NULL, loader_main, loader);
+                load->started += !error;
         }
+        int rc = wait_for_loaders(load, diag);
+        return error
+                   ? diag_set(diag, -error, "cannot start a thread: %s", strerror(error))
+                   : rc;
 }
 
-static int wait_until_ready(struct load *load)
+static struct load *load_new(const struct kernel *kernel,
+                             const struct kernel_parameters *parameters)
 {
-        pthread_mutex_lock(&load->mutex);
-        while (load->ready < load->started)
-                pthread_cond_wait(&load->changed, &load->mutex);
-        int rc = load->rc;
-        pthread_mutex_unlock(&load->mutex);
-        return rc;
+        struct load *load = calloc(1, sizeof(*load));
+        if (!load)
+                return NULL;
+        load->loaders = calloc(parameters->threads, sizeof(*load->loaders));
+        if (!load->loaders) {
+                free(load);
+                return NULL;
+        }
+        struct kernel_counts counts;
+        load->kernel = kernel;
+        load->parameters = load->window = *parameters;
+        if (parameters->windows > 1)
+                load->window.size_bytes =
+                    kernel_window_bytes(parameters) * parameters->threads;
+        else
+                load->parameters.windows = 1;
+        kernel->count(&load->window, &counts);
+        load->window_bytes = (double)counts.bytes / parameters->threads;
+        pthread_mutex_init(&load->mutex, NULL);
+        pthread_cond_init(&load->changed, NULL);
+        return load;
 }
 
-int load_start(const struct kernel *kernel, const struct kernel_parameters *parameters,
-               const int *cpus, struct load **load, struct diag *diag)
+int load_open(const struct kernel *kernel, const struct kernel_parameters *parameters,
+              const int *cpus, struct load **load, struct diag *diag)
 {
+        *load = NULL;
         int rc = kernel->check ? kernel->check(parameters, diag) : 0;
         if (rc < 0)
                 return rc;
-        struct load *new = calloc(1, sizeof(*new));
-        if (new)
-                new->loaders = calloc(parameters->threads, sizeof(*new->loaders));
-        if (!new || !new->loaders) {
-                free(new);
+        struct load *new = load_new(kernel, parameters);
+        if (!new)
                 return diag_set(diag, -ENOMEM, "no memory for %u threads",
                                 parameters->threads);
-        }
-        new->kernel = kernel;
-        new->parameters = *parameters;
-        pthread_mutex_init(&new->mutex, NULL);
-        pthread_cond_init(&new->changed, NULL);
-        start_loaders(new, cpus);
-        rc = wait_until_ready(new);
-        if (rc < 0) {
-                *diag = new->diag;
-                load_stop(new);
-                return rc;
-        }
-        *load = new;
-        return 0;
+        rc = start_loaders(new, cpus, diag);
+        if (rc < 0)
+                load_close(new);
+        else
+                *load = new;
+        return rc;
+}
+
+void load_close(struct load *load)
+{
+        if (!load)
+                return;
+        pthread_mutex_lock(&load->mutex);
+        load->closes = true;
+        pthread_cond_broadcast(&load->changed);
+        pthread_mutex_unlock(&load->mutex);
+        for (uint32_t i = 0; i < load->started; i++)
+                pthread_join(load->loaders[i].thread, NULL);
+        pthread_cond_destroy(&load->changed);
+        pthread_mutex_destroy(&load->mutex);
+        free(load->loaders);
+        free(load);
+}
+
+int load_run(struct load *load, uint32_t delay_nops, const int *cpus, struct diag *diag)
+{
+        pthread_mutex_lock(&load->mutex);
+        load->window.delay_nops = delay_nops;
+        for (uint32_t i = 0; i < load->started; i++)
+                load->loaders[i].cpu = cpus[i];
+        load->done = 0;
+        load->order++;
+        atomic_store(&load->runs, true);
+        pthread_cond_broadcast(&load->changed);
+        pthread_mutex_unlock(&load->mutex);
+        int rc = wait_for_loaders(load, diag);
+        if (rc < 0)
+                load_rest(load);
+        return rc;
+}
+
+double load_rest(struct load *load)
+{
+        struct diag ignored;
+        double gbs = 0;
+        pthread_mutex_lock(&load->mutex);
+        load->done = 0;
+        pthread_mutex_unlock(&load->mutex);
+        atomic_store(&load->runs, false);
+        wait_for_loaders(load, &ignored);
+        for (uint32_t i = 0; i < load->started; i++)
+                gbs += load->loaders[i].gbs;
+        return gbs;
 }
 
 void load_threads(const struct load *load, pid_t *threads)
@@ -214,25 +318,4 @@ double load_cpu_seconds(const struct load *load)
                 sum += (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
         }
         return sum;
-}
-
-double load_stop(struct load *load)
-{
-        struct kernel_counts counts;
-        double gbs = 0;
-        load->kernel->count(&load->parameters, &counts);
-        double pass_bytes = (double)counts.bytes / load->parameters.threads;
-        atomic_store(&load->stop, true);
-        for (uint32_t i = 0; i < load->started; i++) {
-                struct loader *loader = &load->loaders[i];
-                pthread_join(loader->thread, NULL);
-                if (loader->seconds > 0)
-                        gbs +=
-                            pass_bytes * (double)loader->passes * 1e-9 / loader->seconds;
-        }
-        pthread_cond_destroy(&load->changed);
-        pthread_mutex_destroy(&load->mutex);
-        free(load->loaders);
-        free(load);
-        return gbs;
 }

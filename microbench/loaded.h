@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The latency of memory, alone and while other CPUs load it: a chase in the calling
  * thread, timed step by step, and threads that go on with a kernel until they are told to
- * end. */
+ * rest. */
 #ifndef MEMLAG_LOADED_H
 #define MEMLAG_LOADED_H
 
@@ -39,10 +39,20 @@ struct chase_time chase_time(struct chase *chase, uint64_t steps);
 
 struct load;
 
-/* Starts PARAMETERS->threads threads of KERNEL on CPUS (as many), each of which begins
- * again and again, until load_stop. Returns when all have finished a first pass. */
-int load_start(const struct kernel *kernel, const struct kernel_parameters *parameters,
-               const int *cpus, struct load **load, struct diag *diag);
+/* Starts PARAMETERS->threads threads, each on one of CPUS (as many), which make their
+ * data for KERNEL and rest. PARAMETERS->windows parts of it follow each other, so that a
+ * run may be short. LOAD is NULL on failure. */
+int load_open(const struct kernel *kernel, const struct kernel_parameters *parameters,
+              const int *cpus, struct load **load, struct diag *diag);
+void load_close(struct load *load);
+
+/* Has the threads, now on CPUS, go on with the kernel, with DELAY_NOPS, until load_rest.
+ * Returns when each has finished a first window. */
+int load_run(struct load *load, uint32_t delay_nops, const int *cpus, struct diag *diag);
+
+/* Has them rest; returns the bytes that the kernel means to move, in GB/s, in the windows
+ * of this run after the first. */
+double load_rest(struct load *load);
 
 /* The numbers of its threads, as many as were asked for. */
 void load_threads(const struct load *load, pid_t *threads);
@@ -50,9 +60,5 @@ void load_threads(const struct load *load, pid_t *threads);
 /* How many there are, of NULL none, and the CPU time that they have had. */
 uint32_t load_thread_count(const struct load *load);
 double load_cpu_seconds(const struct load *load);
-
-/* Ends and frees it; returns the bytes that the kernel means to move, in GB/s, from its
- * first pass to its last. */
-double load_stop(struct load *load);
 
 #endif

@@ -304,20 +304,12 @@ static int64_t huge_bytes_of(const struct team *team)
         return sum;
 }
 
-/* Of one thread's data: whole pages, and one to spare for what a kernel rounds down. */
-static uint64_t window_bytes(const struct kernel_parameters *parameters)
-{
-        enum { PAGE_BYTES = 4096 };
-        uint64_t pages = kernel_part_bytes(parameters) / PAGE_BYTES;
-        return pages == 0 ? 0 : (pages - 1) / parameters->windows * PAGE_BYTES;
-}
-
 static int check(const struct kernel *kernel, const struct kernel_parameters *parameters,
                  struct diag *diag)
 {
         if (parameters->threads == 0 || parameters->passes == 0)
                 return diag_set(diag, -EINVAL, "at least one thread and one pass");
-        if (parameters->windows > 1 && window_bytes(parameters) == 0)
+        if (parameters->windows > 1 && kernel_window_bytes(parameters) == 0)
                 return diag_set(diag, -EINVAL, "%llu bytes are too few for %u windows",
                                 (unsigned long long)parameters->size_bytes,
                                 parameters->windows);
@@ -374,7 +366,8 @@ int measure(const struct kernel *kernel, const struct kernel_parameters *paramet
             .diag = diag,
         };
         if (parameters->windows > 1)
-                team.window.size_bytes = window_bytes(parameters) * parameters->threads;
+                team.window.size_bytes =
+                    kernel_window_bytes(parameters) * parameters->threads;
         if (!team.members ||
             pthread_barrier_init(&team.barrier, NULL, parameters->threads) != 0) {
                 free(team.members);

@@ -12,12 +12,18 @@
 
 #include "clock.h"
 #include "interference.h"
+#include "machine.h"
 
 /* A visit is about a tick, in which the kernel's accounts of others change. */
 static const double VISIT_SECONDS = 0.012;
 
 /* Of a CPU, for a thread that never waits: less was taken by others. */
 static const double UNDISTURBED_PART = 0.98;
+
+/* Of the time for all, so much more for what CPUs that were apart have kept from any
+ * visit.
+ */
+static const double WAITING = 1.0 / 7;
 
 static const uint64_t MEMORY_SIZE_MIN = UINT64_C(64) << 20;
 static const uint64_t MEMORY_SIZE_MAX = UINT64_C(1) << 30;
@@ -39,11 +45,18 @@ bool survey_is_late(const struct survey *survey)
         return clock_seconds() > survey->end_seconds;
 }
 
+bool survey_is_over(const struct survey *survey)
+{
+        return clock_seconds() > survey->over_seconds;
+}
+
 /* ---- visits ---- */
 
 bool survey_wants(const struct survey *survey, const struct series *series, bool figure)
 {
         size_t visits = series_count(series);
+        if (survey_is_over(survey))
+                return false;
         if (survey_is_late(survey))
                 return visits == 0;
         if (visits < survey->visits_min)
@@ -57,15 +70,14 @@ bool survey_wants(const struct survey *survey, const struct series *series, bool
 
 /* What the ROUNDS of a visit say together is one value: rounds side by side have the same
  * neighbours, and would seem to agree more than the machine does with itself. */
-static void add_visit(struct survey *survey, const struct series *rounds,
-                      struct series *series)
+static struct visit end_visit(struct survey *survey, const struct series *rounds)
 {
         struct estimate estimate = series_estimate(rounds);
-        series_add(series, estimate.value, series_disturbance(rounds));
         size_t count = series_count(rounds);
         survey->rounds += count;
         survey->disturbed += count - rounds->counts[UNDISTURBED];
         survey->visits++;
+        return (struct visit){estimate.value, series_disturbance(rounds)};
 }
 
 void survey_visit(struct survey *survey, struct chase *chase, const struct load *load,
@@ -74,7 +86,7 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
         enum { ROUNDS_MAX = 32 };
         struct chase_time times[ROUNDS_MAX];
         struct machine_time before, after;
-        struct series visit = {0};
+        struct series all = {0};
         uint32_t loaders = load_thread_count(load);
         size_t rounds = (size_t)(VISIT_SECONDS / survey->round_seconds);
         rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
@@ -92,11 +104,12 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
         bool shared = machine_was_shared(&before, &after, seconds) ||
                       load_seconds < UNDISTURBED_PART * seconds * loaders;
         for (size_t i = 0; i < rounds; i++)
-                series_add(&visit, times[i].ns,
+                series_add(&all, times[i].ns,
                            times[i].disturbed ? INTERRUPTED
                            : shared           ? SHARED
                                               : UNDISTURBED);
-        add_visit(survey, &visit, series);
+        struct visit visit = end_visit(survey, &all);
+        series_add(series, visit.value, visit.disturbance);
 }
 
 void survey_chases(struct survey *survey, struct chase *chases, size_t count,
@@ -104,26 +117,99 @@ void survey_chases(struct survey *survey, struct chase *chases, size_t count,
 {
         for (size_t visit = 0; visit < survey->sweep_visits; visit++)
                 for (size_t i = 0; i < count; i++)
-                        if (!survey_is_late(survey) || series_count(series[i]) == 0)
+                        if (!survey_is_late(survey) ||
+                            (series_count(series[i]) == 0 && !survey_is_over(survey)))
                                 survey_visit(survey, &chases[i], NULL, series[i]);
 }
 
 int survey_rounds(struct survey *survey, const struct kernel *kernel,
                   const struct kernel_parameters *parameters, size_t count, double units,
-                  struct series *series, struct diag *diag)
+                  struct visit *visit, struct diag *diag)
 {
         enum { ROUNDS_MAX = 32 };
         struct measurement rounds[ROUNDS_MAX];
-        struct series visit = {0};
+        struct series all = {0};
         count = count < ROUNDS_MAX ? count : ROUNDS_MAX;
         int rc = measure(kernel, parameters, &survey->cpus, rounds, count, diag);
         if (rc < 0)
                 return rc;
         for (size_t i = 0; i < count; i++)
-                series_add(&visit, rounds[i].seconds * 1e9 / units,
-                           rounds[i].disturbance);
-        add_visit(survey, &visit, series);
+                series_add(&all, rounds[i].seconds * 1e9 / units, rounds[i].disturbance);
+        *visit = end_visit(survey, &all);
         return 0;
+}
+
+static double code_seconds(void (*run)(uint64_t repeats), uint64_t repeats)
+{
+        double begin = clock_seconds();
+        run(repeats);
+        return clock_seconds() - begin;
+}
+
+void survey_code(struct survey *survey, void (*run)(uint64_t repeats), double units,
+                 struct series *series)
+{
+        enum { ROUNDS = 32, TRIED = 20 };
+        double seconds[ROUNDS];
+        bool switched[ROUNDS];
+        struct machine_time before, after;
+        struct series all = {0};
+        double tried = code_seconds(run, TRIED) / TRIED;
+        uint64_t repeats = (uint64_t)(VISIT_SECONDS / ROUNDS / tried) + 1;
+        machine_time_read(survey->cpus.cpus, 1, &before);
+        double begin = clock_seconds();
+        for (size_t i = 0; i < ROUNDS; i++) {
+                long switches = interference_switches();
+                seconds[i] = code_seconds(run, repeats);
+                switched[i] = interference_switches() != switches;
+        }
+        double end = clock_seconds();
+        machine_time_read(survey->cpus.cpus, 1, &after);
+        bool shared = machine_was_shared(&before, &after, end - begin);
+        for (size_t i = 0; i < ROUNDS; i++)
+                series_add(&all, seconds[i] * 1e9 / ((double)repeats * units),
+                           switched[i] ? INTERRUPTED
+                           : shared    ? SHARED
+                                       : UNDISTURBED);
+        enum disturbance disturbance = end_visit(survey, &all).disturbance;
+        series_add(series, series_estimate(&all).least, disturbance);
+}
+
+/* ---- places ---- */
+
+static int read_places(struct survey *survey, size_t cpus, size_t *reading,
+                       struct diag *diag)
+{
+        *reading = PLACES_UNREAD;
+        return survey->places && cpus > 1
+                   ? places_read(survey->places, cpus, reading, diag)
+                   : 0;
+}
+
+static bool were_apart(const struct survey *survey, size_t reading)
+{
+        return survey->places && places_apart(survey->places, reading);
+}
+
+int survey_arrive(struct survey *survey, size_t cpus, struct stay *stay, bool *now,
+                  struct diag *diag)
+{
+        int rc = read_places(survey, cpus, &stay->before, diag);
+        *now = rc == 0 && !were_apart(survey, stay->before);
+        survey->waits |= !*now;
+        survey->waited |= !*now;
+        return rc;
+}
+
+int survey_depart(struct survey *survey, size_t cpus, struct stay *stay,
+                  struct diag *diag)
+{
+        return read_places(survey, cpus, &stay->after, diag);
+}
+
+bool survey_stayed(const struct survey *survey, const struct stay *stay)
+{
+        return !were_apart(survey, stay->before) && !were_apart(survey, stay->after);
 }
 
 /* ---- what the visits say ---- */
@@ -148,11 +234,21 @@ void survey_leave_out(struct survey *survey, const char *format, ...)
         va_end(arguments);
 }
 
+const char *survey_unvisited(const struct survey *survey)
+{
+        return survey->waited
+                   ? "there was no time for it, or none while the CPUs were together"
+                   : "there was no time for it";
+}
+
 bool survey_trusts(struct survey *survey, const struct series *series, const char *name)
 {
         if (!series_is_worthless(series))
                 return true;
-        survey_leave_out(survey, "%s (each of its few visits was interrupted)", name);
+        survey_leave_out(survey, "%s (%s)", name,
+                         series_count(series) == 0
+                             ? survey_unvisited(survey)
+                             : "each of its few visits was interrupted");
         return false;
 }
 
@@ -186,9 +282,9 @@ static const struct {
         const struct survey_part *part;
         double end;
 } parts[] = {
-    {&survey_clocks, 0.05}, {&survey_caches, 0.4}, {&survey_memory, 0.45},
-    {&survey_tlb, 0.6},     {&survey_core, 0.65},  {&survey_bandwidth, 0.8},
-    {&survey_loaded, 1},
+    {&survey_clocks, 0.05},   {&survey_caches, 0.4}, {&survey_memory, 0.45},
+    {&survey_tlb, 0.6},       {&survey_core, 0.65},  {&survey_arithmetic, 0.65},
+    {&survey_bandwidth, 0.8}, {&survey_loaded, 1},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
@@ -199,21 +295,62 @@ static int first_sweep(struct survey *survey, void *const *states, double begin,
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < PARTS; i++) {
                 survey->end_seconds = begin + parts[i].end * survey->seconds;
+                survey->over_seconds = begin + parts[i].end * survey->last_seconds;
                 rc = parts[i].part->sweep(survey, states[i], diag);
         }
         return rc;
 }
 
-/* Until a sweep finds nothing left to visit. */
+/* The part INDEX. Where CPUs are moved, those of several CPUs are visited after each of
+ * the others: the time in which they can be may be short. */
+static int sweep_part(struct survey *survey, void *const *states, size_t index,
+                      struct diag *diag)
+{
+        int rc = parts[index].part->sweep(survey, states[index], diag);
+        if (!survey->waited || parts[index].part->several)
+                return rc;
+        for (size_t i = 0; rc == 0 && i < PARTS; i++)
+                if (parts[i].part->several)
+                        rc = parts[i].part->sweep(survey, states[i], diag);
+        return rc;
+}
+
+/* Whether another sweep is due: the last one found something to visit; or nothing but
+ * what waited for the CPUs, for which there is some time more. */
+static bool goes_on(const struct survey *survey)
+{
+        if (survey->waits)
+                return clock_seconds() < survey->end_seconds + WAITING * survey->seconds;
+        return survey->visits > 0 && !survey_is_late(survey);
+}
+
 static int more_sweeps(struct survey *survey, void *const *states, struct diag *diag)
 {
         int rc = 0;
         do {
                 survey->visits = 0;
+                survey->waits = false;
                 for (size_t i = 0; rc == 0 && i < PARTS; i++)
-                        rc = parts[i].part->sweep(survey, states[i], diag);
-        } while (rc == 0 && survey->visits > 0 && !survey_is_late(survey));
+                        rc = sweep_part(survey, states, i, diag);
+        } while (rc == 0 && goes_on(survey));
         return rc;
+}
+
+static int open_part(struct survey *survey, const struct survey_part *part, void **state,
+                     struct diag *diag)
+{
+        *state = calloc(1, part->state_bytes);
+        if (!*state)
+                return diag_no_memory(diag);
+        return part->open ? part->open(survey, *state, diag) : 0;
+}
+
+/* STATE is NULL where an error came before it was opened. */
+static void close_part(const struct survey_part *part, void *state)
+{
+        if (state && part->close)
+                part->close(state);
+        free(state);
 }
 
 static int add_results(struct survey *survey, void *const *states, json_t *document,
@@ -232,10 +369,8 @@ int survey_run(struct survey *survey, json_t *document, struct diag *diag)
         void *states[PARTS] = {NULL};
         double begin = clock_seconds();
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < PARTS; i++) {
-                states[i] = parts[i].part->open(survey, diag);
-                rc = states[i] ? 0 : -EIO;
-        }
+        for (size_t i = 0; rc == 0 && i < PARTS; i++)
+                rc = open_part(survey, parts[i].part, &states[i], diag);
         if (rc == 0)
                 rc = first_sweep(survey, states, begin, diag);
         if (rc == 0)
@@ -243,8 +378,7 @@ int survey_run(struct survey *survey, json_t *document, struct diag *diag)
         if (rc == 0)
                 rc = add_results(survey, states, document, diag);
         for (size_t i = 0; i < PARTS; i++)
-                if (states[i])
-                        parts[i].part->close(states[i]);
+                close_part(parts[i].part, states[i]);
         return rc;
 }
 
@@ -252,19 +386,20 @@ int survey_run_loaded(struct survey *survey, json_t *document, const char *key,
                       struct diag *diag)
 {
         const struct survey_part *part = &survey_loaded;
-        void *state = part->open(survey, diag);
-        int rc = state ? 0 : -EIO;
+        void *state = NULL;
+        int rc = open_part(survey, part, &state, diag);
         survey->end_seconds = clock_seconds() + survey->seconds / PARTS;
+        survey->over_seconds = clock_seconds() + survey->last_seconds / PARTS;
         do {
                 survey->visits = 0;
+                survey->waits = false;
                 if (rc == 0)
                         rc = part->sweep(survey, state, diag);
-        } while (rc == 0 && survey->visits > 0 && !survey_is_late(survey));
+        } while (rc == 0 && goes_on(survey));
         if (rc == 0 &&
             json_object_set_new(document, key, part->result(survey, state)) != 0)
                 rc = diag_no_memory(diag);
-        if (state)
-                part->close(state);
+        close_part(part, state);
         return rc;
 }
 
@@ -303,6 +438,63 @@ unsigned reported_cache_ways(unsigned level)
         return attributes_of(level, &attributes) && attributes.associativity > 0
                    ? (unsigned)attributes.associativity
                    : 0;
+}
+
+bool reported_shared_cache(int a, int b)
+{
+        hwloc_topology_t topology;
+        bool shared = false;
+        if (hwloc_topology_init(&topology) != 0)
+                return false;
+        hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+        if (hwloc_topology_load(topology) == 0) {
+                hwloc_obj_t cache = NULL;
+                while (!shared && (cache = hwloc_get_next_obj_by_type(
+                                       topology, HWLOC_OBJ_L3CACHE, cache)))
+                        shared = hwloc_bitmap_isset(cache->cpuset, (unsigned)a) &&
+                                 hwloc_bitmap_isset(cache->cpuset, (unsigned)b);
+        }
+        hwloc_topology_destroy(topology);
+        return shared;
+}
+
+/* NULL: the kernel has none. */
+static const struct machine_pmu *core_pmu_of(const struct machine *machine, int cpu)
+{
+        for (size_t i = 0; i < machine->pmu_count; i++) {
+                const struct machine_pmu *pmu = &machine->pmus[i];
+                for (size_t k = 0; k < pmu->cpu_count; k++)
+                        if (pmu->cpus[k] == cpu)
+                                return pmu;
+        }
+        return NULL;
+}
+
+/* Each kind of core has a PMU of its own. */
+static bool same_kind(int a, int b)
+{
+        struct machine machine;
+        machine_read("", &machine);
+        bool same = core_pmu_of(&machine, a) == core_pmu_of(&machine, b);
+        machine_free(&machine);
+        return same;
+}
+
+bool reported_alike(int a, int b)
+{
+        hwloc_topology_t topology;
+        bool alike = false;
+        if (hwloc_topology_init(&topology) != 0)
+                return false;
+        if (hwloc_topology_load(topology) == 0) {
+                hwloc_obj_t one = hwloc_get_pu_obj_by_os_index(topology, (unsigned)a);
+                hwloc_obj_t other = hwloc_get_pu_obj_by_os_index(topology, (unsigned)b);
+                alike = one && other &&
+                        hwloc_bitmap_isequal(one->nodeset, other->nodeset) &&
+                        same_kind(a, b);
+        }
+        hwloc_topology_destroy(topology);
+        return alike;
 }
 
 uint64_t survey_data_bytes(uint64_t memory_bytes)

@@ -11,6 +11,7 @@
 #include "estimate.h"
 #include "loaded.h"
 #include "measure.h"
+#include "places.h"
 #include "point_counters.h"
 #include "point_samples.h"
 
@@ -21,17 +22,22 @@ struct survey {
         bool reaches_memory;   /* see survey_reaches_memory */
         double round_seconds;  /* of one timing */
         size_t sweep_visits;   /* to each thing in a sweep */
-        size_t visits_min; /* to each thing in all; sweeps end when they are done ... */
-        double error_aim;  /* ... and each figure's error is below this */
-        double seconds;    /* or when this time is over */
-        bool quick;        /* fewer points */
-        bool progress;     /* told on stderr */
+        size_t visits_min;   /* to each thing in all; sweeps end when they are done ... */
+        double error_aim;    /* ... and each figure's error is below this */
+        double seconds;      /* or when this time is over; */
+        double last_seconds; /* after this, what has no visit stays without */
+        bool quick;          /* fewer points */
+        bool progress;       /* told on stderr */
         const struct point_events *events;  /* for the LMRL; NULL: not counted */
         const struct sample_event *samples; /* for the sampling latency; NULL: none */
+        struct places *places; /* of the CPUs; NULL: they stay where they are */
 
-        double end_seconds; /* by clock_seconds: from then on only what has no visit yet
-                               is visited */
-        uint64_t visits;    /* of the present sweep */
+        double end_seconds;  /* by clock_seconds: from then on only what has no visit yet
+                                is visited */
+        double over_seconds; /* the same: from then on nothing is visited */
+        uint64_t visits;     /* of the present sweep */
+        bool waits;          /* in it something waited for CPUs that were apart ... */
+        bool waited;         /* ... or in any before */
         double core_ghz;
         double idle_ns;        /* of memory; NAN: not measured */
         double worst_error;    /* of all figures of the result; NAN: one is unknown */
@@ -69,18 +75,21 @@ int survey_run_loaded(struct survey *survey, json_t *document, const char *key,
  * result, which may use those of the parts before. */
 struct survey_part {
         const char *key;
-        void *(*open)(struct survey *survey, struct diag *diag); /* NULL: failed */
+        bool several;       /* of what several CPUs do together */
+        size_t state_bytes; /* zero at first */
+        int (*open)(struct survey *survey, void *state, struct diag *diag); /* or NULL */
         int (*sweep)(struct survey *survey, void *state, struct diag *diag);
         json_t *(*result)(struct survey *survey, void *state); /* NULL: no memory */
-        void (*close)(void *state);
+        void (*close)(void *state); /* what open made, all or a part of it; or NULL */
 };
 
-extern const struct survey_part survey_clocks;    /* sets core_ghz */
-extern const struct survey_part survey_caches;    /* latency over size */
-extern const struct survey_part survey_tlb;       /* latency over pages touched */
-extern const struct survey_part survey_memory;    /* of each NUMA node; sets idle_ns */
-extern const struct survey_part survey_core;      /* what it can have at once */
-extern const struct survey_part survey_bandwidth; /* over threads, and of each cache */
+extern const struct survey_part survey_clocks;     /* sets core_ghz */
+extern const struct survey_part survey_caches;     /* latency over size */
+extern const struct survey_part survey_tlb;        /* latency over pages touched */
+extern const struct survey_part survey_memory;     /* of each NUMA node; sets idle_ns */
+extern const struct survey_part survey_core;       /* what it can have at once */
+extern const struct survey_part survey_arithmetic; /* latencies of instructions */
+extern const struct survey_part survey_bandwidth;  /* over threads, and of each cache */
 extern const struct survey_part survey_loaded; /* latency beside a load, and its knee */
 
 /* Whether more visits could tell more than those in SERIES: there are fewer than wanted,
@@ -97,11 +106,41 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
 void survey_chases(struct survey *survey, struct chase *chases, size_t count,
                    struct series *const *series);
 
-/* Runs COUNT rounds of KERNEL and adds to SERIES what they say together, in ns for each
+/* What a visit said. */
+struct visit {
+        double value;
+        enum disturbance disturbance;
+};
+
+/* Runs COUNT rounds of KERNEL and puts into VISIT what they say together, in ns for each
  * of a round's UNITS (accesses of a thread, bytes, ...). */
 int survey_rounds(struct survey *survey, const struct kernel *kernel,
                   const struct kernel_parameters *parameters, size_t count, double units,
-                  struct series *series, struct diag *diag);
+                  struct visit *visit, struct diag *diag);
+
+/* Times rounds of RUN on the first CPU, each of as many repeats as make a visit last for
+ * about a tick, and adds to SERIES the shortest, in ns for each of the UNITS in a repeat:
+ * code that touches no memory takes whole cycles, and what disturbs can only add. */
+void survey_code(struct survey *survey, void (*run)(uint64_t repeats), double units,
+                 struct series *series);
+
+/* Where the CPUs were before a visit and after it. */
+struct stay {
+        size_t before, after; /* readings of the places */
+};
+
+/* Reads where the first CPUS of the CPUs are, before a visit to what they do together.
+ * NOW is false when they are apart: then it has to wait. */
+int survey_arrive(struct survey *survey, size_t cpus, struct stay *stay, bool *now,
+                  struct diag *diag);
+
+/* The same after it. */
+int survey_depart(struct survey *survey, size_t cpus, struct stay *stay,
+                  struct diag *diag);
+
+/* Whether the CPUs were together all the time of STAY, by what is known until now; else
+ * the visit was to another machine than the others. */
+bool survey_stayed(const struct survey *survey, const struct stay *stay);
 
 /* What SERIES says, which must not be empty. */
 struct estimate survey_estimate(struct survey *survey, const struct series *series);
@@ -116,6 +155,9 @@ struct estimate survey_shortest(struct survey *survey, const struct series *seri
 void survey_noise(struct survey *survey, double error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Why a figure may have no visits. */
+const char *survey_unvisited(const struct survey *survey);
+
 /* Tells that a figure, named with the reason by FORMAT, is not in the result. */
 void survey_leave_out(struct survey *survey, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -126,8 +168,9 @@ bool survey_trusts(struct survey *survey, const struct series *series, const cha
 /* VALUE; null for NAN, which JSON has not. */
 json_t *survey_number(double value);
 
-/* Whether the time is up. */
+/* Whether the time is up; and that for what has no visit, too. */
 bool survey_is_late(const struct survey *survey);
+bool survey_is_over(const struct survey *survey);
 
 /* Says on a terminal what is being done. */
 void survey_progress(const struct survey *survey, const char *format, ...)
@@ -136,5 +179,12 @@ void survey_progress(const struct survey *survey, const char *format, ...)
 /* Bytes of the last cache as the system tells, 0 if it does not; and of each level. */
 uint64_t reported_cache_bytes(unsigned level);
 unsigned reported_cache_ways(unsigned level);
+
+/* Whether the system tells that the CPUs A and B share a third-level cache. */
+bool reported_shared_cache(int a, int b);
+
+/* Whether the CPUs A and B have the same NUMA node and cores of one kind, as the system
+ * tells. */
+bool reported_alike(int a, int b);
 
 #endif

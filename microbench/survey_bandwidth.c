@@ -26,6 +26,13 @@ enum { OF_LOADS, OF_STORES, OF_TRIAD, KERNELS };
 static const struct kernel *const bandwidth_kernels[KERNELS] = {
     [OF_LOADS] = &kernel_load, [OF_STORES] = &kernel_store, [OF_TRIAD] = &kernel_triad};
 
+/* Visits with one kernel. */
+struct visits {
+        struct visit visits[SERIES_MAX]; /* ns a byte */
+        struct stay stays[SERIES_MAX];
+        size_t count;
+};
+
 /* THREADS in data of SIZE_BYTES in all: memory, or a cache. */
 struct bandwidth_point {
         uint32_t threads;
@@ -34,16 +41,16 @@ struct bandwidth_point {
         uint64_t passes; /* of a round */
         uint32_t windows;
         size_t kernels;
-        struct series series[KERNELS]; /* ns a byte */
+        struct visits visits[KERNELS];
         double gbs[KERNELS];
         double error[KERNELS];
 };
 
 /* Some rounds of KERNEL. */
-static int add_rounds(struct survey *survey, const struct bandwidth_point *point,
-                      const struct kernel *kernel, size_t rounds, struct series *series,
-                      struct diag *diag)
+static int run_rounds(struct survey *survey, const struct bandwidth_point *point,
+                      const struct kernel *kernel, struct visit *visit, struct diag *diag)
 {
+        size_t rounds = survey_is_late(survey) ? ROUNDS_HURRIED : ROUNDS;
         struct kernel_parameters parameters = kernel->defaults;
         struct kernel_counts counts;
         parameters.size_bytes = point->size_bytes;
@@ -55,7 +62,42 @@ static int add_rounds(struct survey *survey, const struct bandwidth_point *point
         kernel->count(&parameters, &counts);
         double bytes = (double)counts.bytes * (double)point->passes /
                        (point->windows > 1 ? point->windows : 1);
-        return survey_rounds(survey, kernel, &parameters, rounds, bytes, series, diag);
+        return survey_rounds(survey, kernel, &parameters, rounds, bytes, visit, diag);
+}
+
+/* What the visits say that were to CPUs together. */
+static void read_visits(const struct survey *survey, const struct visits *visits,
+                        struct series *series)
+{
+        *series = (struct series){0};
+        for (size_t i = 0; i < visits->count; i++)
+                if (survey_stayed(survey, &visits->stays[i]))
+                        series_add(series, visits->visits[i].value,
+                                   visits->visits[i].disturbance);
+}
+
+static bool wants_visit(const struct survey *survey, const struct visits *visits)
+{
+        struct series series;
+        read_visits(survey, visits, &series);
+        return visits->count < SERIES_MAX && survey_wants(survey, &series, true);
+}
+
+/* Unless the CPUs are apart. */
+static int visit_kernel(struct survey *survey, const struct bandwidth_point *point,
+                        const struct kernel *kernel, struct visits *visits,
+                        struct diag *diag)
+{
+        struct stay *stay = &visits->stays[visits->count];
+        bool now;
+        int rc = survey_arrive(survey, point->threads, stay, &now, diag);
+        if (rc < 0 || !now)
+                return rc;
+        rc = run_rounds(survey, point, kernel, &visits->visits[visits->count], diag);
+        if (rc == 0)
+                rc = survey_depart(survey, point->threads, stay, diag);
+        visits->count += rc == 0;
+        return rc;
 }
 
 /* All numbers on small machines, fewer and fewer on large ones. */
@@ -113,27 +155,21 @@ static void bandwidth_close(void *state)
 {
         struct bandwidths *bandwidths = state;
         free(bandwidths->points);
-        free(bandwidths);
 }
 
-static void *bandwidth_open(struct survey *survey, struct diag *diag)
+static int bandwidth_open(struct survey *survey, void *state, struct diag *diag)
 {
         uint32_t cpus = (uint32_t)survey->cpus.count;
-        struct bandwidths *bandwidths = calloc(1, sizeof(*bandwidths));
-        if (bandwidths)
-                bandwidths->points =
-                    calloc(cpus + LEVELS_MAX, sizeof(struct bandwidth_point));
-        if (!bandwidths || !bandwidths->points) {
-                free(bandwidths);
-                diag_no_memory(diag);
-                return NULL;
-        }
+        struct bandwidths *bandwidths = state;
+        bandwidths->points = calloc(cpus + LEVELS_MAX, sizeof(struct bandwidth_point));
+        if (!bandwidths->points)
+                return diag_no_memory(diag);
         size_t count = 0;
         if (survey->reaches_memory)
                 for (uint32_t n = 1; n <= cpus; n = next_threads(n, cpus))
                         set_threads(survey, n, &bandwidths->points[count++]);
         bandwidths->count = count + set_levels(&bandwidths->points[count]);
-        return bandwidths;
+        return 0;
 }
 
 static int visit_point(struct survey *survey, struct bandwidth_point *point,
@@ -142,10 +178,9 @@ static int visit_point(struct survey *survey, struct bandwidth_point *point,
         survey_progress(survey, "bandwidth of %u threads", point->threads);
         int rc = 0;
         for (size_t k = 0; rc == 0 && k < point->kernels; k++)
-                if (survey_wants(survey, &point->series[k], true))
-                        rc = add_rounds(survey, point, bandwidth_kernels[k],
-                                        survey_is_late(survey) ? ROUNDS_HURRIED : ROUNDS,
-                                        &point->series[k], diag);
+                if (wants_visit(survey, &point->visits[k]))
+                        rc = visit_kernel(survey, point, bandwidth_kernels[k],
+                                          &point->visits[k], diag);
         return rc;
 }
 
@@ -196,12 +231,14 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
 {
         for (size_t k = 0; k < point->kernels; k++) {
                 char name[64];
-                struct estimate estimate = survey_shortest(survey, &point->series[k]);
-                double gbs = 1 / estimate.value;
+                struct series series;
                 name_figure(point, k, name, sizeof(name));
                 point->gbs[k] = point->error[k] = NAN;
-                if (!survey_trusts(survey, &point->series[k], name))
+                read_visits(survey, &point->visits[k], &series);
+                if (!survey_trusts(survey, &series, name))
                         continue;
+                struct estimate estimate = survey_shortest(survey, &series);
+                double gbs = 1 / estimate.value;
                 if (point->threads > 1 && !isnan(one->gbs[k]) &&
                     !curve_threads_can(point->threads, gbs, one->gbs[k])) {
                         survey_leave_out(survey,
@@ -261,6 +298,8 @@ static json_t *bandwidth_result(struct survey *survey, void *state)
 
 const struct survey_part survey_bandwidth = {
     .key = "bandwidth",
+    .several = true,
+    .state_bytes = sizeof(struct bandwidths),
     .open = bandwidth_open,
     .sweep = bandwidth_sweep,
     .result = bandwidth_result,

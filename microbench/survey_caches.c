@@ -22,11 +22,20 @@ static const double NEAR = 1.03;
 
 /* ---- caches ---- */
 
+/* What the system tells of the caches. */
+struct reports {
+        uint64_t bytes[PLATEAUS_MAX + 1]; /* ended by 0 */
+        size_t count;
+};
+
 struct caches {
+        struct reports reports;
         size_t count;
         struct series *series;        /* of each size */
-        struct latency_point *points; /* what they say */
         bool *figures;                /* whether they speak for a level */
+        struct latency_point *points; /* what the sizes say that have a visit, ... */
+        size_t *sizes;                /* which these are, ... */
+        size_t known;                 /* and how many */
 };
 
 static uint64_t size_of_point(size_t index)
@@ -40,30 +49,55 @@ static void caches_close(void *state)
         struct caches *caches = state;
         free(caches->series);
         free(caches->points);
+        free(caches->sizes);
         free(caches->figures);
-        free(caches);
 }
 
-static void *caches_open(struct survey *survey, struct diag *diag)
+static struct reports read_reports(void)
 {
-        struct caches *caches = calloc(1, sizeof(*caches));
-        if (caches) {
-                while (size_of_point(caches->count) <= survey->data_bytes)
-                        caches->count++;
-                caches->series = calloc(caches->count, sizeof(*caches->series));
-                caches->points = calloc(caches->count, sizeof(*caches->points));
-                caches->figures = calloc(caches->count, sizeof(*caches->figures));
-        }
-        if (caches && caches->series && caches->points && caches->figures)
-                return caches;
-        diag_no_memory(diag);
-        if (caches)
-                caches_close(caches);
-        return NULL;
+        struct reports reports = {.count = 0};
+        while (reports.count < PLATEAUS_MAX &&
+               (reports.bytes[reports.count] =
+                    reported_cache_bytes((unsigned)reports.count + 1)) > 0)
+                reports.count++;
+        return reports;
+}
+
+static int caches_open(struct survey *survey, void *state, struct diag *diag)
+{
+        struct caches *caches = state;
+        caches->reports = read_reports();
+        while (size_of_point(caches->count) <= survey->data_bytes)
+                caches->count++;
+        caches->series = calloc(caches->count, sizeof(*caches->series));
+        caches->points = calloc(caches->count, sizeof(*caches->points));
+        caches->figures = calloc(caches->count, sizeof(*caches->figures));
+        caches->sizes = calloc(caches->count, sizeof(*caches->sizes));
+        return caches->series && caches->points && caches->figures && caches->sizes
+                   ? 0
+                   : diag_no_memory(diag);
+}
+
+/* Where there is no time for more, a size in each octave, and those that a level is told
+ * by. */
+static bool is_essential(const struct caches *caches, size_t index)
+{
+        bool beyond = false;
+        for (size_t i = 0; i < caches->reports.count; i++)
+                beyond |= curve_is_beyond(size_of_point(index), caches->reports.bytes[i]);
+        return index % POINTS_PER_OCTAVE == 0 || beyond;
+}
+
+static bool wants_size(const struct survey *survey, const struct caches *caches,
+                       size_t index)
+{
+        return survey_wants(survey, &caches->series[index], caches->figures[index]) &&
+               (!survey_is_late(survey) || is_essential(caches, index));
 }
 
 /* Visits the sizes that are wanted, from the one of point FIRST on, as many as take no
- * more room than twice the largest; says which is NEXT. */
+ * more room than a quarter of the largest: on a busy machine those are visited before
+ * others are made. Says which is NEXT. */
 static int visit_group(struct survey *survey, struct caches *caches, size_t first,
                        size_t *next, struct diag *diag)
 {
@@ -75,10 +109,10 @@ static int visit_group(struct survey *survey, struct caches *caches, size_t firs
         survey_progress(survey, "latency of %llu KiB",
                         (unsigned long long)(size_of_point(first) >> 10));
         for (; rc == 0 && i < caches->count && opened < GROUP_MAX; i++) {
-                if (!survey_wants(survey, &caches->series[i], caches->figures[i]))
+                if (!wants_size(survey, caches, i))
                         continue;
                 bytes += buffer_footprint(size_of_point(i), PAGES_HUGE);
-                if (opened > 0 && bytes > 2 * survey->data_bytes)
+                if (opened > 0 && bytes > survey->data_bytes / 4)
                         break;
                 rc = chase_open(size_of_point(i), KERNEL_LINE_BYTES, PAGES_HUGE, -1,
                                 &chases[opened], diag);
@@ -96,42 +130,59 @@ static int visit_group(struct survey *survey, struct caches *caches, size_t firs
 /* What is known so far. */
 static void read_curve(struct caches *caches)
 {
+        caches->known = 0;
         for (size_t i = 0; i < caches->count; i++) {
-                struct estimate estimate = series_estimate(&caches->series[i]);
-                bool clean = series_disturbance(&caches->series[i]) == UNDISTURBED;
-                caches->points[i] = (struct latency_point){
+                const struct series *series = &caches->series[i];
+                if (series_count(series) == 0)
+                        continue;
+                struct estimate estimate = series_estimate(series);
+                bool clean = series_disturbance(series) == UNDISTURBED;
+                caches->sizes[caches->known] = i;
+                caches->points[caches->known++] = (struct latency_point){
                     size_of_point(i), clean ? estimate.value : estimate.least,
                     estimate_error(&estimate)};
         }
 }
 
-static size_t find_levels(const struct survey *survey, const struct caches *caches,
-                          struct plateau *plateaus)
+/* Whether memory is on the curve. */
+static bool curve_reaches(const struct caches *caches)
 {
+        return caches->known > 0 &&
+               survey_reaches_memory(caches->points[caches->known - 1].size_bytes);
+}
+
+/* Those that have a plateau of their own; MEMORY_NS is what the largest sizes have. */
+static size_t find_levels(const struct caches *caches, struct plateau *plateaus,
+                          double *memory_ns)
+{
+        const struct reports *reports = &caches->reports;
         size_t found =
-            curve_plateaus(caches->points, caches->count, plateaus, PLATEAUS_MAX);
-        uint64_t bytes[PLATEAUS_MAX] = {0};
-        size_t reported = 0;
-        while (reported < PLATEAUS_MAX &&
-               (bytes[reported] = reported_cache_bytes((unsigned)reported + 1)) > 0)
-                reported++;
+            curve_plateaus(caches->points, caches->known, plateaus, PLATEAUS_MAX);
+        found = curve_merge_plateaus(plateaus, found, reports->bytes, reports->count);
+        *memory_ns = found > 0 ? plateaus[found - 1].ns : NAN;
         size_t levels =
-            curve_cache_levels(plateaus, found, reported, survey->reaches_memory);
-        curve_steady_latencies(caches->points, caches->count, bytes, plateaus, levels);
+            curve_cache_levels(plateaus, found, reports->count, curve_reaches(caches));
+        curve_steady_latencies(caches->points, caches->known, reports->bytes, plateaus,
+                               levels);
         return levels;
 }
 
-static void find_figures(const struct survey *survey, struct caches *caches)
+static void find_figures(struct caches *caches)
 {
         struct plateau plateaus[PLATEAUS_MAX];
+        const struct reports *reports = &caches->reports;
+        double memory_ns;
         read_curve(caches);
-        size_t levels = find_levels(survey, caches, plateaus);
-        for (size_t i = 0; i < caches->count; i++) {
-                double ns = caches->points[i].ns;
-                caches->figures[i] = false;
+        size_t levels = find_levels(caches, plateaus, &memory_ns);
+        for (size_t i = 0; i < caches->known; i++) {
+                const struct latency_point *point = &caches->points[i];
+                bool *figure = &caches->figures[caches->sizes[i]];
+                *figure = false;
                 for (size_t k = 0; k < levels; k++)
-                        caches->figures[i] |=
-                            ns <= plateaus[k].ns * NEAR && ns >= plateaus[k].ns / NEAR;
+                        *figure |= point->ns <= plateaus[k].ns * NEAR &&
+                                   point->ns >= plateaus[k].ns / NEAR;
+                for (size_t k = 0; k + 1 < reports->count; k++)
+                        *figure |= curve_is_beyond(point->size_bytes, reports->bytes[k]);
         }
 }
 
@@ -143,63 +194,84 @@ static int caches_sweep(struct survey *survey, void *state, struct diag *diag)
         for (size_t i = 0; rc == 0 && i < caches->count; i = next)
                 rc = visit_group(survey, caches, i, &next, diag);
         if (rc == 0)
-                find_figures(survey, caches);
+                find_figures(caches);
         return rc;
 }
 
 /* Whether a size that has the latency of LEVEL tells anything. */
 static bool is_told(const struct caches *caches, const struct plateau *level)
 {
-        for (size_t i = 0; i < caches->count; i++) {
+        for (size_t i = 0; i < caches->known; i++) {
                 double ns = caches->points[i].ns;
                 if (ns <= level->ns * NEAR && ns >= level->ns / NEAR &&
-                    !series_is_worthless(&caches->series[i]))
+                    !series_is_worthless(&caches->series[caches->sizes[i]]))
                         return true;
         }
         return false;
 }
 
+/* How a level's latency and size were found; the words of doc/memlag-calibrate.md. */
+static const char OF_PLATEAU[] = "plateau", OF_SIZES_BEYOND[] = "sizes-just-beyond";
+
 /* PLATEAU is NULL where there is none to tell of. */
 static json_t *level_json(const struct survey *survey, unsigned level,
-                          const struct plateau *plateau)
+                          const struct plateau *plateau, const char *basis)
 {
         double ns = plateau ? plateau->ns : NAN;
         return json_pack(
-            "{s:i, s:o, s:I, s:i, s:o, s:o, s:o}", "level", (int)level, "size_bytes",
+            "{s:i, s:o, s:I, s:i, s:o, s:o, s:o, s:o}", "level", (int)level, "size_bytes",
             plateau ? json_integer((json_int_t)plateau->capacity_bytes) : json_null(),
             "reported_bytes", (json_int_t)reported_cache_bytes(level), "reported_ways",
             (int)reported_cache_ways(level), "latency_ns", survey_number(ns),
             "latency_cycles", survey_number(ns * survey->core_ghz), "error",
-            survey_number(plateau ? plateau->error : NAN));
+            survey_number(plateau ? plateau->error : NAN), "basis",
+            plateau ? json_string(basis) : json_null());
+}
+
+static void add_level(struct survey *survey, const struct caches *caches,
+                      const struct plateau *plateau, const char *basis, json_t *levels)
+{
+        unsigned level = (unsigned)json_array_size(levels) + 1;
+        bool told = is_told(caches, plateau);
+        if (told)
+                survey_noise(survey, plateau->error, "the latency of L%u", level);
+        else
+                survey_leave_out(survey, "L%u (each of its few visits was interrupted)",
+                                 level);
+        json_array_append_new(levels,
+                              level_json(survey, level, told ? plateau : NULL, basis));
+}
+
+/* One that the system reports and that has no plateau. */
+static void add_hidden_level(struct survey *survey, const struct caches *caches,
+                             double memory_ns, json_t *levels)
+{
+        unsigned level = (unsigned)json_array_size(levels) + 1;
+        struct plateau plateau;
+        if (curve_hidden_level(caches->points, caches->known,
+                               reported_cache_bytes(level - 1), memory_ns, &plateau)) {
+                add_level(survey, caches, &plateau, OF_SIZES_BEYOND, levels);
+                return;
+        }
+        survey_leave_out(survey,
+                         "L%u (the system reports it, and sizes just beyond L%u have the "
+                         "latency of memory: others use all of it)",
+                         level, level - 1);
+        json_array_append_new(levels, level_json(survey, level, NULL, NULL));
 }
 
 static json_t *levels_json(struct survey *survey, const struct caches *caches)
 {
         struct plateau plateaus[PLATEAUS_MAX];
-        size_t found = find_levels(survey, caches, plateaus);
+        double memory_ns;
+        size_t found = find_levels(caches, plateaus, &memory_ns);
         json_t *levels = json_array();
-        for (size_t i = 0; i < found; i++) {
-                unsigned level = (unsigned)i + 1;
-                bool told = is_told(caches, &plateaus[i]);
-                if (told)
-                        survey_noise(survey, plateaus[i].error, "the latency of L%u",
-                                     level);
-                else
-                        survey_leave_out(survey,
-                                         "L%u (each of its few visits was interrupted)",
-                                         level);
-                json_array_append_new(
-                    levels, level_json(survey, level, told ? &plateaus[i] : NULL));
-        }
+        for (size_t i = 0; i < found; i++)
+                add_level(survey, caches, &plateaus[i], OF_PLATEAU, levels);
         /* Without memory to compare with, the last one cannot be told. */
-        for (unsigned level = (unsigned)found + 1;
-             survey->reaches_memory && reported_cache_bytes(level) > 0; level++) {
-                survey_leave_out(survey,
-                                 "L%u (the system reports it, and no sizes have a "
-                                 "latency of its own: others may use it)",
-                                 level);
-                json_array_append_new(levels, level_json(survey, level, NULL));
-        }
+        while (curve_reaches(caches) &&
+               reported_cache_bytes((unsigned)json_array_size(levels) + 1) > 0)
+                add_hidden_level(survey, caches, memory_ns, levels);
         return levels;
 }
 
@@ -208,9 +280,10 @@ static json_t *caches_result(struct survey *survey, void *state)
         struct caches *caches = state;
         json_t *curve = json_array();
         read_curve(caches);
-        for (size_t i = 0; i < caches->count; i++) {
-                const struct latency_point *point = &caches->points[i];
+        for (size_t i = 0; i < caches->count; i++)
                 survey_estimate(survey, &caches->series[i]);
+        for (size_t i = 0; i < caches->known; i++) {
+                const struct latency_point *point = &caches->points[i];
                 json_array_append_new(curve, json_pack("{s:I, s:f, s:o}", "size_bytes",
                                                        (json_int_t)point->size_bytes,
                                                        "ns", point->ns, "error",
@@ -222,6 +295,7 @@ static json_t *caches_result(struct survey *survey, void *state)
 
 const struct survey_part survey_caches = {
     .key = "caches",
+    .state_bytes = sizeof(struct caches),
     .open = caches_open,
     .sweep = caches_sweep,
     .result = caches_result,
@@ -251,23 +325,15 @@ static void memory_close(void *state)
         struct memory *memory = state;
         free(memory->series);
         free(memory->huge_bytes);
-        free(memory);
 }
 
-static void *memory_open(struct survey *survey, struct diag *diag)
+static int memory_open(struct survey *survey, void *state, struct diag *diag)
 {
-        struct memory *memory = calloc(1, sizeof(*memory));
-        if (memory) {
-                memory->nodes = survey->reaches_memory ? nodes_of_machine() : 0;
-                memory->series = calloc((size_t)memory->nodes + 1, sizeof(struct series));
-                memory->huge_bytes = calloc((size_t)memory->nodes + 1, sizeof(int64_t));
-        }
-        if (memory && memory->series && memory->huge_bytes)
-                return memory;
-        diag_no_memory(diag);
-        if (memory)
-                memory_close(memory);
-        return NULL;
+        struct memory *memory = state;
+        memory->nodes = survey->reaches_memory ? nodes_of_machine() : 0;
+        memory->series = calloc((size_t)memory->nodes + 1, sizeof(struct series));
+        memory->huge_bytes = calloc((size_t)memory->nodes + 1, sizeof(int64_t));
+        return memory->series && memory->huge_bytes ? 0 : diag_no_memory(diag);
 }
 
 static int memory_sweep(struct survey *survey, void *state, struct diag *diag)
@@ -313,14 +379,16 @@ static json_t *memory_result(struct survey *survey, void *state)
                               survey_number(ns * survey->core_ghz), "error",
                               survey_number(estimate_error(&estimate)), "size_bytes",
                               (double)survey->data_bytes, "huge_pages",
-                              memory->huge_bytes[node] >
-                                  (int64_t)survey->data_bytes / 2));
+                              series_count(&memory->series[node]) == 0 ||
+                                  memory->huge_bytes[node] >
+                                      (int64_t)survey->data_bytes / 2));
         }
         return list;
 }
 
 const struct survey_part survey_memory = {
     .key = "memory",
+    .state_bytes = sizeof(struct memory),
     .open = memory_open,
     .sweep = memory_sweep,
     .result = memory_result,

@@ -29,15 +29,6 @@ static void add_in_chain(uint64_t count)
                          : "cc");
 }
 
-static void *clocks_open(struct survey *survey, struct diag *diag)
-{
-        struct clocks *clocks = calloc(1, sizeof(*clocks));
-        (void)survey;
-        if (!clocks)
-                diag_no_memory(diag);
-        return clocks;
-}
-
 static void visit_clocks(struct clocks *clocks)
 {
         enum { ROUNDS = 32, REPEATS = 20000 };
@@ -77,10 +68,9 @@ static json_t *clocks_result(struct survey *survey, void *state)
 
 const struct survey_part survey_clocks = {
     .key = "clocks",
-    .open = clocks_open,
+    .state_bytes = sizeof(struct clocks),
     .sweep = clocks_sweep,
     .result = clocks_result,
-    .close = free,
 };
 
 /* ---- at once ---- */
@@ -117,38 +107,16 @@ static void run_independent(uint64_t count)
                            "xmm3", "cc");
 }
 
-static void *core_open(struct survey *survey, struct diag *diag)
-{
-        struct core *core = calloc(1, sizeof(*core));
-        (void)survey;
-        if (!core)
-                diag_no_memory(diag);
-        return core;
-}
-
-static void time_instructions(struct series *series)
-{
-        enum { ROUNDS = 32, REPEATS = 5000 };
-        struct series rounds = {0};
-        for (size_t i = 0; i < ROUNDS; i++) {
-                double seconds = clock_seconds();
-                run_independent(REPEATS);
-                series_add(&rounds, (clock_seconds() - seconds) * 1e9 / (REPEATS * 102.0),
-                           UNDISTURBED);
-        }
-        series_add(series, series_estimate(&rounds).value, UNDISTURBED);
-}
-
 static int core_sweep(struct survey *survey, void *state, struct diag *diag)
 {
-        enum { ROUNDS = 3 };
+        enum { ROUNDS = 3, INSTRUCTIONS = 102 }; /* in a repeat */
         struct core *core = state;
         struct kernel_parameters parameters = kernel_gather.defaults;
         struct kernel_counts counts;
         if (!survey_wants(survey, &core->instruction_ns, false))
                 return 0;
         survey_progress(survey, "the core");
-        time_instructions(&core->instruction_ns);
+        survey_code(survey, run_independent, INSTRUCTIONS, &core->instruction_ns);
         if (!survey->reaches_memory)
                 return 0;
         parameters.size_bytes = survey->data_bytes;
@@ -156,16 +124,23 @@ static int core_sweep(struct survey *survey, void *state, struct diag *diag)
         parameters.passes = 1;
         parameters.node = -1;
         kernel_gather.count(&parameters, &counts);
-        return survey_rounds(survey, &kernel_gather, &parameters, ROUNDS,
-                             (double)counts.accesses, &core->gather_ns, diag);
+        struct visit visit;
+        int rc = survey_rounds(survey, &kernel_gather, &parameters, ROUNDS,
+                               (double)counts.accesses, &visit, diag);
+        if (rc == 0)
+                series_add(&core->gather_ns, visit.value, visit.disturbance);
+        return rc;
 }
 
 static json_t *core_result(struct survey *survey, void *state)
 {
         struct core *core = state;
-        double cycles = series_estimate(&core->instruction_ns).value * survey->core_ghz;
-        json_t *json =
-            json_pack("{s:f}", "issue_width", fmin(16, fmax(1, round(1 / cycles))));
+        double cycles =
+            survey_shortest(survey, &core->instruction_ns).value * survey->core_ghz;
+        json_t *json = json_object();
+        if (survey_trusts(survey, &core->instruction_ns, "the instructions a cycle"))
+                json_object_set_new(json, "issue_width",
+                                    json_real(fmin(16, fmax(1, round(1 / cycles)))));
         if (!survey->reaches_memory)
                 return json;
         double gather_ns = survey_estimate(survey, &core->gather_ns).value;
@@ -181,8 +156,7 @@ static json_t *core_result(struct survey *survey, void *state)
 
 const struct survey_part survey_core = {
     .key = "core",
-    .open = core_open,
+    .state_bytes = sizeof(struct core),
     .sweep = core_sweep,
     .result = core_result,
-    .close = free,
 };

@@ -7,7 +7,13 @@
 #include "curve.h"
 #include "survey.h"
 
-enum { TURNS_MAX = 64, DELAYS = 9, VISITS = 5, SAMPLES_MIN = 20 };
+enum { TURNS_MAX = 256, DELAYS = 9, SEATS_MAX = 2, VISITS = 2, SAMPLES_MIN = 20 };
+
+/* Turns of each point in a sweep: they are short. */
+enum { TURNS_IN_SWEEP = 4 };
+
+/* What a load goes through before it is asked whether to go on. */
+#define LOAD_WINDOW_BYTES (UINT64_C(8) << 20)
 
 /* Of the bandwidth that a load reaches beside few neighbours: in a turn in which it had
  * less, the latency is not that beside this load. */
@@ -16,6 +22,9 @@ static const double REACHED = 0.95;
 /* H19 and this project's rule for contention: a quarter more than idle. */
 static const double KNEE_FACTOR = 1.25;
 
+/* Of the turns, in the range that is told. */
+static const double RANGE_PART = 0.8;
+
 /* Adds VALUE under KEY unless it was not measured. */
 static void add_measured(json_t *object, const char *key, double value)
 {
@@ -23,11 +32,15 @@ static void add_measured(json_t *object, const char *key, double value)
                 json_object_set_new(object, key, json_real(value));
 }
 
-/* The load and the chase beside it, for a while. */
+/* The load and the chase beside it, for a while: the mean of the chase's seats, one CPU
+ * after the other. What saturates the memory does not treat two CPUs alike, and who is
+ * favoured changes within seconds (on the machine of the manual the latencies of the two
+ * had a correlation of -0.4 to -0.8, their means half the spread). */
 struct turn {
         double gbs; /* of the load */
         double ns;  /* of the chase */
         enum disturbance disturbance;
+        struct stay stay;
         struct point_counts chase, load;
 };
 
@@ -43,6 +56,18 @@ struct loaded {
         struct loaded_point idle; /* the chase alone, where a PMU counts it */
         struct loaded_point points[DELAYS];
         size_t count;
+        size_t seats[SEATS_MAX]; /* the chase's, of the survey's CPUs */
+        size_t seat_count;
+};
+
+/* What a sweep measures with: the chase, and the threads that load the memory beside it.
+ */
+struct rig {
+        struct survey *survey;
+        const struct loaded *loaded;
+        struct chase chase;
+        struct load *load;
+        int *others; /* CPUs of the load */
 };
 
 static int count_threads(const struct survey *survey, const struct load *load,
@@ -72,7 +97,9 @@ static int visit_counted(struct survey *survey, struct chase *chase,
                 rc = count_threads(survey, NULL, &own, diag);
         for (size_t i = 0; rc == 0 && i < VISITS; i++)
                 survey_visit(survey, chase, load, &visits);
-        *turn = (struct turn){.chase = {NAN, NAN}, .load = {NAN, NAN}};
+        *turn = (struct turn){.stay = {PLACES_UNREAD, PLACES_UNREAD},
+                              .chase = {NAN, NAN},
+                              .load = {NAN, NAN}};
         if (own)
                 turn->chase = point_counters_stop(own);
         if (beside)
@@ -112,49 +139,110 @@ static uint64_t load_bytes(const struct survey *survey)
         return survey->data_bytes / 64 * 61;
 }
 
-static int take_turn(struct survey *survey, struct chase *chase,
-                     struct loaded_point *point, struct diag *diag)
+/* The chase on its seat and the load on all other CPUs. */
+static int run_seat(struct rig *rig, size_t seat, struct loaded_point *point,
+                    struct turn *turn, struct diag *diag)
 {
-        struct kernel_parameters parameters = kernel_memread.defaults;
-        struct turn *turn = &point->turns[point->count];
-        struct load *load;
-        parameters.threads = (uint32_t)survey->cpus.count - 1;
-        parameters.delay_nops = point->delay_nops;
-        parameters.node = -1;
-        parameters.passes = 1;
-        parameters.size_bytes = load_bytes(survey);
-        survey_progress(survey, "latency beside %u threads with delay %u",
-                        parameters.threads, point->delay_nops);
-        int rc =
-            load_start(&kernel_memread, &parameters, survey->cpus.cpus + 1, &load, diag);
+        struct survey *survey = rig->survey;
+        size_t others = 0;
+        for (size_t i = 0; i < survey->cpus.count; i++)
+                if (i != seat)
+                        rig->others[others++] = survey->cpus.cpus[i];
+        int rc = cpu_pin(survey->cpus.cpus[seat], diag);
+        if (rc == 0)
+                rc = load_run(rig->load, point->delay_nops, rig->others, diag);
         if (rc < 0)
                 return rc;
-        rc = visit_counted(survey, chase, load, turn, diag);
+        rc = visit_counted(survey, &rig->chase, rig->load, turn, diag);
         if (rc == 0)
-                rc = visit_sampled(survey, chase, load, point, diag);
-        turn->gbs = load_stop(load);
+                rc = visit_sampled(survey, &rig->chase, rig->load, point, diag);
+        turn->gbs = load_rest(rig->load);
+        return rc;
+}
+
+static void add_seat(const struct turn *seat, double share, struct turn *turn)
+{
+        turn->gbs += share * seat->gbs;
+        turn->ns += share * seat->ns;
+        turn->chase.lmrl_cycles += share * seat->chase.lmrl_cycles;
+        turn->load.lmrl_cycles += share * seat->load.lmrl_cycles;
+        turn->load.fb_full_share += share * seat->load.fb_full_share;
+        if (seat->disturbance > turn->disturbance)
+                turn->disturbance = seat->disturbance;
+}
+
+/* The chase on each of its seats. */
+static int run_turn(struct rig *rig, struct loaded_point *point, struct turn *turn,
+                    struct diag *diag)
+{
+        struct survey *survey = rig->survey;
+        struct diag ignored;
+        int rc = 0;
+        survey_progress(survey, "latency beside %u threads with delay %u",
+                        load_thread_count(rig->load), point->delay_nops);
+        *turn = (struct turn){0};
+        for (size_t i = 0; rc == 0 && i < rig->loaded->seat_count; i++) {
+                struct turn seat;
+                rc = run_seat(rig, rig->loaded->seats[i], point, &seat, diag);
+                if (rc == 0)
+                        add_seat(&seat, 1.0 / (double)rig->loaded->seat_count, turn);
+        }
+        int back = cpu_pin(survey->cpus.cpus[0], rc == 0 ? diag : &ignored);
+        return rc == 0 ? back : rc;
+}
+
+/* Unless the CPUs are apart. */
+static int take_turn(struct rig *rig, struct loaded_point *point, struct diag *diag)
+{
+        struct survey *survey = rig->survey;
+        struct turn *turn = &point->turns[point->count];
+        struct stay stay;
+        bool now;
+        int rc = survey_arrive(survey, survey->cpus.count, &stay, &now, diag);
+        if (rc < 0 || !now)
+                return rc;
+        rc = run_turn(rig, point, turn, diag);
+        if (rc == 0)
+                rc = survey_depart(survey, survey->cpus.count, &stay, diag);
+        turn->stay = stay;
         point->count += rc == 0;
         return rc;
 }
 
+/* The turns of a point that count: those of CPUs together. */
+struct turns {
+        const struct turn *turns[TURNS_MAX];
+        size_t count;
+};
+
+static struct turns turns_of(const struct survey *survey,
+                             const struct loaded_point *point)
+{
+        struct turns turns = {.count = 0};
+        for (size_t i = 0; i < point->count; i++)
+                if (survey_stayed(survey, &point->turns[i].stay))
+                        turns.turns[turns.count++] = &point->turns[i];
+        return turns;
+}
+
 /* The bandwidth that the load reaches: the upper quartile of its turns. */
-static double reached_gbs(const struct loaded_point *point)
+static double reached_gbs(const struct turns *turns)
 {
         double gbs[TURNS_MAX];
-        for (size_t i = 0; i < point->count; i++)
-                gbs[i] = point->turns[i].gbs;
-        estimate_sort(gbs, point->count);
-        return gbs[(point->count - 1) - (point->count - 1) / 4];
+        for (size_t i = 0; i < turns->count; i++)
+                gbs[i] = turns->turns[i]->gbs;
+        estimate_sort(gbs, turns->count);
+        return gbs[(turns->count - 1) - (turns->count - 1) / 4];
 }
 
 /* The latency in the turns; those in which the load was kept from its bandwidth count
  * last. */
-static void latencies(const struct loaded_point *point, struct series *series)
+static void latencies(const struct turns *turns, struct series *series)
 {
-        double least = point->count > 0 ? REACHED * reached_gbs(point) : 0;
+        double least = turns->count > 0 ? REACHED * reached_gbs(turns) : 0;
         *series = (struct series){0};
-        for (size_t i = 0; i < point->count; i++) {
-                const struct turn *turn = &point->turns[i];
+        for (size_t i = 0; i < turns->count; i++) {
+                const struct turn *turn = turns->turns[i];
                 series_add(series, turn->ns,
                            turn->gbs < least ? INTERRUPTED : turn->disturbance);
         }
@@ -170,8 +258,9 @@ static bool wants_turn(const struct survey *survey, const struct loaded *loaded,
                        size_t index)
 {
         const struct loaded_point *point = &loaded->points[index];
+        struct turns turns = turns_of(survey, point);
         struct series series;
-        latencies(point, &series);
+        latencies(&turns, &series);
         return point->count < TURNS_MAX && survey_wants(survey, &series, true) &&
                (!survey_is_late(survey) || is_essential(loaded, index));
 }
@@ -185,16 +274,25 @@ static double sampling_cycles(const struct loaded_point *point)
 }
 
 /* The median of what the turns counted; NAN: nothing. */
-static double median_of(const struct loaded_point *point,
+static double median_of(const struct turns *turns,
                         double (*counted)(const struct turn *turn))
 {
         double values[TURNS_MAX];
         size_t count = 0;
-        for (size_t i = 0; i < point->count; i++)
-                if (!isnan(counted(&point->turns[i])))
-                        values[count++] = counted(&point->turns[i]);
+        for (size_t i = 0; i < turns->count; i++)
+                if (!isnan(counted(turns->turns[i])))
+                        values[count++] = counted(turns->turns[i]);
         estimate_sort(values, count);
         return count > 0 ? values[count / 2] : NAN;
+}
+
+static void add_range(const struct series *series, json_t *json)
+{
+        double low, high;
+        size_t count = series_range(series, RANGE_PART, &low, &high);
+        add_measured(json, "p10_ns", low);
+        add_measured(json, "p90_ns", high);
+        json_object_set_new(json, "turns", json_integer((json_int_t)count));
 }
 
 static double chase_lmrl(const struct turn *turn)
@@ -213,7 +311,8 @@ static double load_fb_full(const struct turn *turn)
 }
 
 static json_t *point_json(const struct survey *survey, const struct loaded_point *loaded,
-                          const struct load_point *point, double error)
+                          const struct turns *turns, const struct load_point *point,
+                          double error)
 {
         json_t *json =
             json_pack("{s:i, s:i, s:f, s:f, s:o}", "threads", (int)survey->cpus.count - 1,
@@ -221,9 +320,16 @@ static json_t *point_json(const struct survey *survey, const struct loaded_point
                       "latency_ns", point->ns, "error", survey_number(error));
         add_measured(json, "lmrl_cycles", point->lmrl_cycles);
         add_measured(json, "sampling_latency_cycles", sampling_cycles(loaded));
-        add_measured(json, "load_lmrl_cycles", median_of(loaded, load_lmrl));
-        add_measured(json, "load_fb_full_share", median_of(loaded, load_fb_full));
+        add_measured(json, "load_lmrl_cycles", median_of(turns, load_lmrl));
+        add_measured(json, "load_fb_full_share", median_of(turns, load_fb_full));
         return json;
+}
+
+/* For want of turns. */
+static void leave_out(struct survey *survey, const struct loaded_point *point)
+{
+        survey_leave_out(survey, "the latency beside a load with delay %u (%s)",
+                         point->delay_nops, survey_unvisited(survey));
 }
 
 /* Of the points that were measured: all go to CURVE, those that tell anything of the
@@ -234,24 +340,27 @@ static size_t read_points(struct survey *survey, const struct loaded *loaded,
         size_t measured = 0;
         for (size_t i = 0; i < loaded->count; i++) {
                 const struct loaded_point *source = &loaded->points[i];
+                struct turns turns = turns_of(survey, source);
                 struct series series;
-                if (source->count == 0) {
-                        survey->hurried++;
+                if (turns.count == 0) {
+                        leave_out(survey, source);
                         continue;
                 }
-                latencies(source, &series);
+                latencies(&turns, &series);
                 struct estimate estimate = survey_estimate(survey, &series);
                 struct load_point *point = &points[measured];
                 survey_noise(survey, estimate_error(&estimate),
                              "the latency beside a load with delay %u",
                              source->delay_nops);
                 *point = (struct load_point){
-                    .gbs = reached_gbs(source) + KERNEL_LINE_BYTES / estimate.value,
+                    .gbs = reached_gbs(&turns) + KERNEL_LINE_BYTES / estimate.value,
                     .ns = estimate.value,
-                    .lmrl_cycles = median_of(source, chase_lmrl),
+                    .lmrl_cycles = median_of(&turns, chase_lmrl),
                 };
-                json_array_append_new(
-                    curve, point_json(survey, source, point, estimate_error(&estimate)));
+                json_t *json =
+                    point_json(survey, source, &turns, point, estimate_error(&estimate));
+                add_range(&series, json);
+                json_array_append_new(curve, json);
                 measured += !series_is_worthless(&series);
         }
         return measured;
@@ -263,8 +372,9 @@ static json_t *loaded_result(struct survey *survey, void *state)
         struct load_point points[DELAYS];
         json_t *curve = json_array();
         size_t count = read_points(survey, loaded, points, curve);
+        struct turns idle = turns_of(survey, &loaded->idle);
         json_t *json = json_pack("{s:o}", "curve", curve);
-        add_measured(json, "idle_lmrl_cycles", median_of(&loaded->idle, chase_lmrl));
+        add_measured(json, "idle_lmrl_cycles", median_of(&idle, chase_lmrl));
         add_measured(json, "idle_sampling_latency_cycles",
                      sampling_cycles(&loaded->idle));
         if (isnan(survey->idle_ns))
@@ -280,22 +390,30 @@ static json_t *loaded_result(struct survey *survey, void *state)
         return json;
 }
 
+/* The first CPU, and the next one of its kind for which the chase's memory is as near. */
+static void choose_seats(const struct survey *survey, struct loaded *loaded)
+{
+        loaded->seats[0] = 0;
+        loaded->seat_count = 1;
+        for (size_t i = 1; i < survey->cpus.count && loaded->seat_count < SEATS_MAX; i++)
+                if (reported_alike(survey->cpus.cpus[0], survey->cpus.cpus[i]))
+                        loaded->seats[loaded->seat_count++] = i;
+}
+
 /* The delays of this survey, from a light load to a heavy one; none when no other CPU can
  * load the memory, or the data does not reach it. */
-static void *loaded_open(struct survey *survey, struct diag *diag)
+static int loaded_open(struct survey *survey, void *state, struct diag *diag)
 {
         static const uint32_t delays[DELAYS] = {6400, 1600, 800, 400, 200,
                                                 100,  50,   25,  0};
-        struct loaded *loaded = calloc(1, sizeof(*loaded));
-        if (!loaded) {
-                diag_no_memory(diag);
-                return NULL;
-        }
+        struct loaded *loaded = state;
+        (void)diag;
         bool possible = survey->cpus.count > 1 && survey->reaches_memory;
         for (size_t i = 0; possible && i < DELAYS; i++)
                 if (!survey->quick || i % 2 == 0)
                         loaded->points[loaded->count++].delay_nops = delays[i];
-        return loaded;
+        choose_seats(survey, loaded);
+        return 0;
 }
 
 /* The chase alone, once, where a PMU counts it. */
@@ -311,19 +429,55 @@ static int visit_idle(struct survey *survey, struct chase *chase,
         return rc;
 }
 
+static void rig_close(struct rig *rig)
+{
+        load_close(rig->load);
+        free(rig->others);
+        chase_close(&rig->chase);
+}
+
+static int open_load(struct rig *rig, struct diag *diag)
+{
+        const struct survey *survey = rig->survey;
+        struct kernel_parameters parameters = kernel_memread.defaults;
+        parameters.threads = (uint32_t)survey->cpus.count - 1;
+        parameters.node = -1;
+        parameters.passes = 1;
+        parameters.size_bytes = load_bytes(survey);
+        parameters.windows =
+            (uint32_t)(kernel_part_bytes(&parameters) / LOAD_WINDOW_BYTES) + 1;
+        rig->others = calloc(parameters.threads, sizeof(*rig->others));
+        if (!rig->others)
+                return diag_no_memory(diag);
+        return load_open(&kernel_memread, &parameters, survey->cpus.cpus + 1, &rig->load,
+                         diag);
+}
+
+static int rig_open(struct survey *survey, const struct loaded *loaded, struct rig *rig,
+                    struct diag *diag)
+{
+        *rig = (struct rig){.survey = survey, .loaded = loaded};
+        int rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1,
+                            &rig->chase, diag);
+        if (rc == 0 && loaded->count > 0)
+                rc = open_load(rig, diag);
+        if (rc < 0)
+                rig_close(rig);
+        return rc;
+}
+
 static int visit_loads(struct survey *survey, struct loaded *loaded, struct diag *diag)
 {
-        struct chase chase;
-        int rc = chase_open(survey->data_bytes, KERNEL_LINE_BYTES, PAGES_HUGE, -1, &chase,
-                            diag);
+        struct rig rig;
+        int rc = rig_open(survey, loaded, &rig, diag);
         if (rc < 0)
                 return rc;
-        rc = visit_idle(survey, &chase, &loaded->idle, diag);
-        for (size_t visit = 0; visit < survey->sweep_visits; visit++)
+        rc = visit_idle(survey, &rig.chase, &loaded->idle, diag);
+        for (size_t turn = 0; turn < TURNS_IN_SWEEP; turn++)
                 for (size_t i = 0; rc == 0 && i < loaded->count; i++)
                         if (wants_turn(survey, loaded, i))
-                                rc = take_turn(survey, &chase, &loaded->points[i], diag);
-        chase_close(&chase);
+                                rc = take_turn(&rig, &loaded->points[i], diag);
+        rig_close(&rig);
         return rc;
 }
 
@@ -339,8 +493,9 @@ static int loaded_sweep(struct survey *survey, void *state, struct diag *diag)
 
 const struct survey_part survey_loaded = {
     .key = "loaded",
+    .several = true,
+    .state_bytes = sizeof(struct loaded),
     .open = loaded_open,
     .sweep = loaded_sweep,
     .result = loaded_result,
-    .close = free,
 };

@@ -55,17 +55,14 @@ static uint64_t bytes_for_all(const struct survey *survey)
         return survey->memory_bytes / 2;
 }
 
-static void *tlb_open(struct survey *survey, struct diag *diag)
+static int tlb_open(struct survey *survey, void *state, struct diag *diag)
 {
-        struct tlb *tlb = calloc(1, sizeof(*tlb));
-        if (!tlb) {
-                diag_no_memory(diag);
-                return NULL;
-        }
+        struct tlb *tlb = state;
+        (void)diag;
         while (tlb->count < TLB_POINTS &&
                bytes_of_point(tlb->count) <= bytes_for_all(survey))
                 tlb->count++;
-        return tlb;
+        return 0;
 }
 
 static bool wants_point(const struct survey *survey, const struct tlb *tlb, size_t index)
@@ -154,35 +151,36 @@ static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
 }
 
 /* The cost of the second level: half way, in octaves, between both reaches. */
-static double second_ns(const struct latency_point *points, size_t count,
-                        json_int_t first, json_int_t second)
+static double second_ns(const struct page_point *points, size_t count, double first,
+                        double second)
 {
-        double middle = sqrt((double)first * (double)second);
+        double middle = sqrt(first * second);
         size_t i = 0;
-        while (i + 1 < count && (double)points[i].size_bytes < middle)
+        while (i + 1 < count && (double)points[i].pages < middle)
                 i++;
         return fmax(0, points[i].ns);
 }
 
-/* The largest number of pages whose cost is below LIMIT_NS, with all smaller ones. */
-static json_int_t reach(const struct latency_point *points, size_t count, double limit_ns)
+/* How many points, from the smallest on, cost less than LIMIT_NS; at least one. */
+static size_t points_below(const struct page_point *points, size_t count, double limit_ns)
 {
-        json_int_t pages = 0;
-        for (size_t i = 0; i < count && points[i].ns <= limit_ns; i++)
-                pages = (json_int_t)points[i].size_bytes;
-        return pages;
+        size_t i = 0;
+        while (i < count && points[i].ns <= limit_ns)
+                i++;
+        return i > 0 ? i : 1;
 }
 
 /* What only the whole curve tells, from the first level's reach to where each step is a
- * walk. A hit in the first level is free; one in the second costs a few cycles, less than
- * half of what a walk does. */
+ * walk. A hit in the first level is free, one in the second costs a few cycles. */
 static void add_levels(const struct survey *survey, const struct tlb *tlb,
-                       const struct latency_point *points, json_t *json)
+                       const struct page_point *points, json_t *json)
 {
-        double walk_ns = points[tlb->count - 1].ns, cycle_ns = 1 / survey->core_ghz;
-        json_int_t first = reach(points, tlb->count, cycle_ns);
-        json_int_t second = reach(points, tlb->count, fmax(walk_ns / 2, 4 * cycle_ns));
-        double hit_ns = second_ns(points, tlb->count, first, second);
+        double walk_ns = points[tlb->count - 1].ns;
+        size_t beyond = points_below(points, tlb->count, 1 / survey->core_ghz);
+        json_int_t first = (json_int_t)points[beyond - 1].pages, second = first;
+        if (beyond < tlb->count)
+                second = (json_int_t)curve_second_reach(points, tlb->count, beyond);
+        double hit_ns = second_ns(points, tlb->count, (double)first, (double)second);
         double walkers = round(walk_ns / series_estimate(&tlb->apart_ns).value);
         json_object_set_new(json, "first_pages", json_integer(first));
         json_object_set_new(json, "second_pages", json_integer(second));
@@ -193,9 +191,22 @@ static void add_levels(const struct survey *survey, const struct tlb *tlb,
                             json_real(fmin(WALKERS_MAX, fmax(1, walkers))));
 }
 
+/* Whether there was time for all of its points. */
+static bool is_complete(const struct tlb *tlb)
+{
+        for (size_t i = 0; i < 2 * tlb->count; i++)
+                if (series_count(&tlb->series[i]) == 0)
+                        return false;
+        return tlb->count == TLB_POINTS && series_count(&tlb->apart_ns) > 0;
+}
+
 static bool trusts_walk(struct survey *survey, const struct tlb *tlb, double walk_ns)
 {
         static const char name[] = "the TLB";
+        if (!is_complete(tlb)) {
+                survey_leave_out(survey, "%s (%s)", name, survey_unvisited(survey));
+                return false;
+        }
         if (!survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 2], name) ||
             !survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 1], name))
                 return false;
@@ -211,28 +222,37 @@ static bool trusts_walk(struct survey *survey, const struct tlb *tlb, double wal
 static json_t *tlb_result(struct survey *survey, void *state)
 {
         struct tlb *tlb = state;
-        struct latency_point points[TLB_POINTS];
+        struct page_point points[TLB_POINTS];
+        double error_ns = NAN; /* of the last point's cost */
         json_t *curve = json_array();
         for (size_t i = 0; i < tlb->count; i++) {
                 struct estimate apart = survey_shortest(survey, &tlb->series[2 * i]);
                 struct estimate dense = survey_shortest(survey, &tlb->series[2 * i + 1]);
-                points[i] = (struct latency_point){.size_bytes = pages_of_point(i),
-                                                   .ns = apart.value - dense.value};
-                json_array_append_new(curve, json_pack("{s:I, s:f}", "pages",
-                                                       (json_int_t)pages_of_point(i),
-                                                       "added_ns", points[i].ns));
+                points[i] = (struct page_point){.pages = pages_of_point(i),
+                                                .ns = apart.value - dense.value};
+                error_ns = estimate_error(&apart) * apart.value +
+                           estimate_error(&dense) * dense.value;
+                if (!isnan(points[i].ns))
+                        json_array_append_new(curve,
+                                              json_pack("{s:I, s:f}", "pages",
+                                                        (json_int_t)pages_of_point(i),
+                                                        "added_ns", points[i].ns));
         }
         json_t *json = json_pack("{s:o}", "curve", curve);
         if (json && tlb->count == TLB_POINTS &&
-            trusts_walk(survey, tlb, points[TLB_POINTS - 1].ns))
+            trusts_walk(survey, tlb, points[TLB_POINTS - 1].ns)) {
+                double error = error_ns / points[TLB_POINTS - 1].ns;
                 add_levels(survey, tlb, points, json);
+                json_object_set_new(json, "error", survey_number(error));
+                survey_noise(survey, error, "a page walk");
+        }
         return json;
 }
 
 const struct survey_part survey_tlb = {
     .key = "tlb",
+    .state_bytes = sizeof(struct tlb),
     .open = tlb_open,
     .sweep = tlb_sweep,
     .result = tlb_result,
-    .close = free,
 };

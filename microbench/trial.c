@@ -21,16 +21,6 @@ const char *concept_name(enum concept concept)
         return names[concept];
 }
 
-const char *concept_meaning(enum concept concept)
-{
-        static const char *const meanings[] = {
-#define CONCEPT_MEANING(symbol, name, meaning) meaning,
-            CONCEPTS(CONCEPT_MEANING)
-#undef CONCEPT_MEANING
-        };
-        return meanings[concept];
-}
-
 /* ---- the kernels --------------------------------------------------------------------
  */
 

@@ -41,7 +41,6 @@ enum concept {
 };
 
 const char *concept_name(enum concept concept);
-const char *concept_meaning(enum concept concept);
 
 enum trial_id {
         TRIAL_L1,          /* a chase in half of L1 */

@@ -135,6 +135,8 @@ def named(memlag, path, addresses, database, options):
     answers = {}
     for location, address, function, file, line in db.execute(
             "SELECT location_id, address_offset, function, file, line FROM location"):
+        if function and function.endswith("@plt"):  # the references name no such stubs
+            function = None
         chain = [[function, file, line]]
         inlined = frames[location]
         for (_, call_file, call_line), (outer, _, _) in zip(inlined, inlined[1:]):

@@ -5,8 +5,8 @@ CPU model 'host'.
 
 1. Time: what the model says that kernels and programs take, over what they take. Of
    kernels it is the time of an access or a pass, of programs the CPU time of the whole
-   run. Real runs and those of the model take turns; of the real ones the lower quartile
-   counts, as in a calibration, since noise only adds.
+   run. Real runs are taken in turns over all of them, with the model's in between, and
+   their median counts: what else the processor has to do changes with time.
 2. Ranking: how well the lines that hold the program up longest in the model (record
    --freq) are those at which a timer finds it waiting, as Spearman's rank correlation.
 
@@ -179,30 +179,31 @@ def readable(seconds):
 
 
 def compare_times(memlag, record, rounds, directory, before_it):
+    """Real runs of all in turns, and between the turns the model's."""
     items = [Kernel(memlag, *kernel) for kernel in KERNELS]
     items += [Walk(memlag, order) for order in ("rows", "columns")]
     items += make_programs(memlag, directory)
-    print("| kernel or program | real | modelled | modelled / real | within ±30 % |")
-    print("|---|---|---|---|---|")
+    real, modelled = {item: [] for item in items}, {}
+    for turn in range(rounds):
+        for item in items:
+            real[item].append(item.real(directory, before_it))
+        for item in items[turn::rounds]:
+            modelled[item] = item.modelled(record)
+    print("| kernel or program | real | from | to | modelled | modelled / real | within ±30 % |")
+    print("|---|---|---|---|---|---|---|")
     for item in items:
-        half = (rounds + 1) // 2
-        real = [item.real(directory, before_it) for _ in range(half)]
-        modelled = item.modelled(record)
-        real += [item.real(directory, before_it) for _ in range(half)]
-        undisturbed = statistics.quantiles(real, n=4)[0]
-        ratio = modelled / undisturbed
-        holds = "yes" if abs(ratio - 1) <= LIMIT else "no"
-        print(f"| {item.name} | {readable(undisturbed)} | {readable(modelled)} | {ratio:.2f}"
-              f" | {holds} |", flush=True)
-        print(f"  {item.name}: {readable(min(real))} to {readable(max(real))}",
-              file=sys.stderr)
+        median = statistics.median(real[item])
+        ratio = modelled[item] / median
+        times = map(readable, (median, min(real[item]), max(real[item]), modelled[item]))
+        print(f"| {item.name} | {' | '.join(times)} | {ratio:.2f}"
+              f" | {'yes' if abs(ratio - 1) <= LIMIT else 'no'} |")
 
 
 # ---- ranking ----
 
 SAMPLES = """
 SELECT file, line, path, address_offset, sum(stall_ns)
-FROM sample JOIN attribution USING (sample_id) JOIN location USING (location_id)
+FROM sample JOIN sample_location USING (sample_id) JOIN location USING (location_id)
 JOIN module USING (module_id)
 WHERE line IS NOT NULL GROUP BY location_id
 """
@@ -275,14 +276,18 @@ def compare_lines(one, other):
 
 def compare_ranking(memlag, record, programs, rounds, directory, before_it):
     """Beside the model: how well one half of the timer's recordings agrees with the
-    other, beyond which agreement means nothing."""
+    other, beyond which agreement means nothing. Half of them are made before the model's
+    run and half after, as what else the machine does changes what programs wait for."""
     print("| program | lines | Spearman | at least 0.8 | the timer with itself |")
     print("|---|---|---|---|---|")
+    half = (rounds + 1) // 2
     for name, command, stdin in programs:
         runs = [timer_shares(memlag, command, stdin, directory, before_it)
-                for _ in range(rounds)]
-        timer = mean_shares(runs)
+                for _ in range(half)]
         modelled = line_shares(record(command, stdin)[1])
+        runs += [timer_shares(memlag, command, stdin, directory, before_it)
+                 for _ in range(half)]
+        timer = mean_shares(runs)
         count, rho = compare_lines(modelled, timer)
         _, itself = compare_lines(mean_shares(runs[::2]), mean_shares(runs[1::2]))
         holds = "yes" if rho >= SPEARMAN_LIMIT else "no"
@@ -294,10 +299,48 @@ def compare_ranking(memlag, record, programs, rounds, directory, before_it):
                   f" modelled {modelled.get(line, 0):.3f}", file=sys.stderr)
 
 
-def ranked_programs(arguments, directory):
-    """Of NAME=COMMAND; '{text}', '{sql}' and '{py}' in COMMAND are files to work on."""
-    files = {f"{{{word}}}": str(directory / file) for word, file in
-             (("text", "job.txt"), ("sql", "job.sql"), ("py", "job.py"))}
+LUA_JOB = """
+local words, state = {}, 12345
+for i = 1, 1400000 do
+   state = (state * 1103515245 + 12345) % 2147483648
+   local word = 'word' .. (state % 49999)
+   words[word] = (words[word] or 0) + i
+end
+local names = {}
+for name in pairs(words) do names[#names + 1] = name end
+table.sort(names)
+local function tree(depth)
+   if depth == 0 then return {} end
+   return {tree(depth - 1), tree(depth - 1)}
+end
+local function count(t) return t[1] and 1 + count(t[1]) + count(t[2]) or 1 end
+print(#names, names[1], count(tree(18)))
+"""
+
+AWK_JOB = """
+{ for (i = 1; i <= NF; i++) { count[$i]++; pair[$i " " $(i - 1)]++ } }
+END { for (w in count) total += length(w) * count[w]; for (p in pair) n++; print total, n }
+"""
+
+PART_BYTES = 8_000_000
+
+
+def ranked_files(memlag, directory):
+    """What stands for a file in a command of --rank: the file, written to DIRECTORY. Each
+    is work of one to three seconds for the program that it was chosen for."""
+    longer_jobs(memlag, directory)
+    (directory / "part.txt").write_text((directory / "job.txt").read_text()[:PART_BYTES])
+    python = bench.PYTHON_JOB.replace("150000", "1000000").replace("9973", "199999")
+    (directory / "job.py").write_text(python)
+    (directory / "job.lua").write_text(LUA_JOB)
+    (directory / "job.awk").write_text(AWK_JOB)
+    files = {"text": "job.txt", "part": "part.txt", "sql": "job.sql", "py": "job.py",
+             "lua": "job.lua", "awk": "job.awk"}
+    return {f"{{{word}}}": str(directory / file) for word, file in files.items()}
+
+
+def ranked_programs(arguments, files):
+    """Of NAME=COMMAND, in which '{text}' and so on stand for FILES to work on."""
     for argument in arguments:
         name, _, command = argument.partition("=")
         for word, file in files.items():
@@ -320,8 +363,8 @@ def main():
                         help="what the model follows (branches)")
     parser.add_argument("--rank", action="append", default=[], metavar="NAME=COMMAND",
                         help="compare the ranking of lines of this program, which has to "
-                        "have debug information, in place of times; {text}, {sql} and "
-                        "{py} are input files")
+                        "have debug information, in place of times; {text} and {part} "
+                        "(40 and 8 MB), {sql}, {py}, {lua} and {awk} are input files")
     options = parser.parse_args()
     memlag = os.path.abspath(options.memlag)
     model = ["--sim-cpu", options.sim_cpu, "--sim-prefetch", options.sim_prefetch,
@@ -330,10 +373,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="memlag-reality-") as name:
         directory = pathlib.Path(name)
         if options.rank:
-            bench.make_jobs(memlag, directory)
+            programs = ranked_programs(options.rank, ranked_files(memlag, directory))
             by_time = recorder(memlag, model, directory, ["--freq", str(MODEL_HZ)])
-            compare_ranking(memlag, by_time, ranked_programs(options.rank, directory),
-                            options.rounds, directory, before_it)
+            compare_ranking(memlag, by_time, programs, options.rounds, directory, before_it)
         else:
             compare_times(memlag, recorder(memlag, model, directory), options.rounds,
                           directory, before_it)

@@ -129,6 +129,28 @@ stored = database.execute("SELECT value FROM machine WHERE key = 'saturating_cor
 assert stored == ([(saturating,)] if saturating > 0 else []), (stored, saturating)
 EOF
 
+# Latencies of arithmetic are within those that were published of any x86-64 processor of
+# the last fifteen years, in cycles (InstLatX64), and the simulated host has them.
+python3 - calibration.json "$XDG_DATA_HOME"/memlag/*.conf <<'EOF'
+import json
+import sys
+
+arithmetic = json.load(open(sys.argv[1]))["arithmetic"]
+published = {"multiply_cycles": (2, 6), "divide_cycles": (8, 45),
+             "divide_interval_cycles": (3, 45), "float_add_cycles": (1, 6),
+             "float_multiply_cycles": (2, 7), "float_fma_cycles": (3, 7),
+             "float_divide_cycles": (8, 30), "float_sqrt_cycles": (10, 40),
+             "float_divide_interval_cycles": (2.5, 25)}
+for key, (least, most) in published.items():
+    if key == "float_fma_cycles" and key not in arithmetic:
+        continue  # a processor without it
+    assert 0.9 * least < arithmetic[key] < 1.3 * most, (key, arithmetic[key])
+preset = dict(line.split("#")[0].split(" = ") for line in open(sys.argv[2]) if " = " in line)
+for key, measured in (("float.add_cycles", "float_add_cycles"),
+                      ("arithmetic.divide_cycles", "divide_cycles")):
+    assert abs(float(preset[key]) - arithmetic[measured]) <= 0.5, (key, preset[key])
+EOF
+
 # A poor calibration is said to be one, in a line; what is assumed is not said measured.
 for error in None 0.3 0.02; do
         rm -rf poor
@@ -158,6 +180,22 @@ done
 origins=$(sqlite3 poor.db "SELECT origin FROM machine WHERE key IN ('l3_bytes', 'l3_latency_cycles') ORDER BY key")
 [ "$origins" = "preset host
 preset host, assumed" ] || fail "origins: $origins"
+
+# Saturation beside other programs is doubtful, and so said; a knee that cannot be known is
+# not said to be none.
+/usr/bin/python3 - poor/memlag/*.json <<'EOF'
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+document["bandwidth"]["saturating_threads"] = 1
+document["conditions"] = [{"condition": "machine-under-load", "meaning": "others were at work"}]
+document["loaded"] = {"curve": [{"threads": 1, "delay_nops": 0, "gbs": 30.0, "latency_ns": 160.0}]}
+json.dump(document, open(sys.argv[1], "w"))
+EOF
+XDG_DATA_HOME=$PWD/poor "$MEMLAG" calibrate --show >shown
+grep -q "^Saturated with 1 thread (doubtful" shown || fail "saturation in doubt: $(cat shown)"
+grep -q "grows by a quarter is not known" shown || fail "no knee known: $(cat shown)"
 
 # One that an earlier memlag made, which knew fewer parameters.
 mkdir -p old/memlag

@@ -30,6 +30,8 @@ refused "not a number of bytes" chase --size 9999999999G
 refused "at least two threads" true-sharing --threads 1
 refused "at most 16384 NOPs" memread --delay 20000
 refused "comes before" --size 5 chase
+refused "needs --threads 2" load --places
+refused "each needs one of its own" true-sharing --places --threads 60000
 
 status=0
 (ulimit -v 400000 && "$MEMLAG" bench chase --size 2G) >out 2>err || status=$?
@@ -41,6 +43,25 @@ for kernel in $("$MEMLAG" bench --list | cut -d' ' -f1); do
         python3 -c 'import json, sys; assert json.load(sys.stdin)["ns_per_access"] > 0' \
                 <"$kernel.json"
 done
+
+# A line's way between two CPUs is longer than between a core and its own caches, and no
+# longer than a few loads of memory.
+if [ "$(nproc)" -ge 2 ]; then
+        "$MEMLAG" bench load --threads 2 --size 1M --passes 1 --places --format json >places.json
+        python3 - places.json <<'PYTHON'
+import json
+import sys
+
+trips = json.load(open(sys.argv[1]))["round_trips_ns"]
+for when in ("before", "after"):
+    (ns,) = trips[when]
+    assert ns is None or 10 < ns < 100000, trips
+PYTHON
+        "$MEMLAG" bench load --threads 2 --size 1M --passes 1 --places >places.txt
+        [ "$(grep -c "there and back" places.txt)" -eq 2 ] || fail "places: $(cat places.txt)"
+else
+        echo "SKIPPED: --places was NOT tested: one CPU may be used here" >&2
+fi
 
 # ---- bench: the truth ----------------------------------------------------------------
 python3 "$SOURCE_DIR/tests/integration/kernel_code.py" "$BINARY_DIR/microbench/libmemlag_kernels.a"

@@ -12,11 +12,14 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
+#include "buffer.h"
 #include "curve.h"
 #include "estimate.h"
 #include "kernel.h"
+#include "loaded.h"
 #include "measure.h"
 #include "survey.h"
 
@@ -103,6 +106,16 @@ static void disturbed_rounds_count_only_without_others(void **state)
         assert_int_equal(series_disturbance(&series), UNDISTURBED);
         estimate = series_estimate(&series);
         assert_true(estimate.value == 10 && estimate.rounds == 10);
+        double low, high;
+        assert_int_equal(series_range(&series, 0.8, &low, &high), 10);
+        assert_true(low == 10 && high == 10);
+        struct series even = {0};
+        assert_int_equal(series_range(&even, 0.8, &low, &high), 0);
+        assert_true(isnan(low) && isnan(high));
+        for (int i = 20; i >= 0; i--)
+                series_add(&even, i, UNDISTURBED);
+        assert_int_equal(series_range(&even, 0.8, &low, &high), 21);
+        assert_true(low == 2 && high == 18);
 }
 
 /* Their times are those of the programs that had the CPU meanwhile. */
@@ -138,6 +151,55 @@ static void threads_have_no_more_than_each_alone(void **state)
         (void)state;
         assert_true(curve_threads_can(2, 62.1, 32.7));
         assert_false(curve_threads_can(2, 63, 17.5));
+}
+
+/* Costs of a TLB of FIRST and SECOND entries, whose hits in the second level take 2 ns: a
+ * chase in random order begins to miss a tenth before an end, as sets are not filled
+ * alike, and misses always from a third beyond it. A walk takes WALK_NS, and with each
+ * octave beyond 4096 pages GROWS by that factor, as its tables leave a cache. */
+static void make_tlb(double first, double second, double walk_ns, double grows,
+                     struct page_point *points, size_t count)
+{
+        for (size_t i = 0; i < count; i++) {
+                double pages = 16 * exp2((double)i / 2);
+                double missing = (pages / second - 0.9) / (1.33 - 0.9);
+                double octaves = fmax(0, log2(pages / 4096));
+                missing = fmin(1, fmax(0, missing));
+                points[i] = (struct page_point){
+                    (uint64_t)pages,
+                    pages <= first
+                        ? 0
+                        : 2 * (1 - missing) + missing * walk_ns * pow(grows, octaves)};
+        }
+}
+
+/* Whatever the walks of many more pages take. */
+static void the_second_level_ends_where_it_does(void **state)
+{
+        (void)state;
+        enum { POINTS = 19 };
+        static const double entries[] = {512, 1024, 1536, 2048, 3072};
+        static const double walks_ns[] = {8, 14, 30}, growths[] = {1, 1.5, 2};
+        struct page_point points[POINTS];
+        for (size_t e = 0; e < 5; e++) {
+                for (size_t w = 0; w < 9; w++) {
+                        make_tlb(64, entries[e], walks_ns[w / 3], growths[w % 3], points,
+                                 POINTS);
+                        double reach = curve_second_reach(points, POINTS, 5);
+                        assert_true(fabs(reach / entries[e] - 1) < 0.25);
+                }
+        }
+}
+
+static void a_second_level_may_reach_all(void **state)
+{
+        (void)state;
+        enum { POINTS = 19 };
+        struct page_point points[POINTS];
+        make_tlb(64, 1 << 20, 14, 1, points, POINTS);
+        assert_true(curve_second_reach(points, POINTS, 5) ==
+                    (double)points[POINTS - 1].pages);
+        assert_true(curve_second_reach(points, 6, 5) == (double)points[5].pages);
 }
 
 static void a_walk_in_l2_is_shorter_than_memory(void **state)
@@ -257,8 +319,52 @@ static void a_level_has_its_latency_wherever_it_ends(void **state)
                         points[i] = (struct latency_point){(uint64_t)(sizes[i] * MIB),
                                                            run ? busy[i] : quiet[i], 0};
                 curve_steady_latencies(points, POINTS, reports, found, 3);
-                assert_true(found[0].ns == 1 && found[1].ns == 4 && found[2].ns == 14);
+                assert_true(found[0].ns == 1 && found[1].ns == 4 && found[2].ns == 13.9);
         }
+}
+
+/* Others use so much of the last cache that each size has another latency: there is no
+ * plateau, and the smallest sizes still tell what a hit takes. */
+static void a_level_without_a_plateau_has_a_latency(void **state)
+{
+        (void)state;
+        enum { POINTS = 8, MIB = 1 << 20 };
+        const double sizes[POINTS] = {0.5, 1.2, 2, 2.4, 2.8, 4, 8, 64};
+        const double shared[POINTS] = {4, 11, 13.8, 20, 33, 60, 99, 158};
+        const double taken[POINTS] = {4, 11, 98, 99, 101, 110, 120, 158};
+        struct latency_point points[POINTS];
+        struct plateau level;
+        for (size_t i = 0; i < POINTS; i++)
+                points[i] =
+                    (struct latency_point){(uint64_t)(sizes[i] * MIB), shared[i], 0.02};
+        assert_true(curve_hidden_level(points, POINTS, MIB, 158, &level));
+        assert_true(level.ns == 13.8 && level.error == 0.02);
+        assert_int_equal(level.capacity_bytes, 4 * MIB); /* half way is at 85.9 */
+        for (size_t i = 0; i < POINTS; i++)
+                points[i].ns = taken[i];
+        assert_false(curve_hidden_level(points, POINTS, MIB, 158, &level));
+        /* The curve does not reach so far. */
+        assert_false(curve_hidden_level(points, POINTS, 64 * MIB, 158, &level));
+}
+
+/* A neighbour on the same core takes a part of L2, whose sizes then have two latencies:
+ * the second is no third level. */
+static void a_part_of_a_level_is_no_level(void **state)
+{
+        (void)state;
+        enum { KIB = 1 << 10, MIB = 1 << 20 };
+        const uint64_t reports[] = {32 * KIB, MIB, 32 * MIB};
+        struct plateau found[] = {{27 * KIB, 1.1, 0},
+                                  {300 * KIB, 3.8, 0},
+                                  {860 * KIB, 5.4, 0},
+                                  {4 * MIB, 14, 0},
+                                  {256 * MIB, 168, 0}};
+        assert_int_equal(curve_merge_plateaus(found, 5, reports, 3), 4);
+        assert_true(found[1].ns == 3.8 && found[1].capacity_bytes == 860 * KIB);
+        assert_true(found[2].ns == 14 && found[3].ns == 168);
+        /* Where the system tells nothing each plateau stays. */
+        assert_int_equal(curve_merge_plateaus(found, 4, reports, 0), 4);
+        assert_int_equal(curve_merge_plateaus(found, 0, reports, 3), 0);
 }
 
 /* Two points as measured side by side, of which the one with less load was disturbed: the
@@ -472,6 +578,84 @@ static void count_nothing(const struct kernel_parameters *parameters,
         *counts = (struct kernel_counts){0};
 }
 
+/* Not once for each thread, whose data lies in one mapping with that of the others. */
+static void huge_pages_are_counted_once(void **state)
+{
+        (void)state;
+        struct kernel_parameters parameters = kernel_load.defaults;
+        struct measurement round;
+        struct cpu_list list;
+        struct diag diag;
+        parameters.threads = 4;
+        parameters.size_bytes = 4 << 22;
+        parameters.passes = 1;
+        assert_int_equal(cpu_list_read(&list, &diag), 0);
+        assert_int_equal(measure(&kernel_load, &parameters, &list, &round, 1, &diag), 0);
+        if (round.huge_bytes <= 0)
+                print_message("SKIPPED: huge pages were NOT counted: there are none\n");
+        assert_true(round.huge_bytes <= (int64_t)parameters.size_bytes);
+        cpu_list_free(&list);
+}
+
+/* As those of all parts: with an error, and left out by name where it cannot be. */
+static void visits_to_arithmetic_count(void **state)
+{
+        (void)state;
+        struct survey survey = {.sweep_visits = 3,
+                                .visits_min = 3,
+                                .seconds = 1,
+                                .end_seconds = HUGE_VAL,
+                                .over_seconds = HUGE_VAL,
+                                .core_ghz = 1,
+                                .left_out = json_array()};
+        struct diag diag;
+        assert_int_equal(cpu_list_read(&survey.cpus, &diag), 0);
+        void *arithmetic = calloc(1, survey_arithmetic.state_bytes);
+        assert_non_null(arithmetic);
+        assert_int_equal(survey_arithmetic.sweep(&survey, arithmetic, &diag), 0);
+        json_t *measured = survey_arithmetic.result(&survey, arithmetic);
+        size_t figures =
+            json_object_size(measured) - 1 + json_array_size(survey.left_out);
+        assert_true(figures >= 8);
+        assert_int_equal(survey.visits, 3 * figures);
+        assert_int_equal(survey.rounds, 32 * survey.visits);
+        assert_int_equal(survey.estimates, figures);
+        assert_true(json_is_real(json_object_get(measured, "error")));
+
+        json_array_clear(survey.left_out);
+        survey.core_ghz = 0;
+        json_t *impossible = survey_arithmetic.result(&survey, arithmetic);
+        assert_int_equal(json_object_size(impossible), 1);
+        assert_int_equal(json_array_size(survey.left_out), figures);
+        json_decref(measured);
+        json_decref(impossible);
+        json_decref(survey.left_out);
+        cpu_list_free(&survey.cpus);
+        free(arithmetic);
+}
+
+/* Neighbours that are alike but for their pages: the first has huge ones. */
+static void huge_pages_are_counted_where_they_are(void **state)
+{
+        (void)state;
+        enum { BYTES = 16 << 20 };
+        struct buffer huge, small;
+        struct diag diag;
+        assert_int_equal(buffer_map(BYTES, PAGES_HUGE, -1, &huge, &diag), 0);
+        assert_int_equal(buffer_map(BYTES, PAGES_HUGE, -1, &small, &diag), 0);
+        memset(huge.addr, 1, BYTES);
+        assert_int_equal(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
+        memset(small.addr, 1, BYTES);
+        int64_t of_huge = buffer_huge_bytes(&huge), of_small = buffer_huge_bytes(&small);
+        assert_int_equal(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
+        buffer_unmap(&huge);
+        buffer_unmap(&small);
+        if (of_huge <= 0)
+                print_message("SKIPPED: huge pages were NOT counted: there are none\n");
+        assert_true(of_huge <= BYTES);
+        assert_true(of_small <= 0);
+}
+
 /* Two threads on one CPU cannot take less than the time of both, though each by itself
  * may be done before the other begins. */
 static void a_round_is_the_time_of_all_threads(void **state)
@@ -591,6 +775,62 @@ static void what_cannot_be_is_refused(void **state)
         cpu_list_free(&cpus);
 }
 
+/* ---- a load beside a chase ---- */
+
+static struct kernel_parameters two_readers(void)
+{
+        struct kernel_parameters parameters = kernel_memread.defaults;
+        parameters.threads = 2;
+        parameters.node = -1;
+        parameters.size_bytes = 1 << 20;
+        parameters.windows = 3;
+        return parameters;
+}
+
+/* As in a calibration: it runs, rests, and runs again on other CPUs. */
+static void a_load_rests_and_runs_again(void **state)
+{
+        (void)state;
+        struct kernel_parameters parameters = two_readers();
+        struct cpu_list cpus;
+        struct load *load;
+        struct diag diag;
+        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
+        const int first = cpus.cpus[0], last = cpus.cpus[cpus.count - 1];
+        const int here[] = {first, last}, there[] = {last, first};
+        assert_int_equal(load_open(&kernel_memread, &parameters, here, &load, &diag), 0);
+        assert_int_equal(load_thread_count(load), 2);
+        for (int run = 0; run < 4; run++) {
+                double seconds = load_cpu_seconds(load);
+                assert_int_equal(load_run(load, 100, run % 2 ? there : here, &diag), 0);
+                assert_true(load_cpu_seconds(load) > seconds);
+                assert_true(load_rest(load) >= 0);
+        }
+        load_close(load);
+        cpu_list_free(&cpus);
+}
+
+/* One of the threads cannot run where it should; the other one does, and ends. */
+static void a_load_that_cannot_run_says_so(void **state)
+{
+        (void)state;
+        enum { NO_CPU = 1 << 15 };
+        struct kernel_parameters parameters = two_readers();
+        struct cpu_list cpus;
+        struct load *load;
+        struct diag diag;
+        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
+        const int here[] = {cpus.cpus[0], cpus.cpus[0]}, wrong[] = {here[0], NO_CPU};
+        assert_int_equal(load_open(&kernel_memread, &parameters, here, &load, &diag), 0);
+        assert_int_equal(load_run(load, 0, wrong, &diag), -EINVAL);
+        assert_non_null(strstr(diag.text, "32768"));
+        load_close(load);
+        assert_int_equal(load_open(&kernel_memread, &parameters, wrong, &load, &diag),
+                         -EINVAL);
+        assert_null(load);
+        cpu_list_free(&cpus);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -602,6 +842,8 @@ int main(void)
             cmocka_unit_test(few_interrupted_visits_are_worthless),
             cmocka_unit_test(a_figure_of_worthless_visits_is_left_out),
             cmocka_unit_test(threads_have_no_more_than_each_alone),
+            cmocka_unit_test(the_second_level_ends_where_it_does),
+            cmocka_unit_test(a_second_level_may_reach_all),
             cmocka_unit_test(a_walk_in_l2_is_shorter_than_memory),
             cmocka_unit_test(disturbed_rounds_count_only_without_others),
             cmocka_unit_test(interrupted_rounds_are_better_than_none),
@@ -609,6 +851,10 @@ int main(void)
             cmocka_unit_test(noise_makes_no_levels),
             cmocka_unit_test(what_is_nearly_memory_is_no_cache),
             cmocka_unit_test(a_level_has_its_latency_wherever_it_ends),
+            cmocka_unit_test(a_load_rests_and_runs_again),
+            cmocka_unit_test(a_load_that_cannot_run_says_so),
+            cmocka_unit_test(a_level_without_a_plateau_has_a_latency),
+            cmocka_unit_test(a_part_of_a_level_is_no_level),
             cmocka_unit_test(noise_does_not_move_the_knee),
             cmocka_unit_test(knee_lies_where_latency_grew_by_a_quarter),
             cmocka_unit_test(saturation_needs_a_flat_end),
@@ -616,6 +862,9 @@ int main(void)
             cmocka_unit_test(a_pass_of_the_chase_ends_where_it_began),
             cmocka_unit_test(counts_follow_the_papers),
             cmocka_unit_test(every_kernel_runs),
+            cmocka_unit_test(huge_pages_are_counted_once),
+            cmocka_unit_test(huge_pages_are_counted_where_they_are),
+            cmocka_unit_test(visits_to_arithmetic_count),
             cmocka_unit_test(a_round_is_the_time_of_all_threads),
             cmocka_unit_test(rounds_go_over_one_window_after_the_other),
             cmocka_unit_test(sharing_adds_are_all_done),

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounces a cache line between each two neighbouring CPUs: first in every other pair,
+ * then in the rest, so that many CPUs take no longer than three. */
+#include "bounce.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+
+enum { BATCHES = 10, TRIPS = 40, SPINS = 256 };
+
+/* Prefetchers take lines in pairs. */
+enum { BALL_BYTES = 128 };
+
+/* For the other one's answer: who takes longer does not run. */
+static const double PATIENCE_SECONDS = 0.005;
+
+struct ball {
+        _Alignas(BALL_BYTES) atomic_uint hits; /* odd: on its way to the answer */
+        atomic_bool dropped;                   /* one of the two has given up */
+};
+
+struct player {
+        pthread_t thread;
+        size_t index;
+        struct ball *own;    /* to the next player; NULL: there is none */
+        struct ball *before; /* from the one before */
+        double ns;           /* of the round trip to the next one */
+};
+
+/* Waits until the line comes with so many HITS; false: in vain. */
+static bool awaits(struct ball *ball, unsigned hits)
+{
+        double end = INFINITY;
+        for (unsigned i = 1; atomic_load(&ball->hits) != hits; i++) {
+                if (i % SPINS != 0)
+                        continue;
+                double now = clock_seconds();
+                end = fmin(end, now + PATIENCE_SECONDS);
+                if (now > end)
+                        atomic_store(&ball->dropped, true);
+                if (atomic_load(&ball->dropped))
+                        return false;
+        }
+        return true;
+}
+
+static double serve(struct ball *ball)
+{
+        double least = NAN;
+        unsigned hits = 0;
+        for (int batch = 0; batch < BATCHES; batch++) {
+                double seconds = clock_seconds();
+                for (int trip = 0; trip < TRIPS; trip++) {
+                        atomic_store(&ball->hits, ++hits);
+                        if (!awaits(ball, ++hits))
+                                return NAN;
+                }
+                least = fmin(least, (clock_seconds() - seconds) / TRIPS);
+        }
+        return least * 1e9;
+}
+
+static void answer(struct ball *ball)
+{
+        for (unsigned hits = 1; hits < 2 * BATCHES * TRIPS; hits += 2) {
+                if (!awaits(ball, hits))
+                        return;
+                atomic_store(&ball->hits, hits + 1);
+        }
+}
+
+static void *player_main(void *argument)
+{
+        struct player *player = argument;
+        for (size_t half = 0; half < 2; half++) {
+                if (player->index % 2 != half && player->before)
+                        answer(player->before);
+                if (player->index % 2 == half && player->own)
+                        player->ns = serve(player->own);
+        }
+        return NULL;
+}
+
+/* On its CPU from the first instruction on: where it is made, the CPU may be another
+ * player's, who does not leave it while he waits for this one. */
+static int start_player(struct player *player, int cpu)
+{
+        pthread_attr_t attributes;
+        cpu_set_t *set = CPU_ALLOC(cpu + 1);
+        size_t size = CPU_ALLOC_SIZE(cpu + 1);
+        if (!set)
+                return ENOMEM;
+        CPU_ZERO_S(size, set);
+        CPU_SET_S(cpu, size, set);
+        int error = pthread_attr_init(&attributes);
+        if (!error) {
+                error = pthread_attr_setaffinity_np(&attributes, size, set);
+                if (!error)
+                        error = pthread_create(&player->thread, &attributes, player_main,
+                                               player);
+                pthread_attr_destroy(&attributes);
+        }
+        CPU_FREE(set);
+        return error;
+}
+
+/* From the last one to the first, whose CPU may be the caller's. Returns the index of the
+ * last that could be started. */
+static size_t start_players(struct player *players, size_t count, struct ball *balls,
+                            const int *cpus, int *error)
+{
+        size_t first = count;
+        *error = 0;
+        while (first > 0) {
+                size_t i = first - 1;
+                players[i] = (struct player){.index = i,
+                                             .own = i + 1 < count ? &balls[i] : NULL,
+                                             .before = i > 0 ? &balls[i - 1] : NULL,
+                                             .ns = NAN};
+                *error = start_player(&players[i], cpus[i]);
+                if (*error)
+                        break;
+                first = i;
+        }
+        return first;
+}
+
+int bounce_lines(const int *cpus, size_t count, double *ns, struct diag *diag)
+{
+        struct player *players = calloc(count, sizeof(*players));
+        struct ball *balls = aligned_alloc(BALL_BYTES, count * sizeof(*balls));
+        int error = ENOMEM;
+        if (players && balls) {
+                memset(balls, 0, count * sizeof(*balls));
+                size_t first = start_players(players, count, balls, cpus, &error);
+                for (size_t i = first; i < count; i++)
+                        pthread_join(players[i].thread, NULL);
+                for (size_t i = 0; i + 1 < count; i++)
+                        ns[i] = players[i].ns;
+        }
+        free(balls);
+        free(players);
+        return error ? diag_set(diag, -error,
+                                "cannot start a thread on each of %zu CPUs: %s", count,
+                                strerror(error))
+                     : 0;
+}

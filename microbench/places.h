@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the CPUs of a virtual machine are. A hypervisor may move them, now to cores that
+ * share a cache and now to ones that do not, and what several of them do together
+ * differs. Each pair of neighbours is compared with itself: it is apart while a cache
+ * line takes much longer between the two than it does at their nearest. */
+#ifndef MEMLAG_PLACES_H
+#define MEMLAG_PLACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+
+struct places;
+
+/* The number of no reading. */
+#define PLACES_UNREAD SIZE_MAX
+
+/* Of COUNT > 0 CPUs, which must outlive it. NULL: no memory. */
+struct places *places_new(const int *cpus, size_t count);
+void places_free(struct places *places);
+
+/* Reads where the first COUNT > 1 of the CPUs are; READING is its number. */
+int places_read(struct places *places, size_t count, size_t *reading, struct diag *diag);
+
+/* Adds a reading of SECONDS, by the clock: the round trips, in NS, of the first COUNT
+ * pairs, NAN for an unknown one. Returns its number; PLACES_UNREAD: no memory. */
+size_t places_add(struct places *places, double seconds, const double *ns, size_t count);
+
+/* Whether any of the pairs in READING was apart, by all that has been read until now; not
+ * in PLACES_UNREAD. */
+bool places_apart(const struct places *places, size_t reading);
+
+/* A pair: CPU and the next one. */
+struct places_pair {
+        int cpu, next;
+        double nearest_ns;  /* round trip; NAN: never read */
+        double apart_ns;    /* the median while apart; NAN: never apart */
+        double apart_share; /* of the time between readings, from 0 to 1 */
+};
+
+/* Whether a round trip of NS is too long for CPUs that share a cache whose loads take
+ * CACHE_NS: it needs two transfers, and each less than four such loads. */
+bool places_far(double ns, double cache_ns);
+
+size_t places_pairs(const struct places *places);
+struct places_pair places_pair(const struct places *places, size_t pair);
+
+#endif

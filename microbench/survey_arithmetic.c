@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of a survey that is about arithmetic: how long a result takes to the next
+ * instruction that needs it, and how far apart divisions start that need nothing of each
+ * other. */
+#include <math.h>
+
+#include "survey.h"
+
+enum { REPEATED = 100 };
+
+/* COUNT times a hundred STEPs, on numbers that have all their bits and neither grow nor
+ * vanish. */
+#define LOOP(NAME, STEP)                                                                 \
+        static void NAME(uint64_t count)                                                 \
+        {                                                                                \
+                double x = 1.5, y = 1.5, z = 1.5, u = 1.5;                               \
+                const double v = 2.718281828459045, one = 1.0000000000000002;            \
+                __asm__ volatile(                                                        \
+                    "mov %[b], %%ecx\n\t1:\n\t.rept 100\n\t" STEP "\n\t.endr\n\t"        \
+                    "dec %[n]\n\tjnz 1b"                                                 \
+                    :                                                                    \
+                    [n] "+r"(count), [x] "+x"(x), [y] "+x"(y), [z] "+x"(z), [u] "+x"(u)  \
+                    : [v] "x"(v), [one] "x"(one), [a] "r"(1u << 31), [b] "r"(12345u)     \
+                    : "rax", "rcx", "rdx", "cc");                                        \
+        }
+
+LOOP(multiply, "imul %%rcx, %%rcx")
+/* Of 2^31 by the quotient before, which goes to and fro between two values. */
+LOOP(divide, "mov %[a], %%eax\n\txor %%edx, %%edx\n\tdiv %%ecx\n\t"
+             "mov %%eax, %%ecx")
+LOOP(divide_apart, "mov %[a], %%eax\n\txor %%edx, %%edx\n\tdiv %[b]")
+LOOP(float_add, "addsd %[v], %[x]")
+LOOP(float_multiply, "mulsd %[one], %[x]")
+LOOP(float_fma, "vfmadd213sd %[v], %[one], %[x]")
+LOOP(float_divide, "divsd %[one], %[x]")
+LOOP(float_sqrt_and_multiply, "sqrtsd %[x], %[x]\n\tmulsd %[v], %[x]")
+LOOP(float_divide_apart, "divsd %[one], %[x]\n\tdivsd %[one], %[y]\n\t"
+                         "divsd %[one], %[z]\n\tdivsd %[one], %[u]")
+
+enum kind {
+        MULTIPLY,
+        DIVIDE,
+        DIVIDE_APART,
+        FLOAT_ADD,
+        FLOAT_MULTIPLY,
+        FLOAT_FMA,
+        FLOAT_DIVIDE,
+        FLOAT_SQRT_AND_MULTIPLY,
+        FLOAT_DIVIDE_APART,
+        KINDS
+};
+
+static const struct {
+        const char *key;
+        void (*run)(uint64_t count);
+        unsigned results; /* in a step */
+} kinds[KINDS] = {
+    [MULTIPLY] = {"multiply_cycles", multiply, 1},
+    [DIVIDE] = {"divide_cycles", divide, 1},
+    [DIVIDE_APART] = {"divide_interval_cycles", divide_apart, 1},
+    [FLOAT_ADD] = {"float_add_cycles", float_add, 1},
+    [FLOAT_MULTIPLY] = {"float_multiply_cycles", float_multiply, 1},
+    [FLOAT_FMA] = {"float_fma_cycles", float_fma, 1},
+    [FLOAT_DIVIDE] = {"float_divide_cycles", float_divide, 1},
+    [FLOAT_SQRT_AND_MULTIPLY] = {"float_sqrt_cycles", float_sqrt_and_multiply, 1},
+    [FLOAT_DIVIDE_APART] = {"float_divide_interval_cycles", float_divide_apart, 4},
+};
+
+struct arithmetic {
+        struct series ns[KINDS];
+};
+
+static bool has_instruction(enum kind kind)
+{
+        return kind != FLOAT_FMA || __builtin_cpu_supports("fma");
+}
+
+static int arithmetic_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        struct arithmetic *arithmetic = state;
+        (void)diag;
+        survey_progress(survey, "arithmetic");
+        for (size_t visit = 0; visit < survey->sweep_visits; visit++)
+                for (enum kind kind = 0; kind < KINDS; kind++)
+                        if (has_instruction(kind) &&
+                            survey_wants(survey, &arithmetic->ns[kind], false))
+                                survey_code(survey, kinds[kind].run,
+                                            REPEATED * kinds[kind].results,
+                                            &arithmetic->ns[kind]);
+        return 0;
+}
+
+/* What a result takes. */
+struct latency {
+        double cycles;
+        double within; /* half its confidence interval, in cycles; NAN: unknown */
+};
+
+static struct latency latency_of(struct survey *survey, const struct series *series)
+{
+        struct estimate estimate = survey_shortest(survey, series);
+        double cycles = estimate.value * survey->core_ghz;
+        return (struct latency){cycles, cycles * estimate_error(&estimate)};
+}
+
+/* Adds LATENCY unless it cannot be; the widest error of all goes to ERROR. */
+static void add_latency(struct survey *survey, json_t *json, const char *key,
+                        struct latency latency, double *error)
+{
+        if (!(latency.cycles > 0)) {
+                survey_leave_out(survey,
+                                 "arithmetic, %s (the difference of what was measured "
+                                 "is %.1f)",
+                                 key, latency.cycles);
+                return;
+        }
+        double own = latency.within / latency.cycles;
+        survey_noise(survey, own, "arithmetic, %s", key);
+        if (isnan(own) || own > *error)
+                *error = own;
+        json_object_set_new(json, key, json_real(latency.cycles));
+}
+
+static json_t *arithmetic_result(struct survey *survey, void *state)
+{
+        struct arithmetic *arithmetic = state;
+        json_t *json = json_object();
+        struct latency latencies[KINDS];
+        double error = 0;
+        for (enum kind kind = 0; kind < KINDS; kind++) {
+                const struct series *series = &arithmetic->ns[kind];
+                if (!has_instruction(kind))
+                        continue;
+                struct latency *latency = &latencies[kind];
+                *latency = latency_of(survey, series);
+                if (kind == FLOAT_SQRT_AND_MULTIPLY) {
+                        latency->cycles -= latencies[FLOAT_MULTIPLY].cycles;
+                        latency->within += latencies[FLOAT_MULTIPLY].within;
+                }
+                if (survey_trusts(survey, series, kinds[kind].key))
+                        add_latency(survey, json, kinds[kind].key, *latency, &error);
+        }
+        json_object_set_new(json, "error", survey_number(error));
+        return json;
+}
+
+const struct survey_part survey_arithmetic = {
+    .key = "arithmetic",
+    .state_bytes = sizeof(struct arithmetic),
+    .sweep = arithmetic_sweep,
+    .result = arithmetic_result,
+};

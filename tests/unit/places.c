@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a hypervisor has the CPUs, by round trips that are told here, and by ones that
+ * are measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bounce.h"
+#include "measure.h"
+#include "places.h"
+#include "survey.h"
+
+static const int cpus[] = {0, 1, 2};
+
+static size_t add(struct places *places, double seconds, double first, double second)
+{
+        const double ns[] = {first, second};
+        size_t reading = places_add(places, seconds, ns, 2);
+        assert_true(reading != PLACES_UNREAD);
+        return reading;
+}
+
+/* What was read first is known to be far only when the CPUs have been near. */
+static void what_is_far_is_known_later(void **state)
+{
+        (void)state;
+        struct places *places = places_new(cpus, 3);
+        size_t early = add(places, 0, 290, 60);
+        assert_false(places_apart(places, early));
+        size_t near = add(places, 1, 50, 61);
+        assert_true(places_apart(places, early));
+        assert_false(places_apart(places, near));
+        assert_false(places_apart(places, add(places, 2, 75, 58)));
+        assert_false(places_apart(places, PLACES_UNREAD));
+        places_free(places);
+}
+
+/* CPUs 1 and 2 are in different sockets by nature: not apart for that. */
+static void a_pair_is_compared_with_itself(void **state)
+{
+        (void)state;
+        struct places *places = places_new(cpus, 3);
+        for (int i = 0; i < 10; i++)
+                assert_false(places_apart(places, add(places, i, 50 + i, 300 - i)));
+        assert_true(places_apart(places, add(places, 10, 50, 700)));
+        struct places_pair far = places_pair(places, 1);
+        assert_int_equal(far.cpu, 1);
+        assert_int_equal(far.next, 2);
+        assert_true(far.nearest_ns == 291 && far.apart_ns == 700);
+        struct places_pair near = places_pair(places, 0);
+        assert_true(near.nearest_ns == 50 && isnan(near.apart_ns));
+        assert_true(near.apart_share == 0);
+        places_free(places);
+}
+
+/* Many readings while CPUs wait, few while they work: the time counts. 30 s of 40 near.
+ */
+static void the_share_is_of_time(void **state)
+{
+        (void)state;
+        struct places *places = places_new(cpus, 2);
+        const double near = 50, apart = 290;
+        places_add(places, 0, &near, 1);
+        places_add(places, 30, &near, 1);
+        for (int i = 1; i <= 1000; i++)
+                places_add(places, 30 + i * 0.01, &apart, 1);
+        struct places_pair pair = places_pair(places, 0);
+        assert_true(fabs(pair.apart_share - 0.25) < 1e-9);
+        assert_true(pair.apart_ns == 290);
+        places_free(places);
+}
+
+/* A reading of fewer CPUs, or one that others disturbed, tells nothing of a pair. */
+static void unknown_is_not_apart(void **state)
+{
+        (void)state;
+        struct places *places = places_new(cpus, 3);
+        const double one = 50, unknown = NAN;
+        assert_false(places_apart(places, add(places, 0, NAN, NAN)));
+        assert_true(isnan(places_pair(places, 0).nearest_ns));
+        assert_false(places_apart(places, places_add(places, 1, &one, 1)));
+        assert_false(places_apart(places, places_add(places, 2, &unknown, 1)));
+        assert_true(places_apart(places, add(places, 3, 290, NAN)));
+        struct places_pair pair = places_pair(places, 0);
+        assert_true(pair.nearest_ns == 50 && pair.apart_share == 1);
+        places_free(places);
+}
+
+/* This project's machine: 50 ns with a shared cache and 290 without, whose loads take 14;
+ * a mesh of one socket: 130 ns and 25. */
+static void cores_without_a_common_cache_are_far(void **state)
+{
+        (void)state;
+        assert_false(places_far(50, 14));
+        assert_true(places_far(290, 14));
+        assert_false(places_far(130, 25));
+        assert_false(places_far(290, NAN));
+        assert_false(places_far(NAN, 14));
+}
+
+/* CPUs that are moved in between are not where they were. */
+static void a_stay_is_together_from_begin_to_end(void **state)
+{
+        (void)state;
+        struct survey survey = {.places = places_new(cpus, 2)};
+        const double near = 50, apart = 290;
+        size_t together = places_add(survey.places, 0, &near, 1);
+        size_t away = places_add(survey.places, 1, &apart, 1);
+        assert_true(survey_stayed(&survey, &(struct stay){together, together}));
+        assert_false(survey_stayed(&survey, &(struct stay){together, away}));
+        assert_false(survey_stayed(&survey, &(struct stay){away, together}));
+        assert_false(survey_stayed(&survey, &(struct stay){away, away}));
+        assert_true(survey_stayed(&survey, &(struct stay){PLACES_UNREAD, PLACES_UNREAD}));
+        places_free(survey.places);
+        survey.places = NULL; /* CPUs that nobody moves */
+        assert_true(survey_stayed(&survey, &(struct stay){0, 1}));
+}
+
+/* More than fit in the room that there is at first. */
+static void all_readings_are_kept(void **state)
+{
+        (void)state;
+        struct places *places = places_new(cpus, 3);
+        for (int i = 0; i < 1000; i++)
+                add(places, i, i % 3 ? 40 : 100, 100);
+        for (size_t i = 0; i < 1000; i++)
+                assert_int_equal(places_apart(places, i), i % 3 == 0);
+        places_free(places);
+}
+
+/* Two transfers of a line from core to core take longer than a load from L1. */
+static void a_line_takes_its_time(void **state)
+{
+        (void)state;
+        struct cpu_list list;
+        struct diag diag;
+        assert_int_equal(cpu_list_read(&list, &diag), 0);
+        if (list.count < 2) {
+                cpu_list_free(&list);
+                print_message("SKIPPED: round trips were NOT measured: one CPU only\n");
+                skip();
+        }
+        double *ns = calloc(list.count, sizeof(*ns));
+        assert_non_null(ns);
+        assert_int_equal(bounce_lines(list.cpus, list.count, ns, &diag), 0);
+        for (size_t i = 0; i + 1 < list.count; i++)
+                assert_true(isnan(ns[i]) || ns[i] > 1);
+        free(ns);
+        cpu_list_free(&list);
+}
+
+static void a_cpu_that_is_not_there_is_told(void **state)
+{
+        (void)state;
+        const int none[] = {0, 100000};
+        double ns = 0;
+        struct diag diag;
+        assert_true(bounce_lines(none, 2, &ns, &diag) < 0);
+        assert_non_null(strstr(diag.text, "cannot start a thread"));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(what_is_far_is_known_later),
+            cmocka_unit_test(a_pair_is_compared_with_itself),
+            cmocka_unit_test(the_share_is_of_time),
+            cmocka_unit_test(unknown_is_not_apart),
+            cmocka_unit_test(cores_without_a_common_cache_are_far),
+            cmocka_unit_test(a_stay_is_together_from_begin_to_end),
+            cmocka_unit_test(all_readings_are_kept),
+            cmocka_unit_test(a_line_takes_its_time),
+            cmocka_unit_test(a_cpu_that_is_not_there_is_told),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
