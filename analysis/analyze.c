@@ -114,7 +114,11 @@ static void judge_intervals(struct analysis *a)
                 enum bound bound =
                     interval_bound(&a->metrics[i], contended, &a->thresholds);
                 a->judged[i] = (struct judged_interval){
-                    interval->id, contended, bound,
+                    interval->id,
+                    contended,
+                    bound,
+                    interval_lacks_buffers(&a->metrics[i], contended),
+                    interval_buffers_free(&a->metrics[i]),
                     traffic_origin(interval, a->counters.known, &a->machine)};
                 a->intervals_of_unknown_contention += contended == ANSWER_UNKNOWN;
                 a->intervals_of_unknown_bound += bound == BOUND_UNKNOWN;

@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "pairs.h"
+#include "placing.h"
 #include "statement.h"
 
 enum { NONE = UINT32_MAX };
@@ -38,6 +39,7 @@ struct sums {
 };
 
 struct callers {
+        struct placing placing;
         struct frame *frames; /* by location, innermost first */
         size_t frame_count;
         size_t frame_capacity;
@@ -197,10 +199,6 @@ static int grow_tree(struct callers *callers)
         return 0;
 }
 
-#define MEMORY_SAMPLES                                                                   \
-        "FROM sample AS s LEFT JOIN attribution AS a USING "                             \
-        "(sample_id)" STATEMENT_MEMORY_SAMPLES
-
 /* A sample without a stack has no callers, only a place. */
 static int take_sample(struct callers *callers, sqlite3_stmt *row)
 {
@@ -208,7 +206,8 @@ static int take_sample(struct callers *callers, sqlite3_stmt *row)
                                   ? NULL
                                   : find_stack(callers, sqlite3_column_int64(row, 0));
         uint32_t node =
-            stack ? stack->node : descend(callers, 0, sqlite3_column_int64(row, 1));
+            stack ? stack->node
+                  : descend(callers, 0, placing_of_row(&callers->placing, row, 4));
         if (node == NONE)
                 return -ENOMEM;
         if (node >= callers->own_capacity) {
@@ -223,9 +222,9 @@ static int take_sample(struct callers *callers, sqlite3_stmt *row)
         }
         struct sums *own = &callers->own[node];
         own->samples++;
-        own->dram_samples += sqlite3_column_int64(row, 2);
-        own->latencies += sqlite3_column_int64(row, 3);
-        own->latency_cycles += sqlite3_column_double(row, 4);
+        own->dram_samples += sqlite3_column_int64(row, 1);
+        own->latencies += sqlite3_column_int64(row, 2);
+        own->latency_cycles += sqlite3_column_double(row, 3);
         return 0;
 }
 
@@ -241,20 +240,20 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
                                 " ORDER BY stack_id",
                                 take_stack, diag);
         if (!code)
-                code = each_row(db, callers,
-                                "SELECT DISTINCT s.stack_id " MEMORY_SAMPLES
-                                "AND s.stack_id IS NOT NULL",
-                                take_needed, diag);
+                code = each_row(
+                    db, callers,
+                    "SELECT DISTINCT s.stack_id FROM sample AS s" STATEMENT_MEMORY_SAMPLES
+                    "AND s.stack_id IS NOT NULL",
+                    take_needed, diag);
         if (!code && grow_tree(callers))
                 code = no_memory(diag);
         if (!code)
                 code = each_row(
                     db, callers,
-                    "SELECT s.stack_id, a.location_id,"
-                    " coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM'),"
+                    "SELECT s.stack_id, coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM'),"
                     " coalesce(s.latency_cycles, -1) >= 0,"
-                    " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0) " MEMORY_SAMPLES
-                    "ORDER BY s.sample_id",
+                    " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0), " PLACING_COLUMNS
+                    " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id",
                     take_sample, diag);
         return code;
 }
@@ -418,9 +417,12 @@ static int store_tree(struct db *db, const struct callers *callers, struct diag 
 int callers_make(struct db *db, struct diag *diag)
 {
         struct callers callers = {0};
-        int code = read_tree(db, &callers, diag);
+        int code = placing_read(db, &callers.placing, diag);
+        if (!code)
+                code = read_tree(db, &callers, diag);
         if (!code)
                 code = store_tree(db, &callers, diag);
+        placing_free(&callers.placing);
         free(callers.frames);
         free(callers.stacks);
         free(callers.function_frame);

@@ -122,6 +122,8 @@ static int run(const struct arguments *arguments, const char *sql)
         struct db *db;
         int code = db_open(arguments->file, DB_READ_ONLY, &db, &diag);
         if (!code)
+                code = db_keep_more(db, &diag);
+        if (!code)
                 code = query_run(db, sql, arguments->format, stdout, cmd_terminal_width(),
                                  &diag);
         db_close(db);

@@ -27,14 +27,24 @@ struct arguments {
 static const struct argp_option options[] = {
     {"by", OPTION_BY, "WHAT", 0,
      "What a row stands for: line (the default), function, object, caller (the tree of "
-     "calls), allocation (the calls that allocated each object), type, interval or phase "
-     "(neighbouring intervals with one bound)",
+     "calls), allocation (the calls that allocated each object), type, thread, interval "
+     "or phase (neighbouring intervals with one bound)",
+     0},
+    {"dsos", 'd', "PATTERN", 0,
+     "Show only lines or functions of the modules (program, libraries) that PATTERN "
+     "names, with or without their path; * stands for any characters",
      0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
     {"input", 'i', "FILE", 0, "The database, as FILE", 0},
+    {"symbols", 'S', "PATTERN", 0,
+     "Show only lines or functions of the functions that PATTERN names; * stands for any "
+     "characters",
+     0},
     {"no-source", OPTION_NO_SOURCE, NULL, 0, "Do not show source text", 0},
     {"top", OPTION_TOP, "N", 0,
      "Show the N most important rows; 0: all (a table shows 20, the others all)", 0},
+    {"wide", 'W', NULL, 0, "Show names whole, with all template arguments, in tables too",
+     0},
     {0}};
 
 static void parse_top(struct arguments *arguments, const char *text,
@@ -49,6 +59,16 @@ static void parse_top(struct arguments *arguments, const char *text,
         arguments->top_given = true;
 }
 
+static void check_choice(const struct report_options *report, struct argp_state *state)
+{
+        if ((report->choice.function || report->choice.module) && !report->kind->of_code)
+                argp_error(state,
+                           "%s: rows by %s have no function of their own; choose with "
+                           "--by=line or --by=function",
+                           report->choice.function ? "--symbols" : "--dsos",
+                           report->kind->name);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
         struct arguments *arguments = state->input;
@@ -58,7 +78,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 if (!arguments->report.kind)
                         argp_error(state,
                                    "--by: '%s' is not line, function, object, caller, "
-                                   "allocation, type, interval or phase",
+                                   "allocation, type, thread, interval or phase",
                                    text);
                 return 0;
         case OPTION_FORMAT:
@@ -72,8 +92,20 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case OPTION_TOP:
                 parse_top(arguments, text, state);
                 return 0;
+        case 'd':
+                arguments->report.choice.module = text;
+                return 0;
+        case 'S':
+                arguments->report.choice.function = text;
+                return 0;
+        case 'W':
+                arguments->report.whole_names = true;
+                return 0;
         case 'i':
                 arguments->file = text;
+                return 0;
+        case ARGP_KEY_END:
+                check_choice(&arguments->report, state);
                 return 0;
         case ARGP_KEY_ARG:
                 if (state->arg_num > 0)
@@ -89,42 +121,29 @@ static const struct argp parser = {
     .options = options,
     .parser = parse,
     .args_doc = "[FILE]",
-    .doc =
-        "Show the lines, functions, data objects, calls, types, intervals or phases of a "
-        "recording "
-        "(memlag.db) that waited most for memory.",
+    .doc = "Show the lines, functions, data objects, calls, types, threads, intervals or "
+           "phases of a recording (memlag.db) that waited most for memory.",
 };
 
 /* ---- a recording that was cut off before it was analysed ---- */
 
 struct missing {
-        bool names;
-        bool findings;
+        int64_t names;
+        int64_t findings;
 };
-
-static int answer(struct db *db, const char *sql, bool *yes, struct diag *diag)
-{
-        sqlite3_stmt *statement;
-        int code = statement_prepare(db, sql, &statement, diag);
-        if (code)
-                return code;
-        code = statement_next(db, statement, diag);
-        *yes = code > 0 && sqlite3_column_int(statement, 0);
-        sqlite3_finalize(statement);
-        return code < 0 ? code : 0;
-}
 
 static int find_missing(struct db *db, struct missing *missing, struct diag *diag)
 {
-        int code = answer(db,
-                          "SELECT EXISTS (SELECT 1 FROM sample) AND"
-                          " NOT EXISTS (SELECT 1 FROM attribution)",
-                          &missing->names, diag);
+        int code = statement_number(db,
+                                    "SELECT EXISTS (SELECT 1 FROM sample) AND"
+                                    " NOT EXISTS (SELECT 1 FROM location)",
+                                    &missing->names, diag);
         if (!code)
-                code = answer(db,
-                              "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
-                              " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view')",
-                              &missing->findings, diag);
+                code = statement_number(
+                    db,
+                    "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
+                    " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view')",
+                    &missing->findings, diag);
         return code;
 }
 

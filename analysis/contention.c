@@ -10,6 +10,7 @@ const double LMRL_FACTOR = 1.25;
 const double CONTENDED_BANDWIDTH_PART = 0.5;
 const double SATURATED_BANDWIDTH_PART = 0.9;
 const double FB_FULL_RATIO = 0.25;
+const double FB_SHORT_RATIO = 0.05;
 /* H20: idle LMRL varies by up to 6.62 %, and is at least 1.5 times as much when DRAM is
  * saturated. A threshold within two of the former would flag noise, one of twice idle not
  * flag what is short. */
@@ -126,6 +127,16 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
         if (is_compute_bound(metrics))
                 return BOUND_COMPUTE;
         return is_latency_bound(metrics) ? BOUND_LATENCY : BOUND_UNKNOWN;
+}
+
+bool interval_lacks_buffers(const struct interval_metrics *metrics, enum answer contended)
+{
+        return contended == ANSWER_NO && metrics->buffers_full_ratio >= FB_SHORT_RATIO;
+}
+
+bool interval_buffers_free(const struct interval_metrics *metrics)
+{
+        return metrics->buffers_full_ratio < FB_SHORT_RATIO;
 }
 
 const char *bound_name(enum bound bound)

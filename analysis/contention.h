@@ -59,6 +59,7 @@ extern const double LMRL_FACTOR;
 extern const double CONTENDED_BANDWIDTH_PART;
 extern const double SATURATED_BANDWIDTH_PART;
 extern const double FB_FULL_RATIO;
+extern const double FB_SHORT_RATIO;
 
 /* The threshold of LMRL that a calibration measured, as a multiple of its idle LMRL; NAN
  * where it measured none, or one that cannot be right. */
@@ -92,6 +93,14 @@ enum bound {
 
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
                           const struct thresholds *thresholds);
+
+/* Whether fill buffers or places in the queue beyond L2 ran out for a part of the
+ * interval, whatever bound the rest of it, while DRAM had bandwidth left. */
+bool interval_lacks_buffers(const struct interval_metrics *metrics,
+                            enum answer contended);
+
+/* Whether they are known to have been free for nearly all of it. */
+bool interval_buffers_free(const struct interval_metrics *metrics);
 
 /* The name in the database; NULL for BOUND_UNKNOWN. */
 const char *bound_name(enum bound bound);

@@ -15,6 +15,7 @@
 #include "grouping.h"
 #include "latencies.h"
 #include "pairs.h"
+#include "placing.h"
 #include "statement.h"
 #include "tally.h"
 
@@ -29,6 +30,7 @@ struct pass {
         const struct findings_input *input;
         struct findings_gaps *gaps;
         struct grouping grouping;
+        struct placing placing;
         struct data_source *sources;
         size_t source_count;
         struct origins *line_origins;
@@ -76,6 +78,8 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
 {
         int code = grouping_read(db, &pass->grouping, diag);
         if (!code)
+                code = placing_read(db, &pass->placing, diag);
+        if (!code)
                 code = read_sources(db, pass, diag);
         if (code)
                 return code;
@@ -94,6 +98,7 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
 static void pass_close(struct pass *pass)
 {
         grouping_free(&pass->grouping);
+        placing_free(&pass->placing);
         pairs_free(&pass->pairs);
         pairs_free(&pass->accesses);
         pairs_free(&pass->fields);
@@ -154,8 +159,10 @@ static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sa
                                              sample->interval_contended == ANSWER_UNKNOWN;
 }
 
-/* Columns: time_ns, latency_cycles, data_source_id, location_id, object_id, field_id,
- * stall_ns. */
+enum { COLUMN_PLACING = 6 };
+
+/* Columns: time_ns, latency_cycles, data_source_id, stall_ns, object_id, field_id, those
+ * of the place. */
 static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *row,
                                          const struct judged_interval *interval)
 {
@@ -168,9 +175,10 @@ static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *
             .hit_modified = source->hit_modified,
             .latency_cycles = timed ? sqlite3_column_int64(row, 1) : -1,
             .stall_ns =
-                sqlite3_column_int64(row, 6) > 0 ? sqlite3_column_int64(row, 6) : 0,
+                sqlite3_column_int64(row, 3) > 0 ? sqlite3_column_int64(row, 3) : 0,
             .interval_contended = interval ? interval->contended : ANSWER_UNKNOWN,
             .interval_bound = interval ? interval->bound : BOUND_UNKNOWN,
+            .interval_lacks_buffers = interval && interval->lacks_buffers,
         };
 }
 
@@ -188,7 +196,8 @@ static int add_origin(struct pass *pass, sqlite3_stmt *row)
         if (origin == ORIGIN_UNKNOWN)
                 return 0;
         uint32_t line, function;
-        grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
+        grouping_of_location(&pass->grouping,
+                             placing_of_row(&pass->placing, row, COLUMN_PLACING), &line,
                              &function);
         /* Lines that cores fight for tell nothing of the run's other lines. */
         struct origins *places[] = {&pass->line_origins[line],
@@ -212,7 +221,7 @@ static enum origin origin_at(const struct pass *pass, uint32_t line, uint32_t fu
             place_origin(&pass->line_origins[line]),
             place_origin(&pass->function_origins[function]),
             interval ? interval->traffic : ORIGIN_UNKNOWN,
-            place_origin(&pass->run_origins),
+            run_origin(&pass->run_origins, interval && interval->buffers_free),
         };
         for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
                 if (told[i] != ORIGIN_UNKNOWN)
@@ -227,7 +236,8 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
             interval_at(input, sqlite3_column_int64(row, 0));
         struct sample_facts sample = sample_of_row(pass, row, interval);
         uint32_t line, function;
-        grouping_of_location(&pass->grouping, sqlite3_column_int64(row, 3), &line,
+        grouping_of_location(&pass->grouping,
+                             placing_of_row(&pass->placing, row, COLUMN_PLACING), &line,
                              &function);
         sample.line_origin = sample.level == LEVEL_LFB
                                  ? origin_at(pass, line, function, interval)
@@ -270,10 +280,9 @@ static int each_sample(struct db *db, struct pass *pass,
                        struct diag *diag)
 {
         static const char sql[] =
-            "SELECT s.time_ns, s.latency_cycles, s.data_source_id, a.location_id,"
-            " a.object_id, a.field_id, s.stall_ns "
-            "FROM sample AS s LEFT JOIN attribution AS a USING "
-            "(sample_id)" STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id";
+            "SELECT s.time_ns, s.latency_cycles, s.data_source_id, s.stall_ns,"
+            " a.object_id, a.field_id, " PLACING_COLUMNS
+            " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id";
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
@@ -300,6 +309,15 @@ static enum verdict tally_verdict(const struct tally *tally,
         return verdict_of(&facts);
 }
 
+static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *tally)
+{
+        int64_t contended = tally_contended(tally);
+        if (contended < 0)
+                sqlite3_bind_null(insert, index);
+        else
+                sqlite3_bind_int64(insert, index, contended);
+}
+
 /* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
  * mean, p95, share, low, high, contended_samples, verdict. */
 static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
@@ -314,7 +332,7 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         statement_bind_real(insert, 6, share.value);
         statement_bind_real(insert, 7, share.low);
         statement_bind_real(insert, 8, share.high);
-        sqlite3_bind_int64(insert, 9, tally->contended_samples);
+        bind_contended(insert, 9, tally);
         sqlite3_bind_text(insert, 10, verdict_name(verdict), -1, SQLITE_STATIC);
         return verdict;
 }
@@ -429,7 +447,7 @@ static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
                         sqlite3_bind_null(insert, 2);
                 sqlite3_bind_int64(insert, 3, access->tally.samples);
                 statement_bind_real(insert, 4, tally_mean_latency(&access->tally));
-                sqlite3_bind_int64(insert, 5, access->tally.contended_samples);
+                bind_contended(insert, 5, &access->tally);
                 if (access->second)
                         sqlite3_bind_int64(insert, 6, access->second);
                 else

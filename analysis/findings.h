@@ -11,6 +11,8 @@ struct judged_interval {
         int64_t id;
         enum answer contended;
         enum bound bound;
+        bool lacks_buffers;
+        bool buffers_free;
         enum origin traffic; /* of the lines that loads waited for */
 };
 

@@ -16,24 +16,14 @@ static const char location_groups_sql[] =
     " dense_rank() OVER (ORDER BY m.path, l.function) "
     "FROM location AS l LEFT JOIN module AS m USING (module_id) ORDER BY l.location_id";
 
-static int count_rows(struct db *db, const char *sql, size_t *count, struct diag *diag)
-{
-        sqlite3_stmt *statement;
-        int code = statement_prepare(db, sql, &statement, diag);
-        if (code)
-                return code;
-        code = statement_next(db, statement, diag);
-        *count = code > 0 ? (size_t)sqlite3_column_int64(statement, 0) : 0;
-        sqlite3_finalize(statement);
-        return code < 0 ? code : 0;
-}
-
 static int read_locations(struct db *db, struct grouping *grouping, struct diag *diag)
 {
-        size_t count;
-        int code = count_rows(db, "SELECT count(*) FROM location", &count, diag);
+        int64_t rows_there;
+        int code =
+            statement_number(db, "SELECT count(*) FROM location", &rows_there, diag);
         if (code)
                 return code;
+        size_t count = (size_t)rows_there;
         grouping->location_id = calloc(count + 1, sizeof(int64_t));
         grouping->line = calloc(count + 1, sizeof(uint32_t));
         grouping->function = calloc(count + 1, sizeof(uint32_t));
@@ -73,10 +63,12 @@ static int read_locations(struct db *db, struct grouping *grouping, struct diag 
 
 static int read_objects(struct db *db, struct grouping *grouping, struct diag *diag)
 {
-        size_t count;
-        int code = count_rows(db, "SELECT count(*) FROM data_object", &count, diag);
+        int64_t rows_there;
+        int code =
+            statement_number(db, "SELECT count(*) FROM data_object", &rows_there, diag);
         if (code)
                 return code;
+        size_t count = (size_t)rows_there;
         grouping->object_id = calloc(count + 1, sizeof(int64_t));
         grouping->object_own = calloc(count + 1, sizeof(bool));
         if (!grouping->object_id || !grouping->object_own)

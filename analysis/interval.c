@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /* A thread works on memory when at least a tenth of its cycles can have passed
- * with an L1D miss outstanding. */
-static const double MEMORY_THREAD_PENDING_RATIO = 0.1;
+ * with an L1D miss outstanding, or have waited for its stores. */
+static const double MEMORY_THREAD_RATIO = 0.1;
 
 static int64_t min_int64(int64_t a, int64_t b)
 {
@@ -69,15 +69,22 @@ static struct interval *get_id(struct interval_series *series, int64_t id)
         return interval;
 }
 
+/* Of its cycles a good part has loads' misses outstanding, or waits for stores to leave a
+ * full store buffer: stores' misses are not counted as such. */
+static bool works_on_memory(const struct thread_reading *reading)
+{
+        double least = MEMORY_THREAD_RATIO * reading->gained[CONCEPT_CYCLES];
+        return least > 0 && (reading->gained[CONCEPT_PENDING] >= least ||
+                             reading->gained[CONCEPT_STORE_BUFFER] >= least);
+}
+
 static void add_part(struct interval *interval, const struct thread_reading *reading,
                      double part)
 {
         for (int c = 0; c < CONCEPT_COUNT; c++)
                 interval->gained[c] += part * reading->gained[c];
-        double cycles = reading->gained[CONCEPT_CYCLES];
-        if (cycles > 0 &&
-            reading->gained[CONCEPT_PENDING] >= MEMORY_THREAD_PENDING_RATIO * cycles)
-                interval->memory_cycles += part * cycles;
+        if (works_on_memory(reading))
+                interval->memory_cycles += part * reading->gained[CONCEPT_CYCLES];
 }
 
 int interval_series_add(struct interval_series *series,
@@ -144,9 +151,14 @@ static double memory_stalls(const double gained[CONCEPT_COUNT])
                                                  gained[CONCEPT_STALLS_L1D]));
 }
 
+static double buffers_full(const double gained[CONCEPT_COUNT])
+{
+        return gained[CONCEPT_FB_FULL] + or_zero(gained[CONCEPT_SQ_FULL]);
+}
+
 static double bandwidth_stalls(const double gained[CONCEPT_COUNT])
 {
-        double full = gained[CONCEPT_FB_FULL] + or_zero(gained[CONCEPT_SQ_FULL]);
+        double full = buffers_full(gained);
         if (isnan(full))
                 return NAN;
         return fmin(memory_stalls(gained),
@@ -181,6 +193,7 @@ struct interval_metrics interval_metrics(const struct interval *interval,
             .lmrl_cycles = ratio(pending, miss_loads(gained)),
             .l1_miss_latency_cycles = ratio(pending, gained[CONCEPT_L1_MISS]),
             .fb_full_ratio = ratio(gained[CONCEPT_FB_FULL], cycles),
+            .buffers_full_ratio = ratio(buffers_full(gained), cycles),
             .active_cores = ratio(memory_cycles, core_cycles),
             .read_gbs = ratio(gained[CONCEPT_DRAM_READ], duration_ns),
             .write_gbs = ratio(gained[CONCEPT_DRAM_WRITE], duration_ns),

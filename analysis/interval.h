@@ -22,8 +22,8 @@ struct interval {
         int64_t start_ns;
         int64_t end_ns;
         double gained[CONCEPT_COUNT]; /* summed over the threads */
-        /* Cycles of the threads that had L1D misses outstanding for a good part
-         * of them (interval.c says how much). */
+        /* Cycles of the threads that had loads' L1D misses outstanding, or waited for
+         * stores, for a good part of them (interval.c says how much). */
         double memory_cycles;
 };
 
@@ -65,6 +65,9 @@ struct interval_metrics {
         double l1_miss_latency_cycles;
         /* Share of the cycles in which a request waited for a fill buffer. */
         double fb_full_ratio;
+        /* The same, or for a place in the queue beyond L2 where that is counted: FB_FULL
+         * + SQ_FULL (M17). */
+        double buffers_full_ratio;
         /* Mean number of cores that ran threads waiting for memory. */
         double active_cores;
         double read_gbs; /* 10^9 bytes a second */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "scatter.h"
 
 enum { CODE_BITS = 12, CODES = 1 << CODE_BITS };
 
@@ -33,8 +34,8 @@ static uint64_t cycles_of(uint32_t code)
 static uint32_t *find_slot(const struct latencies *latencies, uint32_t group,
                            uint32_t first)
 {
-        uint64_t hash = ((uint64_t)group << 32 | first) * 0x9e3779b97f4a7c15u;
-        size_t i = (size_t)(hash >> 32) & (latencies->slot_count - 1);
+        uint64_t key = (uint64_t)group << 32 | first;
+        size_t i = scatter_slot(key, latencies->multiplier, latencies->slot_count);
         for (;; i = (i + 1) & (latencies->slot_count - 1)) {
                 uint32_t *slot = &latencies->slots[i];
                 const struct latency_run *run =
@@ -53,6 +54,7 @@ static int grow_slots(struct latencies *latencies)
         free(latencies->slots);
         latencies->slots = slots;
         latencies->slot_count = slot_count;
+        latencies->multiplier = scatter_multiplier();
         for (size_t i = 0; i < latencies->count; i++)
                 *find_slot(latencies, latencies->runs[i].group,
                            latencies->runs[i].first) = (uint32_t)i + 1;

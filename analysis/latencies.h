@@ -24,6 +24,7 @@ struct latencies {
         size_t capacity;
         uint32_t *slots; /* index into runs plus 1; 0: free */
         size_t slot_count;
+        uint64_t multiplier; /* of scatter.h */
 };
 
 /* Adds a sample of GROUP that took CYCLES, 0 or more. 0 or -ENOMEM. */

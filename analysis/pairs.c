@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 
+#include "scatter.h"
+
 static size_t slot_of(const struct pairs *pairs, uint32_t first, uint32_t second)
 {
         uint64_t key = (uint64_t)first << 32 | second;
-        /* Fibonacci hashing: the product's high bits depend on all of the key's. */
-        size_t slot = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (pairs->slot_count - 1);
+        size_t slot = scatter_slot(key, pairs->multiplier, pairs->slot_count);
         while (pairs->slots[slot]) {
                 const struct pair *pair = &pairs->pairs[pairs->slots[slot] - 1];
                 if (pair->first == first && pair->second == second)
@@ -28,6 +29,7 @@ static int grow_slots(struct pairs *pairs)
         free(pairs->slots);
         pairs->slots = slots;
         pairs->slot_count = slot_count;
+        pairs->multiplier = scatter_multiplier();
         for (size_t i = 0; i < pairs->count; i++)
                 slots[slot_of(pairs, pairs->pairs[i].first, pairs->pairs[i].second)] =
                     (uint32_t)i + 1;

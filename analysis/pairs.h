@@ -22,6 +22,7 @@ struct pairs {
         size_t capacity;
         uint32_t *slots; /* index into pairs plus 1; 0: free */
         size_t slot_count;
+        uint64_t multiplier; /* of scatter.h */
 };
 
 /* The index of the pair in pairs, made when new; UINT32_MAX without memory. */

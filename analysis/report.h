@@ -10,6 +10,8 @@
 #include "db.h"
 #include "render.h"
 
+struct sqlite3_stmt;
+
 /* What a report can be ordered by. */
 struct report_kind {
         const char *name;
@@ -20,6 +22,7 @@ struct report_kind {
         const char *alignment; /* of its columns: l or r each */
         const char *legend;    /* what its columns mean, where a name does not say it */
         const char *finding_table; /* where its rows' verdicts are; NULL: it has none */
+        bool of_code; /* rows have a function and a module, and can be chosen by them */
 };
 
 /* The kind called NAME, or NULL. */
@@ -28,13 +31,24 @@ const struct report_kind *report_kind_named(const char *name);
 /* The same for a run of timer samples, which have stalled time in place of latency. */
 struct report_kind report_kind_of_stalls(const struct report_kind *kind);
 
+/* Which rows of code are meant: shell patterns, or exact names; NULL: all. */
+struct report_choice {
+        const char *function;
+        const char *module; /* with its path, or its last part alone */
+};
+
 struct report_options {
         const struct report_kind *kind;
+        struct report_choice choice; /* for lines and functions */
         enum format format;
         int64_t top;      /* rows; -1: all */
         bool source_text; /* show it under a table of lines */
         size_t width;     /* of the terminal; 0: none */
+        bool whole_names; /* in a table too */
 };
+
+/* With fewer slow loads under way shares of latency are about those of the waiting. */
+enum { REPORT_OVERLAP_MIN = 2 };
 
 /* The facts above and below the rows; texts are owned, NULL where not known. */
 struct report_summary {
@@ -44,6 +58,7 @@ struct report_summary {
         char *cpu;
         char *sim_detail; /* NULL: not simulated */
         bool cut_off;     /* the recorder did not get to its end */
+        char *failure;    /* why a part of the run is missing; NULL: none is */
         double duration_s;
         int64_t samples;
         int64_t memory_samples;
@@ -64,10 +79,30 @@ struct report_summary {
         /* The estimated latency of all loads over the run's cycles; more than 1 when
          * loads overlap much. NAN when cycles or the period are not known. */
         double latency_per_cycle;
+        /* Cycles that executed nothing beside a load that missed L1, over the run's; NAN
+         * when they were not counted. */
+        double stall_ratio;
+        /* Cycles in which the cores' fill buffers, queues beyond L2 and store buffers
+         * were full, over the run's; NAN when they were not counted. */
+        double fb_full_ratio;
+        double sq_full_ratio;
+        double sb_full_ratio;
+        bool without_prefetch; /* the model's prefetchers were off */
 };
+
+/* SECONDS for people: "0.123 s", and below 10 ms "1.23 ms" or "45.6 us". */
+struct duration_text {
+        char text[32];
+};
+struct duration_text report_duration(double seconds);
 
 /* The summary of a run of timer samples, in whole sentences. */
 void report_say_stalls(FILE *text, const struct report_summary *summary);
+
+/* A line of text on each verdict that much of the latency of CHOICE has: what it means,
+ * and what often helps. */
+int report_say_advice(struct db *db, FILE *text, const struct report_choice *choice,
+                      const struct report_summary *summary, struct diag *diag);
 
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag);
 void report_summary_free(struct report_summary *summary);
@@ -84,13 +119,20 @@ int report_csv(struct db *db, const struct report_options *options,
 int report_json(struct db *db, const struct report_options *options,
                 const struct report_summary *summary, FILE *out, struct diag *diag);
 
-/* Runs SQL with TOP as its parameter 1 and gives its rows to a renderer.
+/* Binds CHOICE to the parameters 2 and 3 of STATEMENT. */
+void report_bind_choice(struct sqlite3_stmt *statement,
+                        const struct report_choice *choice);
+
+/* Runs SQL with TOP as its parameter 1 and, where it has more, CHOICE as 2 and 3, and
+ * gives its rows to a renderer.
  * ALIGNMENT (may be NULL) as in report_kind. EXTRA cells and their names (may be
  * none) follow every row. */
 struct report_rows {
         const char *sql;
         int64_t top;
-        size_t width; /* as in report_options */
+        struct report_choice choice;
+        size_t width;      /* as in report_options */
+        size_t name_bytes; /* longer texts lose template arguments; 0: none does */
         const char *alignment;
         const char *const *extra_names;
         const struct cell *extra;

@@ -21,17 +21,20 @@
 #define P95 \
         " iif(p95_latency_cycles IS NULL, '-', printf('%.0f', p95_latency_cycles))" \
         " AS p95,"
-#define VERDICT \
-        " printf('%.0f%%', 100.0 * contended_samples / samples) AS contended, verdict,"
+#define CONTENDED \
+        " iif(contended_samples IS NULL, '-'," \
+        "     printf('%.0f%%', 100.0 * contended_samples / samples)) AS contended,"
+#define VERDICT CONTENDED " verdict,"
 #define SIZE(bytes) \
         " CASE WHEN " bytes " IS NULL THEN '-'" \
         "      WHEN " bytes " < 10240 THEN " bytes " || ' B'" \
         "      WHEN " bytes " < 10485760 THEN printf('%.0f KiB', " bytes " / 1024.0)" \
         "      ELSE printf('%.0f MiB', " bytes " / 1048576.0) END"
 
-/* A few stray samples are no finding: the ledger counts them, --top=0 lists them. */
+/* A few stray samples are no finding: the ledger counts them, --top=0 lists them, and
+ * those of chosen code were asked for. */
 #define NOTABLE \
-        " (?1 < 0 OR verdict <> 'too-few-samples' OR latency_share IS NULL" \
+        " (?1 < 0 OR" REPORT_HAS_CHOICE "OR verdict <> 'too-few-samples' OR latency_share IS NULL" \
         "  OR latency_share >= 0.001) "
 
 #define SAMPLES_LEGEND \
@@ -64,10 +67,11 @@ static const struct report_kind kinds[] = {
     {
         .name = "line",
         .finding_table = "line_finding",
-        .rows_sql = "SELECT * FROM line_view LIMIT ?1",
+        .of_code = true,
+        .rows_sql = "SELECT * FROM line_view WHERE" REPORT_CHOSEN "LIMIT ?1",
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
-            "             WHERE" NOTABLE
+            "             WHERE" NOTABLE "AND" REPORT_CHOSEN
             "             ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
             "SELECT" SHARE P95 VERDICT
             REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION
@@ -78,13 +82,14 @@ static const struct report_kind kinds[] = {
     {
         .name = "function",
         .finding_table = "function_finding",
+        .of_code = true,
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
                     " p95_latency_cycles, latency_share, contended_samples, verdict "
-                    "FROM function_finding "
+                    "FROM function_finding WHERE" REPORT_CHOSEN
                     "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .table_sql =
             "SELECT" SHARE P95 VERDICT REPORT_MODULE_AND_FUNCTION
-            " FROM function_finding WHERE" NOTABLE
+            " FROM function_finding WHERE" NOTABLE "AND" REPORT_CHOSEN
             "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .alignment = "rrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
@@ -156,6 +161,19 @@ static const struct report_kind kinds[] = {
         .legend = SAMPLES_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
     },
     {
+        .name = "thread",
+        .rows_sql = "SELECT pid, tid, name, samples, dram_samples, mean_latency_cycles,"
+                    " latency_share, contended_samples FROM (" REPORT_THREADS ") LIMIT ?1",
+        .table_sql =
+            "SELECT" REPORT_SHARE("latency_share") " AS latency, samples,"
+            " iif(samples, printf('%.0f%%', 100.0 * dram_samples / samples), '-') AS DRAM,"
+            MEAN CONTENDED " pid, tid, coalesce(name, '-') AS thread"
+            " FROM (" REPORT_THREADS ") LIMIT ?1",
+        .alignment = "rrrrrrrl",
+        .legend = "latency: share of the latency of all samples; DRAM: samples served by "
+                  "DRAM; mean: cycles" CONTENDED_LEGEND,
+    },
+    {
         .name = "interval",
         .rows_sql = "SELECT * FROM interval_view ORDER BY contended DESC,"
                     " lmrl_cycles DESC, interval_id LIMIT ?1",
@@ -170,8 +188,9 @@ static const struct report_kind kinds[] = {
         .alignment = "rrrrrrrrrll",
         .legend =
             "LMRL: mean cycles of a load that missed L1 or hit a fill buffer; L1 "
-            "miss: the same per L1 miss; FB full: cycles in which a load waited for "
-            "a fill buffer; cores: that loads kept waiting for lines (stores do not)",
+            "miss: the same per L1 miss; FB full: cycles in which a request waited for "
+            "a fill buffer; cores: that worked on memory, with loads' misses "
+            "outstanding or waiting for room for stores",
     },
     {
         .name = "phase",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "short_name.h"
 #include "statement.h"
 
 /* The names of all columns; the caller frees the array, not the names. */
@@ -36,6 +37,30 @@ static void fill_cells(sqlite3_stmt *statement, const struct report_rows *rows,
                 cells[count + i] = rows->extra[i];
 }
 
+/* Gives CELL a shorter name, which the caller frees; NULL: it keeps its own. */
+static char *shorten(struct cell *cell, size_t name_bytes)
+{
+        if (cell->type != CELL_TEXT || name_bytes == 0 || cell->length <= name_bytes)
+                return NULL;
+        char *name = short_name(cell->bytes, &cell->length, name_bytes);
+        if (name)
+                cell->bytes = name;
+        return name;
+}
+
+static int render_cells(struct render *render, const struct report_rows *rows,
+                        struct cell *cells, size_t count, struct diag *diag)
+{
+        char **names = calloc(count + 1, sizeof(*names));
+        for (size_t i = 0; names && i < count; i++)
+                names[i] = shorten(&cells[i], rows->name_bytes);
+        int code = names ? render_row(render, cells) : -ENOMEM;
+        for (size_t i = 0; names && i < count; i++)
+                free(names[i]);
+        free(names);
+        return code ? diag_set(diag, code, "no memory") : 0;
+}
+
 static int render_statement(struct db *db, sqlite3_stmt *statement,
                             const struct report_rows *rows, enum format format, FILE *out,
                             struct diag *diag)
@@ -48,14 +73,18 @@ static int render_statement(struct db *db, sqlite3_stmt *statement,
         int code = cells && render ? 0 : diag_no_memory(diag);
         while (code == 0 && (code = statement_next(db, statement, diag)) > 0) {
                 fill_cells(statement, rows, cells);
-                code = render_row(render, cells);
-                if (code)
-                        diag_set(diag, code, "no memory");
+                code = render_cells(render, rows, cells, count, diag);
         }
         render_end(render);
         free(cells);
         free(names);
         return code;
+}
+
+void report_bind_choice(sqlite3_stmt *statement, const struct report_choice *choice)
+{
+        sqlite3_bind_text(statement, 2, choice->function, -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 3, choice->module, -1, SQLITE_STATIC);
 }
 
 int report_render(struct db *db, const struct report_rows *rows, enum format format,
@@ -67,6 +96,8 @@ int report_render(struct db *db, const struct report_rows *rows, enum format for
                 return code;
         if (sqlite3_bind_parameter_count(statement) > 0)
                 sqlite3_bind_int64(statement, 1, rows->top);
+        if (sqlite3_bind_parameter_count(statement) > 1)
+                report_bind_choice(statement, &rows->choice);
         code = render_statement(db, statement, rows, format, out, diag);
         sqlite3_finalize(statement);
         return code;
@@ -89,18 +120,18 @@ int report_csv(struct db *db, const struct report_options *options,
                                      text_cell(summary->numbers)};
         const struct report_rows rows = {.sql = options->kind->rows_sql,
                                          .top = options->top,
+                                         .choice = options->choice,
                                          .extra_names = extra_names,
                                          .extra = extra,
                                          .extra_count = 2};
         return report_render(db, &rows, FORMAT_CSV, out, diag);
 }
 
-static int json_rows(struct db *db, const char *key, const char *sql, int64_t top,
+static int json_rows(struct db *db, const char *key, const struct report_rows *rows,
                      FILE *out, struct diag *diag)
 {
-        const struct report_rows rows = {.sql = sql, .top = top};
         fprintf(out, ",\n\"%s\": ", key);
-        return report_render(db, &rows, FORMAT_JSON, out, diag);
+        return report_render(db, rows, FORMAT_JSON, out, diag);
 }
 
 /* The keys of run_info as one object. */
@@ -129,6 +160,11 @@ static int json_run(struct db *db, FILE *out, struct diag *diag)
 int report_json(struct db *db, const struct report_options *options,
                 const struct report_summary *summary, FILE *out, struct diag *diag)
 {
+        const struct report_rows thresholds = {.sql = "SELECT * FROM threshold"};
+        const struct report_rows ledger = {.sql = "SELECT * FROM ledger"};
+        const struct report_rows rows = {.sql = options->kind->rows_sql,
+                                         .top = options->top,
+                                         .choice = options->choice};
         struct cell source = text_cell(summary->source);
         struct cell numbers = text_cell(summary->numbers);
         fputs("{\"source\": ", out);
@@ -138,14 +174,12 @@ int report_json(struct db *db, const struct report_options *options,
         fprintf(out, ", \"cut_off\": %s,\n", summary->cut_off ? "true" : "false");
         int code = json_run(db, out, diag);
         if (!code)
-                code =
-                    json_rows(db, "thresholds", "SELECT * FROM threshold", 0, out, diag);
+                code = json_rows(db, "thresholds", &thresholds, out, diag);
         if (!code)
-                code = json_rows(db, "ledger", "SELECT * FROM ledger", 0, out, diag);
+                code = json_rows(db, "ledger", &ledger, out, diag);
         fprintf(out, ",\n\"by\": \"%s\"", options->kind->name);
         if (!code)
-                code = json_rows(db, "rows", options->kind->rows_sql, options->top, out,
-                                 diag);
+                code = json_rows(db, "rows", &rows, out, diag);
         fputs("\n}\n", out);
         return code;
 }

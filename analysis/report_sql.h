@@ -18,13 +18,13 @@
         "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
         " || coalesce(':' || " line ", '') "
 
-/* Names; code without one is told by its module. */
-#define REPORT_FUNCTION \
-        " coalesce(function, '[' ||" REPORT_BASE("module") "|| ']', '[unknown]')" \
-        " AS function"
+/* Names; code without one is told by its module, which a column of its own may name. */
+#define REPORT_FUNCTION_NAME \
+        " coalesce(function, '[' ||" REPORT_BASE("module") "|| ']', '[unknown]') "
+#define REPORT_FUNCTION REPORT_FUNCTION_NAME "AS function"
+#define REPORT_MODULE_NAME " coalesce(" REPORT_BASE("module") ", '-') "
 #define REPORT_MODULE_AND_FUNCTION \
-        " coalesce(" REPORT_BASE("module") ", '-') AS module," \
-        " coalesce(function, '[unknown]') AS function"
+        REPORT_MODULE_NAME "AS module, coalesce(function, '[unknown]') AS function"
 
 /* A share of the latency or stalled time of all samples. */
 #define REPORT_SHARE(column) \
@@ -32,6 +32,50 @@
 #define REPORT_SHARE_RANGE \
         " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low," \
         "     100 * latency_share_high)) AS \"95% range\","
+
+/* Of rows of code those whose function is, or is like, ?2, and whose module, with its path
+ * or without, ?3; NULL: any. What is a name in the run is no pattern. Of a pattern "<...>"
+ * stands for any arguments, as in a name that was made shorter, and "[]" for itself. */
+#define REPORT_CHOSEN \
+        " (?2 IS NULL OR ?2 IN (" REPORT_FUNCTION_NAME ", coalesce(function, '[unknown]'))" \
+        "  OR ?2 NOT IN (SELECT" REPORT_FUNCTION_NAME "FROM function_finding" \
+        "                UNION ALL SELECT '[unknown]')" \
+        "     AND" REPORT_FUNCTION_NAME \
+        "         GLOB replace(replace(?2, '<...>', '<*>'), '[]', '[[]]'))" \
+        " AND (?3 IS NULL OR ?3 IN (" REPORT_MODULE_NAME ", module)" \
+        "      OR ?3 NOT IN (SELECT" REPORT_MODULE_NAME "FROM function_finding" \
+        "                    UNION ALL SELECT coalesce(module, '-') FROM function_finding)" \
+        "         AND (" REPORT_MODULE_NAME "GLOB ?3 OR module GLOB ?3)) "
+
+/* Whether rows were chosen at all: those are shown however small they are. */
+#define REPORT_HAS_CHOICE " coalesce(?2, ?3) IS NOT NULL "
+
+/* Threads, those first whose loads waited longest; of a timer's samples the time at loads
+ * stands for the latency. Where all are asked for, also those without a sample, but not
+ * the CPUs that counters stand with. A thread without a name has its program's. */
+#define REPORT_THREADS \
+        "SELECT p.pid, t.tid, coalesce(t.name," REPORT_BASE("p.executable") ") AS name," \
+        " coalesce(g.samples, 0) AS samples, coalesce(g.dram_samples, 0) AS dram_samples," \
+        " g.mean_latency_cycles, g.latency_share, g.contended_samples " \
+        "FROM thread AS t JOIN process AS p USING (process_id) LEFT JOIN" \
+        REPORT_SAMPLED_THREADS "AS g USING (thread_id) " \
+        "WHERE g.samples > 0 OR ?1 < 0 AND p.executable IS NOT '[CPUs]' " \
+        "ORDER BY g.latency_share DESC, g.samples DESC, p.pid, t.tid, t.thread_id"
+#define REPORT_SAMPLED_THREADS \
+        " (SELECT s.thread_id, count(*) AS samples," \
+        "  sum(v.level IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples," \
+        "  avg(v.latency_cycles) AS mean_latency_cycles," \
+        "  total(iif(timed, s.stall_ns, v.latency_cycles))" \
+        "      / nullif(total(total(iif(timed, s.stall_ns, v.latency_cycles))) OVER (), 0)" \
+        "      AS latency_share," \
+        "  iif(count(v.contended + i.contended) OR count(v.contended) = count(*)," \
+        "      sum(v.contended), NULL) AS contended_samples" \
+        "  FROM sample AS s JOIN sample_view AS v USING (sample_id)" \
+        "  LEFT JOIN interval AS i USING (interval_id)," \
+        "  (SELECT EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0) AS timed)" \
+        "  WHERE iif(timed, s.stall_ns > 0, v.op <> 'NA' OR v.level <> 'NA'" \
+        "                                   OR v.addr IS NOT NULL)" \
+        "  GROUP BY s.thread_id) "
 
 /* The ?1 objects with the most latency whose blocks were seen being allocated. */
 #define REPORT_TOP_ALLOCATED \

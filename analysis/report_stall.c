@@ -20,6 +20,7 @@ static const struct report_kind kinds[] = {
         .name = "line",
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
+            "             WHERE" REPORT_CHOSEN
             "             ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
             "SELECT" SHARE REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION
             " FROM top ORDER BY latency_share DESC, samples DESC, line_id",
@@ -30,7 +31,7 @@ static const struct report_kind kinds[] = {
         .name = "function",
         .table_sql =
             "SELECT" SHARE REPORT_MODULE_AND_FUNCTION
-            " FROM function_finding "
+            " FROM function_finding WHERE" REPORT_CHOSEN
             "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .alignment = "rrrll",
         .legend = RANGE_LEGEND,
@@ -63,6 +64,14 @@ static const struct report_kind kinds[] = {
             " coalesce(samples, 0) AS samples," REPORT_FIELDS,
         .alignment = "rrrrrll",
         .legend = STALLED_LEGEND "; " REPORT_FIELDS_LEGEND,
+    },
+    {
+        .name = "thread",
+        .table_sql =
+            "SELECT" REPORT_SHARE("latency_share") " AS stalled, samples, pid, tid,"
+            " coalesce(name, '-') AS thread FROM (" REPORT_THREADS ") LIMIT ?1",
+        .alignment = "rrrrl",
+        .legend = STALLED_LEGEND,
     },
     /* Nothing was counted: what there is of an interval is its samples. */
     {
@@ -100,12 +109,13 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
 static void say_modelled_stalls(FILE *text, const struct report_summary *summary)
 {
         fprintf(text,
-                "Duration %.3f s of the model, %" PRId64
+                "Duration %s of the model, %" PRId64
                 " samples of the time in which loads hold up the instructions behind "
-                "them, %.3f s in all; %" PRId64
+                "them, %s in all; %" PRId64
                 " records lost. These are the places where a timer would find the "
                 "program waiting for loads. For causes record without --freq.",
-                summary->duration_s, summary->samples, summary->stalled_s, summary->lost);
+                report_duration(summary->duration_s).text, summary->samples,
+                report_duration(summary->stalled_s).text, summary->lost);
 }
 
 void report_say_stalls(FILE *text, const struct report_summary *summary)
@@ -115,13 +125,14 @@ void report_say_stalls(FILE *text, const struct report_summary *summary)
                 return;
         }
         fprintf(text,
-                "Duration %.3f s, %" PRId64 " timer samples, %" PRId64
-                " of them at loads, which stand for %.3f s; %" PRId64
+                "Duration %s, %" PRId64 " timer samples, %" PRId64
+                " of them at loads, which stand for %s; %" PRId64
                 " records lost. A timer tells where the program waited, and not what "
                 "for: a load that hit the first cache may be among these, latencies, "
                 "cache levels and contention are not known, and the address only where "
                 "the load did not overwrite the register that it came from. For causes "
                 "use pebs or ibs, or sim.",
-                summary->duration_s, summary->samples, summary->stalled_samples,
-                summary->stalled_s, summary->lost);
+                report_duration(summary->duration_s).text, summary->samples,
+                summary->stalled_samples, report_duration(summary->stalled_s).text,
+                summary->lost);
 }

@@ -91,7 +91,8 @@ static int read_intervals(struct db *db, struct report_summary *summary,
         return code < 0 ? code : 0;
 }
 
-static int read_cycles(struct db *db, double *cycles, struct diag *diag)
+/* What the whole run counted of each concept; NAN: it did not. */
+static int read_counts(struct db *db, double counts[CONCEPT_COUNT], struct diag *diag)
 {
         sqlite3_stmt *rows;
         int code =
@@ -99,11 +100,12 @@ static int read_cycles(struct db *db, double *cycles, struct diag *diag)
                               "SELECT name, sum(value) FROM counter "
                               "JOIN reading USING (counter_id) GROUP BY counter_id",
                               &rows, diag);
-        *cycles = NAN;
+        for (int c = 0; c < CONCEPT_COUNT; c++)
+                counts[c] = NAN;
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                const char *name = statement_text(rows, 0);
-                if (counter_concept(name) == CONCEPT_CYCLES)
-                        *cycles = sqlite3_column_double(rows, 1);
+                enum concept concept = counter_concept(statement_text(rows, 0));
+                if (concept < CONCEPT_COUNT)
+                        counts[concept] = sqlite3_column_double(rows, 1);
                 code = 0;
         }
         sqlite3_finalize(rows);
@@ -112,15 +114,20 @@ static int read_cycles(struct db *db, double *cycles, struct diag *diag)
 
 static int read_cost(struct db *db, struct report_summary *summary, struct diag *diag)
 {
-        double cycles;
-        int code = read_cycles(db, &cycles, diag);
+        double counts[CONCEPT_COUNT];
+        int code = read_counts(db, counts, diag);
         sqlite3_stmt *row;
         if (!code)
                 code = statement_prepare(db, latency_sql, &row, diag);
         if (code)
                 return code;
         code = statement_next(db, row, diag);
+        double cycles = counts[CONCEPT_CYCLES];
         summary->latency_per_cycle = code > 0 ? real_or_nan(row, 0) / cycles : NAN;
+        summary->stall_ratio = counts[CONCEPT_STALLS_L1D] / cycles;
+        summary->fb_full_ratio = counts[CONCEPT_FB_FULL] / cycles;
+        summary->sq_full_ratio = counts[CONCEPT_SQ_FULL] / cycles;
+        summary->sb_full_ratio = counts[CONCEPT_STORE_BUFFER] / cycles;
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
@@ -142,9 +149,14 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .numbers = run_text(db, "numbers"),
             .cpu = run_text(db, "sim_preset"),
             .sim_detail = run_text(db, "sim_detail"),
+            .failure = run_text(db, "failure"),
         };
         if (!summary->cpu)
                 summary->cpu = run_text(db, "cpu");
+        char *prefetch = db_run_text(db, "sim_prefetch");
+        summary->without_prefetch =
+            summary->source && strcmp(summary->source, "sim") == 0 && !prefetch;
+        free(prefetch);
         char *state = db_run_text(db, "state");
         summary->cut_off = state && strcmp(state, "recording") == 0;
         free(state);
@@ -161,7 +173,21 @@ void report_summary_free(struct report_summary *summary)
         free(summary->numbers);
         free(summary->cpu);
         free(summary->sim_detail);
+        free(summary->failure);
         free(summary->lmrl_factor_origin);
+}
+
+struct duration_text report_duration(double seconds)
+{
+        struct duration_text duration;
+        size_t size = sizeof(duration.text);
+        if (seconds >= 10e-3 || !(seconds > 0))
+                snprintf(duration.text, size, "%.3f s", seconds);
+        else if (seconds >= 1e-3)
+                snprintf(duration.text, size, "%.2f ms", seconds * 1e3);
+        else
+                snprintf(duration.text, size, "%.1f us", seconds * 1e6);
+        return duration;
 }
 
 void report_print_provenance(FILE *out, const struct report_summary *summary)
@@ -169,7 +195,9 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
         const char *numbers = summary->numbers ? summary->numbers : "of unknown origin";
         const char *source = summary->source ? summary->source : "an unknown source";
         bool simulated = strcmp(source, "sim") == 0;
-        fprintf(out, "%s by %s", numbers, simulated ? "the simulated PMU" : source);
+        fprintf(out, "%s %s %s", numbers,
+                strcmp(numbers, "imported") == 0 ? "from" : "by",
+                simulated ? "the simulated PMU" : source);
         if (summary->cpu)
                 fprintf(out, " (%s)", summary->cpu);
         const char *detail = summary->sim_detail ? summary->sim_detail : "";

@@ -9,13 +9,12 @@
 #include <string.h>
 
 #include "report.h"
+#include "report_sql.h"
 #include "source_text.h"
 #include "statement.h"
 #include "text.h"
 
 enum { SOURCE_LINES = 3, PROSE_WIDTH = 90 };
-/* With fewer slow loads under way shares of latency are about those of the waiting. */
-static const double OVERLAP_MIN = 2;
 /* Of the cycles; to look closer at less is not worth while. */
 static const double WORTHWHILE_RATIO = 0.05;
 
@@ -107,8 +106,10 @@ static void say_limit(FILE *text, const struct report_summary *summary)
                         summary->lmrl_factor);
 }
 
-/* Latency is not time lost, because loads overlap; but it is no less than that. Slow
- * are the loads that reach the threshold of sampling: what nobody saw is not in it. */
+/* Latency is not time lost, because loads overlap and other work goes on beside them; but
+ * it is no less than that. Slow are the loads that reach the threshold of sampling: what
+ * nobody saw is not in it. How much less the loss may be, the cycles without any
+ * execution tell; they are no bound, as work may be slow that goes on. */
 static void say_cost(FILE *text, const struct report_summary *summary)
 {
         bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
@@ -121,7 +122,12 @@ static void say_cost(FILE *text, const struct report_summary *summary)
         else
                 fprintf(text, " On the average %.1f slow loads were under way at a time",
                         summary->latency_per_cycle);
-        if (summary->latency_per_cycle >= OVERLAP_MIN)
+        if (summary->latency_per_cycle < 1 &&
+            summary->stall_ratio < summary->latency_per_cycle)
+                fprintf(text,
+                        "; in %.1f%% nothing was executed beside a load that missed L1",
+                        100 * summary->stall_ratio);
+        if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
                 fprintf(text,
                         ": loads that overlap count each, so that shares of latency are "
                         "not shares of time; for those record with %s",
@@ -162,6 +168,7 @@ static int say_too_few(struct db *db, FILE *text, const struct report_summary *s
                        struct diag *diag)
 {
         sqlite3_stmt *row;
+        bool imported = summary->numbers && strcmp(summary->numbers, "imported") == 0;
         if (summary->latency_per_cycle < WORTHWHILE_RATIO)
                 return 0;
         int code = statement_prepare(
@@ -177,8 +184,8 @@ static int say_too_few(struct db *db, FILE *text, const struct report_summary *s
         if (code > 0 && period > 1)
                 fprintf(text,
                         " Most of it is on lines with too few samples: record a longer "
-                        "run, or with a smaller --period than %" PRId64 ".",
-                        period);
+                        "run, or with a smaller %s than %" PRId64 ".",
+                        imported ? "period (perf record -c)" : "--period", period);
         else if (code > 0)
                 fputs(
                     " Most of it is on lines with too few samples: record a longer run.",
@@ -195,11 +202,13 @@ static int say_summary(struct db *db, FILE *text, const struct report_summary *s
                 return 0;
         }
         bool modelled = summary->numbers && strcmp(summary->numbers, "modelled") == 0;
-        fprintf(text,
-                "Duration %.3f s%s, %" PRId64 " samples, %" PRId64
-                " of them of memory accesses, %" PRId64 " records lost. ",
-                summary->duration_s, modelled ? " of the model" : "", summary->samples,
-                summary->memory_samples, summary->lost);
+        fprintf(text, "Duration %s%s, ", report_duration(summary->duration_s).text,
+                modelled ? " of the model" : "");
+        print_counted(text, summary->samples, "samples");
+        fprintf(text, ", %" PRId64 " of them of memory accesses, ",
+                summary->memory_samples);
+        print_counted(text, summary->lost, "records");
+        fputs(" lost. ", text);
         say_contention(text, summary);
         say_limit(text, summary);
         say_cost(text, summary);
@@ -224,6 +233,33 @@ static int print_summary(struct db *db, FILE *out, const struct report_summary *
         return code;
 }
 
+/* Each line of TEXT wrapped by itself. */
+static void print_lines_wrapped(FILE *out, char *text)
+{
+        char *rest = text;
+        for (char *line; (line = strsep(&rest, "\n")) && *line;)
+                print_wrapped(out, line);
+}
+
+static int print_advice(struct db *db, const struct report_choice *choice, FILE *out,
+                        const struct report_summary *summary, struct diag *diag)
+{
+        char *lines = NULL;
+        size_t length;
+        FILE *text = open_memstream(&lines, &length);
+        if (!text)
+                return diag_no_memory(diag);
+        int code = report_say_advice(db, text, choice, summary, diag);
+        if (fclose(text))
+                code = diag_no_memory(diag);
+        if (!code && length > 0) {
+                putc('\n', out);
+                print_lines_wrapped(out, lines);
+        }
+        free(lines);
+        return code;
+}
+
 /* Before all else: what is shown is not all that happened. */
 static void print_losses(FILE *out, const struct report_summary *summary)
 {
@@ -245,6 +281,15 @@ static void print_losses(FILE *out, const struct report_summary *summary)
         print_wrapped(out, text);
 }
 
+static void print_failure(FILE *out, const struct report_summary *summary)
+{
+        char *text = sqlite3_mprintf("A part of the run is missing: %s. All that follows "
+                                     "is about what is there.",
+                                     summary->failure);
+        print_wrapped(out, text ? text : "A part of the run is missing.");
+        sqlite3_free(text);
+}
+
 static void print_head(FILE *out, const struct report_summary *summary)
 {
         fputs("memlag: ", out);
@@ -255,6 +300,8 @@ static void print_head(FILE *out, const struct report_summary *summary)
                       "off. This is what was "
                       "written until now.\n",
                       out);
+        if (summary->failure)
+                print_failure(out, summary);
         print_losses(out, summary);
         putc('\n', out);
 }
@@ -268,33 +315,77 @@ static int explain_waits_for_lines(struct db *db, const struct report_options *o
 {
         if (!options->kind->finding_table)
                 return 0;
-        char *sql = sqlite3_mprintf("SELECT 1 FROM %s WHERE verdict LIKE 'dram-%%'"
-                                    " AND 2 * dram_samples < samples"
-                                    " AND latency_share >= 0.001 LIMIT 1",
-                                    options->kind->finding_table);
-        sqlite3_stmt *row;
+        char *sql = sqlite3_mprintf(
+            "SELECT 1 FROM %s WHERE verdict LIKE 'dram-%%' AND 2 * dram_samples < samples"
+            " AND (latency_share >= 0.001 OR" REPORT_HAS_CHOICE ")%s%s LIMIT 1",
+            options->kind->finding_table, options->kind->of_code ? " AND" : "",
+            options->kind->of_code ? REPORT_CHOSEN : "");
+        sqlite3_stmt *row = NULL;
         int code = sql ? statement_prepare(db, sql, &row, diag) : diag_no_memory(diag);
         sqlite3_free(sql);
         if (code)
                 return code;
+        report_bind_choice(row, &options->choice);
         code = statement_next(db, row, diag);
+        sqlite3_finalize(row);
         if (code > 0)
                 print_wrapped(out, "Where the verdict is dram and the DRAM column small, "
                                    "the samples waited for a line that an earlier load "
                                    "had already asked DRAM for (level LFB).");
+        return code < 0 ? code : 0;
+}
+
+/* What the rows are chosen by, and how much of the whole is theirs; *ANY: there are some.
+ */
+static int print_choice(struct db *db, const struct report_choice *choice, bool *any,
+                        FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_prepare(
+            db,
+            "SELECT coalesce('function ' || ?2, '')"
+            " || iif(?2 IS NULL OR ?3 IS NULL, '', ', ') || coalesce('module ' || ?3, "
+            "''),"
+            " 100 * total(latency_share), count(*) FROM function_finding"
+            " WHERE" REPORT_CHOSEN,
+            &row, diag);
+        if (code)
+                return code;
+        report_bind_choice(row, choice);
+        code = statement_next(db, row, diag);
+        char *chosen = code > 0 ? statement_printable(row, 0) : NULL;
+        *any = code > 0 && sqlite3_column_int64(row, 2) > 0;
+        if (chosen && *any)
+                fprintf(out, "Only %s: %.1f%% of the whole\n\n", chosen,
+                        sqlite3_column_double(row, 1));
+        else if (chosen)
+                fprintf(out, "Only %s: no sample was there.\n", chosen);
+        free(chosen);
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
+
+/* A line has room for a name of this length beside the figures. */
+enum { NAME_BYTES = 60 };
 
 static int print_rows(struct db *db, const struct report_options *options, FILE *out,
                       struct diag *diag)
 {
         const struct report_rows rows = {.sql = options->kind->table_sql,
                                          .top = options->top,
+                                         .choice = options->choice,
                                          .width = options->width,
+                                         .name_bytes =
+                                             options->whole_names ? 0 : NAME_BYTES,
                                          .alignment = options->kind->alignment};
+        bool any = true;
         putc('\n', out);
-        int code = report_render(db, &rows, FORMAT_TABLE, out, diag);
+        int code = options->choice.function || options->choice.module
+                       ? print_choice(db, &options->choice, &any, out, diag)
+                       : 0;
+        if (code || !any)
+                return code;
+        code = report_render(db, &rows, FORMAT_TABLE, out, diag);
         putc('\n', out);
         print_wrapped(out, options->kind->legend);
         return code ? code : explain_waits_for_lines(db, options, out, diag);
@@ -345,19 +436,21 @@ static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool st
 }
 
 /* STALLS: lines of timer samples have no verdict, and count without one. */
-static int print_source(struct db *db, FILE *out, bool stalls, struct diag *diag)
+static int print_source(struct db *db, const struct report_options *options, FILE *out,
+                        bool stalls, struct diag *diag)
 {
         static const char sql[] =
             "SELECT file, line, module, function, verdict, latency_share FROM line_view "
             "WHERE file IS NOT NULL AND line IS NOT NULL"
-            " AND (verdict NOT IN ('none', 'too-few-samples') OR ?2) "
-            "LIMIT ?1";
+            " AND (verdict NOT IN ('none', 'too-few-samples') OR ?4)"
+            " AND" REPORT_CHOSEN "LIMIT ?1";
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);
         if (code)
                 return code;
         sqlite3_bind_int64(rows, 1, SOURCE_LINES);
-        sqlite3_bind_int(rows, 2, stalls);
+        report_bind_choice(rows, &options->choice);
+        sqlite3_bind_int(rows, 4, stalls);
         char *lines = NULL;
         size_t size;
         FILE *missing = open_memstream(&lines, &size);
@@ -418,10 +511,12 @@ int report_table(struct db *db, const struct report_options *options,
                 shown.kind = &stalls;
         print_head(out, summary);
         int code = print_summary(db, out, summary, diag);
+        if (!code && !summary->timed)
+                code = print_advice(db, &options->choice, out, summary, diag);
         if (!code)
                 code = print_rows(db, &shown, out, diag);
         if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
-                code = print_source(db, out, summary->timed, diag);
+                code = print_source(db, options, out, summary->timed, diag);
         if (!code)
                 code = print_ledger(db, out, diag);
         return code;

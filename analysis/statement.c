@@ -53,6 +53,18 @@ int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *di
         return code < 0 ? code : 0;
 }
 
+int statement_number(struct db *db, const char *sql, int64_t *number, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code = statement_prepare(db, sql, &statement, diag);
+        if (code)
+                return code;
+        code = statement_next(db, statement, diag);
+        *number = code > 0 ? sqlite3_column_int64(statement, 0) : 0;
+        sqlite3_finalize(statement);
+        return code < 0 ? code : 0;
+}
+
 const char *statement_text(struct sqlite3_stmt *statement, int i)
 {
         const char *text = (const char *)sqlite3_column_text(statement, i);

@@ -24,6 +24,9 @@ int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *di
 /* Steps to the next row: 1, or 0 at the end, or a negative errno value. */
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 
+/* What SQL gives in the first column of its first row; 0 where it has none. */
+int statement_number(struct db *db, const char *sql, int64_t *number, struct diag *diag);
+
 /* Column I as text: valid until the next step, and "" for NULL, which a damaged file
  * may have in any column. */
 const char *statement_text(struct sqlite3_stmt *statement, int i);

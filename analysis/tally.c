@@ -10,6 +10,9 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->samples++;
         tally->dram_samples += level_is_dram(sample->level);
         tally->contended_samples += contended == ANSWER_YES;
+        tally->untold_samples += contended == ANSWER_UNKNOWN;
+        tally->told_samples +=
+            contended != ANSWER_UNKNOWN && sample->interval_contended != ANSWER_UNKNOWN;
         bool timed = sample->latency_cycles >= 0;
         double cost = timed ? (double)sample->latency_cycles : (double)sample->stall_ns;
         tally->cost += cost;
@@ -19,6 +22,12 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->latencies++;
         tally->latency_cycles += cost;
         tally->cause_latency_cycles[cause] += cost;
+}
+
+int64_t tally_contended(const struct tally *tally)
+{
+        bool known = tally->told_samples > 0 || tally->untold_samples == 0;
+        return known ? tally->contended_samples : -1;
 }
 
 double tally_mean_latency(const struct tally *tally)

@@ -15,6 +15,8 @@ struct tally {
         int64_t latencies; /* samples with a latency */
         int64_t dram_samples;
         int64_t contended_samples;
+        int64_t told_samples;   /* of intervals that are known to be contended or not */
+        int64_t untold_samples; /* contended or not: the counters do not tell */
         /* What shares are of: latency, or of timer samples the time stalled. */
         double cost;
         double cost_squared; /* sum of squares */
@@ -24,6 +26,9 @@ struct tally {
 
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause);
+
+/* The contended samples; -1: some may be, and the counters tell of no interval. */
+int64_t tally_contended(const struct tally *tally);
 
 /* NAN without latencies. */
 double tally_mean_latency(const struct tally *tally);

@@ -212,6 +212,7 @@ int thresholds_derive(struct db *db, const struct machine_facts *machine,
             {"cache_latency_cycles", thresholds->cache_latency_cycles, "cycles",
              or_else(origins->l3_latency_cycles, rule)},
             {"fb_full_ratio", FB_FULL_RATIO, "ratio", rule},
+            {"fb_short_ratio", FB_SHORT_RATIO, "ratio", rule},
             {"verdict_samples", (double)VERDICT_SAMPLES_MIN, "samples", rule},
             {"verdict_cost_ratio", VERDICT_COST_RATIO_MIN, "ratio", rule},
         };

@@ -96,6 +96,14 @@ enum origin place_origin(const struct origins *origins)
                                                                 : ORIGIN_UNKNOWN;
 }
 
+/* A cache is as slow as loads that ask it for lines elsewhere in the run only where loads
+ * wait for buffers too: while these are free, it is not what kept a line on its way. */
+enum origin run_origin(const struct origins *origins, bool buffers_free)
+{
+        enum origin origin = place_origin(origins);
+        return origin == ORIGIN_CACHE && buffers_free ? ORIGIN_UNKNOWN : origin;
+}
+
 /* Reads that would not reach a verdict's cost if each had been waited for alone are not
  * what slow loads waited for. Where they are half of the misses or more, they are. */
 enum origin traffic_origin(const struct interval *interval,
@@ -147,12 +155,22 @@ static bool is_contention(const struct rule_input *in)
         return sample_contended(in->sample, in->thresholds) == ANSWER_YES;
 }
 
+static bool is_behind_l1(enum level level)
+{
+        return level == LEVEL_LFB || level == LEVEL_L2 || level == LEVEL_L3;
+}
+
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left,
- * because the load had to wait for a fill buffer first. */
+ * because the load had to wait for a fill buffer first, wherever its line then came from.
+ * In an interval with other work too that is the reason unless the translation may be. */
 static bool is_in_core(const struct rule_input *in)
 {
-        return in->sample->interval_bound == BOUND_IN_CORE &&
-               level_waits_for_dram(in->sample->level) &&
+        enum level level = in->sample->level;
+        bool waited_for_buffer =
+            in->sample->interval_bound == BOUND_IN_CORE ||
+            (in->sample->interval_lacks_buffers && !in->sample->tlb_missed);
+        return waited_for_buffer &&
+               (is_behind_l1(level) || level_waits_for_dram(level)) &&
                in->sample->latency_cycles > in->thresholds->high_latency_cycles;
 }
 
@@ -178,11 +196,6 @@ static double cache_latency(const struct machine_facts *machine, enum level leve
                         : level == LEVEL_L3 ? machine->l3_latency_cycles
                                             : 0;
         return isnan(cycles) ? 0 : cycles;
-}
-
-static bool is_behind_l1(enum level level)
-{
-        return level == LEVEL_LFB || level == LEVEL_L2 || level == LEVEL_L3;
 }
 
 /* Served by a cache, but more than half of the wait was for the translation. */

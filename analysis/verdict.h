@@ -50,6 +50,7 @@ struct sample_facts {
         int64_t stall_ns;       /* of a timer sample; 0: it is none */
         enum answer interval_contended;
         enum bound interval_bound;
+        bool interval_lacks_buffers;
 };
 
 /* Whether a load from LEVEL may have waited for DRAM. */
@@ -68,6 +69,10 @@ enum origin sample_origin(const struct sample_facts *sample,
 /* The origin of lines on their way at a place with these samples; ORIGIN_UNKNOWN when
  * they are too few to tell. */
 enum origin place_origin(const struct origins *origins);
+
+/* The same of a whole run's samples, for an interval; BUFFERS_FREE: its loads hardly ever
+ * waited for a fill buffer. */
+enum origin run_origin(const struct origins *origins, bool buffers_free);
 
 /* What DRAM's traffic in an interval tells of the lines that loads waited for then:
  * ORIGIN_DRAM, ORIGIN_CACHE or ORIGIN_UNKNOWN. KNOWN: what the run counted. */

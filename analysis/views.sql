@@ -63,7 +63,8 @@ LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN process AS p ON p.process_id = t.process_id
 LEFT JOIN data_source AS d ON d.data_source_id = s.data_source_id
 LEFT JOIN attribution AS a ON a.sample_id = s.sample_id
-LEFT JOIN location AS l ON l.location_id = a.location_id
+LEFT JOIN ip_location AS c ON c.process_id = t.process_id AND c.ip = s.ip
+LEFT JOIN location AS l ON l.location_id = coalesce(a.location_id, c.location_id)
 LEFT JOIN module AS m ON m.module_id = l.module_id
 LEFT JOIN data_object AS o ON o.object_id = a.object_id
 LEFT JOIN interval AS i
@@ -122,7 +123,7 @@ CREATE VIEW type_view (
 SELECT
         t.type_id, d.name, d.size_bytes, t.name, t.type, t.offset_bytes, t.size_bytes,
         t.offset_bytes / 64, coalesce(f.samples, 0), coalesce(f.dram_samples, 0),
-        f.mean_latency_cycles, f.latency_share, coalesce(f.contended_samples, 0),
+        f.mean_latency_cycles, f.latency_share, iif(f.field_id IS NULL, 0, f.contended_samples),
         f.verdict
 FROM type_field AS t
 JOIN data_type AS d USING (type_id)

@@ -200,7 +200,8 @@ lines_on_their_way() # lines_on_their_way FIRST LAST ASKING [SQL]
         synthetic_database lines.db
         sqlite3 -bail lines.db "
                 INSERT INTO data_source VALUES (5, 'load', 'LFB', 'hit', 'none', 0, NULL);
-                INSERT INTO location VALUES (6, 1, 0x1060, 'build', '/src/build.c', 60);
+                INSERT INTO name VALUES (11, 'build'), (12, '/src/build.c');
+                INSERT INTO code_location VALUES (6, 1, 0x1060, 11, 12, 60);
                 INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, latency_cycles,
                                     data_source_id)
                 SELECT $1 * 1000000 + ($2 - $1 + 1) * 1000000 * n.value / 400, 1, 0, 0x401060,
@@ -336,3 +337,16 @@ expect "status of bad usage" $status 2
 status=0; "$MEMLAG" analyze absent.db 2>err || status=$?
 expect "status without a file" $status 1
 grep -q "absent.db" err || fail "no message about the file"
+
+# ---- a file system that is read-only -------------------------------------------------
+cp run.db elsewhere.db
+mkdir fixed
+mv elsewhere.db fixed
+if unshare -rm sh -c 'mount --bind fixed fixed && mount -o remount,bind,ro fixed' 2>err; then
+        unshare -rm sh -c 'mount --bind fixed fixed && mount -o remount,bind,ro fixed &&
+                "$MEMLAG" analyze fixed/elsewhere.db' 2>err && fail "analysed where nothing can be written"
+        grep -q 'cannot write fixed/elsewhere.db: Read-only file system; copy it' err ||
+                fail "the reason is not told: $(cat err)"
+else
+        echo "SKIPPED: a read-only file system: $(cat err)"
+fi

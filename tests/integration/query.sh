@@ -146,6 +146,7 @@ expect threads "$(tail -n +2 threads.csv | cut -d, -f1,2 | sort)" \
 100,104"
 expect "threads' samples" "$(tail -n +2 threads.csv | awk -F, '{ n += $3 } END { print n }')" 885
 expect counters "$(grep fb_full counters.csv)" "l1d_pend_miss.fb_full,16000000,cycles,"
+expect "a counter that gained nothing" "$(grep write_bytes counters.csv)" "dram.write_bytes,0,bytes,"
 expect thresholds "$(grep ^lmrl_cycles thresholds.csv)" "lmrl_cycles,250,cycles,preset made-up"
 expect missing "$(tail -n +2 missing.csv)" \
 "analysis,too few samples for a verdict,1,lines

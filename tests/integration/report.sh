@@ -23,7 +23,7 @@ expect "colours in a pipe" "$(grep -c "$(printf '\033')" out || true)" 0
 
 # --help names all that rows may stand for.
 "$MEMLAG" report --help | tr -s ' \n' '  ' >help
-for by in line function object caller allocation type interval phase; do
+for by in line function object caller allocation type thread interval phase; do
         "$MEMLAG" report --by $by memlag.db >/dev/null || fail "--by $by"
         grep -q "stands for:.* $by\>" help || fail "--help does not say --by $by"
 done
@@ -35,25 +35,78 @@ cp memlag.db lines.db
 sqlite3 lines.db "UPDATE line_finding SET dram_samples = 0 WHERE line = 10"
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -q "$waits" ||
         fail "a dram verdict without samples from DRAM is not explained"
+! "$MEMLAG" report -S walk lines.db | tr '\n' ' ' | grep -q "$waits" ||
+        fail "what is not shown is explained"
 "$MEMLAG" report --by interval lines.db >/dev/null
 # The ledger names a unit once.
 sqlite3 lines.db "UPDATE ledger SET kind = 'samples with no line' WHERE kind = 'no line'"
 "$MEMLAG" report lines.db | grep -q '^  30 samples with no line (symbolize)$' ||
         fail "the ledger says its unit twice"
 
+# What the verdicts with a tenth of the latency or more mean, and what was full.
+"$MEMLAG" report >out
+grep -q '^dram-contention: these loads waited for DRAM while its bandwidth was short' out ||
+        fail "no word on the greatest verdict"
+expect "words on a verdict with 9 %" "$(grep -c '^dram-latency: ' out || true)" 0
+cp memlag.db full.db
+sqlite3 full.db "UPDATE line_finding SET verdict = 'in-core' WHERE line = 10;
+        INSERT INTO counter (counter_id, name, unit)
+                VALUES (98, 'offcore_requests_buffer.sq_full', 'cycles'),
+                       (99, 'resource_stalls.sb', 'cycles');
+        INSERT INTO reading VALUES (0, 1000000, 1, 98, 14416000), (0, 1000000, 1, 99, 720800)"
+"$MEMLAG" report full.db | tr '\n' ' ' >prose
+grep -q "in-core: .* in 20%.* the queue beyond L2 was full" prose ||
+        fail "the full queue is not told"
+! grep -q 'store buffer' prose || fail "a buffer that was full in 1 % is told"
+grep -q "The model's prefetchers were off" prose || fail "prefetchers that are off are not told"
+sqlite3 full.db "INSERT INTO run VALUES ('sim_prefetch', 'l2-stream')"
+! "$MEMLAG" report full.db | grep -q prefetchers || fail "prefetchers that were on are said to be off"
+
 # Latency is not time: said where loads overlap, with what to do about it.
 overlap='at a time: loads that overlap count each, so that shares of latency are not shares of time; for those record with --freq.'
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that overlap are not told"
+# Loads that overlap need not be made independent of each other.
+"$MEMLAG" report -S walk lines.db | tr '\n' ' ' |
+        grep -q 'dram-latency: .*some overlap already: for these prefetch, or touch fewer lines\.' ||
+        fail "loads that overlap are to be made independent"
 sqlite3 lines.db "UPDATE run SET value = 'pebs' WHERE key = 'source'"
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -q 'for those record with --source clock\.' ||
         fail "the timer is not named on hardware"
 sqlite3 lines.db "UPDATE run SET value = 100 WHERE key = 'period_loads'"
 ! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that do not overlap are said to"
+! "$MEMLAG" report -S walk lines.db | grep -q 'overlap' || fail "loads that do not overlap are said to, in advice"
+# 228 000 cycles of latency, each of 100 loads, of 72 080 000: 31.6 %. What a counter says
+# of the time lost is told beside that where it is less.
+stopped='took at most 31\.6% of the run.s cycles; in 10\.0% nothing was executed beside'
+sqlite3 lines.db "INSERT INTO counter (counter_id, name, unit)
+                  VALUES (99, 'cycle_activity.stalls_l1d_pending', 'cycles');
+                  INSERT INTO reading VALUES (0, 1000000, 1, 99, 7208000)"
+"$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$stopped" || fail "cycles without execution are not told"
+sqlite3 lines.db "UPDATE reading SET value = 36040000 WHERE counter_id = 99"
+! "$MEMLAG" report lines.db | grep -q "executed" || fail "more cycles than the latency are told"
+# Short runs keep three digits.
+for duration in "9870000 9.87 ms" "1234567 1.23 ms" "45678 45.7 us"; do
+        sqlite3 lines.db "UPDATE run SET value = ${duration%% *} WHERE key = 'duration_ns'"
+        "$MEMLAG" report lines.db | grep -q "^Duration ${duration#* } " ||
+                fail "${duration%% *} ns are not ${duration#* }"
+done
 # Half of the latency on lines with few samples: record more of them.
 few='too few samples: record a longer run, or with a smaller --period than 100\.'
 ! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$few" || fail "advice on samples without need"
 sqlite3 lines.db "UPDATE line_finding SET verdict = 'too-few-samples' WHERE line = 10"
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$few" || fail "no advice on too few samples"
+cp lines.db single.db
+sqlite3 single.db "DELETE FROM sample WHERE sample_id <> (SELECT min(sample_id) FROM sample);
+        UPDATE ledger SET value = 1 WHERE unit = 'records'"
+"$MEMLAG" report single.db | tr '\n' ' ' |
+        grep -q ', 1 sample, 1 of them of memory accesses, 1 record lost\.' ||
+        fail "one sample or record is not in the singular"
+# What perf recorded is recorded again with perf.
+cp lines.db imported.db
+sqlite3 imported.db "UPDATE run SET value = 'imported' WHERE key = 'numbers'"
+"$MEMLAG" report imported.db | tr '\n' ' ' |
+        grep -q 'longer run, or with a smaller period (perf record -c) than 100\.' ||
+        fail "the advice on an imported recording is not perf's"
 sqlite3 lines.db "UPDATE run SET value = 1 WHERE key = 'period_loads'"
 ! "$MEMLAG" report lines.db | grep -q "record a longer" || fail "advice on what cannot matter"
 
@@ -61,7 +114,8 @@ sqlite3 lines.db "UPDATE run SET value = 1 WHERE key = 'period_loads'"
 mkdir src
 seq -f 'text of line %g' 1 30 >src/stream.c
 sqlite3 memlag.db "
-        UPDATE location SET file = '$PWD' || file; UPDATE line_finding SET file = '$PWD' || file"
+        UPDATE name SET text = '$PWD' || text
+                WHERE name_id IN (SELECT file_id FROM code_location); UPDATE line_finding SET file = '$PWD' || file"
 "$MEMLAG" report >out
 grep -q '^  > *10  text of line 10$' out || fail "the worst line's text is not shown"
 grep -q '^ *12  text of line 12$' out || fail "the lines around it are not shown"
@@ -99,6 +153,112 @@ print(report["numbers"], report["run"]["samples"], row["function"], row["line"],
         "modelled 885 stream 10 dram-contention [30]"
 expect "rows of --top" "$("$MEMLAG" report --top 2 --format csv | wc -l)" 3
 expect "all rows" "$("$MEMLAG" report --top 0 --format csv | wc -l)" 7
+
+# ---- a choice of functions and modules --------------------------------------------
+chosen() { # ARGUMENTS: the functions shown, in one line
+        "$MEMLAG" report --format csv "$@" | cut -d, -f2 | tail -n +2 | paste -sd' '
+}
+expect "one function" "$(chosen -S walk)" "walk"
+expect "a pattern" "$(chosen --symbols '*l*')" "walk columns look_up"
+rows() { # ARGUMENTS: function (or ?) and samples of the rows, in one line
+        "$MEMLAG" report --format csv "$@" | tail -n +2 | sed 's/^[^,]*,,/-,?,/' |
+                cut -d, -f2,5 | paste -sd' '
+}
+expect "code without a name" "$(rows -S '[unknown]')" "?,30"
+expect "all code" "$(rows -S '*' | wc -w)" 6
+cp memlag.db odd.db
+sqlite3 odd.db "
+        UPDATE line_finding SET function = 'k' WHERE line = 30;
+        UPDATE function_finding SET function = 'k' WHERE function = 'look_up';
+        UPDATE line_finding SET module = '/tmp/a[1]/prog[2]' WHERE line = 40;
+        UPDATE function_finding SET module = '/tmp/a[1]/prog[2]' WHERE function = 'columns';
+        UPDATE line_finding SET module = '/lib/code.so' WHERE function IS NULL;
+        UPDATE function_finding SET module = '/lib/code.so' WHERE function IS NULL;
+        UPDATE line_finding SET samples = 2, latency_share = 0.0001,
+                verdict = 'too-few-samples' WHERE line = 50"
+long="map<$(seq -s, 40)>"
+for table in line_finding function_finding; do
+        sqlite3 odd.db "UPDATE $table SET function = '$long::operator[](int)' WHERE function = 'walk'"
+done
+expect "code without a name is no set" "$(rows -S '[unknown]' odd.db)" "?,30"
+"$MEMLAG" report --no-source odd.db >out
+grep -q ' \[code.so\]$' out || fail "code without a name is not told by its module"
+grep -q ' map<...>::operator\[\](int)$' out || fail "the long name is not made shorter"
+! grep -q ' once$' out || fail "two samples of many are shown"
+expect "code as it is shown" "$(rows -S '[code.so]' odd.db)" "?,30"
+expect "a name as it is shown" "$("$MEMLAG" report --format csv -S 'map<...>::operator[](int)' odd.db |
+        grep -c 'map<1,2,3')" 1
+expect "a path with brackets" "$(rows -d '/tmp/a[1]/prog[2]' odd.db)" "columns,50"
+expect "a module with brackets" "$(rows -d 'prog[2]' odd.db)" "columns,50"
+"$MEMLAG" report -S once odd.db | grep -q ' once$' || fail "a small row is not shown when it is chosen"
+"$MEMLAG" report -S once --by function odd.db | grep -q ' once$' || fail "nor is a small function"
+expect "a module by its name" "$(chosen -d made-up --by function)" \
+        "stream walk columns look_up once"
+expect "a module by its path" "$(chosen -d "$PWD/*" -S "wa*")" "walk"
+expect "another module" "$(chosen --dsos libc.so.6)" ""
+expect "JSON, too" "$("$MEMLAG" report -S walk --format json | python3 -c '
+import json, sys
+print([row["function"] for row in json.load(sys.stdin)["rows"]])')" "['walk']"
+"$MEMLAG" report -S walk >out
+grep -q '^Only function walk: 9.2% of the whole$' out || fail "the choice is not told"
+expect "lines of the choice alone" "$(grep -c 'stream' out || true)" 0
+grep -q '^ *9\.2%.* chase.c:20 ' out || fail "the chosen line is not shown"
+! grep -q '^dram-contention: ' out || fail "advice on a verdict that is not shown"
+grep -q '^dram-latency: ' out || fail "no advice on the chosen line's verdict"
+"$MEMLAG" report -S nosuch >out
+grep -q '^Only function nosuch: no sample was there\.$' out || fail "a choice of nothing is not told"
+! grep -qe '^dram-' -e '^latency: ' -e '^ *latency ' out || fail "words on a choice of nothing"
+status=0; "$MEMLAG" report --by object -S walk >out 2>err || status=$?
+expect "status of a choice among objects" $status 2
+grep -q 'choose with --by=line or --by=function' err || fail "no advice for objects"
+
+# ---- threads: as the query of that name has them ----------------------------------
+expect "threads" "$("$MEMLAG" report --by thread --format csv | python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+        print(row["pid"], row["tid"], row["name"], row["samples"], row["dram_samples"],
+              round(float(row["mean_latency_cycles"]), 1), row["contended_samples"],
+              round(100 * float(row["latency_share"]), 1))')" \
+"100 101 worker 223 127 256.5 100 25.1
+100 102 worker 222 126 256.8 100 25.0
+100 103 worker 220 126 258.6 100 25.0
+100 104 worker 220 126 258.6 100 25.0"
+
+# What the counters do not tell is no 0; a row of fast loads alone has none.
+synthetic_database untold.db
+sqlite3 untold.db "DELETE FROM reading; UPDATE sample SET latency_cycles = 20
+        WHERE ip = 0x401010 AND sample_id % 3"
+"$MEMLAG" analyze untold.db
+for by in line function object thread; do
+        "$MEMLAG" report --by $by --format csv --top 0 untold.db
+done | python3 -c '
+import csv, sys
+for row in csv.DictReader(line for line in sys.stdin if ",stream,/" in line or ",look_up,/" in line
+                          or line.startswith("module,function,file")):
+        print(row["function"], row["contended_samples"] or "NULL")' >out
+expect "contended samples that are not known" "$(tr '\n' ' ' <out)" "stream NULL look_up 0 "
+"$MEMLAG" report --by thread --format csv untold.db | tail -n +2 | cut -d, -f8 | sort -u >out
+expect "those of threads" "$(cat out)" ""
+"$MEMLAG" query --name threads untold.db --format csv | tail -n +2 | cut -d, -f6 | sort -u >out
+expect "those of the query" "$(cat out)" ""
+"$MEMLAG" report --by thread --no-source untold.db >out
+grep -q '[0-9]%  *[0-9]*  *- *100  *101 ' out || fail "a thread's contended samples are not -"
+
+# All threads are those without a sample too, but no CPU; one without a name has its
+# program's.
+cp memlag.db threads.db
+sqlite3 threads.db "UPDATE thread SET name = NULL WHERE tid = 104;
+        INSERT INTO thread VALUES (5, 1, 105, 'idler', 0, 10000000);
+        INSERT INTO process VALUES (2, 0, NULL, '[CPUs]', 0, NULL);
+        INSERT INTO thread VALUES (6, 2, 0, 'CPU 0', 0, NULL)"
+expect "all threads" "$("$MEMLAG" report --by thread --top 0 threads.db |
+        awk '$6 == 100 || $6 == 0 { print $1, $2, $3, $7, $8 }')" \
+"25.1% 223 57% 101 worker
+25.0% 222 57% 102 worker
+25.0% 220 57% 103 worker
+25.0% 220 57% 104 made-up
+- 0 - 105 idler"
+expect "threads with samples" "$("$MEMLAG" report --by thread threads.db | grep -c idler || true)" 0
 
 # ---- hostile names ----------------------------------------------------------------
 cp memlag.db names.db

@@ -62,12 +62,13 @@ INSERT INTO data_source VALUES
         (2, 'load', 'L2', 'miss', 'none', 0, NULL),
         (3, 'load', 'L3', 'hit', 'none', 0, NULL),
         (4, 'load', 'DRAM', 'hit', 'none', 0, NULL);
-INSERT INTO location VALUES
-        (1, 1, 0x1010, 'stream', '/src/stream.c', 10),
-        (2, 1, 0x1020, 'walk', '/src/chase.c', 20),
-        (3, 1, 0x1030, 'look_up', '/src/table.c', 30),
-        (4, 1, 0x1040, 'columns', '/src/matrix.c', 40),
-        (5, 1, 0x1050, 'once', '/src/few.c', 50);
+INSERT INTO name VALUES
+        (1, 'stream'), (2, '/src/stream.c'), (3, 'walk'), (4, '/src/chase.c'),
+        (5, 'look_up'), (6, '/src/table.c'), (7, 'columns'), (8, '/src/matrix.c'),
+        (9, 'once'), (10, '/src/few.c');
+INSERT INTO code_location VALUES
+        (1, 1, 0x1010, 1, 2, 10), (2, 1, 0x1020, 3, 4, 20), (3, 1, 0x1030, 5, 6, 30),
+        (4, 1, 0x1040, 7, 8, 40), (5, 1, 0x1050, 9, 10, 50);
 INSERT INTO data_object (object_id, kind, name, module_id, alloc_function, alloc_file,
                          alloc_line, size_bytes, allocations) VALUES
         (1, 'heap', 'orders', 1, 'main', '/src/main.c', 5, 1048576, 1),

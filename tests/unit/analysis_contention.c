@@ -276,6 +276,22 @@ static enum bound bound_of(double used, double gbs, double fb_full, double pendi
         return interval_bound(&m, contended, &thresholds);
 }
 
+static void buffers_are_short_from_a_twentieth_of_the_cycles_on(void **state)
+{
+        (void)state;
+        struct interval_metrics m = {.buffers_full_ratio = 0.05};
+        assert_true(interval_lacks_buffers(&m, ANSWER_NO));
+        assert_false(interval_lacks_buffers(&m, ANSWER_YES)); /* DRAM is short too */
+        assert_false(interval_lacks_buffers(&m, ANSWER_UNKNOWN));
+        assert_false(interval_buffers_free(&m));
+        m.buffers_full_ratio = 0.049;
+        assert_false(interval_lacks_buffers(&m, ANSWER_NO));
+        assert_true(interval_buffers_free(&m));
+        m.buffers_full_ratio = NAN; /* not counted */
+        assert_false(interval_lacks_buffers(&m, ANSWER_NO));
+        assert_false(interval_buffers_free(&m));
+}
+
 /* One core's interval of a million cycles with these counts of stalled cycles. */
 static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double fb_full,
                                   double sq_full, enum answer contended)
@@ -405,6 +421,7 @@ int main(void)
             cmocka_unit_test(a_knee_only_makes_the_limit_lower),
             cmocka_unit_test(too_few_cores_below_the_knee_are_not_contended),
             cmocka_unit_test(without_a_needed_counter_the_answer_is_unknown),
+            cmocka_unit_test(buffers_are_short_from_a_twentieth_of_the_cycles_on),
             cmocka_unit_test(bounds_follow_the_rules_in_their_order),
             cmocka_unit_test(writes_have_a_peak_of_their_own),
             cmocka_unit_test(stalls_tell_the_middle),

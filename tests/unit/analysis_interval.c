@@ -55,6 +55,7 @@ static void metrics_follow_the_formulas(void **state)
         assert_near(m.lmrl_cycles, 200, 1e-9);
         assert_near(m.l1_miss_latency_cycles, 300, 1e-9);
         assert_near(m.fb_full_ratio, 0.25, 1e-9);
+        assert_near(m.buffers_full_ratio, 0.25, 1e-9);
         assert_near(m.read_gbs, 3, 1e-9);
         assert_near(m.write_gbs, 1, 1e-9);
         /* 4 million cycles in 1 ms at 2 GHz: two cores. */
@@ -72,6 +73,24 @@ static void one_event_for_both_kinds_of_miss_is_enough(void **state)
         interval.gained[CONCEPT_PENDING] = 1000;
         interval.gained[CONCEPT_L1_MISS_ANY] = 10;
         assert_near(interval_metrics(&interval, known, NAN).lmrl_cycles, 100, 1e-9);
+}
+
+/* M17 adds the cycles in which the queue beyond L2 was full, where a CPU counts them. */
+static void buffers_are_full_where_the_queue_is(void **state)
+{
+        (void)state;
+        bool known[CONCEPT_COUNT] = {false};
+        known[CONCEPT_CYCLES] = known[CONCEPT_FB_FULL] = known[CONCEPT_SQ_FULL] = true;
+        struct interval interval = {.end_ns = 1000};
+        interval.gained[CONCEPT_CYCLES] = 1000;
+        interval.gained[CONCEPT_FB_FULL] = 20;
+        interval.gained[CONCEPT_SQ_FULL] = 40;
+        struct interval_metrics m = interval_metrics(&interval, known, 2000);
+        assert_near(m.fb_full_ratio, 0.02, 1e-9);
+        assert_near(m.buffers_full_ratio, 0.06, 1e-9);
+        known[CONCEPT_SQ_FULL] = false;
+        m = interval_metrics(&interval, known, 2000);
+        assert_near(m.buffers_full_ratio, 0.02, 1e-9);
 }
 
 static void what_was_not_counted_is_not_known(void **state)
@@ -101,6 +120,14 @@ static void threads_are_summed_and_only_memory_threads_are_active(void **state)
         assert_int_equal(series.count, 1);
         assert_near(series.intervals[0].gained[CONCEPT_CYCLES], 4000, 1e-9);
         assert_near(series.intervals[0].memory_cycles, 2000, 1e-9);
+        /* One that loads nothing, but waits for its stores a tenth of the time. */
+        struct thread_reading stores = reading(0, 1000, 3000, 0);
+        stores.gained[CONCEPT_STORE_BUFFER] = 300;
+        assert_int_equal(interval_series_add(&series, &stores), 0);
+        assert_near(series.intervals[0].memory_cycles, 5000, 1e-9);
+        stores.gained[CONCEPT_STORE_BUFFER] = 299;
+        assert_int_equal(interval_series_add(&series, &stores), 0);
+        assert_near(series.intervals[0].memory_cycles, 5000, 1e-9);
         interval_series_free(&series);
 }
 
@@ -160,6 +187,7 @@ int main(void)
             cmocka_unit_test(event_names_of_every_generation_are_known),
             cmocka_unit_test(metrics_follow_the_formulas),
             cmocka_unit_test(one_event_for_both_kinds_of_miss_is_enough),
+            cmocka_unit_test(buffers_are_full_where_the_queue_is),
             cmocka_unit_test(what_was_not_counted_is_not_known),
             cmocka_unit_test(threads_are_summed_and_only_memory_threads_are_active),
             cmocka_unit_test(a_late_reading_is_split_in_proportion_to_time),

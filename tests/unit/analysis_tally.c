@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analysis_test.h"
 #include "latencies.h"
@@ -173,6 +174,39 @@ static void every_pair_has_one_tally(void **state)
         pairs_free(&pairs);
 }
 
+/* The processor time of COUNT keys, multiples of STEP, in both tables. */
+static double seconds_of_keys(uint64_t step, uint32_t count)
+{
+        struct pairs pairs = {0};
+        struct latencies latencies = {0};
+        clock_t begin = clock();
+        for (uint64_t i = 1; i <= count; i++) {
+                uint32_t first = (uint32_t)(i * step >> 32),
+                         second = (uint32_t)(i * step);
+                assert_int_equal(pairs_place(&pairs, first, second), i - 1);
+                assert_int_equal(latencies_add(&latencies, first, second % 4096), 0);
+        }
+        double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+        pairs_free(&pairs);
+        latencies_free(&latencies);
+        return seconds;
+}
+
+/* Keys come from the recording. By the golden ratio's well-known multiplier the products
+ * of these would be 1, 2, 3 …: all wanted one slot, and the work was their number's
+ * square, a thousand times what it is for other keys. */
+static void chosen_keys_do_not_meet_in_one_slot(void **state)
+{
+        (void)state;
+        const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t inverse = multiplier; /* by Newton's method, 3 bits right at first */
+        for (int bits = 3; bits < 64; bits *= 2)
+                inverse *= 2 - multiplier * inverse;
+        assert_true(multiplier * inverse == 1);
+        double others = seconds_of_keys(UINT64_C(0x100000001), 50000);
+        assert_true(seconds_of_keys(inverse, 50000) < 50 * others);
+}
+
 /* RFC 3629's limits. */
 static void only_utf8_and_no_control_reaches_the_terminal(void **state)
 {
@@ -213,6 +247,7 @@ int main(void)
             cmocka_unit_test(memory_grows_with_the_distinct_latencies),
             cmocka_unit_test(samples_without_a_latency_are_only_counted),
             cmocka_unit_test(every_pair_has_one_tally),
+            cmocka_unit_test(chosen_keys_do_not_meet_in_one_slot),
             cmocka_unit_test(only_utf8_and_no_control_reaches_the_terminal),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,36 @@ static void slow_loads_of_in_core_intervals_waited_for_a_buffer(void **state)
                          CAUSE_IN_CORE);
         assert_int_equal(cause(LEVEL_DRAM, 210, false, ANSWER_NO, BOUND_IN_CORE),
                          CAUSE_DRAM);
+        /* Wherever the line came from: the neighbour that asked for it waited as long. */
+        assert_int_equal(cause(LEVEL_LFB, 251, false, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_IN_CORE);
+        assert_int_equal(cause(LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_IN_CORE);
+        assert_int_equal(cause(LEVEL_L2, 251, false, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_IN_CORE);
+        assert_int_equal(cause(LEVEL_L3, 250, false, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_CACHE);
+        assert_int_equal(cause(LEVEL_L3, 251, false, ANSWER_NO, BOUND_LATENCY),
+                         CAUSE_CACHE);
+        assert_int_equal(cause(LEVEL_L1, 251, false, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_NONE); /* it needs none */
+}
+
+/* Bursts that fill all buffers, in an interval whose bound is that of other work. */
+static void so_did_those_of_intervals_that_lack_buffers_now_and_then(void **state)
+{
+        (void)state;
+        struct sample_facts sample = {.level = LEVEL_DRAM,
+                                      .latency_cycles = 500,
+                                      .interval_contended = ANSWER_NO,
+                                      .interval_bound = BOUND_COMPUTE,
+                                      .interval_lacks_buffers = true};
+        assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
+        sample.tlb_missed = true; /* the walk may have taken the time */
+        assert_int_equal(cause_of(sample), CAUSE_DRAM);
+        sample.tlb_missed = false;
+        sample.latency_cycles = 210;
+        assert_int_equal(cause_of(sample), CAUSE_DRAM);
 }
 
 static void a_line_in_flight_is_judged_by_how_long_it_took(void **state)
@@ -144,6 +174,19 @@ static void few_samples_tell_an_origin_when_they_agree(void **state)
         assert_int_equal(origin_of(5, 11, 89), ORIGIN_UNKNOWN);
         assert_int_equal(origin_of(4, 0, 100), ORIGIN_UNKNOWN);
         assert_int_equal(origin_of(0, 0, 0), ORIGIN_UNKNOWN);
+}
+
+/* Where no load waits for a buffer no cache is slow, whatever others met elsewhere. */
+static void free_buffers_leave_a_cache_no_reason_to_be_slow(void **state)
+{
+        (void)state;
+        const struct origins cache = {.samples = 20,
+                                      .latency_cycles = {[ORIGIN_CACHE] = 2000}};
+        const struct origins dram = {.samples = 20,
+                                     .latency_cycles = {[ORIGIN_DRAM] = 4000}};
+        assert_int_equal(run_origin(&cache, true), ORIGIN_UNKNOWN);
+        assert_int_equal(run_origin(&cache, false), ORIGIN_CACHE);
+        assert_int_equal(run_origin(&dram, true), ORIGIN_DRAM);
 }
 
 static enum origin origin_of_traffic(double lines, double misses)
@@ -262,10 +305,12 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(slow_loads_of_contended_intervals_suffer_contention),
             cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
+            cmocka_unit_test(so_did_those_of_intervals_that_lack_buffers_now_and_then),
             cmocka_unit_test(a_line_in_flight_is_judged_by_how_long_it_took),
             cmocka_unit_test(a_slow_line_in_flight_comes_from_where_the_others_do),
             cmocka_unit_test(slow_loads_that_ask_for_lines_tell_their_origin),
             cmocka_unit_test(few_samples_tell_an_origin_when_they_agree),
+            cmocka_unit_test(free_buffers_leave_a_cache_no_reason_to_be_slow),
             cmocka_unit_test(traffic_tells_where_lines_come_from),
             cmocka_unit_test(a_translation_counts_when_it_took_most_of_the_time),
             cmocka_unit_test(other_nodes_and_other_cores_come_first),

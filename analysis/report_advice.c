@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* What the verdicts that matter in a report mean, what of the core was short, and what
+ * often helps (doc/method.md). Knows the run's summary, and no sample. */
+#include <math.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "report.h"
+#include "report_sql.h"
+#include "statement.h"
+
+/* Of the latency of what is shown; what is less is not what to begin with. */
+#define ADVICE_SHARE_MIN "0.1"
+enum { ADVICE_VERDICTS = 2 };
+/* Of the cycles; a resource that is full for less is not worth a word. */
+static const double FULL_MIN = 0.05;
+
+static const struct advice {
+        const char *verdict;
+        const char *meaning;
+        const char *remedy;
+        bool prefetch_matters;
+} advices[] = {
+    {"dram-contention", "these loads waited for DRAM while its bandwidth was short",
+     "move less data (smaller types, blocking, fewer passes), or run fewer such threads "
+     "at a time",
+     false},
+    {"dram-latency", "these loads waited for DRAM, which had bandwidth left",
+     "make them independent of each other, sequential or prefetched, or keep the data in "
+     "caches",
+     true},
+    {"in-core",
+     "these loads waited inside their core for one of the few lines that it can have "
+     "under way at a time, and not because DRAM was short of bandwidth",
+     "touch fewer lines (pack what is used together, block for the caches), or use more "
+     "cores",
+     true},
+    {"remote-memory", "the data was in another node's memory or cache",
+     "place it where it is used", false},
+    {"sharing", "another core had modified the line",
+     "put what different threads write on different lines", false},
+    {"tlb", "translating the address took most of the wait",
+     "use huge pages, or bring accesses closer together", false},
+    {"cache", "L2 or L3 had the line",
+     "work on less data at a time, so that a nearer cache holds it; matters only where "
+     "nothing waits longer",
+     false},
+    {"unknown", "nothing tells where the lines came from that these loads waited for",
+     "record with a smaller --period", false},
+};
+
+static const struct advice *advice_on(const char *verdict)
+{
+        for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
+                if (strcmp(advices[i].verdict, verdict) == 0)
+                        return &advices[i];
+        return NULL;
+}
+
+/* " (in 94% of the run's cycles all fill buffers were in use, in 7% the store buffer was
+ * full)" */
+static void say_full(FILE *text, const struct report_summary *summary)
+{
+        const struct {
+                double ratio;
+                const char *what;
+        } resources[] = {
+            {summary->fb_full_ratio, "all fill buffers were in use"},
+            {summary->sq_full_ratio, "the queue beyond L2 was full"},
+            {summary->sb_full_ratio, "the store buffer was full"},
+        };
+        bool any = false;
+        for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+                if (!(resources[i].ratio >= FULL_MIN))
+                        continue;
+                fprintf(text, "%sin %.0f%%%s %s", any ? ", " : " (",
+                        100 * fmin(resources[i].ratio, 1),
+                        any ? "" : " of the run's cycles", resources[i].what);
+                any = true;
+        }
+        if (any)
+                fputc(')', text);
+}
+
+/* Independence is no remedy for loads that have it. */
+static void say_overlap(FILE *text, const struct report_summary *summary)
+{
+        if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
+                fprintf(text,
+                        " As %.1f slow loads were under way at a time on the average, "
+                        "some overlap already: for these prefetch, or touch fewer lines.",
+                        summary->latency_per_cycle);
+}
+
+static void say_one(FILE *text, const struct advice *advice,
+                    const struct report_summary *summary)
+{
+        fprintf(text, "%s: %s", advice->verdict, advice->meaning);
+        if (strcmp(advice->verdict, "in-core") == 0)
+                say_full(text, summary);
+        fprintf(text, "; %s.", advice->remedy);
+        if (strcmp(advice->verdict, "dram-latency") == 0)
+                say_overlap(text, summary);
+        fputc('\n', text);
+}
+
+int report_say_advice(struct db *db, FILE *text, const struct report_choice *choice,
+                      const struct report_summary *summary, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(
+            db,
+            "WITH chosen AS (SELECT * FROM line_finding WHERE" REPORT_CHOSEN ")"
+            "SELECT verdict FROM chosen WHERE verdict NOT IN ('none',"
+            " 'too-few-samples') GROUP BY verdict HAVING sum(latency_share) >="
+            " " ADVICE_SHARE_MIN " * (SELECT sum(latency_share) FROM chosen)"
+            " ORDER BY sum(latency_share) DESC, verdict LIMIT ?1",
+            &rows, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int(rows, 1, ADVICE_VERDICTS);
+        report_bind_choice(rows, choice);
+        bool prefetch_matters = false;
+        while ((code = statement_next(db, rows, diag)) > 0) {
+                const struct advice *advice = advice_on(statement_text(rows, 0));
+                if (advice)
+                        say_one(text, advice, summary);
+                prefetch_matters |= advice && advice->prefetch_matters;
+        }
+        sqlite3_finalize(rows);
+        if (prefetch_matters && summary->without_prefetch)
+                fputs("The model's prefetchers were off: --sim-prefetch on shows what "
+                      "they hide.\n",
+                      text);
+        return code;
+}

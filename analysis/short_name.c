@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments are told from arrows and operators by what stands before the bracket; in
+ * a name whose brackets do not close each other nothing is left out. */
+#include "short_name.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char left_out[] = "<...>";
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+        size_t bytes = strlen(end);
+        return length >= bytes && memcmp(text + length - bytes, end, bytes) == 0;
+}
+
+/* The bytes of the operator at AT that is no bracket: "->", "operator<<"; 0: none. */
+static size_t operator_at(const char *text, size_t at)
+{
+        size_t length = 0;
+        if (text[at] == '-' && text[at + 1] == '>')
+                return 2;
+        if (!ends_with(text, at, "operator"))
+                return 0;
+        while (length < 3 && text[at + length] && strchr("<=>", text[at + length]))
+                length++;
+        /* "operator< <int>" has a space; "operator<<int>" is not written. */
+        return length;
+}
+
+/* A byte, or an operator of more. */
+struct token {
+        size_t bytes;
+        bool opens, closes; /* a bracket */
+};
+
+static struct token token_at(const char *text, size_t at)
+{
+        size_t skipped = operator_at(text, at);
+        if (skipped)
+                return (struct token){.bytes = skipped};
+        return (struct token){
+            .bytes = 1, .opens = text[at] == '<', .closes = text[at] == '>'};
+}
+
+/* How deep brackets nest in TEXT; 0: there are none, or they do not fit together. */
+static size_t depth_of(const char *text, size_t length)
+{
+        size_t depth = 0, deepest = 0;
+        for (size_t i = 0; i < length;) {
+                struct token token = token_at(text, i);
+                if (token.closes && depth-- == 0)
+                        return 0;
+                if (token.opens && ++depth > deepest)
+                        deepest = depth;
+                i += token.bytes;
+        }
+        return depth == 0 ? deepest : 0;
+}
+
+/* Adds to SAVED[d] what leaving out the brackets at depth d saves, in bytes. OPENED has
+ * room for as many places. What a name begins with, as of Rust's methods, is no argument:
+ * inside it depth 2 is the least that is left out. */
+static void count_saved(const char *text, size_t length, size_t *saved, size_t *opened)
+{
+        bool begins = token_at(text, 0).opens;
+        size_t depth = 0;
+        for (size_t i = 0; i < length;) {
+                struct token token = token_at(text, i);
+                i += token.bytes;
+                if (token.opens)
+                        opened[++depth] = i - 1;
+                if (!token.closes)
+                        continue;
+                size_t bytes = i - opened[depth];
+                size_t gain = bytes > strlen(left_out) ? bytes - strlen(left_out) : 0;
+                if (depth > 1 || !begins)
+                        saved[depth] += gain;
+                if (depth == 2 && begins)
+                        saved[1] += gain;
+                begins = --depth > 0 && begins;
+        }
+}
+
+/* The greatest depth at which enough is left out for MOST bytes, or else 1; 0 without
+ * memory. */
+static size_t depth_for(const char *text, size_t length, size_t deepest, size_t most)
+{
+        size_t *saved = calloc(2 * (deepest + 1), sizeof(*saved)), depth = 0;
+        if (saved) {
+                count_saved(text, length, saved, saved + deepest + 1);
+                depth = deepest;
+        }
+        while (depth > 1 && length - saved[depth] > most)
+                depth--;
+        free(saved);
+        return depth;
+}
+
+/* Copies TEXT to INTO without what is in brackets at DEPTH, where that is longer than the
+ * mark. Returns the length that is left. */
+static size_t leave_out(char *into, const char *text, size_t length, size_t depth)
+{
+        bool begins = token_at(text, 0).opens;
+        size_t at_depth = 0, to = 0, opened = 0;
+        for (size_t i = 0; i < length;) {
+                struct token token = token_at(text, i);
+                size_t cut = begins && depth == 1 ? 2 : depth;
+                if (token.opens && ++at_depth == cut)
+                        opened = to;
+                memcpy(into + to, text + i, token.bytes);
+                to += token.bytes;
+                i += token.bytes;
+                if (!token.closes)
+                        continue;
+                if (at_depth == cut && to - opened > strlen(left_out)) {
+                        memcpy(into + opened, left_out, strlen(left_out));
+                        to = opened + strlen(left_out);
+                }
+                begins = --at_depth > 0 && begins;
+        }
+        into[to] = '\0';
+        return to;
+}
+
+static char *copy_of(const char *text, size_t length)
+{
+        char *copy = malloc(length + 1);
+        if (!copy)
+                return NULL;
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+        return copy;
+}
+
+char *short_name(const char *name, size_t *length, size_t most)
+{
+        char *text = copy_of(name, *length);
+        size_t deepest = text && *length > most ? depth_of(text, *length) : 0;
+        if (deepest == 0)
+                return text;
+        size_t depth = depth_for(text, *length, deepest, most);
+        char *shorter = depth > 0 ? malloc(*length + 1) : NULL;
+        if (shorter)
+                *length = leave_out(shorter, text, *length, depth);
+        free(text);
+        return shorter;
+}

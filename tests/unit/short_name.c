@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Names in tables: template arguments are left out from the inside, and nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "short_name.h"
+
+static void assert_short(const char *name, size_t most, const char *expected)
+{
+        size_t length = strlen(name);
+        char *text = short_name(name, &length, most);
+
+        assert_non_null(text);
+        assert_int_equal(length, strlen(text));
+        assert_string_equal(text, expected);
+        free(text);
+}
+
+static void a_name_that_fits_stays(void **state)
+{
+        (void)state;
+        assert_short("std::vector<int, std::allocator<int> >", 38,
+                     "std::vector<int, std::allocator<int> >");
+        assert_short("", 0, "");
+        assert_short("a_function_in_c_with_a_long_name", 8,
+                     "a_function_in_c_with_a_long_name");
+}
+
+static void the_innermost_arguments_go_first(void **state)
+{
+        static const char name[] =
+            "std::map<key_type, std::vector<long_name>, std::less<key_type> >::find";
+
+        (void)state;
+        assert_short(name, 60,
+                     "std::map<key_type, std::vector<...>, std::less<...> >::find");
+        assert_short(name, 59,
+                     "std::map<key_type, std::vector<...>, std::less<...> >::find");
+        assert_short(name, 58, "std::map<...>::find");
+        assert_short(name, 1, "std::map<...>::find");
+        assert_short("f<first>(g<second>)", 1, "f<...>(g<...>)");
+}
+
+static void what_is_shorter_than_the_mark_stays(void **state)
+{
+        (void)state;
+        assert_short("pair<int>::swap", 1, "pair<int>::swap");
+        assert_short("<T as Trait<Something>>::call", 1, "<T as Trait<...>>::call");
+        assert_short("<T as Trait<Some<thing_else>>>::call<argument>", 45,
+                     "<T as Trait<Some<...>>>::call<argument>");
+        assert_short("<T as Trait<Some<thing_else>>>::call<argument>", 38,
+                     "<T as Trait<...>>::call<argument>");
+        assert_short("<T as Trait<Some<thing_else>>>::call<argument>", 1,
+                     "<T as Trait<...>>::call<...>");
+}
+
+static void operators_are_no_brackets(void **state)
+{
+        (void)state;
+        assert_short("operator<< <char_traits>(stream<wide>&)", 1,
+                     "operator<< <...>(stream<...>&)");
+        assert_short("f<abcdef>::operator<< <abcdefgh>()", 1,
+                     "f<...>::operator<< <...>()");
+        assert_short("thing<element>::operator->() const", 1,
+                     "thing<...>::operator->() const");
+        assert_short("operator<=>(thing<element>)", 1, "operator<=>(thing<...>)");
+        assert_short("call<decltype (a->b)>::type", 1, "call<...>::type");
+}
+
+static void names_whose_brackets_do_not_close_stay(void **state)
+{
+        (void)state;
+        assert_short("less<(1 > 2), something>", 1, "less<(1 > 2), something>");
+        assert_short("<lambda at a.c:1", 1, "<lambda at a.c:1");
+        assert_short("a>b", 1, "a>b");
+}
+
+static void bytes_of_zero_stay(void **state)
+{
+        static const char name[] = "f\0<argument>::g\0h";
+        size_t length = sizeof(name) - 1;
+
+        (void)state;
+        char *text = short_name(name, &length, 1);
+        assert_non_null(text);
+        assert_int_equal(length, sizeof("f\0<...>::g\0h") - 1);
+        assert_memory_equal(text, "f\0<...>::g\0h", length);
+        free(text);
+}
+
+/* In time by the square of the depth this would be hours. */
+static void a_million_brackets_take_no_time(void **state)
+{
+        enum { DEPTH = 1000000 };
+        size_t length = 3 * (size_t)DEPTH;
+        char *name = malloc(length + 1);
+
+        (void)state;
+        assert_non_null(name);
+        for (size_t i = 0; i < DEPTH; i++)
+                memcpy(name + 2 * i, "a<", 2);
+        memset(name + 2 * DEPTH, '>', DEPTH);
+        name[length] = '\0';
+        assert_short(name, 13, "a<a<a<...>>>");
+        assert_short(name, 3, "a<...>");
+        free(name);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_name_that_fits_stays),
+            cmocka_unit_test(the_innermost_arguments_go_first),
+            cmocka_unit_test(what_is_shorter_than_the_mark_stays),
+            cmocka_unit_test(operators_are_no_brackets),
+            cmocka_unit_test(names_whose_brackets_do_not_close_stay),
+            cmocka_unit_test(bytes_of_zero_stay),
+            cmocka_unit_test(a_million_brackets_take_no_time),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
