@@ -10,7 +10,9 @@ MULTIPLICATIONS = 24
 CYCLES = "cpu_clk_unhalted.thread"
 L1D = "cycle_activity.stalls_l1d_pending"
 LDM = "cycle_activity.stalls_ldm_pending"
+LOADS = "mem_inst_retired.all_loads"
 LINE_BYTES = 64
+LOAD_BYTES = 32
 # In L3 and, a block at a time, within the reach of the TLB.
 CHASE = ["--size", "2M", "--block", "128K"]
 CHASES = [("plain", []), ("independent", ["--independent", MULTIPLICATIONS]),
@@ -49,17 +51,23 @@ def counters_of_stalls(statements, points):
 
 
 def bandwidth(memlag, level, size, published):
-    """GB/s of one core that reads with 256 bits, in the model's time."""
-    seconds = []
-    few, many = {"L1": (200, 1000), "L2": (50, 150), "L3": (2, 8), "DRAM": (1, 4)}[level]
-    for passes in (few, many):
-        run = experiment.Recording(
-            memlag, "load", ["--size", size, "--width", 256, "--passes", passes], cpu=CPU,
-            prefetch="on", record=RECORD)
-        seconds.append(run.value("SELECT value FROM run_info WHERE key = 'duration_ns'"))
-    factor = {"K": 1 << 10, "M": 1 << 20}[size[-1]]
+    """GB/s of one core that reads with 256 bits, in the model's time: of the middle half of
+    the run's loads, of which start-up and preparation make few."""
+    passes = {"L1": 5000, "L2": 500, "L3": 16, "DRAM": 2}[level]
+    run = experiment.Recording(
+        memlag, "load", ["--size", size, "--width", 8 * LOAD_BYTES, "--passes", passes],
+        cpu=CPU, prefetch="on", record=[*RECORD, "--interval", "0.02"])
+    readings = run.rows("SELECT value, end_ns - start_ns FROM reading JOIN counter"
+                        " USING (counter_id) WHERE name = ? ORDER BY start_ns", LOADS)
+    total = sum(loads for loads, _ in readings)
+    before = middle_loads = middle_ns = 0
+    for loads, ns in readings:
+        if before >= total / 4 and before + loads <= total * 3 / 4:
+            middle_loads += loads
+            middle_ns += ns
+        before += loads
     return {"level": level, "published_gbs": published,
-            "gbs": int(size[:-1]) * factor * (many - few) / (seconds[1] - seconds[0])}
+            "gbs": middle_loads * LOAD_BYTES / middle_ns}
 
 
 def decomposition(memlag, kernel, options):
