@@ -12,6 +12,10 @@ enum { TURNS_MAX = 256, DELAYS = 9, SEATS_MAX = 2, VISITS = 2, SAMPLES_MIN = 20 
 /* Turns of each point in a sweep: they are short. */
 enum { TURNS_IN_SWEEP = 4 };
 
+/* So many at least where there is time: turns one after the other are alike, so that a
+ * few seem to agree better than they do with those of another minute. */
+enum { TURNS_MIN = 40 };
+
 /* What a load goes through before it is asked whether to go on. */
 #define LOAD_WINDOW_BYTES (UINT64_C(8) << 20)
 
@@ -260,8 +264,12 @@ static bool wants_turn(const struct survey *survey, const struct loaded *loaded,
         const struct loaded_point *point = &loaded->points[index];
         struct turns turns = turns_of(survey, point);
         struct series series;
+        if (point->count >= TURNS_MAX)
+                return false;
+        if (!survey->quick && turns.count < TURNS_MIN && !survey_is_late(survey))
+                return true;
         latencies(&turns, &series);
-        return point->count < TURNS_MAX && survey_wants(survey, &series, true) &&
+        return survey_wants(survey, &series, true) &&
                (!survey_is_late(survey) || is_essential(loaded, index));
 }
 
