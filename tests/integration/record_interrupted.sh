@@ -52,6 +52,34 @@ wait_for()
         until grep -q "$2" "$1" 2>/dev/null; do sleep 0.1; done
 }
 
+# ---- no file of the engine's can be left anywhere ----
+# Where none can be made, the target runs all the same, and reads its own command line and
+# auxiliary vector as without memlag.
+TMPDIR=$PWD/no-such-directory "$MEMLAG" record --source sim -o nowhere.db -- \
+        cat /proc/self/cmdline >cmdline 2>err || fail "without a temporary directory: $(cat err)"
+[ "$(tr '\0' ' ' <cmdline)" = "cat /proc/self/cmdline " ] || fail "its command line: $(cat cmdline)"
+mkdir watched
+TMPDIR=$PWD/watched python3 - "$MEMLAG" <<'END'
+import ctypes
+import os
+import subprocess
+import sys
+
+# A file that was there for a moment only makes an event too.
+libc = ctypes.CDLL(None)
+watch = libc.inotify_init1(os.O_NONBLOCK)
+assert watch >= 0 and libc.inotify_add_watch(watch, b"watched", 0x100) > 0  # IN_CREATE
+auxv = subprocess.run([sys.argv[1], "record", "--source", "sim", "-o", "watched.db", "--", "sh",
+                       "-c", "cat /proc/self/auxv; exec cat /proc/self/auxv"],
+                      capture_output=True, check=True).stdout
+kinds = list(memoryview(auxv).cast("Q"))[::2]
+assert kinds.count(0) == 2 and kinds[-1] == 0 and kinds.count(6) == 2, kinds  # AT_NULL, AT_PAGESZ
+try:
+    raise AssertionError(os.read(watch, 4096))
+except BlockingIOError:
+    pass
+END
+
 # ---- signals to memlag are the target's ----
 "$MEMLAG" record --source sim -o usr1.db -- ./busy >usr1.out 2>err &
 memlag=$!

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the target reads as its /proc/self/cmdline and auxv. The engine writes both into
+ * files in the temporary directory and removes these at once; a signal in between would
+ * leave them, and a directory that is missing or full would end the target. Here they
+ * are memory without a name.
+ *
+ * The linker puts these in the place of the engine's functions: see CMakeLists.txt. */
+#include "pub_tool_basics.h"
+#include "pub_tool_libcbase.h"
+
+#include "syscalls.h"
+
+#define PROCESS_FILE_PREFIX "proc_" /* proc_PID_cmdline, proc_PID_auxv */
+
+/* Global in libcoregrind, though not in its public headers. */
+extern Int VG_(safe_fd)(Int fd);
+
+Int __wrap_vgPlain_mkstemp(const HChar *part_of_name, HChar *full_name);
+Int __real_vgPlain_mkstemp(const HChar *part_of_name, HChar *full_name);
+Int __wrap_vgPlain_unlink(const HChar *name);
+Int __real_vgPlain_unlink(const HChar *name);
+
+/* FULL_NAME becomes "", which __wrap_vgPlain_unlink knows. -1: there is no such file. */
+Int __wrap_vgPlain_mkstemp(const HChar *part_of_name, HChar *full_name)
+{
+        long fd;
+
+        if (VG_(strncmp)(part_of_name, PROCESS_FILE_PREFIX,
+                         sizeof(PROCESS_FILE_PREFIX) - 1) != 0)
+                return __real_vgPlain_mkstemp(part_of_name, full_name);
+        fd = raw_syscall4(__NR_memfd_create, (long)part_of_name, 0, 0, 0);
+        if (fd < 0) {
+                VG_(strcpy)(full_name, "memory"); /* where the engine says it failed */
+                return -1;
+        }
+        full_name[0] = '\0';
+        return VG_(safe_fd)((Int)fd);
+}
+
+Int __wrap_vgPlain_unlink(const HChar *name)
+{
+        return name[0] == '\0' ? 0 : __real_vgPlain_unlink(name);
+}
