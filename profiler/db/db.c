@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens and creates sample databases, and keeps the run's keys and the ledger.
- * Knows the schema's version and SQLite's files, and nothing of what rows mean.
+/* Opens sample databases, and keeps the run's keys and the ledger. Knows SQLite's files
+ * and the schema's version, and nothing of what rows mean.
  *
  * A database is in WAL mode while somebody writes it, so that a process may be
  * killed at any time, and one plain file after a clean close. */
 #include "db_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memlag_schema_sql.h"
-
 /* Both stand in schema.sql too; a new database that disagrees does not open. */
-enum { APPLICATION_ID = 0x6d6c6167, SCHEMA_VERSION = 1 };
+enum { APPLICATION_ID = 0x6d6c6167, SCHEMA_VERSION = 2, OLDEST_VERSION = 1 };
 
 enum {
         BUSY_TIMEOUT_MS = 5000,
@@ -62,8 +58,7 @@ int db_errno(int rc)
         }
 }
 
-/* What to do about the limit of the process that CODE tells of, "" when it is none. */
-static const char *limit_remedy(int code)
+const char *db_limit_remedy(int code)
 {
         switch (code) {
         case EMFILE:
@@ -87,7 +82,7 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
                 system_code = sqlite3_system_errno(db->sqlite);
                 if (system_code) {
                         message = strerror(system_code);
-                        remedy = limit_remedy(system_code);
+                        remedy = db_limit_remedy(system_code);
                 } else if ((rc & 0xff) == SQLITE_IOERR) {
                         remedy =
                             "; a limit on file sizes (ulimit -f) or a failing device";
@@ -117,9 +112,7 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
 
 /* ---- the connection ---- */
 
-/* The name to give to SQLite: it would take some relative names for something
- * other than a file (":memory:", "file:..."). */
-static char *file_name(const char *path)
+char *db_file_name(const char *path)
 {
         return sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
 }
@@ -129,7 +122,7 @@ static char *immutable_uri(const char *path)
 {
         static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                     "0123456789/._-";
-        char *name = file_name(path);
+        char *name = db_file_name(path);
         char *uri = name
                         ? sqlite3_malloc64(3 * strlen(name) + sizeof("file:?immutable=1"))
                         : NULL;
@@ -146,7 +139,7 @@ static char *immutable_uri(const char *path)
         return uri;
 }
 
-static void db_free(struct db *db)
+void db_free(struct db *db)
 {
         if (!db)
                 return;
@@ -157,7 +150,7 @@ static void db_free(struct db *db)
         free(db);
 }
 
-static struct db *db_new(const char *path, enum db_access access)
+struct db *db_new(const char *path, enum db_access access)
 {
         struct db *db = calloc(1, sizeof(*db));
         if (!db)
@@ -172,8 +165,7 @@ static struct db *db_new(const char *path, enum db_access access)
         return db;
 }
 
-/* Opens NAME for DB; a connection that DB had before is closed. */
-static int connect_file(struct db *db, char *name, int flags)
+int db_connect(struct db *db, char *name, int flags)
 {
         sqlite3_close_v2(db->sqlite);
         db->sqlite = NULL;
@@ -228,11 +220,11 @@ static int connect_and_identify(struct db *db, int64_t *application_id)
         static const char sql[] = "PRAGMA application_id";
         int flags =
             db->access == DB_READ_ONLY ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-        int rc = connect_file(db, file_name(db->path), flags);
+        int rc = db_connect(db, db_file_name(db->path), flags);
         if (!rc)
                 rc = query_int(db, sql, application_id);
         if (db->access == DB_READ_ONLY && needs_no_log(db)) {
-                rc = connect_file(db, immutable_uri(db->path), flags | SQLITE_OPEN_URI);
+                rc = db_connect(db, immutable_uri(db->path), flags | SQLITE_OPEN_URI);
                 if (!rc)
                         rc = query_int(db, sql, application_id);
         }
@@ -283,8 +275,7 @@ static int identification_error(const struct db *db, int rc, struct diag *diag)
         }
 }
 
-/* Connects DB to an existing memlag database of any version. */
-static int connect_memlag_database(struct db *db, struct diag *diag)
+int db_connect_existing(struct db *db, struct diag *diag)
 {
         int code = check_regular_file(db->path, diag);
         if (code)
@@ -298,29 +289,27 @@ static int connect_memlag_database(struct db *db, struct diag *diag)
         return 0;
 }
 
-/* Version 1 is the first, so there is no older one to migrate yet. */
-static int check_version(struct db *db, struct diag *diag)
+static int read_version(struct db *db, int64_t *version, struct diag *diag)
 {
-        int64_t version = 0;
         int64_t tables;
         /* The second makes SQLite read all of the schema: a cut-off file ends here. */
-        if (query_int(db, "PRAGMA user_version", &version) ||
+        if (query_int(db, "PRAGMA user_version", version) ||
             query_int(db, "SELECT count(*) FROM sqlite_schema", &tables))
                 return db_error(db, "read", diag);
-        if (version > SCHEMA_VERSION)
+        if (*version > SCHEMA_VERSION)
                 return diag_set(diag, -EPROTO,
                                 "%s has schema version %" PRId64
                                 ", newer than the version %d that this memlag knows; use "
                                 "the memlag that made it",
-                                db->path, version, SCHEMA_VERSION);
-        if (version < SCHEMA_VERSION)
+                                db->path, *version, SCHEMA_VERSION);
+        if (*version < OLDEST_VERSION)
                 return diag_set(diag, -EBADMSG,
                                 "%s is damaged: there is no schema version %" PRId64,
-                                db->path, version);
+                                db->path, *version);
         return 0;
 }
 
-static int prepare_for_writing(struct db *db, struct diag *diag)
+int db_prepare_for_writing(struct db *db, struct diag *diag)
 {
         if (sqlite3_db_readonly(db->sqlite, "main")) {
                 int reason = access(db->path, W_OK) < 0 ? errno : EACCES;
@@ -339,8 +328,7 @@ static int prepare_for_writing(struct db *db, struct diag *diag)
         return 0;
 }
 
-/* Hands DB over to the caller, or frees it when CODE says that opening failed. */
-static int hand_over(struct db *db, int code, struct db **result)
+int db_hand_over(struct db *db, int code, struct db **result)
 {
         if (code) {
                 db_free(db);
@@ -350,6 +338,15 @@ static int hand_over(struct db *db, int code, struct db **result)
         return code;
 }
 
+static int too_old(const struct db *db, int64_t version, struct diag *diag)
+{
+        return diag_set(diag, -EPROTO,
+                        "%s is of an older memlag (schema version %" PRId64
+                        ", now %d): 'memlag symbolize' and then 'memlag analyze' bring "
+                        "it up to date",
+                        db->path, version, SCHEMA_VERSION);
+}
+
 int db_open(const char *path, enum db_access access, struct db **result,
             struct diag *diag)
 {
@@ -357,12 +354,16 @@ int db_open(const char *path, enum db_access access, struct db **result,
         struct db *db = db_new(path, access);
         if (!db)
                 return diag_set(diag, -ENOMEM, "cannot open %s: no memory", path);
-        int code = connect_memlag_database(db, diag);
+        int64_t version = 0;
+        int code = db_connect_existing(db, diag);
         if (!code)
-                code = check_version(db, diag);
+                code = read_version(db, &version, diag);
         if (!code && access == DB_READ_WRITE)
-                code = prepare_for_writing(db, diag);
-        return hand_over(db, code, result);
+                code = db_prepare_for_writing(db, diag);
+        if (!code && version < SCHEMA_VERSION)
+                code = access == DB_READ_WRITE ? db_migrate(db, version, diag)
+                                               : too_old(db, version, diag);
+        return db_hand_over(db, code, result);
 }
 
 int db_keep_more(struct db *db, struct diag *diag)
@@ -370,150 +371,6 @@ int db_keep_more(struct db *db, struct diag *diag)
         if (sqlite3_exec(db->sqlite, query_cache_size, NULL, NULL, NULL))
                 return db_error(db, "read", diag);
         return 0;
-}
-
-/* ---- creation ---- */
-
-static int cannot_create(const char *path, int code, struct diag *diag)
-{
-        const char *remedy = limit_remedy(-code);
-        return diag_set(diag, code, "cannot create %s: %s%s", path, strerror(-code),
-                        *remedy ? remedy : "; choose another place with -o");
-}
-
-int db_remove(const char *path, struct diag *diag)
-{
-        static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
-        for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-                char *name = sqlite3_mprintf("%s%s", path, suffixes[i]);
-                int code = !name ? -ENOMEM : unlink(name) && errno != ENOENT ? -errno : 0;
-                sqlite3_free(name);
-                if (code)
-                        return diag_set(diag, code, "cannot remove %s: %s", path,
-                                        strerror(-code));
-        }
-        return 0;
-}
-
-static int used_by_another(const char *path, struct diag *diag)
-{
-        return diag_set(diag, -EBUSY, "cannot replace %s: another process is using it",
-                        path);
-}
-
-int db_may_replace(const char *path, struct diag *diag)
-{
-        struct stat status;
-        if (lstat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0))
-                return 0;
-        struct db *db = db_new(path, DB_READ_WRITE);
-        if (!db)
-                return diag_set(diag, -ENOMEM, "cannot replace %s: no memory", path);
-        int code = connect_memlag_database(db, diag);
-        if (code == -EINVAL || code == -EBADMSG)
-                code = diag_set(diag, -EINVAL,
-                                "%s is not a memlag database that can be read, so it is "
-                                "not replaced; choose another name with -o",
-                                path);
-        if (!code) {
-                /* Only a lone connection can leave WAL mode. */
-                sqlite3_busy_timeout(db->sqlite, 0);
-                if (sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL,
-                                 NULL) == SQLITE_BUSY)
-                        code = used_by_another(path, diag);
-        }
-        db_free(db);
-        return code;
-}
-
-/* Whether nobody else holds the file; file systems without such locks tell nothing. */
-static bool take_lock(int fd)
-{
-        return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-}
-
-static int remove_existing(const char *path, struct diag *diag)
-{
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        int code = fd >= 0 && !take_lock(fd) ? used_by_another(path, diag)
-                                             : db_may_replace(path, diag);
-        if (!code)
-                code = db_remove(path, diag);
-        if (fd >= 0)
-                close(fd);
-        return code;
-}
-
-int db_move(const char *from, const char *to, struct diag *diag)
-{
-        int code = remove_existing(to, diag);
-        if (!code && rename(from, to) != 0)
-                code = cannot_create(to, -errno, diag);
-        return code;
-}
-
-/* Whether FD is the file that is called PATH now. */
-static bool is_file(int fd, const char *path)
-{
-        struct stat named, opened;
-        return stat(path, &named) == 0 && fstat(fd, &opened) == 0 &&
-               named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
-}
-
-/* Makes an empty file and holds it, so that two recordings never take the same name: one
- * that was told to replace it may come between, and has it then. */
-static int claim_file(const char *path, int *lock, struct diag *diag)
-{
-        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno == EEXIST)
-                return diag_set(diag, -EEXIST,
-                                "%s exists; --force replaces it, -o names another file",
-                                path);
-        if (fd < 0)
-                return cannot_create(path, -errno, diag);
-        if (!take_lock(fd) || !is_file(fd, path)) {
-                close(fd);
-                return used_by_another(path, diag);
-        }
-        *lock = fd;
-        return 0;
-}
-
-/* The schema goes in before WAL mode, so that the file itself, and not its log,
- * says from the start whose it is. */
-static int create_schema(struct db *db, struct diag *diag)
-{
-        if (connect_file(db, file_name(db->path), SQLITE_OPEN_READWRITE) ||
-            sqlite3_exec(db->sqlite, "BEGIN", NULL, NULL, NULL) ||
-            sqlite3_exec(db->sqlite, memlag_schema_sql, NULL, NULL, NULL) ||
-            sqlite3_exec(db->sqlite, "COMMIT", NULL, NULL, NULL))
-                return db_error(db, "create", diag);
-        return prepare_for_writing(db, diag);
-}
-
-int db_create(const char *path, bool replace, struct db **result, struct diag *diag)
-{
-        *result = NULL;
-        struct stat status;
-        int code = 0;
-        if (replace && lstat(path, &status) == 0)
-                code = remove_existing(path, diag);
-        int lock = -1;
-        if (!code)
-                code = claim_file(path, &lock, diag);
-        if (code == -EEXIST && replace) /* made since it was removed */
-                code = used_by_another(path, diag);
-        if (code)
-                return code;
-        struct db *db = db_new(path, DB_READ_WRITE);
-        if (db)
-                db->lock = lock;
-        else
-                close(lock);
-        code = db ? create_schema(db, diag) : cannot_create(path, -ENOMEM, diag);
-        if (code)
-                db_remove(path, NULL);
-        return hand_over(db, code, result);
 }
 
 void db_close(struct db *db)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What db.c and writer.c share and nobody else sees. */
+/* What the files about the database share and nobody else sees. */
 #ifndef MEMLAG_DB_INTERNAL_H
 #define MEMLAG_DB_INTERNAL_H
 
@@ -14,5 +14,36 @@ struct db {
 
 /* The negative errno value that stands for SQLite's result RC. */
 int db_errno(int rc);
+
+/* What to do about the limit of the process that the errno value CODE tells of, "" when
+ * it is none. */
+const char *db_limit_remedy(int code);
+
+/* A database without a connection yet, to be freed by db_free; NULL: no memory. */
+struct db *db_new(const char *path, enum db_access access);
+
+/* Ends the connection of DB (NULL is allowed) as it is, and frees it. */
+void db_free(struct db *db);
+
+/* The name to give to SQLite, freed by sqlite3_free: it would take some relative names
+ * for something other than a file (":memory:", "file:..."). NULL: no memory. */
+char *db_file_name(const char *path);
+
+/* Opens NAME for DB and frees it; a connection that DB had before is closed. Returns
+ * SQLite's result. */
+int db_connect(struct db *db, char *name, int flags);
+
+/* Connects DB to an existing memlag database of any version. */
+int db_connect_existing(struct db *db, struct diag *diag);
+
+/* Has the connection of DB write a log, so that its process may be killed at any time. */
+int db_prepare_for_writing(struct db *db, struct diag *diag);
+
+/* Hands DB over to the caller, or frees it when CODE says that opening failed. */
+int db_hand_over(struct db *db, int code, struct db **result);
+
+/* Brings DB, which is of VERSION, up to this memlag's: raw rows stay, names and findings
+ * are gone until they are made again. -EPROTO: its raw rows are of another shape. */
+int db_migrate(struct db *db, int64_t version, struct diag *diag);
 
 #endif

@@ -41,7 +41,7 @@ static void closed_database_is_one_plain_file(void **state)
         assert_false(exists("a.db-shm"));
         assert_string_equal(plain_text("a.db", "PRAGMA journal_mode"), "delete");
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 1);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 2);
         assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
 }
 
@@ -152,6 +152,94 @@ static void newer_version_is_refused(void **state)
         plain_exec("a.db", "PRAGMA user_version = 999");
         assert_refused("a.db", DB_READ_ONLY, -EPROTO, "999");
         assert_refused("a.db", DB_READ_WRITE, -EPROTO, "999");
+}
+
+/* A database of version 1 with rows of all stages, and a table of its user's. */
+static void make_version_1(const char *path)
+{
+        static char schema[1 << 16];
+        FILE *file = fopen(SCHEMA_1, "r");
+        assert_non_null(file);
+        schema[fread(schema, 1, sizeof(schema) - 1, file)] = '\0';
+        fclose(file);
+        write_file(path, "");
+        plain_exec(path, schema);
+        plain_exec(path, "INSERT INTO run VALUES ('source', 'sim');"
+                         "INSERT INTO process VALUES (1, 77, NULL, '/bin/true', 0, NULL);"
+                         "INSERT INTO thread (thread_id, process_id, tid, start_ns)"
+                         " VALUES (1, 1, 77, 0);"
+                         "INSERT INTO sample (sample_id, time_ns, thread_id, ip)"
+                         " VALUES (1, 5, 1, 4096), (2, 6, 1, 4100);"
+                         "INSERT INTO ledger VALUES ('record', 'lost', 3, 'records'),"
+                         " ('symbolize', 'no line', 2, 'samples'), ('analysis', 'x', 1, 'lines');"
+                         "INSERT INTO location (location_id, address_offset, function)"
+                         " VALUES (1, 4096, 'main');"
+                         "INSERT INTO attribution (sample_id, location_id) VALUES (1, 1);"
+                         "CREATE TABLE mine (what TEXT);"
+                         "INSERT INTO mine VALUES ('kept')");
+}
+
+#define COLUMNS_OF(schema)                                                               \
+        "SELECT t.type, t.name, c.name, c.type, c.\"notnull\", c.pk FROM " schema        \
+        ".sqlite_schema AS t, pragma_table_info(t.name, '" schema "') AS c"              \
+        " WHERE t.name NOT LIKE 'sqlite%' AND t.name <> 'mine'"
+
+/* All tables and views of A, but the user's, have the columns that they have in B. */
+static void assert_same_shape(const char *a, const char *b)
+{
+        static const char *const sql[] = {
+            "SELECT count(*) FROM (" COLUMNS_OF("main") ")",
+            "SELECT count(*) FROM (" COLUMNS_OF("main") " EXCEPT " COLUMNS_OF("b") ")",
+            "SELECT count(*) FROM (" COLUMNS_OF("b") " EXCEPT " COLUMNS_OF("main") ")",
+        };
+        int counts[3];
+        char attach[64];
+        sqlite3 *sqlite = plain_open(a);
+        snprintf(attach, sizeof(attach), "ATTACH '%s' AS b", b);
+        assert_int_equal(sqlite3_exec(sqlite, attach, NULL, NULL, NULL), SQLITE_OK);
+        for (size_t i = 0; i < 3; i++) {
+                sqlite3_stmt *row;
+                assert_int_equal(sqlite3_prepare_v2(sqlite, sql[i], -1, &row, NULL),
+                                 SQLITE_OK);
+                assert_int_equal(sqlite3_step(row), SQLITE_ROW);
+                counts[i] = sqlite3_column_int(row, 0);
+                sqlite3_finalize(row);
+        }
+        sqlite3_close(sqlite);
+        assert_true(counts[0] > 100);
+        assert_int_equal(counts[1], 0);
+        assert_int_equal(counts[2], 0);
+}
+
+static void older_version_is_migrated(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        make_version_1("a.db");
+        assert_refused("a.db", DB_READ_ONLY, -EPROTO, "memlag analyze");
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
+        db_close(db);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 2);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample"), 2);
+        assert_int_equal(plain_int("a.db", "SELECT value FROM ledger"), 3);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM location"), 0);
+        assert_string_equal(plain_text("a.db", "SELECT what FROM mine"), "kept");
+        assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
+        db_close(create_db("new.db"));
+        assert_same_shape("a.db", "new.db");
+        assert_int_equal(db_open("a.db", DB_READ_ONLY, &db, &diag), 0);
+        db_close(db);
+}
+
+static void older_version_of_another_shape_stays_as_it_is(void **state)
+{
+        (void)state;
+        make_version_1("a.db");
+        plain_exec("a.db", "ALTER TABLE sample ADD COLUMN weight INTEGER");
+        assert_refused("a.db", DB_READ_WRITE, -EPROTO, "'sample'");
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 1);
+        assert_string_equal(plain_text("a.db", "SELECT function FROM location"), "main");
 }
 
 static void truncated_file_is_damaged(void **state)
@@ -431,6 +519,8 @@ int main(void)
             db_unit_test(foreign_files_are_refused_and_kept),
             db_unit_test(things_that_are_no_files_are_refused),
             db_unit_test(newer_version_is_refused),
+            db_unit_test(older_version_is_migrated),
+            db_unit_test(older_version_of_another_shape_stays_as_it_is),
             db_unit_test(truncated_file_is_damaged),
             db_unit_test(hostile_bytes_are_survived),
             db_unit_test(names_are_only_names),

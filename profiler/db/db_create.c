@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Sample databases as files: made, replaced, moved, removed. Who makes one holds a lock
+ * on it, so that nobody else takes its name for a recording. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "db_internal.h"
+#include "memlag_schema_sql.h"
+
+static int cannot_create(const char *path, int code, struct diag *diag)
+{
+        const char *remedy = db_limit_remedy(-code);
+        return diag_set(diag, code, "cannot create %s: %s%s", path, strerror(-code),
+                        *remedy ? remedy : "; choose another place with -o");
+}
+
+int db_remove(const char *path, struct diag *diag)
+{
+        static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
+        for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+                char *name = sqlite3_mprintf("%s%s", path, suffixes[i]);
+                int code = !name ? -ENOMEM : unlink(name) && errno != ENOENT ? -errno : 0;
+                sqlite3_free(name);
+                if (code)
+                        return diag_set(diag, code, "cannot remove %s: %s", path,
+                                        strerror(-code));
+        }
+        return 0;
+}
+
+static int used_by_another(const char *path, struct diag *diag)
+{
+        return diag_set(diag, -EBUSY, "cannot replace %s: another process is using it",
+                        path);
+}
+
+int db_may_replace(const char *path, struct diag *diag)
+{
+        struct stat status;
+        if (lstat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0))
+                return 0;
+        struct db *db = db_new(path, DB_READ_WRITE);
+        if (!db)
+                return diag_set(diag, -ENOMEM, "cannot replace %s: no memory", path);
+        int code = db_connect_existing(db, diag);
+        if (code == -EINVAL || code == -EBADMSG)
+                code = diag_set(diag, -EINVAL,
+                                "%s is not a memlag database that can be read, so it is "
+                                "not replaced; choose another name with -o",
+                                path);
+        if (!code) {
+                /* Only a lone connection can leave WAL mode. */
+                sqlite3_busy_timeout(db->sqlite, 0);
+                if (sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL,
+                                 NULL) == SQLITE_BUSY)
+                        code = used_by_another(path, diag);
+        }
+        db_free(db);
+        return code;
+}
+
+/* Whether nobody else holds the file; file systems without such locks tell nothing. */
+static bool take_lock(int fd)
+{
+        return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+static int remove_existing(const char *path, struct diag *diag)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        int code = fd >= 0 && !take_lock(fd) ? used_by_another(path, diag)
+                                             : db_may_replace(path, diag);
+        if (!code)
+                code = db_remove(path, diag);
+        if (fd >= 0)
+                close(fd);
+        return code;
+}
+
+int db_move(const char *from, const char *to, struct diag *diag)
+{
+        int code = remove_existing(to, diag);
+        if (!code && rename(from, to) != 0)
+                code = cannot_create(to, -errno, diag);
+        return code;
+}
+
+/* Whether FD is the file that is called PATH now. */
+static bool is_file(int fd, const char *path)
+{
+        struct stat named, opened;
+        return stat(path, &named) == 0 && fstat(fd, &opened) == 0 &&
+               named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+/* Makes an empty file and holds it, so that two recordings never take the same name: one
+ * that was told to replace it may come between, and has it then. */
+static int claim_file(const char *path, int *lock, struct diag *diag)
+{
+        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno == EEXIST)
+                return diag_set(diag, -EEXIST,
+                                "%s exists; --force replaces it, -o names another file",
+                                path);
+        if (fd < 0)
+                return cannot_create(path, -errno, diag);
+        if (!take_lock(fd) || !is_file(fd, path)) {
+                close(fd);
+                return used_by_another(path, diag);
+        }
+        *lock = fd;
+        return 0;
+}
+
+/* The schema goes in before WAL mode, so that the file itself, and not its log,
+ * says from the start whose it is. */
+static int create_schema(struct db *db, struct diag *diag)
+{
+        if (db_connect(db, db_file_name(db->path), SQLITE_OPEN_READWRITE) ||
+            sqlite3_exec(db->sqlite, "BEGIN", NULL, NULL, NULL) ||
+            sqlite3_exec(db->sqlite, memlag_schema_sql, NULL, NULL, NULL) ||
+            sqlite3_exec(db->sqlite, "COMMIT", NULL, NULL, NULL))
+                return db_error(db, "create", diag);
+        return db_prepare_for_writing(db, diag);
+}
+
+int db_create(const char *path, bool replace, struct db **result, struct diag *diag)
+{
+        *result = NULL;
+        struct stat status;
+        int code = 0;
+        if (replace && lstat(path, &status) == 0)
+                code = remove_existing(path, diag);
+        int lock = -1;
+        if (!code)
+                code = claim_file(path, &lock, diag);
+        if (code == -EEXIST && replace) /* made since it was removed */
+                code = used_by_another(path, diag);
+        if (code)
+                return code;
+        struct db *db = db_new(path, DB_READ_WRITE);
+        if (db)
+                db->lock = lock;
+        else
+                close(lock);
+        code = db ? create_schema(db, diag) : cannot_create(path, -ENOMEM, diag);
+        if (code)
+                db_remove(path, NULL);
+        return db_hand_over(db, code, result);
+}
