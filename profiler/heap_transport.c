@@ -391,6 +391,14 @@ static void fill_alloc(struct image *image, const struct simpmu_alloc_at *alloc,
                 image->unreleased++;
 }
 
+static int fill_change(enum heap_event_kind kind, const struct simpmu_free *change,
+                       struct heap_event *event)
+{
+        event->kind = kind;
+        event->addr = change->addr;
+        return 0;
+}
+
 /* The image's first record. */
 static int begin(struct heap_transport *transport, size_t number,
                  const struct simpmu_process *process, struct diag *diag)
@@ -433,9 +441,13 @@ static int read_event(struct heap_transport *transport, size_t number,
                 rc = 0;
                 break;
         case SIMPMU_FREE:
-                event->kind = HEAP_EVENT_FREE;
-                event->addr = ((const struct simpmu_free *)record)->addr;
-                rc = 0;
+                rc = fill_change(HEAP_EVENT_FREE, transport->record, event);
+                break;
+        case SIMPMU_RESIZE:
+                rc = fill_change(HEAP_EVENT_RESIZE, transport->record, event);
+                break;
+        case SIMPMU_RESIZED:
+                rc = fill_change(HEAP_EVENT_RESIZED, transport->record, event);
                 break;
         case SIMPMU_RANGE_FREE:
                 event->kind = HEAP_EVENT_UNMAP;
@@ -550,6 +562,10 @@ int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,
                 return deliver_alloc(sink, time_ns, image, event, diag);
         case HEAP_EVENT_FREE:
                 return sink_free(sink, time_ns, image, event->addr, diag);
+        case HEAP_EVENT_RESIZE:
+                return sink_resize(sink, image, event->tid, event->addr, diag);
+        case HEAP_EVENT_RESIZED:
+                return sink_resized(sink, time_ns, image, event->tid, event->addr, diag);
         case HEAP_EVENT_UNMAP:
                 return sink_unmapping(sink, time_ns, image, event->addr,
                                       event->size_bytes, diag);

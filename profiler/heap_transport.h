@@ -38,6 +38,8 @@ enum heap_event_kind {
         HEAP_EVENT_PROCESS, /* the tracker is in a new image of process pid */
         HEAP_EVENT_ALLOC,   /* a block begins */
         HEAP_EVENT_FREE,    /* the block at addr ends */
+        HEAP_EVENT_RESIZE,  /* the thread gives the block at addr another size */
+        HEAP_EVENT_RESIZED, /* has done so: that block ends */
         HEAP_EVENT_UNMAP    /* [addr, addr + size_bytes) is unmapped: all in it ends */
 };
 
@@ -69,7 +71,7 @@ typedef int (*heap_event_handler)(void *context, const struct heap_event *event)
 int heap_transport_drain(struct heap_transport *transport, heap_event_handler handler,
                          void *context, struct diag *diag);
 
-/* Says an ALLOC, FREE or UNMAP to the sink. */
+/* Says an event other than PROCESS to the sink. */
 int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,
                        const struct heap_event *event, struct diag *diag);
 

@@ -213,6 +213,12 @@ int sim_deliver(struct sink *sink, image_key image, struct simpmu_record *record
         case SIMPMU_FREE:
                 return sink_free(sink, time_ns, image,
                                  ((struct simpmu_free *)record)->addr, diag);
+        case SIMPMU_RESIZE:
+                return sink_resize(sink, image, record->tid,
+                                   ((struct simpmu_free *)record)->addr, diag);
+        case SIMPMU_RESIZED:
+                return sink_resized(sink, time_ns, image, record->tid,
+                                    ((struct simpmu_free *)record)->addr, diag);
         case SIMPMU_UNHANDLED: {
                 const struct simpmu_unhandled *unhandled =
                     (struct simpmu_unhandled *)record;

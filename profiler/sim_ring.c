@@ -147,6 +147,8 @@ static size_t least_size(uint16_t type)
             [SIMPMU_ALLOC_AT] = sizeof(struct simpmu_alloc_at),
             [SIMPMU_RANGE_FREE] = sizeof(struct simpmu_range_free),
             [SIMPMU_END] = sizeof(struct simpmu_record),
+            [SIMPMU_RESIZE] = sizeof(struct simpmu_free),
+            [SIMPMU_RESIZED] = sizeof(struct simpmu_free),
         };
         return type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
 }

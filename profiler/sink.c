@@ -491,6 +491,17 @@ int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key key, uint32
         return heap_result(rc, diag);
 }
 
+/* BLOCK has gone from the live ones where FOUND is 1; else that is what it says. */
+static int after_end(struct sink *sink, struct image *image, int64_t time_ns, int found,
+                     const struct heap_block *block, struct diag *diag)
+{
+        if (found <= 0)
+                return heap_result(found, diag);
+        struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
+                                      diag};
+        return block_ended(&context, block);
+}
+
 int sink_free(struct sink *sink, int64_t time_ns, image_key key, uint64_t addr,
               struct diag *diag)
 {
@@ -499,11 +510,28 @@ int sink_free(struct sink *sink, int64_t time_ns, image_key key, uint64_t addr,
         int found = image_of_event(sink, key, &image, diag);
         if (image)
                 found = heap_live_end(image->heap, addr, &block);
-        if (found <= 0)
-                return heap_result(found, diag);
-        struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
-                                      diag};
-        return block_ended(&context, &block);
+        return after_end(sink, image, time_ns, found, &block, diag);
+}
+
+int sink_resize(struct sink *sink, image_key key, uint32_t tid, uint64_t addr,
+                struct diag *diag)
+{
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
+        if (image)
+                rc = heap_live_resize(image->heap, addr, tid);
+        return heap_result(rc, diag);
+}
+
+int sink_resized(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
+                 uint64_t addr, struct diag *diag)
+{
+        struct image *image;
+        struct heap_block block;
+        int found = image_of_event(sink, key, &image, diag);
+        if (image)
+                found = heap_live_end_resized(image->heap, addr, tid, &block);
+        return after_end(sink, image, time_ns, found, &block, diag);
 }
 
 /* The row of the block that ADDR fell into; blocks without samples have none. */

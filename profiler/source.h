@@ -115,6 +115,13 @@ int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key image, uint
                        int64_t stack, struct diag *diag);
 int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr,
               struct diag *diag);
+/* TID gives the block at ADDR another size: it is there until sink_resized, which ends it
+ * where it is still that block, or until another one begins at its place. A block whose
+ * resizing failed needs nothing more. */
+int sink_resize(struct sink *sink, image_key image, uint32_t tid, uint64_t addr,
+                struct diag *diag);
+int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
+                 uint64_t addr, struct diag *diag);
 /* The image reached an instruction, the LENGTH bytes at IP, that the source cannot run.
  */
 int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,

@@ -389,7 +389,7 @@ void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_byte
         }
 }
 
-void channel_free(uintptr_t addr)
+static void tell_of_block(enum simpmu_record_type type, uintptr_t addr)
 {
         struct simpmu_slice *ring = current_ring();
         if (!ring)
@@ -398,8 +398,23 @@ void channel_free(uintptr_t addr)
         if (record) {
                 fill_header(&record->header);
                 record->addr = addr;
-                commit(record, sizeof(*record), SIMPMU_FREE);
+                commit(record, sizeof(*record), type);
         }
+}
+
+void channel_free(uintptr_t addr)
+{
+        tell_of_block(SIMPMU_FREE, addr);
+}
+
+void channel_resize(uintptr_t addr)
+{
+        tell_of_block(SIMPMU_RESIZE, addr);
+}
+
+void channel_resized(uintptr_t addr)
+{
+        tell_of_block(SIMPMU_RESIZED, addr);
 }
 
 void channel_unmap(uintptr_t start, size_t length_bytes)

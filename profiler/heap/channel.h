@@ -30,6 +30,8 @@ bool channel_open(const char *value);
 void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_bytes,
                    const void *frame);
 void channel_free(uintptr_t addr);
+void channel_resize(uintptr_t addr);
+void channel_resized(uintptr_t addr);
 void channel_unmap(uintptr_t start, size_t length_bytes);
 
 #endif

@@ -44,7 +44,13 @@ enum heap_request {
         HEAP_REQUEST_FREE = 2,
         /* (addr, length_bytes, 0, 0, 0): all blocks, or parts of blocks, in the range
          * end. A source that sees mappings end by itself may ignore it. */
-        HEAP_REQUEST_UNMAP = 3
+        HEAP_REQUEST_UNMAP = 3,
+        /* (addr, 0, 0, 0, 0): the thread gives the block at addr another size. It lives
+         * until the next request, or until another block begins there. */
+        HEAP_REQUEST_RESIZE = 4,
+        /* (addr, 0, 0, 0, 0): the block at addr ends, if it is the one of this thread's
+         * latest HEAP_REQUEST_RESIZE. Does not come when the allocator refused. */
+        HEAP_REQUEST_RESIZED = 5
 };
 
 /* The environment variable that tells the tracker of a target that runs as it is where

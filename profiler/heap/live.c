@@ -573,6 +573,7 @@ int heap_live_begin(struct heap_live *live, const struct heap_block *block,
         }
         struct heap_block begun = *block;
         begun.inherited = false;
+        begun.resizer = 0;
         int code = add_block(live, &begun);
         if (code)
                 return code;
@@ -581,17 +582,47 @@ int heap_live_begin(struct heap_live *live, const struct heap_block *block,
         return first_error;
 }
 
+/* The block that begins at ADDR. */
+static bool seek_start(const struct heap_live *live, uint64_t addr, struct place *place)
+{
+        return seek_floor(live, addr, place) &&
+               place->leaf->blocks[place->slot].addr == addr;
+}
+
+static int end_block(struct heap_live *live, struct place *place,
+                     struct heap_block *block)
+{
+        if (own_place(live, place))
+                return -ENOMEM;
+        *block = place->leaf->blocks[place->slot];
+        remove_block(live, place);
+        return 1;
+}
+
 int heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *block)
 {
         struct place place;
-        if (!seek_floor(live, addr, &place) ||
-            place.leaf->blocks[place.slot].addr != addr)
+        return seek_start(live, addr, &place) ? end_block(live, &place, block) : 0;
+}
+
+int heap_live_resize(struct heap_live *live, uint64_t addr, uint32_t resizer)
+{
+        struct place place;
+        if (!seek_start(live, addr, &place))
                 return 0;
         if (own_place(live, &place))
                 return -ENOMEM;
-        *block = place.leaf->blocks[place.slot];
-        remove_block(live, &place);
-        return 1;
+        place.leaf->blocks[place.slot].resizer = resizer & INT32_MAX;
+        return 0;
+}
+
+int heap_live_end_resized(struct heap_live *live, uint64_t addr, uint32_t resizer,
+                          struct heap_block *block)
+{
+        struct place place;
+        bool found = seek_start(live, addr, &place) &&
+                     place.leaf->blocks[place.slot].resizer == (resizer & INT32_MAX);
+        return found ? end_block(live, &place, block) : 0;
 }
 
 /* What is left of BLOCK before FIRST and behind LAST goes on as blocks of their own. */

@@ -45,7 +45,8 @@ struct heap_block {
         int64_t thread_id;     /* of the thread table; 0: unknown */
         int64_t allocation_id; /* the caller's: 0 until the block's row was written */
         uint32_t site;
-        bool inherited; /* made before a fork: a site counts it in the parent only */
+        uint32_t inherited : 1; /* made before a fork: a site counts it in the parent */
+        uint32_t resizer : 31;  /* the thread that gives it another size; 0: none */
 };
 
 /* Told of each block that ends; a value other than 0 is passed on to the caller of
@@ -63,14 +64,21 @@ void heap_live_free(struct heap_live *live);
  * memory. */
 struct heap_live *heap_live_copy(const struct heap_live *live);
 
-/* BLOCK begins (its inherited is ignored). Live blocks that it overlaps have ended
- * unseen: they end now. -ENOMEM, or what ENDED returned. */
+/* BLOCK begins (its inherited and resizer are ignored). Live blocks that it overlaps have
+ * ended unseen: they end now. -ENOMEM, or what ENDED returned. */
 int heap_live_begin(struct heap_live *live, const struct heap_block *block,
                     heap_block_ended ended, void *context);
 
 /* Ends the block that begins at ADDR and copies it to *BLOCK: 1; 0: there is none;
  * -ENOMEM. */
 int heap_live_end(struct heap_live *live, uint64_t addr, struct heap_block *block);
+
+/* RESIZER, a thread, is about to give the block that begins at ADDR, if there is one,
+ * another size: it lives on. 0 or -ENOMEM. */
+int heap_live_resize(struct heap_live *live, uint64_t addr, uint32_t resizer);
+/* As heap_live_end, if the block is still the one that RESIZER wanted to resize. */
+int heap_live_end_resized(struct heap_live *live, uint64_t addr, uint32_t resizer,
+                          struct heap_block *block);
 
 /* Ends every block in a range that was unmapped. A block that is partly outside ends
  * too, and what is left of it goes on as blocks that begin at NOW_NS with the

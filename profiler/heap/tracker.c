@@ -6,6 +6,7 @@
  *
  * Order. An end is told before the real function gives the memory back, because
  * another thread may get the same address at once; a beginning is told afterwards.
+ * What realloc copies is read from the old block: that one is told of before and after.
  *
  * Nesting. Allocators call each other (operator new calls malloc, malloc may call
  * mmap); only the outermost call, the one that the target made, is told. */
@@ -74,6 +75,27 @@ INLINE void tell_free(const void *block)
                 channel_free((uintptr_t)block);
 }
 
+/* The block OLD (NULL: none) is given another size. */
+INLINE void tell_resize(const void *old)
+{
+        if (!old)
+                return;
+        if (listener == ENGINE)
+                request(HEAP_REQUEST_RESIZE, (uintptr_t)old, 0, 0);
+        else
+                channel_resize((uintptr_t)old);
+}
+
+INLINE void tell_resized(const void *old)
+{
+        if (!old)
+                return;
+        if (listener == ENGINE)
+                request(HEAP_REQUEST_RESIZED, (uintptr_t)old, 0, 0);
+        else
+                channel_resized((uintptr_t)old);
+}
+
 INLINE void tell_unmap(const void *start, size_t length_bytes)
 {
         if (listener == ENGINE)
@@ -90,7 +112,6 @@ INLINE void tell_unmap(const void *start, size_t length_bytes)
         X(calloc, void *, (size_t, size_t))                                              \
         X(realloc, void *, (void *, size_t))                                             \
         X(free, void, (void *))                                                          \
-        X(malloc_usable_size, size_t, (void *))                                          \
         X(reallocarray, void *, (void *, size_t, size_t))                                \
         X(aligned_alloc, void *, (size_t, size_t))                                       \
         X(memalign, void *, (size_t, size_t))                                            \
@@ -301,23 +322,14 @@ EXPORT void free(void *block)
         leave();
 }
 
-/* The end of OLD must be told before it is known whether it ends. A size that no heap
- * has always fails; where anything else fails, OLD is told of again: it lives. */
-INLINE bool tell_resize(void *old, size_t size)
+/* OLD lives while its contents are copied, and where that fails. */
+INLINE void tell_result(enum heap_function function, const void *old, const void *block,
+                        size_t size)
 {
-        if (!old || size > PTRDIFF_MAX)
-                return false;
-        tell_free(old);
-        return true;
-}
-
-INLINE void tell_resized(enum heap_function function, void *old, bool old_told,
-                         void *block, size_t size)
-{
+        if (block || size == 0) /* size 0: the C library freed it */
+                tell_resized(old);
         if (block)
                 tell_alloc(function, block, size);
-        else if (old_told && size > 0) /* size 0: the C library freed it */
-                tell_alloc(function, old, real.malloc_usable_size(old));
 }
 
 EXPORT void *realloc(void *old, size_t size)
@@ -328,10 +340,11 @@ EXPORT void *realloc(void *old, size_t size)
         if (!real.realloc)
                 return early_alloc(size);
         bool outermost = enter();
-        bool old_told = outermost && tell_resize(old, size);
+        if (outermost)
+                tell_resize(old);
         void *block = real.realloc(old, size);
         if (outermost)
-                tell_resized(HEAP_REALLOC, old, old_told, block, size);
+                tell_result(HEAP_REALLOC, old, block, size);
         leave();
         return block;
 }
@@ -345,10 +358,11 @@ EXPORT void *reallocarray(void *old, size_t count, size_t size)
         if (is_early(old))
                 return leave_early(old, product);
         bool outermost = enter();
-        bool old_told = outermost && tell_resize(old, product);
+        if (outermost)
+                tell_resize(old);
         void *block = real.reallocarray(old, count, size);
         if (outermost)
-                tell_resized(HEAP_REALLOCARRAY, old, old_told, block, product);
+                tell_result(HEAP_REALLOCARRAY, old, block, product);
         leave();
         return block;
 }

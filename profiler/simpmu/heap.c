@@ -53,10 +53,10 @@ static void block_begins(ThreadId tid, UInt function, Addr addr, SizeT size)
         ring_publish(record);
 }
 
-static void block_ends(ThreadId tid, Addr addr)
+static void block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr)
 {
-        struct simpmu_free *record = ring_begin(SIMPMU_FREE, 0, threads_now_ns(),
-                                                threads_lwp(tid), sizeof(*record));
+        struct simpmu_free *record =
+            ring_begin(type, 0, threads_now_ns(), threads_lwp(tid), sizeof(*record));
 
         if (record == NULL)
                 return;
@@ -78,7 +78,13 @@ static Bool on_request(ThreadId tid, UWord *arguments, UWord *result)
                 block_begins(tid, (UInt)arguments[1], arguments[2], arguments[3]);
                 return True;
         case HEAP_REQUEST_FREE:
-                block_ends(tid, arguments[1]);
+                block_changes(tid, SIMPMU_FREE, arguments[1]);
+                return True;
+        case HEAP_REQUEST_RESIZE:
+                block_changes(tid, SIMPMU_RESIZE, arguments[1]);
+                return True;
+        case HEAP_REQUEST_RESIZED:
+                block_changes(tid, SIMPMU_RESIZED, arguments[1]);
                 return True;
         default:
                 *result = 0;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 9u
+#define SIMPMU_VERSION 10u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -177,7 +177,9 @@ enum simpmu_record_type {
         SIMPMU_STACK,     /* these three: of a target that runs as it is, see below */
         SIMPMU_ALLOC_AT,
         SIMPMU_RANGE_FREE,
-        SIMPMU_END /* last record: exit, fatal signal or exec */
+        SIMPMU_END,    /* last record: exit, fatal signal or exec */
+        SIMPMU_RESIZE, /* a block is given another size, see heap/event.h */
+        SIMPMU_RESIZED
 };
 
 /* time_ns does not decrease from record to record of a slice, except in
@@ -332,6 +334,7 @@ struct simpmu_alloc {
         uint64_t frames[];
 };
 
+/* SIMPMU_FREE, SIMPMU_RESIZE and SIMPMU_RESIZED */
 struct simpmu_free {
         struct simpmu_record header;
         uint64_t addr;

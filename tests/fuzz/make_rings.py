@@ -7,7 +7,7 @@ import struct
 import sys
 
 (PAD, PROCESS, FORK, THREAD, THREAD_EXIT, MAP, UNMAP, SAMPLE, COUNTERS, ALLOC, FREE, TRACKER,
- UNHANDLED, STACK, ALLOC_AT, RANGE_FREE, END) = range(17)
+ UNHANDLED, STACK, ALLOC_AT, RANGE_FREE, END, RESIZE, RESIZED) = range(19)
 SIMULATED, NATIVE = 0, 1
 STARTED, FORKED = 1, 2
 
@@ -37,6 +37,7 @@ def simulated():
     parent += record(SAMPLE, 6, words(0x1010, 0x20110) + struct.pack("<IHHII", 90, 4, 1, 2, 0) +
                      words(0x1010, 0x1020), 1)
     parent += record(COUNTERS, 7, words(0, *range(9))) + record(FORK, 8, words(1))
+    parent += record(RESIZE, 9, words(0x20100)) + record(RESIZED, 9, words(0x20100))
     parent += record(FREE, 9, words(0x20100)) + record(UNMAP, 10, words(0x20000, 8192))
     parent += record(UNHANDLED, 11, words(0x1010) + bytes.fromhex("62f17c4858c0").ljust(16, b"\0") +
                      struct.pack("<II", 6, 0))
@@ -52,6 +53,7 @@ def native():
         blocks = record(ALLOC_AT, 3, words(0x5000, 100, 0x1234) + struct.pack("<II", 2, 0))
         blocks += record(ALLOC_AT, 4, words(0x6000, 100, 0) + struct.pack("<II", 0, 0))
         blocks += struct.pack("<IHH", 16, PAD, 0) + bytes(8)
+        blocks += record(RESIZE, 5, words(0x5000)) + record(RESIZED, 5, words(0x5000))
         return process(1, 0, 0) + stack + blocks + record(FREE, 5, words(0x5000)) + \
             record(RANGE_FREE, 6, words(0x6000, 4096))
     return process_image(), process_image()

@@ -136,6 +136,18 @@ int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr
         return sink_unmapping(sink, time_ns, image, addr, 0, diag);
 }
 
+int sink_resize(struct sink *sink, image_key image, uint32_t tid, uint64_t addr,
+                struct diag *diag)
+{
+        return sink_free(sink, tid, image, addr, diag);
+}
+
+int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
+                 uint64_t addr, struct diag *diag)
+{
+        return sink_free(sink, time_ns + tid, image, addr, diag);
+}
+
 int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
                    size_t length, struct diag *diag)
 {

@@ -50,6 +50,10 @@ static void print_event(FILE *out, const struct heap_event *event)
                         (unsigned long long)event->size_bytes);
         else if (event->kind == HEAP_EVENT_FREE)
                 fprintf(out, "free 0x%llx", (unsigned long long)event->addr);
+        else if (event->kind == HEAP_EVENT_RESIZE)
+                fprintf(out, "resize 0x%llx", (unsigned long long)event->addr);
+        else if (event->kind == HEAP_EVENT_RESIZED)
+                fprintf(out, "resized 0x%llx", (unsigned long long)event->addr);
         else
                 fprintf(out, "unmap 0x%llx 0x%llx", (unsigned long long)event->addr,
                         (unsigned long long)event->size_bytes);

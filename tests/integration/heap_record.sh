@@ -118,6 +118,38 @@ END
 [ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
                        AND level = 'DRAM' AND object_kind = 'stack'")" = 0 ]
 
+# What realloc copies is read from the block that there was, which nobody reads besides.
+cat >grown.c <<'END'
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+enum { SIZE = 4 << 20 };
+static char *behind;
+__attribute__((noinline)) static char *before(void)
+{
+        char *block = malloc(SIZE);
+        memset(block, 1, SIZE);
+        behind = malloc(16); /* so that the block cannot grow where it is */
+        return block;
+}
+__attribute__((noinline)) static char *after(char *block)
+{
+        return realloc(block, 2 * SIZE);
+}
+int main(void)
+{
+        mallopt(M_MMAP_THRESHOLD, 1 << 30);
+        return after(before())[0] - 1;
+}
+END
+"$CC" -O1 -g -fno-builtin -fno-optimize-sibling-calls -o grown grown.c
+"$MEMLAG" record --source sim --period 20 -o grown.db -- ./grown 2>err || { cat err >&2; exit 1; }
+at='before at grown.c:8'
+[ "$(sed -n 8p grown.c)" = '        char *block = malloc(SIZE);' ]
+in_copies="FROM sample_view WHERE function LIKE '%mem%unaligned%' OR function LIKE '%mem%ssse3%'"
+[ "$(sqlite3 -readonly grown.db "SELECT count(*) $in_copies")" -gt 1000 ]
+[ "$(sqlite3 -readonly grown.db "SELECT DISTINCT object_kind, object $in_copies")" = "heap|$at" ]
+
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
 "$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
 timeout 200 "$MEMLAG" record --source sim -o stress.db -- ./stress "$PWD/plugin.so" >out 2>err ||

@@ -123,9 +123,10 @@ static void print_counters(const struct simpmu_counters *counters)
 static void print_record(uint64_t number, const struct simpmu_record *record)
 {
         static const char *const types[] = {
-            "PAD",       "PROCESS", "FORK",     "THREAD",     "THREAD_EXIT", "MAP",
-            "UNMAP",     "SAMPLE",  "COUNTERS", "ALLOC",      "FREE",        "TRACKER",
-            "UNHANDLED", "STACK",   "ALLOC_AT", "RANGE_FREE", "END"};
+            "PAD",        "PROCESS", "FORK",      "THREAD",   "THREAD_EXIT",
+            "MAP",        "UNMAP",   "SAMPLE",    "COUNTERS", "ALLOC",
+            "FREE",       "TRACKER", "UNHANDLED", "STACK",    "ALLOC_AT",
+            "RANGE_FREE", "END",     "RESIZE",    "RESIZED"};
         static const char *const levels[] = {
             "L1",   "LFB",  "L2",          "L3",           "FORWARD",
             "HITM", "DRAM", "REMOTE_DRAM", "REMOTE_CACHE", "REMOTE_HITM"};
@@ -173,7 +174,8 @@ static void print_record(uint64_t number, const struct simpmu_record *record)
                        (unsigned long long)alloc->addr,
                        (unsigned long long)alloc->size_bytes, alloc->function);
                 print_frames(alloc->frames, alloc->depth);
-        } else if (record->type == SIMPMU_FREE) {
+        } else if (record->type == SIMPMU_FREE || record->type == SIMPMU_RESIZE ||
+                   record->type == SIMPMU_RESIZED) {
                 const struct simpmu_free *block = any;
                 printf(" addr %llx", (unsigned long long)block->addr);
         } else if (record->type == SIMPMU_UNHANDLED) {

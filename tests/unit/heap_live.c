@@ -467,6 +467,36 @@ static void an_error_of_the_caller_is_passed_on_and_the_heap_is_right(void **sta
         heap_sites_free(sites);
 }
 
+/* While a block is resized it is there; it ends by who resizes it, unless another block
+ * has begun in its place. */
+static void a_block_lives_until_it_has_been_resized(void **state)
+{
+        (void)state;
+        struct heap_sites *sites = heap_sites_new();
+        struct heap_live *live = heap_live_new(sites);
+        struct heap_block block = {.addr = 0x1000, .size_bytes = 64}, ended;
+        struct ended unseen = {0};
+        assert_int_equal(heap_sites_find(sites, 1, "malloc", &block.site), 0);
+        assert_int_equal(heap_live_resize(live, 0x1000, 7), 0);
+        assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 0);
+
+        assert_int_equal(heap_live_begin(live, &block, note_ended, &unseen), 0);
+        assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 0);
+        assert_int_equal(heap_live_resize(live, 0x1000, 7), 0);
+        assert_true(heap_live_holds(live, 0x103f));
+        assert_int_equal(heap_live_end_resized(live, 0x1000, 8, &ended), 0);
+        assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 1);
+        assert_false(heap_live_holds(live, 0x103f));
+
+        assert_int_equal(heap_live_begin(live, &block, note_ended, &unseen), 0);
+        assert_int_equal(heap_live_resize(live, 0x1000, 7), 0);
+        assert_int_equal(heap_live_begin(live, &block, note_ended, &unseen), 0);
+        assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 0);
+        assert_true(heap_live_holds(live, 0x1000));
+        heap_live_free(live);
+        heap_sites_free(sites);
+}
+
 static void sites_are_contexts_and_functions(void **state)
 {
         (void)state;
@@ -495,6 +525,7 @@ int main(void)
             cmocka_unit_test(copies_share_what_none_has_changed),
             cmocka_unit_test(blocks_at_the_end_of_the_address_space),
             cmocka_unit_test(an_error_of_the_caller_is_passed_on_and_the_heap_is_right),
+            cmocka_unit_test(a_block_lives_until_it_has_been_resized),
             cmocka_unit_test(sites_are_contexts_and_functions),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,24 +59,32 @@ static void resized(void)
         char *block = keep(realloc(NULL, 50));
         expect_alloc("realloc", block, 50);
         strcpy(block, "kept");
-        expect_free(block);
+        unsigned long old = (unsigned long)(uintptr_t)block;
+        expect_resize(block);
         block = keep(realloc(block, 500000));
+        expect_resized(old);
         expect_alloc("realloc", block, 500000);
         show(strcmp(block, "kept") == 0);
 
         /* What fails leaves the block alive. */
         errno = 0;
+        expect_resize(block);
         show(keep(realloc(block, huge)) == NULL && errno == ENOMEM);
         errno = 0;
+        expect_resize(block);
         show(keep(reallocarray(block, huge, 8)) == NULL && errno == ENOMEM);
 
-        expect_free(block);
+        old = (unsigned long)(uintptr_t)block;
+        expect_resize(block);
         block = keep(reallocarray(block, 9, 11));
+        expect_resized(old);
         expect_alloc("reallocarray", block, 99);
         show(strcmp(block, "kept") == 0);
 
-        expect_free(block);
+        old = (unsigned long)(uintptr_t)block;
+        expect_resize(block);
         show(keep(realloc(block, 0)) == NULL);
+        expect_resized(old);
 }
 
 static void aligned(void)

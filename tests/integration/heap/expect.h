@@ -43,6 +43,16 @@ static inline void expect_free(const void *block)
         expect("free 0x%lx", (unsigned long)(uintptr_t)block);
 }
 
+static inline void expect_resize(const void *block)
+{
+        expect("resize 0x%lx", (unsigned long)(uintptr_t)block);
+}
+
+static inline void expect_resized(unsigned long old)
+{
+        expect("resized 0x%lx", old);
+}
+
 static inline void expect_unmap(const void *start, size_t length)
 {
         expect("unmap 0x%lx 0x%lx", (unsigned long)(uintptr_t)start,

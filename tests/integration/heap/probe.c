@@ -48,6 +48,12 @@ unsigned long heap_probe_request(unsigned long request, unsigned long first,
         case HEAP_REQUEST_FREE:
                 end = put_hex(put_text(end, "free"), first);
                 break;
+        case HEAP_REQUEST_RESIZE:
+                end = put_hex(put_text(end, "resize"), first);
+                break;
+        case HEAP_REQUEST_RESIZED:
+                end = put_hex(put_text(end, "resized"), first);
+                break;
         case HEAP_REQUEST_UNMAP:
                 end = put_hex(put_hex(put_text(end, "unmap"), first), second);
                 break;
