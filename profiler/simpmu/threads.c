@@ -8,8 +8,9 @@
  * takes no virtual time.
  *
  * A thread woken through a futex is on its way before Valgrind lets it run: the big
- * lock is still its waker's. Until it is back the others meet the gate at the clock
- * of the wake, or they would run on alone for a whole turn.
+ * lock is still its waker's, and the machine may have other work. Until it is back the
+ * others meet the gate at the clock of the wake, or they would run on alone for a whole
+ * turn. The same holds for one that was on its way to wait and need not any more.
  *
  * One check at the entry of each block, against tool_hot.instruction_limit, serves
  * the gate and the intervals of the counters. */
@@ -34,7 +35,7 @@
  * has to notice that the process is exiting. Where many wait each looks more seldom. */
 #define GATE_WAIT_NS 5000000
 #define GATE_CROWD   32
-/* Woken threads that have not come back after so many time-outs are not waited for. */
+/* After so many time-outs it is asked whether woken threads are still to come. */
 #define WAKE_PATIENCE 4
 
 /* Global in libcoregrind, though not in its public headers. */
@@ -48,7 +49,9 @@ struct tool_thread {
         struct tool_thread *next_spare;
         UInt lwp; /* Linux thread id */
         Bool runnable;
-        UInt gate_open; /* futex: 1 once the thread may go on */
+        UWord futex_word; /* where it waits, as far as no wake there was counted; or 0 */
+        Bool woken;       /* one that the kernel may not know of was counted for it */
+        UInt gate_open;   /* futex: 1 once the thread may go on */
         /* The hot state while another thread runs. */
         ULong instructions;
         ULong loads;
@@ -282,6 +285,19 @@ static Bool stopped_in_event_check(void)
         return (Int)((VexGuestAMD64State *)guest_of_turn)->host_EvC_COUNTER == -1;
 }
 
+/* Whether a thread is in a system call and waits for nothing but a processor, as one does
+ * that was woken while others of the machine are at work: however long that takes. None
+ * does where the woken one is of another process, or has ended. */
+static Bool any_is_on_its_way(void)
+{
+        for (UInt i = 0; i < alive_count; i++) {
+                const struct tool_thread *thread = threads[alive[i]];
+                if (!thread->runnable && task_wants_processor(thread->lwp))
+                        return True;
+        }
+        return False;
+}
+
 static void wait_at_gate(ThreadId tid)
 {
         struct tool_thread *thread = threads[tid];
@@ -299,7 +315,8 @@ static void wait_at_gate(ThreadId tid)
                 VG_(acquire_BigLock)(tid, "simpmu gate");
                 clock_heap_remove(&at_gate, tid);
                 at_gate_count--;
-                if (result == TIMED_OUT && ++timeouts == WAKE_PATIENCE)
+                if (result == TIMED_OUT && ++timeouts % WAKE_PATIENCE == 0 &&
+                    !any_is_on_its_way())
                         woken_count = 0;
         }
 }
@@ -363,11 +380,31 @@ static Bool futex_call_waits(UInt number, const UWord *arguments)
                (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
-/* Thread TID has come to the end of a futex call that woke COUNT threads. */
-static void note_wakes(ThreadId tid, UWord count)
+/* Marks at most COUNT threads that were last seen on their way to wait at WORD; returns
+ * how many. */
+static UWord mark_woken(UWord word, UWord count)
 {
+        UWord marked = 0;
+
+        for (UInt i = 0; i < alive_count && marked < count; i++) {
+                struct tool_thread *thread = threads[alive[i]];
+                if (thread->futex_word != word)
+                        continue;
+                thread->futex_word = 0;
+                thread->woken = True;
+                marked++;
+        }
+        return marked;
+}
+
+/* Thread TID has come to the end of a futex call that woke COUNT threads. Those that had
+ * begun to wait without the kernel having heard of it will find that they need not. */
+static void note_wakes(ThreadId tid, const UWord *arguments, UWord count)
+{
+        UWord marked = mark_woken(arguments[0], (UInt)arguments[2]);
+
         waking_count--;
-        woken_count += (Int)count;
+        woken_count += (Int)(marked > count ? marked : count);
         last_wake_clock = clock_of(threads[tid]);
 }
 
@@ -456,6 +493,8 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
                 waking_count++;
                 return;
         }
+        if (futex_call_waits(number, arguments))
+                threads[tid]->futex_word = arguments[0];
         set_runnable(tid, False);
         runnable_changed();
 }
@@ -463,15 +502,19 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt count,
                             SysRes result)
 {
+        Bool woken = threads[tid]->woken;
+
         (void)count;
-        if (futex_call_waits(number, arguments) && !sr_isError(result)) {
+        threads[tid]->futex_word = 0;
+        threads[tid]->woken = False;
+        if (futex_call_waits(number, arguments) && (woken || !sr_isError(result))) {
                 note_woken(tid);
                 set_runnable(tid, True);
                 runnable_changed();
                 return;
         }
         if (futex_call_wakes(number, arguments))
-                note_wakes(tid, sr_isError(result) ? 0 : sr_Res(result));
+                note_wakes(tid, arguments, sr_isError(result) ? 0 : sr_Res(result));
         if (!sr_isError(result))
                 images_after_syscall(number, arguments, sr_Res(result));
         if (call_waits_for_child(number) && !sr_isError(result))

@@ -72,6 +72,9 @@ void threads_finish(void);
 /* Called by generated code when the instruction limit is passed. */
 void threads_check(UInt *guest_state);
 
+/* task_state.c: whether the kernel has this thread of the process ready to run. */
+Bool task_wants_processor(UInt lwp);
+
 /* images.c: the process, its mappings. */
 void images_register(void);
 void images_process(UInt flags, ULong start_ns);
