@@ -46,7 +46,7 @@ static const struct advice {
      "nothing waits longer",
      false},
     {"unknown", "nothing tells where the lines came from that these loads waited for",
-     "record with a smaller --period", false},
+     "record more samples (a smaller --period, or -c of perf)", false},
 };
 
 static const struct advice *advice_on(const char *verdict)

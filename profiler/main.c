@@ -2,6 +2,7 @@
 /* The subcommands of memlag: a table, and nothing else. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,13 @@ static void print_help(void)
             "version.\n");
 }
 
+/* 'help COMMAND' is 'COMMAND --help', as with other tools of many commands. */
+static int help_on(char *command)
+{
+        char *arguments[] = {command, (char *)"--help", NULL};
+        return command_run(command, 2, arguments);
+}
+
 /* A standard descriptor that the user has closed stays closed for the target, and no file
  * of ours gets its number. */
 static void hold_standard_descriptors(void)
@@ -80,7 +88,10 @@ int main(int argc, char **argv)
                 fprintf(stderr, "memlag: no command given; see 'memlag --help'\n");
                 return EXIT_USAGE;
         }
-        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        bool help = strcmp(argv[1], "help") == 0;
+        if (help && argc > 2)
+                return help_on(argv[2]);
+        if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
                 print_help();
                 return EXIT_OK;
         }

@@ -84,6 +84,13 @@ offers()
 [ -z "$(offers record -- ls --sim-s)" ] || fail "an option of ls: $(offers record -- ls --sim-s)"
 [ -z "$(offers report fi)" ] || fail "memlag report fi<Tab>: $(offers report fi)"
 
+# ---- help, by either name ----
+for command in record import report query symbolize analyze doctor bench calibrate validate; do
+        "$prefix/bin/memlag" help "$command" >by-name.txt && "$prefix/bin/memlag" "$command" --help >by-option.txt &&
+                diff by-name.txt by-option.txt || fail "memlag help $command"
+done
+"$prefix/bin/memlag" help | grep -q '^  record ' || fail "memlag help"
+
 # LD_PRELOAD cannot say such a name.
 mv "$prefix" "$PWD/moved to: here"
 try "$PWD/moved to: here"
