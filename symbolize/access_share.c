@@ -16,6 +16,7 @@ struct lane {
         size_t count;
         struct types types;
         struct string_pool *names;
+        bool spent; /* its budget */
 };
 
 struct lanes {
@@ -42,6 +43,7 @@ static int find_in_lane(void *context, size_t worker, size_t job)
         int error = access_find_in_functions(&reader, lanes->file, lanes->slots,
                                              lanes->symbols, lane->accesses, lane->count);
 
+        lane->spent = copy.budget == 0;
         type_reader_close(&reader);
         dwarf_file_close(&copy);
         return error ? error : string_pool_failed(lane->names);
@@ -89,6 +91,7 @@ static int take_lane(const struct lanes *lanes, const struct lane *lane)
                 flow->variable.name = type_import_name(&import, flow->variable.name);
         }
         type_import_end(&import);
+        lanes->reader->dwarf->spent |= lane->spent;
         return error;
 }
 

@@ -42,6 +42,7 @@ struct part {
         size_t first; /* of its questions */
         size_t count;
         uint64_t bytes; /* of its units' entries */
+        bool spent;     /* its budget */
         struct string_pool *names;
         struct code_frames frames;
 };
@@ -54,6 +55,12 @@ struct parts {
         struct dwarf_file copies[PARALLEL_WORKERS]; /* of the reader's, once opened */
 };
 
+static void leave_unread(const struct code_question *asked, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                asked[i].place->unread = true;
+}
+
 static int find_in_units(const struct code_reader *reader,
                          const struct code_question *asked, size_t count)
 {
@@ -62,7 +69,10 @@ static int find_in_units(const struct code_reader *reader,
         for (size_t i = 0, end; i < count && !error; i = end) {
                 for (end = i + 1; end < count && asked[end].unit == asked[i].unit;)
                         end++;
-                error = code_unit_find(reader, asked + i, end - i);
+                if (reader->dwarf->budget > 0)
+                        error = code_unit_find(reader, asked + i, end - i);
+                else
+                        leave_unread(asked + i, end - i);
         }
         return error;
 }
@@ -91,7 +101,9 @@ static int find_in_part(void *context, size_t worker, size_t job)
         reader.dwarf = copy;
         reader.names = part->names;
         reader.frames = &part->frames;
-        return find_in_units(&reader, parts->asked + part->first, part->count);
+        error = find_in_units(&reader, parts->asked + part->first, part->count);
+        part->spent = copy->budget == 0;
+        return error;
 }
 
 static uint32_t common_name(const struct parts *parts, const struct part *part,
@@ -148,6 +160,7 @@ static int take_part(const struct parts *parts, const struct part *part)
                 place->first_frame += first_frame;
                 take_function(parts, &parts->asked[i]);
         }
+        parts->reader->dwarf->spent |= part->spent;
         free(known);
         return error;
 }

@@ -4,6 +4,7 @@
 #include "code_unit.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "array.h"
 #include "die_walk.h"
@@ -187,8 +188,17 @@ static int open_unit(struct unit *unit, size_t number)
 
 /* ---- answers ---- */
 
+/* Paths are made of texts that are as long as a file wants, for any number of them: each
+ * byte counts. NULL when the budget is spent. */
 static char *join(struct unit *unit, const char *directory, const char *path)
 {
+        struct dwarf_file *dwarf = unit->with->dwarf;
+        uint64_t bytes = strnlen(path, dwarf->budget + 1);
+
+        if (directory && path[0] != '/')
+                bytes += strnlen(directory, dwarf->budget + 1);
+        if (!die_spend(dwarf, bytes))
+                return NULL;
         char *joined = path_join(directory, path);
 
         unit->no_memory |= !joined;
@@ -346,7 +356,8 @@ static int find_lines(struct unit *unit)
                         place->file = put_line_file(unit, answer->file);
                 place->line = place->file ? answer->line : 0;
                 place->lineless = answer->found && answer->line == 0;
-                place->unread = !answer->found && unit->with->dwarf->budget == 0;
+                place->unread =
+                    unit->with->dwarf->budget == 0 && !place->line && !place->lineless;
         }
         return 0;
 }

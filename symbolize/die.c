@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "die_cost.h"
 #include "die_split.h"
 
 enum { CHAIN_LIMIT = 16, INFO_STRINGS = 2 };
@@ -74,7 +75,7 @@ static int open_unpacked(const struct elf_file *file, bool with_locations,
         end_strings(strings[0]);
         end_strings(strings[1]);
         *dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
-        return *dwarf ? 0 : -ENOENT;
+        return *dwarf ? die_check_cost(*dwarf) : -ENOENT;
 }
 
 /* Whether units, each beginning with the entry of one, fill all of the section. */
@@ -281,11 +282,19 @@ static struct dwarf_bytes around(const struct dwarf_file *file, const Dwarf_Die 
         return (struct dwarf_bytes){NULL, NULL};
 }
 
+/* What a text costs: it is compared many bytes at a time. One that is longer than any
+ * name may have to be kept, for each of many entries that begin somewhere in it. */
+static uint64_t text_work(uint64_t bytes)
+{
+        enum { COMPARED_TOGETHER = 64, LONG_TEXT = 1 << 16 };
+
+        return bytes > LONG_TEXT ? bytes : bytes / COMPARED_TOGETHER;
+}
+
 /* libdw does not look for the end of every string, and one may be as long as its section,
  * for any number of entries. */
 const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name)
 {
-        enum { BYTES_FOR_WORK = 64 }; /* compared at a time, more or less */
         Dwarf_Attribute attribute;
         const char *text = die_attribute(file, die, name, &attribute)
                                ? dwarf_formstring(&attribute)
@@ -298,7 +307,7 @@ const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name)
             bytes.start ? memchr(text, '\0', (size_t)(bytes.end - text)) : NULL;
         size_t length = bytes.start ? (size_t)((end ? end : bytes.end) - text) : 0;
 
-        return die_spend(file, length / BYTES_FOR_WORK) && end ? text : NULL;
+        return die_spend(file, text_work(length)) && end ? text : NULL;
 }
 
 bool die_reference(struct dwarf_file *file, Dwarf_Die *die, unsigned name,

@@ -60,6 +60,7 @@ struct dwarf_file {
         /* Work that is left: well-formed information needs a small multiple of its
          * size, a hostile file may ask for any amount. */
         uint64_t budget;
+        bool spent; /* the budget of one that shared the bytes */
         struct split_package package;
         struct split_types types;   /* of the package */
         struct split_unit **splits; /* those of the units, and those that hold types */

@@ -122,14 +122,53 @@ static void note_what_is_missing(struct module *module, const struct debug_info 
 {
         module->too_large = info->too_large;
         module->damaged = info->damaged;
+        module->no_memory |= info->no_memory;
+        module->too_costly |=
+            info->has_dwarf && (info->dwarf.spent || info->dwarf.budget == 0);
         module->alt_missing = info->has_dwarf && info->needs_alt && !info->dwarf.alt;
         module->splits_missing = info->dwarf.splits_missing;
         module->splits_too_many = info->dwarf.splits_too_many;
 }
 
-int module_name(struct module *module, const struct debug_search *search,
-                const struct module_questions *questions,
-                const struct module_answers *answers)
+/* Makes questions of all answers again, of which some may be half made. */
+static void forget_answers(const struct module_questions *questions,
+                           const struct module_answers *answers, size_t frame_count)
+{
+        for (size_t i = 0; i < questions->code_count; i++)
+                *questions->code[i] =
+                    (struct code_place){.vaddr = questions->code[i]->vaddr};
+        for (size_t i = 0; i < questions->data_count; i++)
+                *questions->data[i] = (struct data_place){
+                    .vaddr = questions->data[i]->vaddr, .type = TYPE_NONE};
+        for (size_t i = 0; i < questions->access_count; i++) {
+                questions->accesses[i]->asked = false;
+                questions->accesses[i]->flow = (struct flow_answer){0};
+        }
+        answers->frames->count = frame_count;
+        string_pool_recover(answers->names);
+}
+
+/* Names all; what memory does not suffice for is left out. */
+static void name_in_memory(struct module *module, struct module_reading *reading,
+                           const struct module_questions *questions,
+                           const struct module_answers *answers)
+{
+        size_t frame_count = answers->frames->count;
+
+        if (name_all(reading, questions, answers) == 0)
+                return;
+        module->no_memory = true;
+        forget_answers(questions, answers, frame_count);
+        if (!reading->info.has_dwarf)
+                return;
+        module_reading_drop_dwarf(reading);
+        if (name_all(reading, questions, answers) != 0)
+                forget_answers(questions, answers, frame_count);
+}
+
+void module_name(struct module *module, const struct debug_search *search,
+                 const struct module_questions *questions,
+                 const struct module_answers *answers)
 {
         struct module_reading *reading = module->reading;
         bool with_locations = questions->access_count + questions->data_count > 0;
@@ -145,14 +184,14 @@ int module_name(struct module *module, const struct debug_search *search,
                     module_reading_begin(&reading, module, search, with_locations, false);
         if (!error)
                 error = module_reading_wait(reading);
-        if (reading)
+        module->no_memory = error != 0;
+        if (!error)
                 module->state = reading->state;
-        if (!error && module->state == MODULE_READY)
-                error = name_all(reading, questions, answers);
-        if (!error && module->state == MODULE_READY)
+        if (!error && module->state == MODULE_READY) {
+                name_in_memory(module, reading, questions, answers);
                 note_what_is_missing(module, &reading->info);
+        }
         module_reading_end(reading);
-        return error;
 }
 
 int module_read_ahead(struct module *module, const struct debug_search *search,

@@ -27,6 +27,8 @@ struct module {
         bool verified;          /* its build-id is the recorded one */
         bool too_large;         /* its debug information, when unpacked */
         bool damaged;           /* its debug information; there is no other */
+        bool too_costly;        /* it: a budget was spent before all was read */
+        bool no_memory;         /* for it: what names there are come from symbols */
         bool alt_missing;       /* what dwz moved out of it is gone or damaged */
         size_t splits_missing;  /* units in files that are gone or are others */
         size_t splits_too_many; /* units for which there was no room */
@@ -73,9 +75,10 @@ struct module_answers {
         struct types *types;
 };
 
-/* Answers QUESTIONS about MODULE (READY). 0 or -ENOMEM. */
-int module_name(struct module *module, const struct debug_search *search,
-                const struct module_questions *questions,
-                const struct module_answers *answers);
+/* Answers QUESTIONS about MODULE (READY). Where memory does not suffice for the debug
+ * information, from symbols alone, or not at all; MODULE says so then. */
+void module_name(struct module *module, const struct debug_search *search,
+                 const struct module_questions *questions,
+                 const struct module_answers *answers);
 
 #endif

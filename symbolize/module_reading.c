@@ -41,8 +41,9 @@ static int open_dwarf(const struct elf_file *source, const char *program,
         return error;
 }
 
-static int open_debug_info(const struct elf_file *file, const struct debug_search *search,
-                           bool with_locations, struct debug_info *info)
+static void open_debug_info(const struct elf_file *file,
+                            const struct debug_search *search, bool with_locations,
+                            struct debug_info *info)
 {
         int error = open_dwarf(file, file->path, search, with_locations, info);
 
@@ -62,7 +63,7 @@ static int open_debug_info(const struct elf_file *file, const struct debug_searc
         }
         info->too_large = error == -EFBIG;
         info->damaged = error == -EINVAL;
-        return error == -ENOMEM ? error : 0;
+        info->no_memory = error == -ENOMEM;
 }
 
 static void close_debug_info(struct debug_info *info)
@@ -82,11 +83,10 @@ static void *read_module(void *context)
         int error = module_open_same(reading->module, &reading->file, &reading->state);
 
         if (!error && reading->state == MODULE_READY) {
-                error = open_debug_info(&reading->file, reading->search,
-                                        reading->with_locations, info);
-                if (!error)
-                        error = symbol_table_read(&reading->symbols, &reading->file,
-                                                  info->has_debug ? &info->debug : NULL);
+                open_debug_info(&reading->file, reading->search, reading->with_locations,
+                                info);
+                error = symbol_table_read(&reading->symbols, &reading->file,
+                                          info->has_debug ? &info->debug : NULL);
         }
         reading->error = error;
         return NULL;
@@ -118,6 +118,12 @@ int module_reading_wait(struct module_reading *reading)
                 pthread_join(reading->thread, NULL);
         reading->in_thread = false;
         return reading->error;
+}
+
+void module_reading_drop_dwarf(struct module_reading *reading)
+{
+        dwarf_file_close(&reading->info.dwarf);
+        reading->info.has_dwarf = false;
 }
 
 void module_reading_end(struct module_reading *reading)

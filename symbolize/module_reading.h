@@ -20,6 +20,7 @@ struct debug_info {
         bool has_dwarf;
         bool too_large;
         bool damaged;
+        bool no_memory; /* for it; what of it is there was let go of */
 };
 
 struct module_reading {
@@ -48,5 +49,7 @@ int module_reading_begin(struct module_reading **reading, const struct module *m
 /* Waits until it is read. 0 or -ENOMEM. */
 int module_reading_wait(struct module_reading *reading);
 void module_reading_end(struct module_reading *reading);
+/* Lets go of READING's debug information; its symbols stay. */
+void module_reading_drop_dwarf(struct module_reading *reading);
 
 #endif

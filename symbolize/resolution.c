@@ -19,6 +19,16 @@ static const char *const subject_names[SUBJECT_COUNT] = {[SUBJECT_LINE] = "line"
 
 static const char unread[] = "binary with debug information too costly to read";
 
+/* Why MODULE's debug information was not read; NULL: it was, or there is none. */
+static const char *not_read(const struct module *module)
+{
+        if (module->no_memory)
+                return "binary with debug information that there was no memory for";
+        if (module->too_large)
+                return "binary with too much debug information";
+        return module->damaged ? "binary with damaged debug information" : NULL;
+}
+
 static const char *no_function(const struct raw *raw, const struct place *place)
 {
         if (!place->mapped)
@@ -32,6 +42,8 @@ static const char *no_function(const struct raw *raw, const struct place *place)
         if (raw->modules[place->module].state != MODULE_READY &&
             raw->modules[place->module].state != MODULE_KALLSYMS)
                 return "missing file";
+        if (not_read(&raw->modules[place->module]))
+                return not_read(&raw->modules[place->module]);
         return place->code.unread ? unread : "no symbol";
 }
 
@@ -41,10 +53,8 @@ static const char *no_line(const struct raw *raw, const struct place *place)
                 return NULL;
         const char *reason = no_function(raw, place);
 
-        if (!reason && place->module != RAW_NONE && raw->modules[place->module].too_large)
-                return "binary with too much debug information";
-        if (!reason && place->module != RAW_NONE && raw->modules[place->module].damaged)
-                return "binary with damaged debug information";
+        if (!reason && place->module != RAW_NONE)
+                reason = not_read(&raw->modules[place->module]);
         if (!reason && place->code.unread)
                 return unread;
         if (!reason && place->code.lineless)
@@ -204,15 +214,17 @@ static int write_untyped(const struct resolution *resolution, struct db *db,
         return error;
 }
 
-/* What the files of the program say is elsewhere, and is not there. */
+/* What the files of the program say is elsewhere, and is not there; and what was too
+ * costly to read to its end. */
 static int write_elsewhere(const struct raw *raw, struct db *db, struct diag *diag)
 {
-        int64_t missing = 0, too_many = 0, alternates = 0;
+        int64_t missing = 0, too_many = 0, alternates = 0, costly = 0;
 
         for (size_t i = 0; i < raw->module_count; i++) {
                 missing += (int64_t)raw->modules[i].splits_missing;
                 too_many += (int64_t)raw->modules[i].splits_too_many;
                 alternates += raw->modules[i].alt_missing;
+                costly += raw->modules[i].too_costly;
         }
         const struct {
                 const char *kind;
@@ -222,6 +234,7 @@ static int write_elsewhere(const struct raw *raw, struct db *db, struct diag *di
             {"split debug information not found", missing, "units"},
             {"split debug information left out", too_many, "units"},
             {"dwz files not found or damaged", alternates, "binaries"},
+            {"debug information read in part", costly, "binaries"},
         };
         int error = 0;
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "die_cost.h"
+
 /* ---- files of one unit ---- */
 
 static int open_at(struct elf_file *file, const char *directory, size_t length,
@@ -117,7 +119,7 @@ int split_unit_make(struct split_unit *unit, unsigned version,
                 return error;
         unit->elf = elf_memory(image.bytes, image.size);
         unit->dwarf = unit->elf ? dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL) : NULL;
-        return unit->dwarf ? 0 : -ENOENT;
+        return unit->dwarf ? die_check_cost(unit->dwarf) : -ENOENT;
 }
 
 /* With the program's own parts. */

@@ -99,6 +99,11 @@ int string_pool_failed(const struct string_pool *pool)
         return pool->error;
 }
 
+void string_pool_recover(struct string_pool *pool)
+{
+        pool->error = 0;
+}
+
 uint32_t string_pool_take(struct string_pool *pool, const struct string_pool *from,
                           uint32_t *known, uint32_t id)
 {

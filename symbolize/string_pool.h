@@ -19,6 +19,8 @@ uint32_t string_pool_put(struct string_pool *pool, const char *text);
 uint32_t string_pool_format(struct string_pool *pool, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int string_pool_failed(const struct string_pool *pool);
+/* Forgets that it was out of memory, when what asked for those texts was given up. */
+void string_pool_recover(struct string_pool *pool);
 
 /* The number in POOL of number ID of FROM. KNOWN has those that were asked for, by their
  * numbers in FROM; 0: not yet. */

@@ -210,13 +210,12 @@ static void name_by_kallsyms(struct stage *stage, struct code_place **code, size
                 code[i]->function = kallsyms_find(&stage->kallsyms, code[i]->vaddr);
 }
 
-static int name_modules(struct stage *stage, const struct work *work)
+static void name_modules(struct stage *stage, const struct work *work)
 {
         const struct module_answers answers = {stage->names, &stage->frames,
                                                &stage->types};
-        int error = 0;
 
-        for (size_t i = 0; i < stage->raw.module_count && !error; i++) {
+        for (size_t i = 0; i < stage->raw.module_count; i++) {
                 const struct module_questions questions = {
                     .code = work->code + work->code_first[i],
                     .code_count = work->code_first[i + 1] - work->code_first[i],
@@ -228,10 +227,9 @@ static int name_modules(struct stage *stage, const struct work *work)
                 if (stage->raw.modules[i].state == MODULE_KALLSYMS)
                         name_by_kallsyms(stage, questions.code, questions.code_count);
                 else if (questions.code_count + questions.data_count > 0)
-                        error = module_name(&stage->raw.modules[i], &stage->search,
-                                            &questions, &answers);
+                        module_name(&stage->raw.modules[i], &stage->search, &questions,
+                                    &answers);
         }
-        return error;
 }
 
 static int name_places(struct stage *stage)
@@ -251,7 +249,8 @@ static int name_places(struct stage *stage)
         if (work.code && work.code_first && work.data && work.data_first &&
             work.accesses && work.access_first) {
                 list_work(&stage->sweep, modules, &work);
-                error = name_modules(stage, &work);
+                name_modules(stage, &work);
+                error = 0;
         }
         free(work.code);
         free(work.code_first);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "code.h"
 #include "die_walk.h"
 
@@ -214,15 +215,16 @@ static void reads_texts_within_the_budget(void **state)
         elf_file_close(&file);
 }
 
-/* The address of some function of the program; not every unit has one in one piece. */
-static uint64_t function_address(const struct dwarf_file *dwarf)
+/* The address of some function in the first unit from *NUMBER on that has one in one
+ * piece. */
+static uint64_t function_from(const struct dwarf_file *dwarf, size_t *number)
 {
-        for (size_t i = 0; i < dwarf->unit_count; i++) {
+        for (; *number < dwarf->unit_count; ++*number) {
                 Dwarf_Die unit, child;
                 Dwarf_Addr low;
 
                 assert_non_null(
-                    dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &unit));
+                    dwarf_offdie(dwarf->dwarf, dwarf->units[*number].die_offset, &unit));
                 if (dwarf_child(&unit, &child) != 0)
                         continue;
                 do {
@@ -231,8 +233,15 @@ static uint64_t function_address(const struct dwarf_file *dwarf)
                                 return low;
                 } while (dwarf_siblingof(&child, &child) == 0);
         }
-        fail_msg("the program has no function");
+        fail_msg("the program has no such function");
         return 0;
+}
+
+static uint64_t function_address(const struct dwarf_file *dwarf)
+{
+        size_t unit = 0;
+
+        return function_from(dwarf, &unit);
 }
 
 static struct code_place find_place(struct dwarf_file *dwarf, const struct elf_file *file,
@@ -268,6 +277,70 @@ static void says_when_the_budget_is_spent(void **state)
         elf_file_close(&file);
 }
 
+/* Units after that are not opened; all that is asked about them is said to be unread. */
+static void opens_no_unit_when_the_budget_is_spent(void **state)
+{
+        const struct symbol_table symbols = {0};
+        struct code_place places[2] = {{0}}, *list[] = {&places[0], &places[1]};
+        struct string_pool *names = string_pool_new();
+        struct code_frames frames = {0};
+        size_t units[2] = {0};
+        struct dwarf_file dwarf;
+        struct elf_file file;
+
+        (void)state;
+        open_own_dwarf(&file, &dwarf);
+        places[0].vaddr = function_from(&dwarf, &units[0]);
+        units[1] = units[0] + 1;
+        places[1].vaddr = function_from(&dwarf, &units[1]);
+        dwarf.budget = 100;
+        assert_int_equal(code_find(&dwarf, &file, &symbols, list, 2, names, &frames), 0);
+        assert_true(dwarf.units[units[0]].split_asked);
+        assert_false(dwarf.units[units[1]].split_asked);
+        assert_true(places[0].unread && places[1].unread);
+        string_pool_free(names);
+        free(frames.items);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
+/* Where registers are followed by several readers, each has a budget of its own. */
+static void says_when_a_reader_of_the_same_bytes_spent_its_budget(void **state)
+{
+        enum { ASKED = 4096 };
+        const struct symbol_table symbols = {0};
+        struct access *accesses = calloc(ASKED, sizeof(*accesses));
+        struct access **list = calloc(ASKED, sizeof(*list));
+        struct string_pool *names = string_pool_new();
+        struct types types = {0};
+        struct type_reader reader = {0};
+        struct dwarf_file dwarf;
+        struct elf_file file;
+
+        (void)state;
+        assert_true(accesses && list && names);
+        open_own_dwarf(&file, &dwarf);
+        assert_true(dwarf_file_shareable(&dwarf));
+        struct code_place place = find_place(&dwarf, &file, dwarf.budget);
+
+        for (size_t i = 0; i < ASKED; i++) {
+                accesses[i].code = &place;
+                list[i] = &accesses[i];
+        }
+        dwarf.budget = 10;
+        type_reader_open(&reader, &dwarf, &types, names);
+        assert_false(dwarf.spent);
+        assert_int_equal(access_find(&reader, &file, &symbols, list, ASKED), 0);
+        assert_true(dwarf.spent);
+        type_reader_close(&reader);
+        types_free(&types);
+        string_pool_free(names);
+        free(accesses);
+        free(list);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -277,6 +350,8 @@ int main(void)
             cmocka_unit_test(begins_at_any_entry),
             cmocka_unit_test(reads_texts_within_the_budget),
             cmocka_unit_test(says_when_the_budget_is_spent),
+            cmocka_unit_test(opens_no_unit_when_the_budget_is_spent),
+            cmocka_unit_test(says_when_a_reader_of_the_same_bytes_spent_its_budget),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""Programs whose debug information is made, byte by byte, to take far more time or memory
+than its size accounts for. Each is named, or the ledger says why not, within limits of
+both; and another program of the same recording has its names."""
+import itertools
+import lzma
+import os
+import resource
+import sqlite3
+import struct
+import subprocess
+import sys
+import zlib
+
+source = os.environ["SOURCE_DIR"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(source, "tests/integration"))
+import symbolize_db  # noqa: E402
+
+TEXT, TEXT_BYTES = 0x401000, 0x10000
+HEADER = struct.Struct("<IIQQQQIIQQ")  # of a section
+PACKED = 0x800
+COMPILE_UNIT, SUBPROGRAM, VARIABLE, NAME, LINKAGE_NAME = 0x11, 0x2e, 0x34, 0x03, 0x6e
+LOW_PC, HIGH_PC, LINES, DATA8, STRING, INDIRECT, SECTION_OFFSET, LINE_STRING = (
+    0x11, 0x12, 0x10, 0x07, 0x08, 0x16, 0x17, 0x1f)
+MEMORY_LIMIT, SECONDS_LIMIT = 400 << 20, 20
+
+
+def leb(number):
+    encoded = bytearray()
+    while number > 0x7f:
+        encoded.append(number & 0x7f | 0x80)
+        number >>= 7
+    return bytes(encoded) + bytes([number])
+
+
+def abbreviation(code, tag, *attributes, children=False):
+    return leb(code) + leb(tag) + bytes([children]) + bytes(attributes) + b"\0\0"
+
+
+def pack(data, claimed=None):
+    return struct.pack("<IIQQ", 1, 0, claimed or len(data), 1) + zlib.compress(data)
+
+
+def write_program(path, sections, packed=()):
+    """A program of TEXT_BYTES of code; SECTIONS are its others, by name; PACKED those of
+    them that begin as packed ones do."""
+    body = bytearray(0x1000) + b"\x90" * TEXT_BYTES
+    names = b"\0.text\0"
+    headers = [bytes(64), HEADER.pack(1, 1, 6, TEXT, 0x1000, TEXT_BYTES, 0, 0, 16, 0)]
+    for name, data in itertools.chain(sections.items(), [(".shstrtab", None)]):
+        at, names = len(names), names + name.encode() + b"\0"
+        data = names if data is None else data
+        headers.append(HEADER.pack(at, 3 if name == ".shstrtab" else 1,
+                                   PACKED if name in packed else 0, 0, len(body), len(data),
+                                   0, 0, 1, 0))
+        body += data
+    body += bytes(-len(body) % 8)
+    identity = b"\x7fELF\2\1\1" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 2, 62, 1, TEXT, 64, len(body), 0, 64, 56, 1, 64, len(headers),
+        len(headers) - 1)
+    body[0:64] = identity
+    body[64:120] = struct.pack("<IIQQQQQQ", 1, 5, 0x1000, TEXT, TEXT, TEXT_BYTES, TEXT_BYTES,
+                               0x1000)
+    with open(path, "wb") as program:
+        program.write(body + b"".join(headers))
+
+
+def unit(entries, version=4):
+    header = struct.pack("<HIB", 4, 0, 8) if version == 4 else struct.pack("<HBBI", 5, 1, 8, 0)
+    return struct.pack("<I", len(header) + len(entries)) + header + entries
+
+
+def code_entry(code, start, size, *rest):
+    """Of a function or unit: its first attributes are low_pc and high_pc."""
+    return leb(code) + struct.pack("<QQ", start, size) + b"".join(rest)
+
+
+RANGE = (LOW_PC, 1, HIGH_PC, DATA8)
+PLAIN_UNIT = abbreviation(1, COMPILE_UNIT, *RANGE)
+LINED_UNIT = abbreviation(1, COMPILE_UNIT, *RANGE, LINES, SECTION_OFFSET) + b"\0"
+LINED_INFO = unit(code_entry(1, TEXT, TEXT_BYTES, bytes(4)))
+
+
+def one_table(version):
+    """Each of 8000 units has the same 200 000 abbreviations, of which it uses the last."""
+    table = b"".join(abbreviation(code, VARIABLE) for code in range(2, 200_002))
+    units = b"".join(unit(code_entry(1, TEXT + 8 * i, 8), version) for i in range(8000))
+    return {".debug_info": units, ".debug_abbrev": pack(table + PLAIN_UNIT + b"\0")}
+
+
+def line_table(lists, program=b""):
+    header = bytes([1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]) + lists
+    table = struct.pack("<HBBI", 5, 8, 0, len(header)) + header + program
+    return struct.pack("<I", len(table)) + table
+
+
+def lined(lists, program=b"", **more):
+    return {".debug_info": LINED_INFO, ".debug_abbrev": LINED_UNIT,
+            ".debug_line": line_table(lists, program), **more}
+
+
+def long_paths(count=4000):
+    """Each of many files is called by all that follows in one text of 20 MB."""
+    text = b"\1" + bytes([1, STRING]) + leb(1) + b"/\0"
+    files = b"\1" + bytes([1, LINE_STRING]) + leb(count) + struct.pack(f"<{count}I", *range(count))
+    program = b"\0" + leb(9) + b"\2" + struct.pack("<Q", TEXT)
+    for file in range(count):
+        program += b"\4" + leb(file) + b"\3\1\1\2" + leb(8)
+    return lined(text + files, program + b"\0\1\1",
+                 **{".debug_line_str": pack(b"a" * (20 << 20) + b"\0")})
+
+
+def indirect(chain):
+    """A function's name is of a form that the name tells, which is of a form that ..."""
+    table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
+             abbreviation(2, SUBPROGRAM, *RANGE, NAME, INDIRECT) + b"\0")
+    return {".debug_abbrev": table, ".debug_info": unit(
+        code_entry(1, TEXT, TEXT_BYTES) + code_entry(2, TEXT, TEXT_BYTES, chain) + b"\0")}
+
+
+def sound():
+    table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
+             abbreviation(2, SUBPROGRAM, *RANGE, NAME, STRING) + b"\0")
+    return {".debug_abbrev": table, ".debug_info": unit(
+        code_entry(1, TEXT, TEXT_BYTES) + code_entry(2, TEXT, TEXT_BYTES, b"sound\0") + b"\0")}
+
+
+TOO_MUCH = "binary with too much debug information"
+COSTLY = "binary with debug information too costly to read"
+NO_MEMORY = "binary with debug information that there was no memory for"
+# name: sections, which of them are packed, why functions have no name (any of these)
+CASES = {
+    "one table, DWARF 4": (one_table(4), {".debug_abbrev"}, {TOO_MUCH}),
+    "one table, DWARF 5": (one_table(5), {".debug_abbrev"}, {TOO_MUCH}),
+    "directories without a form": (lined(b"\0" + leb(1 << 32) + b"\0\0"), (), {"no symbol"}),
+    "2^32 directories": (lined(bytes([1, 1, STRING]) + leb(1 << 32) + b"a\0b\0"), (),
+                         {"no symbol"}),
+    "long paths": (long_paths(), {".debug_line_str"}, {COSTLY}),
+    "indirect forms": (indirect(bytes([INDIRECT]) * 3_000_000 + b"\x08a\0"), (), {"no symbol"}),
+    "empty units": ({".debug_info": pack(bytes(64 << 20)), ".debug_abbrev": PLAIN_UNIT},
+                    {".debug_info"}, {TOO_MUCH}),
+    "no memory": ({".debug_info": pack(bytes(500 << 20)), ".debug_abbrev": PLAIN_UNIT},
+                  {".debug_info"}, {NO_MEMORY, TOO_MUCH}),  # without a limit
+    "10 GB claimed": ({".debug_info": pack(bytes(1 << 20), 10 << 30), ".debug_abbrev": PLAIN_UNIT},
+                      {".debug_info"}, {TOO_MUCH, "binary with damaged debug information"}),
+    "packed symbols": ({".gnu_debugdata": lzma.compress(bytes(256 << 20), preset=0)}, (),
+                       {"no symbol"}),
+}
+
+
+def add_sound_program(database, path, base):
+    """A second program in the same process, and a sample in it."""
+    write_program(path, sound())
+    db = sqlite3.connect(database)
+    db.execute("INSERT INTO module VALUES (2, ?, NULL)", (os.path.abspath(path),))
+    db.execute("INSERT INTO mapping VALUES (NULL, 1, 'file', ?, ?, ?, 2, 'r-x', NULL, 0, NULL)",
+               (base + TEXT, TEXT_BYTES, 0x1000))
+    db.execute("INSERT INTO sample (time_ns, thread_id, cpu, ip, latency_cycles)"
+               " VALUES (1000000, 1, 0, ?, 100)", (base + TEXT + 16,))
+    db.commit()
+    db.close()
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_LIMIT, SECONDS_LIMIT))
+    with open(os.environ["MEMLAG"], "rb") as program:
+        sanitized = b"__asan_init" in program.read()
+    if not sanitized:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+
+
+def check(name, sections, packed, reasons):
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists("t.db" + suffix):
+            os.remove("t.db" + suffix)
+    write_program("hostile", sections, packed)
+    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"),
+                      os.path.abspath("hostile"),
+                      [(TEXT + 8 * i, None) for i in range(4000)], 0)
+    add_sound_program("t.db", "sound", 0x10000000)
+    named = subprocess.run([os.environ["MEMLAG"], "symbolize", "t.db"], check=False,
+                           capture_output=True, text=True, preexec_fn=limit)
+    db = sqlite3.connect("t.db")
+    found = dict(db.execute("SELECT outcome, samples FROM resolution WHERE subject = 'function'"))
+    functions = [row[0] for row in db.execute(
+        "SELECT DISTINCT function FROM location WHERE module_id = 2")]
+    allowed = [{reason: 4000, "resolved": 1} for reason in reasons]
+    good = named.returncode == 0 and found in allowed and functions == ["sound"]
+    size = os.path.getsize("hostile")
+    print(f"{'ok' if good else 'FAILED'}: {name} ({size} bytes): {named.returncode}"
+          f" {named.stderr.strip()} {found} {functions}")
+    return good
+
+
+def main():
+    good = [check(name, *case) for name, case in CASES.items()]
+    return 0 if all(good) else 1
+
+
+sys.exit(main())
