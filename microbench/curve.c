@@ -127,11 +127,21 @@ bool curve_hidden_level(const struct latency_point *points, size_t count,
         if (!point || point->ns > HIDDEN_LIKE * memory_ns)
                 return false;
         *level = (struct plateau){point->size_bytes, point->ns, point->error};
-        for (size_t i = 0; i < count; i++)
-                if (points[i].size_bytes > level->capacity_bytes &&
-                    points[i].ns <= (point->ns + memory_ns) / 2)
-                        level->capacity_bytes = points[i].size_bytes;
         return true;
+}
+
+void curve_capacities(const struct latency_point *points, size_t count, double next_ns,
+                      struct plateau *levels, size_t found)
+{
+        for (size_t level = found; level-- > 0;) {
+                double half_ns = (levels[level].ns + next_ns) / 2;
+                next_ns = levels[level].ns;
+                if (isnan(half_ns))
+                        continue;
+                for (size_t i = 0; i < count; i++)
+                        if (points[i].ns <= half_ns)
+                                levels[level].capacity_bytes = points[i].size_bytes;
+        }
 }
 
 size_t curve_cache_levels(const struct plateau *plateaus, size_t count, size_t reports,

@@ -51,10 +51,20 @@ void curve_steady_latencies(const struct latency_point *points, size_t count,
                             size_t found);
 
 /* A level that the system reports and that has no plateau, as others use it: its latency
- * is that just beyond the level before, of BEFORE_BYTES, and its capacity the largest
- * size with no more than half way from there to MEMORY_NS. False: that is memory's. */
+ * is that just beyond the level before, of BEFORE_BYTES, and its capacity at least the
+ * size that has it. False: that is memory's latency, MEMORY_NS. */
 bool curve_hidden_level(const struct latency_point *points, size_t count,
                         uint64_t before_bytes, double memory_ns, struct plateau *level);
+
+/* Gives each of the FOUND levels, by their latencies, its capacity: the largest size that
+ * has no more than half way from there to the next one's latency (NEXT_NS beyond the
+ * last; NAN: not known, its capacity stays). A chase comes back to a line after all
+ * others; of as many lines as the cache has, on pages anywhere in memory, half are in
+ * sets with more of them than ways, which keep none under LRU. Within a level latency may
+ * rise before, as the TLB's first level ends (on pages of 4 KiB; in a virtual machine on
+ * huge ones too, where the hypervisor has none for it). */
+void curve_capacities(const struct latency_point *points, size_t count, double next_ns,
+                      struct plateau *levels, size_t found);
 
 /* Whether so many THREADS can have GBS together where one has ONE_GBS: no more than each
  * alone, but for a tenth of noise. */

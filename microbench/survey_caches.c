@@ -19,6 +19,8 @@ enum {
 
 /* A point this near to a level's latency speaks for it. */
 static const double NEAR = 1.03;
+/* A level that cannot be told takes about so many times as long as the one before. */
+static const double NEXT_LIKE = 3;
 
 /* ---- caches ---- */
 
@@ -242,17 +244,36 @@ static void add_level(struct survey *survey, const struct caches *caches,
                               level_json(survey, level, told ? plateau : NULL, basis));
 }
 
-/* One that the system reports and that has no plateau. */
-static void add_hidden_level(struct survey *survey, const struct caches *caches,
-                             double memory_ns, json_t *levels)
+/* Those levels after the FOUND ones that the system reports and that have no plateau, up
+ * to one that cannot be told; returns how many there are then. */
+static size_t find_hidden_levels(const struct caches *caches, double memory_ns,
+                                 struct plateau *plateaus, size_t found)
+{
+        const struct reports *reports = &caches->reports;
+        while (found > 0 && found < reports->count &&
+               curve_hidden_level(caches->points, caches->known,
+                                  reports->bytes[found - 1], memory_ns, &plateaus[found]))
+                found++;
+        return found;
+}
+
+/* The latency of what follows the COUNT levels: memory's, or that of a level which the
+ * system reports and which cannot be told. */
+static double next_ns(const struct caches *caches, const struct plateau *levels,
+                      size_t count, double memory_ns)
+{
+        const struct reports *reports = &caches->reports;
+        if (count == 0 || count >= reports->count)
+                return memory_ns;
+        const struct latency_point *beyond =
+            curve_beyond(caches->points, caches->known, reports->bytes[count - 1]);
+        double usual_ns = NEXT_LIKE * levels[count - 1].ns;
+        return beyond ? fmin(beyond->ns, usual_ns) : usual_ns;
+}
+
+static void leave_out_level(struct survey *survey, json_t *levels)
 {
         unsigned level = (unsigned)json_array_size(levels) + 1;
-        struct plateau plateau;
-        if (curve_hidden_level(caches->points, caches->known,
-                               reported_cache_bytes(level - 1), memory_ns, &plateau)) {
-                add_level(survey, caches, &plateau, OF_SIZES_BEYOND, levels);
-                return;
-        }
         survey_leave_out(survey,
                          "L%u (the system reports it, and sizes just beyond L%u have the "
                          "latency of memory: others use all of it)",
@@ -264,14 +285,18 @@ static json_t *levels_json(struct survey *survey, const struct caches *caches)
 {
         struct plateau plateaus[PLATEAUS_MAX];
         double memory_ns;
-        size_t found = find_levels(caches, plateaus, &memory_ns);
+        size_t found = find_levels(caches, plateaus, &memory_ns), all = found;
         json_t *levels = json_array();
-        for (size_t i = 0; i < found; i++)
-                add_level(survey, caches, &plateaus[i], OF_PLATEAU, levels);
         /* Without memory to compare with, the last one cannot be told. */
-        while (curve_reaches(caches) &&
-               reported_cache_bytes((unsigned)json_array_size(levels) + 1) > 0)
-                add_hidden_level(survey, caches, memory_ns, levels);
+        if (curve_reaches(caches))
+                all = find_hidden_levels(caches, memory_ns, plateaus, found);
+        curve_capacities(caches->points, caches->known,
+                         next_ns(caches, plateaus, all, memory_ns), plateaus, all);
+        for (size_t i = 0; i < all; i++)
+                add_level(survey, caches, &plateaus[i],
+                          i < found ? OF_PLATEAU : OF_SIZES_BEYOND, levels);
+        while (curve_reaches(caches) && json_array_size(levels) < caches->reports.count)
+                leave_out_level(survey, levels);
         return levels;
 }
 

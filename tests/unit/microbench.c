@@ -339,12 +339,74 @@ static void a_level_without_a_plateau_has_a_latency(void **state)
                     (struct latency_point){(uint64_t)(sizes[i] * MIB), shared[i], 0.02};
         assert_true(curve_hidden_level(points, POINTS, MIB, 158, &level));
         assert_true(level.ns == 13.8 && level.error == 0.02);
+        curve_capacities(points, POINTS, 158, &level, 1);
         assert_int_equal(level.capacity_bytes, 4 * MIB); /* half way is at 85.9 */
         for (size_t i = 0; i < POINTS; i++)
                 points[i].ns = taken[i];
         assert_false(curve_hidden_level(points, POINTS, MIB, 158, &level));
         /* The curve does not reach so far. */
         assert_false(curve_hidden_level(points, POINTS, 64 * MIB, 158, &level));
+}
+
+/* The share of a chase's loads that find their line in a cache of WAYS under LRU, when
+ * there are LINES for each set on the average and pages lie anywhere: those whose set has
+ * no more than it holds. Lines of a set are then distributed by Poisson. */
+static double lru_hits(double ways, double lines)
+{
+        double term = exp(-lines), sum = 0;
+        for (double k = 0; k < ways; k++, term *= lines / k)
+                sum += term;
+        return sum;
+}
+
+/* A cache ends where half of it is missed, also where latency rises long before: 96
+ * entries of the TLB reach 384 KiB of a machine without huge pages, and an entry of its
+ * second level takes 1.9 ns. The next level has a plateau of its own, or is shared by
+ * others who leave a tenth of it. */
+static void a_cache_ends_where_half_is_missed(void **state)
+{
+        (void)state;
+        enum { KIB = 1 << 10, MIB = 1 << 20 };
+        const double capacities[] = {48 * KIB, MIB};
+        const double lasts[] = {32.0 * MIB, 3.2 * MIB};
+        const double latencies[] = {1.1, 3.7, 13.5, 160};
+        const uint64_t reports[] = {48 * KIB, MIB, 32 * MIB};
+        for (size_t run = 0; run < 2; run++) {
+                struct latency_point points[80];
+                struct plateau levels[8];
+                size_t count = 0;
+                for (double size = 4096; size <= 268435456.0; size *= exp2(0.25)) {
+                        const double hits[] = {
+                            lru_hits(12, 12 * size / capacities[0]),
+                            lru_hits(16, 16 * size / capacities[1]),
+                            lru_hits(16, 16 * size / lasts[run]),
+                        };
+                        double ns = latencies[3];
+                        for (size_t l = 3; l-- > 0;)
+                                ns = hits[l] * latencies[l] + (1 - hits[l]) * ns;
+                        ns += 1.9 * fmax(0, 1 - 384 * KIB / size);
+                        points[count++] =
+                            (struct latency_point){(uint64_t)(size + 0.5), ns, 0.01};
+                }
+                size_t found = curve_plateaus(points, count, levels, 8);
+                found = curve_merge_plateaus(levels, found, reports, 3);
+                found = curve_cache_levels(levels, found, 3, true);
+                curve_steady_latencies(points, count, reports, levels, found);
+                if (found == 2)
+                        found += curve_hidden_level(points, count, MIB, 160, &levels[2]);
+                assert_int_equal(found, 3);
+                curve_capacities(points, count, 160, levels, 3);
+                for (size_t i = 0; i < 3; i++) {
+                        double truth = i < 2 ? capacities[i] : lasts[run];
+                        double ratio = (double)levels[i].capacity_bytes / truth;
+                        assert_true(ratio >= exp2(-0.25) / 1.01 && ratio < exp2(0.25));
+                }
+        }
+        /* Where it is not known what comes next, what the plateau told stays. */
+        const struct latency_point flat[] = {{16 * KIB, 1, 0}, {32 * KIB, 1, 0}};
+        struct plateau only = {20 * KIB, 1, 0};
+        curve_capacities(flat, 2, NAN, &only, 1);
+        assert_int_equal(only.capacity_bytes, 20 * KIB);
 }
 
 /* A neighbour on the same core takes a part of L2, whose sizes then have two latencies:
@@ -854,6 +916,7 @@ int main(void)
             cmocka_unit_test(a_load_rests_and_runs_again),
             cmocka_unit_test(a_load_that_cannot_run_says_so),
             cmocka_unit_test(a_level_without_a_plateau_has_a_latency),
+            cmocka_unit_test(a_cache_ends_where_half_is_missed),
             cmocka_unit_test(a_part_of_a_level_is_no_level),
             cmocka_unit_test(noise_does_not_move_the_knee),
             cmocka_unit_test(knee_lies_where_latency_grew_by_a_quarter),
