@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +13,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "measure.h"
 
 enum { BATCHES = 10, TRIPS = 40, SPINS = 256 };
 
@@ -90,31 +90,9 @@ static void *player_main(void *argument)
         return NULL;
 }
 
-/* On its CPU from the first instruction on: where it is made, the CPU may be another
- * player's, who does not leave it while he waits for this one. */
-static int start_player(struct player *player, int cpu)
-{
-        pthread_attr_t attributes;
-        cpu_set_t *set = CPU_ALLOC(cpu + 1);
-        size_t size = CPU_ALLOC_SIZE(cpu + 1);
-        if (!set)
-                return ENOMEM;
-        CPU_ZERO_S(size, set);
-        CPU_SET_S(cpu, size, set);
-        int error = pthread_attr_init(&attributes);
-        if (!error) {
-                error = pthread_attr_setaffinity_np(&attributes, size, set);
-                if (!error)
-                        error = pthread_create(&player->thread, &attributes, player_main,
-                                               player);
-                pthread_attr_destroy(&attributes);
-        }
-        CPU_FREE(set);
-        return error;
-}
-
-/* From the last one to the first, whose CPU may be the caller's. Returns the index of the
- * last that could be started. */
+/* Where a thread is made, the CPU may be another player's, who does not leave it while
+ * he waits for this one. From the last one to the first, whose CPU may be the caller's.
+ * Returns the index of the last that could be started. */
 static size_t start_players(struct player *players, size_t count, struct ball *balls,
                             const int *cpus, int *error)
 {
@@ -126,7 +104,8 @@ static size_t start_players(struct player *players, size_t count, struct ball *b
                                              .own = i + 1 < count ? &balls[i] : NULL,
                                              .before = i > 0 ? &balls[i - 1] : NULL,
                                              .ns = NAN};
-                *error = start_player(&players[i], cpus[i]);
+                *error = cpu_start_thread(cpus[i], player_main, &players[i],
+                                          &players[i].thread);
                 if (*error)
                         break;
                 first = i;

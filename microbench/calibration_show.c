@@ -82,22 +82,40 @@ static void show_tlb(const json_t *document)
                     calibration_number(document, "tlb.second_pages"), walk_ns);
 }
 
-/* What to say of a bandwidth for which threads had to share their CPUs. */
+static void show_sharing(const json_t *document)
+{
+        double ns = calibration_number(document, "sharing.modified_ns");
+        if (isnan(ns))
+                return;
+        printf(
+            "A line that CPU %.0f has modified takes CPU %.0f %.1f ns (%.0f cycles).\n",
+            calibration_number(document, "sharing.writer"),
+            calibration_number(document, "sharing.cpu"), ns,
+            calibration_number(document, "sharing.modified_cycles"));
+}
+
+/* Whether threads had to share their CPUs: the process may not use them whole, or too few
+ * visits were left in which nobody else did. */
+static bool is_doubtful(const json_t *document)
+{
+        size_t index;
+        json_t *item;
+        json_array_foreach(json_object_get(document, "conditions"), index,
+                           item) if (strcmp(text_of(item, "condition"),
+                                            "cgroup-cpu-limit") == 0) return true;
+        const json_t *bandwidth = json_object_get(document, "bandwidth");
+        json_array_foreach(
+            json_object_get(bandwidth, "threads"), index,
+            item) if (json_is_true(json_object_get(item, "disturbed"))) return true;
+        return false;
+}
+
+/* What to say of that. */
 static const char *doubt(const json_t *document)
 {
-        static const char *const sharing[] = {"machine-under-load", "stolen-time",
-                                              "cgroup-cpu-limit"};
-        size_t index;
-        json_t *condition;
-        json_array_foreach(json_object_get(document, "conditions"), index, condition)
-        {
-                const char *name = text_of(condition, "condition");
-                for (size_t i = 0; i < sizeof(sharing) / sizeof(sharing[0]); i++)
-                        if (strcmp(name, sharing[i]) == 0)
-                                return " (doubtful: the threads did not have the CPUs to "
-                                       "themselves, see the notes)";
-        }
-        return "";
+        return is_doubtful(document) ? " (doubtful: the threads did not have the CPUs to "
+                                       "themselves, see the notes)"
+                                     : "";
 }
 
 static void show_bandwidth(const json_t *document)
@@ -223,6 +241,7 @@ void calibration_show(const json_t *document)
         putchar('\n');
         show_levels(document);
         show_tlb(document);
+        show_sharing(document);
         show_bandwidth(document);
         show_loaded(document);
 }

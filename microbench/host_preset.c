@@ -200,6 +200,17 @@ static void print_arithmetic(FILE *out, const json_t *calibration)
         }
 }
 
+/* A line that another core has modified. An older calibration does not tell, nor one of a
+ * single CPU: up to the L3 and from there to the other core is about twice the way. */
+static void print_modified(FILE *out, const json_t *calibration, double l3_cycles)
+{
+        double cycles = calibration_number(calibration, "sharing.modified_cycles");
+        bool measured = cycles > 0;
+        fprintf(out, "hitm.latency_cycles = %.0f%s\n",
+                measured ? fmax(1, round(cycles)) : round(2 * l3_cycles),
+                measured ? "" : " # assumed");
+}
+
 const char *host_preset_lacks(const json_t *calibration)
 {
         static const char *const needed[] = {
@@ -263,8 +274,7 @@ char *host_preset(const json_t *calibration)
         print_level(out, "l1d", &l1);
         print_level(out, "l2", &l2);
         print_level(out, "l3", &l3);
-        /* Up to the L3 and from there to the other core: about twice the way. */
-        fprintf(out, "hitm.latency_cycles = %.0f # assumed\n", round(2 * l3.cycles));
+        print_modified(out, calibration, l3.cycles);
         fprintf(out, "l3.inclusion = 2 # assumed\n");
         fprintf(out, "dtlb.entries = %.0f%s\ndtlb.ways = 4 # assumed\n",
                 whole_sets(first > 0 ? first : 64, 4), first > 0 ? "" : " # assumed");

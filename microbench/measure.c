@@ -65,6 +65,26 @@ int cpu_pin(int cpu, struct diag *diag)
                    : diag_set(diag, rc, "cannot run on CPU %d: %s", cpu, strerror(-rc));
 }
 
+int cpu_start_thread(int cpu, void *(*main)(void *), void *argument, pthread_t *thread)
+{
+        pthread_attr_t attributes;
+        cpu_set_t *set = CPU_ALLOC(cpu + 1);
+        size_t size = CPU_ALLOC_SIZE(cpu + 1);
+        if (!set)
+                return ENOMEM;
+        CPU_ZERO_S(size, set);
+        CPU_SET_S(cpu, size, set);
+        int error = pthread_attr_init(&attributes);
+        if (!error) {
+                error = pthread_attr_setaffinity_np(&attributes, size, set);
+                if (!error)
+                        error = pthread_create(thread, &attributes, main, argument);
+                pthread_attr_destroy(&attributes);
+        }
+        CPU_FREE(set);
+        return error;
+}
+
 /* ---- threads ------------------------------------------------------------------------
  */
 

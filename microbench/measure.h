@@ -3,6 +3,7 @@
 #ifndef MEMLAG_MEASURE_H
 #define MEMLAG_MEASURE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,10 @@ void cpu_list_free(struct cpu_list *list);
 
 /* Binds the calling thread to CPU. */
 int cpu_pin(int cpu, struct diag *diag);
+
+/* Starts MAIN with ARGUMENT in a THREAD that is on CPU from its first instruction on.
+ * Returns 0 or an error number. */
+int cpu_start_thread(int cpu, void *(*main)(void *), void *argument, pthread_t *thread);
 
 struct measurement {
         double seconds;   /* of all passes, from the first thread's begin to the last

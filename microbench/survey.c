@@ -70,7 +70,7 @@ bool survey_wants(const struct survey *survey, const struct series *series, bool
 
 /* What the ROUNDS of a visit say together is one value: rounds side by side have the same
  * neighbours, and would seem to agree more than the machine does with itself. */
-static struct visit end_visit(struct survey *survey, const struct series *rounds)
+struct visit survey_end_visit(struct survey *survey, const struct series *rounds)
 {
         struct estimate estimate = series_estimate(rounds);
         size_t count = series_count(rounds);
@@ -108,7 +108,7 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
                            times[i].disturbed ? INTERRUPTED
                            : shared           ? SHARED
                                               : UNDISTURBED);
-        struct visit visit = end_visit(survey, &all);
+        struct visit visit = survey_end_visit(survey, &all);
         series_add(series, visit.value, visit.disturbance);
 }
 
@@ -135,7 +135,7 @@ int survey_rounds(struct survey *survey, const struct kernel *kernel,
                 return rc;
         for (size_t i = 0; i < count; i++)
                 series_add(&all, rounds[i].seconds * 1e9 / units, rounds[i].disturbance);
-        *visit = end_visit(survey, &all);
+        *visit = survey_end_visit(survey, &all);
         return 0;
 }
 
@@ -171,7 +171,7 @@ void survey_code(struct survey *survey, void (*run)(uint64_t repeats), double un
                            switched[i] ? INTERRUPTED
                            : shared    ? SHARED
                                        : UNDISTURBED);
-        enum disturbance disturbance = end_visit(survey, &all).disturbance;
+        enum disturbance disturbance = survey_end_visit(survey, &all).disturbance;
         series_add(series, series_estimate(&all).least, disturbance);
 }
 
@@ -210,6 +210,23 @@ int survey_depart(struct survey *survey, size_t cpus, struct stay *stay,
 bool survey_stayed(const struct survey *survey, const struct stay *stay)
 {
         return !were_apart(survey, stay->before) && !were_apart(survey, stay->after);
+}
+
+void survey_read_visits(const struct survey *survey, const struct visits *visits,
+                        struct series *series)
+{
+        *series = (struct series){0};
+        for (size_t i = 0; i < visits->count; i++)
+                if (survey_stayed(survey, &visits->stays[i]))
+                        series_add(series, visits->visits[i].value,
+                                   visits->visits[i].disturbance);
+}
+
+bool survey_wants_visit(const struct survey *survey, const struct visits *visits)
+{
+        struct series series;
+        survey_read_visits(survey, visits, &series);
+        return visits->count < SERIES_MAX && survey_wants(survey, &series, true);
 }
 
 /* ---- what the visits say ---- */
@@ -282,9 +299,9 @@ static const struct {
         const struct survey_part *part;
         double end;
 } parts[] = {
-    {&survey_clocks, 0.05},   {&survey_caches, 0.4}, {&survey_memory, 0.45},
-    {&survey_tlb, 0.6},       {&survey_core, 0.65},  {&survey_arithmetic, 0.65},
-    {&survey_bandwidth, 0.8}, {&survey_loaded, 1},
+    {&survey_clocks, 0.05},   {&survey_caches, 0.4},   {&survey_memory, 0.45},
+    {&survey_tlb, 0.6},       {&survey_core, 0.65},    {&survey_arithmetic, 0.65},
+    {&survey_bandwidth, 0.8}, {&survey_sharing, 0.82}, {&survey_loaded, 1},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
@@ -495,6 +512,23 @@ bool reported_alike(int a, int b)
         }
         hwloc_topology_destroy(topology);
         return alike;
+}
+
+bool reported_one_core(int a, int b)
+{
+        hwloc_topology_t topology;
+        bool same = false;
+        if (hwloc_topology_init(&topology) != 0)
+                return false;
+        if (hwloc_topology_load(topology) == 0) {
+                hwloc_obj_t one = hwloc_get_pu_obj_by_os_index(topology, (unsigned)a);
+                hwloc_obj_t core =
+                    one ? hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, one)
+                        : NULL;
+                same = core && hwloc_bitmap_isset(core->cpuset, (unsigned)b);
+        }
+        hwloc_topology_destroy(topology);
+        return same;
 }
 
 uint64_t survey_data_bytes(uint64_t memory_bytes)

@@ -90,6 +90,7 @@ extern const struct survey_part survey_memory;     /* of each NUMA node; sets id
 extern const struct survey_part survey_core;       /* what it can have at once */
 extern const struct survey_part survey_arithmetic; /* latencies of instructions */
 extern const struct survey_part survey_bandwidth;  /* over threads, and of each cache */
+extern const struct survey_part survey_sharing;    /* of lines that others modified */
 extern const struct survey_part survey_loaded; /* latency beside a load, and its knee */
 
 /* Whether more visits could tell more than those in SERIES: there are fewer than wanted,
@@ -142,6 +143,23 @@ int survey_depart(struct survey *survey, size_t cpus, struct stay *stay,
  * the visit was to another machine than the others. */
 bool survey_stayed(const struct survey *survey, const struct stay *stay);
 
+/* Visits to what several CPUs do together. */
+struct visits {
+        struct visit visits[SERIES_MAX];
+        struct stay stays[SERIES_MAX];
+        size_t count;
+};
+
+/* What those visits say that were to CPUs together. */
+void survey_read_visits(const struct survey *survey, const struct visits *visits,
+                        struct series *series);
+
+/* Whether more of them could tell more; see survey_wants. */
+bool survey_wants_visit(const struct survey *survey, const struct visits *visits);
+
+/* What ROUNDS, which must not be empty, say together. */
+struct visit survey_end_visit(struct survey *survey, const struct series *rounds);
+
 /* What SERIES says, which must not be empty. */
 struct estimate survey_estimate(struct survey *survey, const struct series *series);
 
@@ -186,5 +204,8 @@ bool reported_shared_cache(int a, int b);
 /* Whether the CPUs A and B have the same NUMA node and cores of one kind, as the system
  * tells. */
 bool reported_alike(int a, int b);
+
+/* Whether the CPUs A and B are threads of one core, as the system tells. */
+bool reported_one_core(int a, int b);
 
 #endif

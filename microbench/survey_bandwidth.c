@@ -26,13 +26,6 @@ enum { OF_LOADS, OF_STORES, OF_TRIAD, KERNELS };
 static const struct kernel *const bandwidth_kernels[KERNELS] = {
     [OF_LOADS] = &kernel_load, [OF_STORES] = &kernel_store, [OF_TRIAD] = &kernel_triad};
 
-/* Visits with one kernel. */
-struct visits {
-        struct visit visits[SERIES_MAX]; /* ns a byte */
-        struct stay stays[SERIES_MAX];
-        size_t count;
-};
-
 /* THREADS in data of SIZE_BYTES in all: memory, or a cache. */
 struct bandwidth_point {
         uint32_t threads;
@@ -44,6 +37,7 @@ struct bandwidth_point {
         struct visits visits[KERNELS];
         double gbs[KERNELS];
         double error[KERNELS];
+        bool disturbed[KERNELS]; /* too few visits were not */
 };
 
 /* Some rounds of KERNEL. */
@@ -63,24 +57,6 @@ static int run_rounds(struct survey *survey, const struct bandwidth_point *point
         double bytes = (double)counts.bytes * (double)point->passes /
                        (point->windows > 1 ? point->windows : 1);
         return survey_rounds(survey, kernel, &parameters, rounds, bytes, visit, diag);
-}
-
-/* What the visits say that were to CPUs together. */
-static void read_visits(const struct survey *survey, const struct visits *visits,
-                        struct series *series)
-{
-        *series = (struct series){0};
-        for (size_t i = 0; i < visits->count; i++)
-                if (survey_stayed(survey, &visits->stays[i]))
-                        series_add(series, visits->visits[i].value,
-                                   visits->visits[i].disturbance);
-}
-
-static bool wants_visit(const struct survey *survey, const struct visits *visits)
-{
-        struct series series;
-        read_visits(survey, visits, &series);
-        return visits->count < SERIES_MAX && survey_wants(survey, &series, true);
 }
 
 /* Unless the CPUs are apart. */
@@ -178,7 +154,7 @@ static int visit_point(struct survey *survey, struct bandwidth_point *point,
         survey_progress(survey, "bandwidth of %u threads", point->threads);
         int rc = 0;
         for (size_t k = 0; rc == 0 && k < point->kernels; k++)
-                if (wants_visit(survey, &point->visits[k]))
+                if (survey_wants_visit(survey, &point->visits[k]))
                         rc = visit_kernel(survey, point, bandwidth_kernels[k],
                                           &point->visits[k], diag);
         return rc;
@@ -197,11 +173,12 @@ static int bandwidth_sweep(struct survey *survey, void *state, struct diag *diag
 
 static json_t *threads_json(const struct bandwidth_point *point)
 {
-        return json_pack("{s:i, s:o, s:o, s:o, s:o}", "threads", (int)point->threads,
+        return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b}", "threads", (int)point->threads,
                          "read_gbs", survey_number(point->gbs[OF_LOADS]), "write_gbs",
                          survey_number(point->gbs[OF_STORES]), "triad_gbs",
                          survey_number(point->gbs[OF_TRIAD]), "error",
-                         survey_number(point->error[OF_LOADS]));
+                         survey_number(point->error[OF_LOADS]), "disturbed",
+                         (int)point->disturbed[OF_LOADS]);
 }
 
 static json_t *level_json(const struct bandwidth_point *point)
@@ -234,7 +211,7 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
                 struct series series;
                 name_figure(point, k, name, sizeof(name));
                 point->gbs[k] = point->error[k] = NAN;
-                read_visits(survey, &point->visits[k], &series);
+                survey_read_visits(survey, &point->visits[k], &series);
                 if (!survey_trusts(survey, &series, name))
                         continue;
                 struct estimate estimate = survey_shortest(survey, &series);
@@ -249,6 +226,7 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
                 }
                 point->gbs[k] = gbs;
                 point->error[k] = estimate_error(&estimate);
+                point->disturbed[k] = series_disturbance(&series) != UNDISTURBED;
                 survey_noise(survey, point->error[k], "%s", name);
         }
 }

@@ -42,6 +42,7 @@ def figures(document):
     for point in document["bandwidth"]["threads"]:
         for key in ("read_gbs", "write_gbs", "triad_gbs"):
             found[f"{key} of {point['threads']}"] = (point[key], BANDWIDTH_LIMIT)
+    found["modified line ns"] = (document["sharing"].get("modified_ns"), LATENCY_LIMIT)
     knee = document["loaded"].get("knee_gbs")
     for point in document["loaded"]["curve"]:
         name = f"ns beside delay {point['delay_nops']}"

@@ -54,6 +54,14 @@ if first["latency_ns"] is not None:
 # One visit or two do not tell an error; they do not make it small.
 errors = [point["error"] for point in curve] + [document["noise"]["worst_error"]]
 assert all(error is None or error > 0 for error in errors), errors
+# The round trip of a line is at least two loads of a line that another core has modified.
+sharing, places = document["sharing"], document.get("places", [])
+if "modified_ns" in sharing:
+    assert sharing["modified_ns"] > latencies[0], sharing
+    for pair in places:
+        if [pair["cpu"], pair["next"]] == [sharing["cpu"], sharing["writer"]]:
+            # Together are CPUs of which it takes no more than twice the least.
+            assert sharing["modified_ns"] < 1.25 * pair["nearest_ns"], (sharing, pair)
 # Two threads have no more than twice what one has.
 one, *more = document["bandwidth"]["threads"]
 for point in more:

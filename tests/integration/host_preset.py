@@ -98,6 +98,13 @@ def modelled(preset, clock_mhz, kernel, size, passes, is_bandwidth):
     return size / pass_ns if is_bandwidth else pass_ns / (size / LINE_BYTES)
 
 
+def value_of(preset, key):
+    """The words behind KEY in the file."""
+    line, = (line for line in pathlib.Path(preset).read_text().splitlines()
+             if line.startswith(f"{key} = "))
+    return line.split("=")[1].split()
+
+
 failed = False
 for name, calibration in MACHINES.items():
     file = pathlib.Path(f"{name}.json")
@@ -113,4 +120,15 @@ for name, calibration in MACHINES.items():
         failed |= not within
         print(f"{name:<8} {what:<18} {told:7.2f} {found:7.2f} {'GB/s' if is_bandwidth else 'ns'}"
               f" {found / told:6.3f} {'within' if within else 'BEYOND'} {limit:.0%}", flush=True)
+
+# A line that another core has modified takes as long as was measured; else twice the L3.
+for name, sharing, expected in (("measured", {"modified_cycles": 86.6}, ["87"]),
+                                ("one CPU", {}, ["106", "#", "assumed"])):
+    calibration = {**MACHINES["server"], "sharing": sharing}
+    pathlib.Path("sharing.json").write_text(json.dumps(calibration))
+    with open("sharing.conf", "w") as out:
+        subprocess.run([HOST_PRESET, "sharing.json"], stdout=out, check=True)
+    found = value_of("sharing.conf", "hitm.latency_cycles")
+    failed |= found != expected
+    print(f"modified lines, {name}: {' '.join(found)}")
 sys.exit(failed)

@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "bounce.h"
+#include "estimate.h"
 #include "measure.h"
+#include "modified.h"
 #include "places.h"
 #include "survey.h"
 
@@ -156,6 +158,40 @@ static void a_line_takes_its_time(void **state)
         cpu_list_free(&list);
 }
 
+/* Each way of a line from CPU to CPU is a load of what the other one has modified, so
+ * that two of these take no longer than a round trip. A hypervisor may move the CPUs
+ * between. */
+static void a_modified_line_takes_half_a_round_trip(void **state)
+{
+        (void)state;
+        enum { ROUNDS = 100, TRIES = 20 };
+        struct cpu_list list;
+        struct diag diag;
+        bool agrees = false, ran = false;
+        assert_int_equal(cpu_list_read(&list, &diag), 0);
+        for (int i = 0; list.count >= 2 && i < TRIES && !agrees; i++) {
+                struct modified_round rounds[ROUNDS];
+                double ns[ROUNDS], trip;
+                size_t finished;
+                assert_int_equal(bounce_lines(list.cpus, 2, &trip, &diag), 0);
+                assert_int_equal(cpu_pin(list.cpus[0], &diag), 0);
+                assert_int_equal(
+                    modified_lines(list.cpus[1], rounds, ROUNDS, &finished, &diag), 0);
+                for (size_t k = 0; k < finished; k++)
+                        ns[k] = rounds[k].ns;
+                ran |= finished == ROUNDS && !isnan(trip);
+                agrees = finished == ROUNDS &&
+                         estimate_of(ns, ROUNDS).value <= 1.1 * trip / 2 &&
+                         estimate_of(ns, ROUNDS).value > 2;
+        }
+        cpu_list_free(&list);
+        if (!ran) {
+                print_message("SKIPPED: no two CPUs ran at the same time\n");
+                skip();
+        }
+        assert_true(agrees);
+}
+
 static void a_cpu_that_is_not_there_is_told(void **state)
 {
         (void)state;
@@ -164,6 +200,9 @@ static void a_cpu_that_is_not_there_is_told(void **state)
         struct diag diag;
         assert_true(bounce_lines(none, 2, &ns, &diag) < 0);
         assert_non_null(strstr(diag.text, "cannot start a thread"));
+        size_t finished;
+        assert_true(modified_lines(100000, NULL, 0, &finished, &diag) < 0);
+        assert_non_null(strstr(diag.text, "cannot start a thread on CPU 100000"));
 }
 
 int main(void)
@@ -177,6 +216,7 @@ int main(void)
             cmocka_unit_test(a_stay_is_together_from_begin_to_end),
             cmocka_unit_test(all_readings_are_kept),
             cmocka_unit_test(a_line_takes_its_time),
+            cmocka_unit_test(a_modified_line_takes_half_a_round_trip),
             cmocka_unit_test(a_cpu_that_is_not_there_is_told),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of a survey that is about lines which another core has modified. */
+#include <math.h>
+
+#include "clock.h"
+#include "interference.h"
+#include "modified.h"
+#include "survey.h"
+
+/* Of a visit, some milliseconds in all. */
+enum { ROUNDS = 200 };
+
+struct sharing {
+        size_t writer; /* of the survey's CPUs; 0: there is none */
+        struct visits visits;
+};
+
+/* The writer is the first CPU that is like the one that loads, on another core. */
+static int sharing_open(struct survey *survey, void *state, struct diag *diag)
+{
+        struct sharing *sharing = state;
+        const struct cpu_list *cpus = &survey->cpus;
+        (void)diag;
+        for (size_t i = 1; i < cpus->count && sharing->writer == 0; i++)
+                if (reported_alike(cpus->cpus[0], cpus->cpus[i]) &&
+                    !reported_one_core(cpus->cpus[0], cpus->cpus[i]))
+                        sharing->writer = i;
+        return 0;
+}
+
+/* Without a value where the writer did not run. */
+static int run_rounds(struct survey *survey, const struct sharing *sharing,
+                      struct visit *visit, bool *told, struct diag *diag)
+{
+        const int *cpus = survey->cpus.cpus;
+        const int ours[] = {cpus[0], cpus[sharing->writer]};
+        struct modified_round rounds[ROUNDS];
+        struct machine_time before, after;
+        struct series all = {0};
+        size_t finished;
+        machine_time_read(ours, 2, &before);
+        double seconds = clock_seconds();
+        int rc = modified_lines(ours[1], rounds, ROUNDS, &finished, diag);
+        seconds = clock_seconds() - seconds;
+        machine_time_read(ours, 2, &after);
+        *told = rc == 0 && finished > 0;
+        if (!*told)
+                return rc;
+        bool shared = machine_was_shared(&before, &after, seconds) || finished < ROUNDS;
+        for (size_t i = 0; i < finished; i++)
+                series_add(&all, rounds[i].ns,
+                           rounds[i].disturbed ? INTERRUPTED
+                           : shared            ? SHARED
+                                               : UNDISTURBED);
+        *visit = survey_end_visit(survey, &all);
+        return 0;
+}
+
+/* Unless the CPUs are apart. */
+static int visit_lines(struct survey *survey, struct sharing *sharing, struct diag *diag)
+{
+        struct visits *visits = &sharing->visits;
+        struct stay *stay = &visits->stays[visits->count];
+        bool now, told;
+        int rc = survey_arrive(survey, sharing->writer + 1, stay, &now, diag);
+        if (rc < 0 || !now)
+                return rc;
+        rc = run_rounds(survey, sharing, &visits->visits[visits->count], &told, diag);
+        if (rc == 0)
+                rc = survey_depart(survey, sharing->writer + 1, stay, diag);
+        visits->count += rc == 0 && told;
+        return rc;
+}
+
+static int sharing_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        struct sharing *sharing = state;
+        int rc = 0;
+        if (sharing->writer == 0)
+                return 0;
+        survey_progress(survey, "lines that another CPU has modified");
+        for (size_t i = 0; rc == 0 && i < survey->sweep_visits; i++)
+                if (survey_wants_visit(survey, &sharing->visits))
+                        rc = visit_lines(survey, sharing, diag);
+        return rc;
+}
+
+static json_t *sharing_result(struct survey *survey, void *state)
+{
+        static const char name[] = "the latency of modified lines";
+        const struct sharing *sharing = state;
+        struct series series;
+        json_t *json = json_object();
+        survey_read_visits(survey, &sharing->visits, &series);
+        if (sharing->writer == 0 || !survey_trusts(survey, &series, name))
+                return json;
+        struct estimate estimate = survey_shortest(survey, &series);
+        survey_noise(survey, estimate_error(&estimate), "%s", name);
+        json_object_set_new(json, "cpu", json_integer(survey->cpus.cpus[0]));
+        json_object_set_new(json, "writer",
+                            json_integer(survey->cpus.cpus[sharing->writer]));
+        json_object_set_new(json, "modified_ns", json_real(estimate.value));
+        json_object_set_new(json, "modified_cycles",
+                            json_real(estimate.value * survey->core_ghz));
+        json_object_set_new(json, "error", survey_number(estimate_error(&estimate)));
+        return json;
+}
+
+const struct survey_part survey_sharing = {
+    .key = "sharing",
+    .several = true,
+    .state_bytes = sizeof(struct sharing),
+    .open = sharing_open,
+    .sweep = sharing_sweep,
+    .result = sharing_result,
+};
