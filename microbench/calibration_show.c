@@ -34,7 +34,7 @@ static void show_basis(const json_t *levels)
                 int number = (int)calibration_number(level, "level");
                 if (strcmp(text_of(level, "basis"), "sizes-just-beyond") == 0)
                         printf("L%d has no sizes of its own, others use it: its latency "
-                               "is the least just beyond L%d, its size the largest that "
+                               "is that just beyond L%d, its size the largest that "
                                "is less than half way to memory.\n",
                                number, number - 1);
         }

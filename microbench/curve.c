@@ -90,44 +90,29 @@ size_t curve_merge_plateaus(struct plateau *plateaus, size_t found,
         return kept;
 }
 
-const struct latency_point *curve_beyond(const struct latency_point *points, size_t count,
-                                         uint64_t before_bytes)
-{
-        const struct latency_point *least = NULL;
-        for (size_t i = 0; i < count; i++)
-                if (curve_is_beyond(points[i].size_bytes, before_bytes) &&
-                    (!least || points[i].ns < least->ns))
-                        least = &points[i];
-        return least;
-}
-
 bool curve_is_beyond(uint64_t size_bytes, uint64_t before_bytes)
 {
-        return size_bytes >= 2 * before_bytes && size_bytes <= 3 * before_bytes;
+        return 4 * size_bytes >= 9 * before_bytes && size_bytes <= 3 * before_bytes;
 }
 
-void curve_steady_latencies(const struct latency_point *points, size_t count,
-                            const uint64_t *reports, struct plateau *plateaus,
+void curve_steady_latencies(const struct latency_point *beyond, struct plateau *plateaus,
                             size_t found)
 {
         for (size_t level = 1; level < found; level++) {
-                const struct latency_point *point =
-                    curve_beyond(points, count, reports[level - 1]);
-                if (!point || point->size_bytes > plateaus[level].capacity_bytes)
+                const struct latency_point *point = &beyond[level - 1];
+                if (isnan(point->ns) ||
+                    point->size_bytes > plateaus[level].capacity_bytes)
                         continue;
                 plateaus[level].ns = point->ns;
                 plateaus[level].error = point->error;
         }
 }
 
-bool curve_hidden_level(const struct latency_point *points, size_t count,
-                        uint64_t before_bytes, double memory_ns, struct plateau *level)
+bool curve_hidden_level(const struct latency_point *beyond, double memory_ns,
+                        struct plateau *level)
 {
-        const struct latency_point *point = curve_beyond(points, count, before_bytes);
-        if (!point || point->ns > HIDDEN_LIKE * memory_ns)
-                return false;
-        *level = (struct plateau){point->size_bytes, point->ns, point->error};
-        return true;
+        *level = (struct plateau){beyond->size_bytes, beyond->ns, beyond->error};
+        return beyond->ns <= HIDDEN_LIKE * memory_ns;
 }
 
 void curve_capacities(const struct latency_point *points, size_t count, double next_ns,

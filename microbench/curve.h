@@ -32,29 +32,26 @@ size_t curve_plateaus(const struct latency_point *points, size_t count,
 size_t curve_merge_plateaus(struct plateau *plateaus, size_t found,
                             const uint64_t *reports, size_t count);
 
-/* Whether SIZE_BYTES are just beyond a level of BEFORE_BYTES: two to three times as many.
- * There a loop through all of the data finds little of it in that level, and what is left
- * of a next level that is shared is most likely to hold it. */
+/* Whether SIZE_BYTES are just beyond a level of BEFORE_BYTES: two and a quarter to three
+ * times as many. There a loop through all of the data finds nothing of it in that level
+ * (at twice the size a seventh of the loads still did in some mappings, on an EPYC of
+ * family 26), and what is left of a next level that is shared is most likely to hold it.
+ */
 bool curve_is_beyond(uint64_t size_bytes, uint64_t before_bytes);
-
-/* The point of the least latency just beyond BEFORE_BYTES, as others who use a cache can
- * only add latency; NULL: there is no such size. */
-const struct latency_point *curve_beyond(const struct latency_point *points, size_t count,
-                                         uint64_t before_bytes);
 
 /* Where a level ends changes from time to time on a processor that others use too, but
  * not where the one before it does: gives each of the FOUND plateaus but the first the
- * latency just beyond the level before, which the system REPORTS for FOUND - 1 levels (0:
- * it does not tell). Without such sizes a plateau stays as it is. */
-void curve_steady_latencies(const struct latency_point *points, size_t count,
-                            const uint64_t *reports, struct plateau *plateaus,
+ * latency just BEYOND the level before, of which there are FOUND - 1, each with the
+ * largest size that it is of (NAN: there is no such size). Without it, or where that size
+ * is not in the plateau, this stays as it is. */
+void curve_steady_latencies(const struct latency_point *beyond, struct plateau *plateaus,
                             size_t found);
 
 /* A level that the system reports and that has no plateau, as others use it: its latency
- * is that just beyond the level before, of BEFORE_BYTES, and its capacity at least the
- * size that has it. False: that is memory's latency, MEMORY_NS. */
-bool curve_hidden_level(const struct latency_point *points, size_t count,
-                        uint64_t before_bytes, double memory_ns, struct plateau *level);
+ * is that just BEYOND the level before, and its capacity at least that size. False: there
+ * is none (NAN), or it is memory's, MEMORY_NS. */
+bool curve_hidden_level(const struct latency_point *beyond, double memory_ns,
+                        struct plateau *level);
 
 /* Gives each of the FOUND levels, by their latencies, its capacity: the largest size that
  * has no more than half way from there to the next one's latency (NEXT_NS beyond the

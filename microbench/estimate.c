@@ -71,6 +71,13 @@ void series_add(struct series *series, double value, enum disturbance disturbanc
                 series->values[disturbance][(*count)++] = value;
 }
 
+void series_join(struct series *series, const struct series *more)
+{
+        for (size_t i = 0; i < DISTURBANCES; i++)
+                for (size_t k = 0; k < more->counts[i]; k++)
+                        series_add(series, more->values[i][k], (enum disturbance)i);
+}
+
 size_t series_count(const struct series *series)
 {
         size_t count = 0;

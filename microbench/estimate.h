@@ -40,6 +40,9 @@ struct series {
 /* Adds VALUE; what is beyond the room is left out. */
 void series_add(struct series *series, double value, enum disturbance disturbance);
 
+/* Adds all of MORE. */
+void series_join(struct series *series, const struct series *more);
+
 /* Of all timings. */
 size_t series_count(const struct series *series);
 

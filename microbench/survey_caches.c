@@ -38,6 +38,8 @@ struct caches {
         struct latency_point *points; /* what the sizes say that have a visit, ... */
         size_t *sizes;                /* which these are, ... */
         size_t known;                 /* and how many */
+        struct latency_point beyond[PLATEAUS_MAX]; /* just beyond each reported level;
+                                                      NAN: no visit */
 };
 
 static uint64_t size_of_point(size_t index)
@@ -129,20 +131,44 @@ static int visit_group(struct survey *survey, struct caches *caches, size_t firs
         return rc;
 }
 
+/* Where all visits were disturbed the shortest is the nearest to the truth. */
+static struct latency_point point_of(uint64_t size_bytes, const struct series *series)
+{
+        struct estimate estimate = series_estimate(series);
+        bool clean = series_disturbance(series) == UNDISTURBED;
+        return (struct latency_point){size_bytes, clean ? estimate.value : estimate.least,
+                                      estimate_error(&estimate)};
+}
+
+/* What all visits just beyond a level of BEFORE_BYTES say together. */
+static struct latency_point point_beyond(const struct caches *caches,
+                                         uint64_t before_bytes)
+{
+        struct series all = {0};
+        uint64_t largest = 0;
+        for (size_t i = 0; i < caches->count; i++) {
+                if (series_count(&caches->series[i]) == 0 ||
+                    !curve_is_beyond(size_of_point(i), before_bytes))
+                        continue;
+                series_join(&all, &caches->series[i]);
+                largest = size_of_point(i);
+        }
+        return largest > 0 ? point_of(largest, &all)
+                           : (struct latency_point){0, NAN, NAN};
+}
+
 /* What is known so far. */
 static void read_curve(struct caches *caches)
 {
         caches->known = 0;
+        for (size_t k = 0; k < caches->reports.count; k++)
+                caches->beyond[k] = point_beyond(caches, caches->reports.bytes[k]);
         for (size_t i = 0; i < caches->count; i++) {
                 const struct series *series = &caches->series[i];
                 if (series_count(series) == 0)
                         continue;
-                struct estimate estimate = series_estimate(series);
-                bool clean = series_disturbance(series) == UNDISTURBED;
                 caches->sizes[caches->known] = i;
-                caches->points[caches->known++] = (struct latency_point){
-                    size_of_point(i), clean ? estimate.value : estimate.least,
-                    estimate_error(&estimate)};
+                caches->points[caches->known++] = point_of(size_of_point(i), series);
         }
 }
 
@@ -164,8 +190,8 @@ static size_t find_levels(const struct caches *caches, struct plateau *plateaus,
         *memory_ns = found > 0 ? plateaus[found - 1].ns : NAN;
         size_t levels =
             curve_cache_levels(plateaus, found, reports->count, curve_reaches(caches));
-        curve_steady_latencies(caches->points, caches->known, reports->bytes, plateaus,
-                               levels);
+        size_t steady = levels <= reports->count ? levels : reports->count + 1;
+        curve_steady_latencies(caches->beyond, plateaus, steady);
         return levels;
 }
 
@@ -200,12 +226,17 @@ static int caches_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
-/* Whether a size that has the latency of LEVEL tells anything. */
-static bool is_told(const struct caches *caches, const struct plateau *level)
+/* Whether a size that has the latency of the level NUMBER, or is just beyond the one
+ * before, tells anything. */
+static bool is_told(const struct caches *caches, unsigned number,
+                    const struct plateau *level)
 {
+        uint64_t before = number > 1 ? caches->reports.bytes[number - 2] : 0;
         for (size_t i = 0; i < caches->known; i++) {
-                double ns = caches->points[i].ns;
-                if (ns <= level->ns * NEAR && ns >= level->ns / NEAR &&
+                const struct latency_point *point = &caches->points[i];
+                bool near =
+                    point->ns <= level->ns * NEAR && point->ns >= level->ns / NEAR;
+                if ((near || curve_is_beyond(point->size_bytes, before)) &&
                     !series_is_worthless(&caches->series[caches->sizes[i]]))
                         return true;
         }
@@ -234,7 +265,7 @@ static void add_level(struct survey *survey, const struct caches *caches,
                       const struct plateau *plateau, const char *basis, json_t *levels)
 {
         unsigned level = (unsigned)json_array_size(levels) + 1;
-        bool told = is_told(caches, plateau);
+        bool told = is_told(caches, level, plateau);
         if (told)
                 survey_noise(survey, plateau->error, "the latency of L%u", level);
         else
@@ -250,9 +281,9 @@ static size_t find_hidden_levels(const struct caches *caches, double memory_ns,
                                  struct plateau *plateaus, size_t found)
 {
         const struct reports *reports = &caches->reports;
-        while (found > 0 && found < reports->count &&
-               curve_hidden_level(caches->points, caches->known,
-                                  reports->bytes[found - 1], memory_ns, &plateaus[found]))
+        while (
+            found > 0 && found < reports->count &&
+            curve_hidden_level(&caches->beyond[found - 1], memory_ns, &plateaus[found]))
                 found++;
         return found;
 }
@@ -265,10 +296,7 @@ static double next_ns(const struct caches *caches, const struct plateau *levels,
         const struct reports *reports = &caches->reports;
         if (count == 0 || count >= reports->count)
                 return memory_ns;
-        const struct latency_point *beyond =
-            curve_beyond(caches->points, caches->known, reports->bytes[count - 1]);
-        double usual_ns = NEXT_LIKE * levels[count - 1].ns;
-        return beyond ? fmin(beyond->ns, usual_ns) : usual_ns;
+        return fmin(caches->beyond[count - 1].ns, NEXT_LIKE * levels[count - 1].ns);
 }
 
 static void leave_out_level(struct survey *survey, json_t *levels)

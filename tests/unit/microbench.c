@@ -220,6 +220,30 @@ static void interrupted_rounds_are_better_than_none(void **state)
         assert_int_equal(series_estimate(&series).rounds, SERIES_MAX);
 }
 
+/* Two sizes have the same latency but for what disturbs: together they tell it better
+ * than the lower of the two, which noise and luck have chosen. */
+static void joined_series_tell_more(void **state)
+{
+        (void)state;
+        struct series one = {0}, other = {0}, both = {0};
+        srand48(7);
+        for (size_t i = 0; i < 20; i++) {
+                series_add(&one, 14 * (1 + drand48() / 5), UNDISTURBED);
+                series_add(&other, 14 * (1 + drand48() / 5), UNDISTURBED);
+        }
+        series_add(&other, 99, INTERRUPTED);
+        series_join(&both, &one);
+        series_join(&both, &other);
+        assert_int_equal(series_count(&both), 41);
+        struct estimate a = series_estimate(&one), b = series_estimate(&other);
+        struct estimate joined = series_estimate(&both);
+        assert_int_equal(joined.rounds, 40); /* not the interrupted one */
+        assert_true(joined.value >= fmin(a.value, b.value));
+        assert_true(joined.value <= fmax(a.value, b.value));
+        assert_true(estimate_error(&joined) <
+                    fmax(estimate_error(&a), estimate_error(&b)));
+}
+
 /* ---- curves ---- */
 
 /* Quarter octaves from 4 KiB; a random chase hits a cache with capacity / size. */
@@ -300,27 +324,26 @@ static void what_is_nearly_memory_is_no_cache(void **state)
 }
 
 /* The same machine twice, with few neighbours and with many: more of the last cache is
- * theirs, and a size is disturbed. Its latency is the same. */
+ * theirs. Its latency is the same. */
 static void a_level_has_its_latency_wherever_it_ends(void **state)
 {
         (void)state;
-        enum { POINTS = 10, MIB = 1 << 20 };
-        const uint64_t reports[] = {32768, MIB, 32 * MIB};
-        const double sizes[POINTS] = {0.016, 0.064, 0.1, 0.5, 1.2,
-                                      2.1,   2.5,   2.9, 4.0, 64};
-        const double quiet[POINTS] = {1, 4, 4, 4, 10, 13.9, 14, 14.1, 14.2, 160};
-        const double busy[POINTS] = {1, 4, 4.5, 4.5, 12, 13.9, 18, 14, 90, 160};
+        enum { MIB = 1 << 20 };
+        const struct latency_point beyond[] = {{100 << 10, 4, 0.01},
+                                               {3 * MIB, 13.9, 0.02}};
         const uint64_t ends[] = {5 * MIB, 3 * MIB};
         for (size_t run = 0; run < 2; run++) {
-                struct latency_point points[POINTS];
                 struct plateau found[] = {
                     {16384, 1, 0}, {MIB / 2, 4.2, 0}, {ends[run], 15, 0}};
-                for (size_t i = 0; i < POINTS; i++)
-                        points[i] = (struct latency_point){(uint64_t)(sizes[i] * MIB),
-                                                           run ? busy[i] : quiet[i], 0};
-                curve_steady_latencies(points, POINTS, reports, found, 3);
+                curve_steady_latencies(beyond, found, 3);
                 assert_true(found[0].ns == 1 && found[1].ns == 4 && found[2].ns == 13.9);
+                assert_true(found[2].error == 0.02);
         }
+        /* Nothing was measured there, or it is not in the plateau. */
+        const struct latency_point none[] = {{0, NAN, NAN}, {3 * MIB, 13.9, 0.02}};
+        struct plateau kept[] = {{16384, 1, 0}, {MIB / 2, 4.2, 0}, {2 * MIB, 15, 0}};
+        curve_steady_latencies(none, kept, 3);
+        assert_true(kept[1].ns == 4.2 && kept[2].ns == 15);
 }
 
 /* Others use so much of the last cache that each size has another latency: there is no
@@ -331,21 +354,27 @@ static void a_level_without_a_plateau_has_a_latency(void **state)
         enum { POINTS = 8, MIB = 1 << 20 };
         const double sizes[POINTS] = {0.5, 1.2, 2, 2.4, 2.8, 4, 8, 64};
         const double shared[POINTS] = {4, 11, 13.8, 20, 33, 60, 99, 158};
-        const double taken[POINTS] = {4, 11, 98, 99, 101, 110, 120, 158};
+        const struct latency_point hit = {14 * MIB / 5, 13.8, 0.02};
+        const struct latency_point miss = {14 * MIB / 5, 98, 0.02}, none = {0, NAN, NAN};
         struct latency_point points[POINTS];
         struct plateau level;
         for (size_t i = 0; i < POINTS; i++)
                 points[i] =
                     (struct latency_point){(uint64_t)(sizes[i] * MIB), shared[i], 0.02};
-        assert_true(curve_hidden_level(points, POINTS, MIB, 158, &level));
+        assert_true(curve_hidden_level(&hit, 158, &level));
         assert_true(level.ns == 13.8 && level.error == 0.02);
         curve_capacities(points, POINTS, 158, &level, 1);
         assert_int_equal(level.capacity_bytes, 4 * MIB); /* half way is at 85.9 */
-        for (size_t i = 0; i < POINTS; i++)
-                points[i].ns = taken[i];
-        assert_false(curve_hidden_level(points, POINTS, MIB, 158, &level));
-        /* The curve does not reach so far. */
-        assert_false(curve_hidden_level(points, POINTS, 64 * MIB, 158, &level));
+        assert_false(curve_hidden_level(&miss, 158, &level));
+        assert_false(curve_hidden_level(&none, 158, &level));
+        /* Whatever sizes there are, four an octave: one is just beyond. */
+        for (double before = 20000; before < 2e8; before *= 1.07) {
+                unsigned beyond = 0;
+                for (double size = 4096; size < 1e9; size *= exp2(0.25))
+                        beyond += curve_is_beyond((uint64_t)size, (uint64_t)before);
+                assert_in_range(beyond, 1, 2);
+        }
+        assert_false(curve_is_beyond(2 * MIB, MIB)); /* some of it is still found there */
 }
 
 /* The share of a chase's loads that find their line in a cache of WAYS under LRU, when
@@ -391,9 +420,10 @@ static void a_cache_ends_where_half_is_missed(void **state)
                 size_t found = curve_plateaus(points, count, levels, 8);
                 found = curve_merge_plateaus(levels, found, reports, 3);
                 found = curve_cache_levels(levels, found, 3, true);
-                curve_steady_latencies(points, count, reports, levels, found);
-                if (found == 2)
-                        found += curve_hidden_level(points, count, MIB, 160, &levels[2]);
+                if (found == 2) {
+                        const struct latency_point beyond = {3 * MIB, 13.5, 0.01};
+                        found += curve_hidden_level(&beyond, 160, &levels[2]);
+                }
                 assert_int_equal(found, 3);
                 curve_capacities(points, count, 160, levels, 3);
                 for (size_t i = 0; i < 3; i++) {
@@ -915,6 +945,7 @@ int main(void)
             cmocka_unit_test(a_level_has_its_latency_wherever_it_ends),
             cmocka_unit_test(a_load_rests_and_runs_again),
             cmocka_unit_test(a_load_that_cannot_run_says_so),
+            cmocka_unit_test(joined_series_tell_more),
             cmocka_unit_test(a_level_without_a_plateau_has_a_latency),
             cmocka_unit_test(a_cache_ends_where_half_is_missed),
             cmocka_unit_test(a_part_of_a_level_is_no_level),
