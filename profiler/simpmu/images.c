@@ -161,6 +161,14 @@ static Bool write_main_stack(const NSegment *segment)
         return True;
 }
 
+static void forget_pages(Addr start, SizeT length)
+{
+        ULong first = start >> PAGE_SHIFT, count = length >> PAGE_SHIFT;
+
+        if (pages_forget(&tool_machine.pages, first, count))
+                machine_forget_translations(&tool_machine, &tool_hot, first, count);
+}
+
 static void on_startup(Addr start, SizeT length, Bool read, Bool write, Bool execute,
                        ULong debug_info)
 {
@@ -176,7 +184,7 @@ static void on_mmap(Addr start, SizeT length, Bool read, Bool write, Bool execut
 {
         (void)read, (void)write, (void)execute, (void)debug_info;
         forget_executable();
-        pages_forget(&tool_machine.pages, start >> PAGE_SHIFT, length >> PAGE_SHIFT);
+        forget_pages(start, length);
         write_range(start, length);
 }
 
@@ -197,7 +205,7 @@ static void on_unmap(Addr start, SizeT length)
         struct simpmu_unmap *record;
 
         forget_executable();
-        pages_forget(&tool_machine.pages, start >> PAGE_SHIFT, length >> PAGE_SHIFT);
+        forget_pages(start, length);
         record = ring_begin(SIMPMU_UNMAP, 0, threads_now_ns(), 0, sizeof(*record));
         if (record == NULL)
                 return;
@@ -210,21 +218,23 @@ static void on_unmap(Addr start, SizeT length)
 static void on_remap(Addr from, Addr to, SizeT length)
 {
         forget_executable();
-        pages_move(&tool_machine.pages, from >> PAGE_SHIFT, to >> PAGE_SHIFT,
-                   length >> PAGE_SHIFT);
+        if (pages_move(&tool_machine.pages, from >> PAGE_SHIFT, to >> PAGE_SHIFT,
+                       length >> PAGE_SHIFT))
+                machine_forget_translations(&tool_machine, &tool_hot, from >> PAGE_SHIFT,
+                                            length >> PAGE_SHIFT);
         write_range(to, length);
 }
 
 static void after_advice(const UWord *arguments)
 {
+        struct pages *pages = &tool_machine.pages;
         ULong first = arguments[0] >> PAGE_SHIFT;
         ULong count = (arguments[1] + VKI_PAGE_SIZE - 1) >> PAGE_SHIFT;
 
-        if (arguments[2] == MADV_DONTNEED)
-                pages_release(&tool_machine.pages, first, count);
-        else if (arguments[2] == MADV_HUGEPAGE || arguments[2] == MADV_NOHUGEPAGE)
-                pages_set_huge(&tool_machine.pages, first, count,
-                               arguments[2] == MADV_HUGEPAGE);
+        if (arguments[2] == MADV_HUGEPAGE || arguments[2] == MADV_NOHUGEPAGE)
+                pages_set_huge(pages, first, count, arguments[2] == MADV_HUGEPAGE);
+        else if (arguments[2] == MADV_DONTNEED && pages_release(pages, first, count))
+                machine_forget_translations(&tool_machine, &tool_hot, first, count);
 }
 
 void images_after_syscall(UInt number, const UWord *arguments, UWord result)
@@ -298,8 +308,17 @@ void images_before_exec(const HChar *program)
                 ring_finish(SIMPMU_EXECED | SIMPMU_NATIVE);
 }
 
+/* Pages of files are not: what of them is in the caches is not known. */
+static bool page_is_zeroed(uint64_t page)
+{
+        const NSegment *segment = VG_(am_find_nsegment)(page << PAGE_SHIFT);
+
+        return segment != NULL && (segment->kind == SkAnonC || segment->kind == SkShmC);
+}
+
 void images_register(void)
 {
+        tool_machine.page_is_zeroed = page_is_zeroed;
         VG_(track_new_mem_startup)(on_startup);
         VG_(track_new_mem_mmap)(on_mmap);
         VG_(track_new_mem_brk)(on_brk);

@@ -17,6 +17,7 @@
 #include "tool.h"
 
 #include "model/clock_heap.h"
+#include "model/kernel.h"
 
 #include "libvex_guest_amd64.h"
 #include "pub_tool_libcassert.h"
@@ -334,8 +335,7 @@ static void advance_clock(struct tool_thread *thread, ULong clock)
 
         if (clock <= here)
                 return;
-        thread->sim.stall += clock - here;
-        thread->sim.idle += clock - here;
+        thread_pause(&thread->sim, clock - here);
 }
 
 /* A thread that was away does not come back before the one that ran meanwhile. */
@@ -522,6 +522,25 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
         come_back(tid);
 }
 
+/* Beside what system calls write there are frames of signal handlers: those are the
+ * engine's writes, on the thread's stack. */
+static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT size)
+{
+        struct tool_thread *thread;
+        ULong wait;
+
+        if (part != Vg_CoreSysCall || threads[tid] == NULL)
+                return;
+        thread = threads[tid];
+        if (tid != running)
+                filter_clear(
+                    &tool_hot); /* which may know lines that another core writes */
+        wait = kernel_write(&tool_machine, &tool_hot, &thread->sim, address, size,
+                            clock_of(thread));
+        if (!thread->runnable) /* or its place among those that are would be wrong */
+                thread_pause(&thread->sim, wait);
+}
+
 /* Processes that do the same must not be sampled at the same loads, but a run of one
  * process must be repeatable: the images before it tell it from others. */
 static ULong seed_here(void)
@@ -634,6 +653,7 @@ void threads_register(void)
         VG_(track_start_client_code)(on_turn_start);
         VG_(track_stop_client_code)(on_turn_stop);
         VG_(needs_syscall_wrapper)(on_syscall, on_syscall_done);
+        VG_(track_post_mem_write)(on_memory_written);
         VG_(track_pre_thread_ll_create)(on_thread_create);
         VG_(track_pre_thread_first_insn)(on_first_instruction);
         VG_(track_pre_thread_ll_exit)(on_thread_exit);

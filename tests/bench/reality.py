@@ -24,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from xml.sax.saxutils import escape
 
 sys.dont_write_bytecode = True
 import bench  # noqa: E402
@@ -334,8 +335,13 @@ def ranked_files(memlag, directory):
     (directory / "job.py").write_text(python)
     (directory / "job.lua").write_text(LUA_JOB)
     (directory / "job.awk").write_text(AWK_JOB)
+    with open(directory / "part.txt") as text, open(directory / "job.xml", "w") as file:
+        file.write("<text>\n")
+        for number, line in enumerate(text):
+            file.write(f'<line number="{number}">{escape(line.strip())}</line>\n')
+        file.write("</text>\n")
     files = {"text": "job.txt", "part": "part.txt", "sql": "job.sql", "py": "job.py",
-             "lua": "job.lua", "awk": "job.awk"}
+             "lua": "job.lua", "awk": "job.awk", "xml": "job.xml"}
     return {f"{{{word}}}": str(directory / file) for word, file in files.items()}
 
 
@@ -364,7 +370,7 @@ def main():
     parser.add_argument("--rank", action="append", default=[], metavar="NAME=COMMAND",
                         help="compare the ranking of lines of this program, which has to "
                         "have debug information, in place of times; {text} and {part} "
-                        "(40 and 8 MB), {sql}, {py}, {lua} and {awk} are input files")
+                        "(40 and 8 MB), {sql}, {py}, {lua}, {awk} and {xml} are input files")
     options = parser.parse_args()
     memlag = os.path.abspath(options.memlag)
     model = ["--sim-cpu", options.sim_cpu, "--sim-prefetch", options.sim_prefetch,

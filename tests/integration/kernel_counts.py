@@ -25,6 +25,7 @@ OPTIONS = {
 }
 DEFAULT_OPTIONS = ["--size", "2M"]
 PASSES = {"false-sharing": 50, "true-sharing": 50}  # a pass is 2000 additions
+PASSES |= {"dgemv": 6}  # writes so few lines that a page more for the longer run counts: it is 64
 DEFAULT_PASSES = 2
 EXECUTED_PASSES = {"ddot": 20, "dgemv": 20, "icode": 50, "false-sharing": 50, "true-sharing": 50}
 FLUSHED = {"dgemv", "dgemm"}

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* sim_core KERNEL STEPS: kernels whose time on a core is known from their instructions.
  * Without the kernel itself everything else is the same, so that the difference to
- * "nothing" is what the steps cost. */
+ * "nothing" is what the steps cost; to "memory-gather" and "memory-string" for kernels
+ * that need memory which is in no cache. */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { LINE_BYTES = 64, CHASE_BYTES = 4 << 20, GATHER_BYTES = 256 << 20, AHEAD = 8 };
+enum { LINE_BYTES = 64, CHASE_BYTES = 4 << 20, GATHER_BYTES = 32 << 20, AHEAD = 8 };
 
 #define FOUR(x)        x x x x
 #define TWENTY_FOUR(x) FOUR(x x x x x x)
@@ -23,6 +27,19 @@ static void *new_chain(size_t bytes)
                 *(void **)(buffer + from * LINE_BYTES) = buffer + to * LINE_BYTES;
         }
         return buffer;
+}
+
+/* Memory that has been written, and is in no cache. (What has never been is a page of
+ * zeroes, which the kernel has just written.) */
+static char *memory_beyond_caches(size_t bytes)
+{
+        char *memory = aligned_alloc(4096, bytes);
+
+        for (size_t i = 0; i < bytes; i += LINE_BYTES) {
+                memory[i] = 1;
+                __builtin_ia32_clflush(memory + i);
+        }
+        return memory;
 }
 
 static void *walk(void *p, long steps)
@@ -214,11 +231,9 @@ enum { STEP_BYTES = 256, SHORT_BYTES = 16, ODD_BYTES = 5 };
 
 /* STEP_BYTES a step by one repeated string instruction, or a few bytes by one of its own
  * in each step. */
-static void repeat_string(long steps, const char *how)
+static void repeat_string(long steps, const char *how, char *from, char *to)
 {
         const long bytes = steps * STEP_BYTES;
-        char *from = aligned_alloc(4096, (size_t)bytes + 4096);
-        char *to = aligned_alloc(4096, (size_t)bytes + 4096);
 
         if (strcmp(how, "fill") == 0)
                 REPEAT("rep stosb", from, to, bytes);
@@ -241,11 +256,10 @@ static void repeat_string(long steps, const char *how)
 #define MOVE_16(move) ".set at, 0\n .rept 16\n " move ".set at, at + 32\n .endr\n"
 
 /* The same by vectors of 32 bytes, with nothing else between most of them. */
-__attribute__((target("avx"))) static void move_vectors(long steps, int copies)
+__attribute__((target("avx"))) static void move_vectors(long steps, int copies,
+                                                        char *from, char *to)
 {
         const long bytes = steps * STEP_BYTES;
-        char *from = aligned_alloc(4096, (size_t)bytes);
-        char *to = aligned_alloc(4096, (size_t)bytes);
 
         for (long i = 0; i < bytes; i += 16 * 32) {
                 if (copies)
@@ -259,6 +273,80 @@ __attribute__((target("avx"))) static void move_vectors(long steps, int copies)
                                          :
                                          : "r"(to + i)
                                          : "memory");
+        }
+}
+
+enum { BLOCK_LINES = 256, ROUNDS = 4 };
+
+static void load_lines(const char *memory, long lines)
+{
+        for (long i = 0; i < lines; i++)
+                (void)*(const volatile char *)(memory + i * LINE_BYTES);
+}
+
+static void flush_lines(char *memory, long lines)
+{
+        for (long i = 0; i < lines; i++)
+                __builtin_ia32_clflush(memory + i * LINE_BYTES);
+}
+
+/* Each step loads a line of a block of 16 KiB that is in no cache until the kernel writes
+ * it. */
+static void load_results(long steps)
+{
+        static char block[BLOCK_LINES * LINE_BYTES] __attribute__((aligned(4096)));
+        int zero = open("/dev/zero", O_RDONLY);
+
+        for (long i = 0; i < steps / BLOCK_LINES; i++) {
+                flush_lines(block, BLOCK_LINES);
+                if (read(zero, block, sizeof(block)) != sizeof(block))
+                        exit(1);
+                load_lines(block, BLOCK_LINES);
+        }
+        close(zero);
+}
+
+/* Each step stores to a line of a mapping that nobody has touched since it was made,
+ * always at the same place, or loads from it. */
+static void use_fresh_pages(long steps, int stores)
+{
+        const long lines = steps / ROUNDS;
+        char *memory = NULL;
+
+        for (int round = 0; round < ROUNDS; round++) {
+                char *before = memory;
+                memory = mmap(before, (size_t)lines * LINE_BYTES, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                if (memory == MAP_FAILED || (round > 0 && memory != before))
+                        exit(1);
+                for (long i = 0; i < lines && stores; i++)
+                        *(volatile char *)(memory + i * LINE_BYTES) = 1;
+                if (!stores)
+                        load_lines(memory, lines);
+                flush_lines(memory, lines);
+                munmap(memory, (size_t)lines * LINE_BYTES);
+        }
+}
+
+/* What is done with memory that is in no cache, if KERNEL is of this kind. */
+static void run_on_memory(const char *kernel, long steps)
+{
+        if (strstr(kernel, "gather")) {
+                const char *buffer = memory_beyond_caches(GATHER_BYTES);
+                if (strcmp(kernel, "gather") == 0)
+                        gather(buffer, steps, NO_PREFETCH);
+                else if (strcmp(kernel, "gather-prefetch") == 0)
+                        gather(buffer, steps, PREFETCH);
+                else if (strcmp(kernel, "gather-prefetch-forgotten") == 0)
+                        gather(buffer, steps, PREFETCH_FORGOTTEN);
+        } else if (strstr(kernel, "string") || strstr(kernel, "vectors")) {
+                const size_t bytes = (size_t)steps * STEP_BYTES + 4096;
+                char *from = memory_beyond_caches(bytes),
+                     *to = memory_beyond_caches(bytes);
+                if (strncmp(kernel, "string-", 7) == 0)
+                        repeat_string(steps, kernel + 7, from, to);
+                else if (strncmp(kernel, "vectors-", 8) == 0)
+                        move_vectors(steps, strcmp(kernel + 8, "copy") == 0, from, to);
         }
 }
 
@@ -294,17 +382,13 @@ int main(int argc, char **argv)
                 branch_on_chain(steps, 0);
         else if (strncmp(kernel, "store-", 6) == 0)
                 store_and_load(steps, kernel + 6);
-        else if (strncmp(kernel, "string-", 7) == 0)
-                repeat_string(steps, kernel + 7);
-        else if (strncmp(kernel, "vectors-", 8) == 0)
-                move_vectors(steps, strcmp(kernel + 8, "copy") == 0);
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
-        else if (strcmp(kernel, "gather") == 0)
-                gather(malloc(GATHER_BYTES), steps, NO_PREFETCH);
-        else if (strcmp(kernel, "gather-prefetch") == 0)
-                gather(malloc(GATHER_BYTES), steps, PREFETCH);
-        else if (strcmp(kernel, "gather-prefetch-forgotten") == 0)
-                gather(malloc(GATHER_BYTES), steps, PREFETCH_FORGOTTEN);
+        else if (strcmp(kernel, "results") == 0)
+                load_results(steps);
+        else if (strncmp(kernel, "fresh-", 6) == 0)
+                use_fresh_pages(steps, strcmp(kernel + 6, "stores") == 0);
+        else
+                run_on_memory(kernel, steps);
         return p == NULL;
 }

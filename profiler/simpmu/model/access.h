@@ -5,6 +5,7 @@
 #ifndef SIMPMU_MODEL_ACCESS_H
 #define SIMPMU_MODEL_ACCESS_H
 
+#include "kernel.h"
 #include "machine.h"
 #include "miss.h"
 
@@ -491,6 +492,23 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
         return access;
 }
 
+/* An access whose page has not been in the TLBs: it goes on when the kernel has done what
+ * a first touch asks of it. */
+static inline void touch_page(struct machine *machine, struct sim_hot *hot,
+                              struct sim_thread *thread, struct access *access,
+                              uint64_t page)
+{
+        uint64_t wait = kernel_touch(machine, hot, thread, page,
+                                     access->kind != ACCESS_LOAD, access->start);
+
+        if (__builtin_expect(wait == 0, 1))
+                return;
+        thread_pause(thread, wait);
+        stall_to_hot(hot, thread);
+        access->now += wait;
+        access->start += wait;
+}
+
 /* The general case: several lines, or a page that the DTLB does not let pass. An access
  * that crosses line borders is one to the counters, which waits for the last line. */
 static __attribute__((noinline)) void access_slowly(struct machine *machine,
@@ -499,17 +517,21 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                                                     struct access access)
 {
         const struct access_site *site = access.site;
-        const uint64_t address = access.address, start = access.start;
+        const uint64_t address = access.address;
         const struct l1d *l1d = &thread->core->l1d;
         uint64_t last = (address + site->size_bytes - 1) >> LINE_SHIFT;
         struct found found = {.level = SIMPMU_LEVEL_L1};
 
         access.mode = ACCESS_IN_GENERAL;
         for (uint64_t line = address >> LINE_SHIFT; line <= last; line++) {
-                struct found one = found_in_l1(machine, &access);
                 enum tlb_outcome translation =
                     machine_translate(machine, thread->core, line >> PAGE_LINE_SHIFT);
-                uint64_t walk = tlb_latency(machine, thread->core, translation, start);
+                if (translation > TLB_STLB_HIT)
+                        touch_page(machine, hot, thread, &access,
+                                   line >> PAGE_LINE_SHIFT);
+                struct found one = found_in_l1(machine, &access);
+                uint64_t walk =
+                    tlb_latency(machine, thread->core, translation, access.start);
                 struct cache_place place = cache_place_of(&l1d->cache, line);
                 uint32_t bit = cache_find(&l1d->cache, &place);
                 one.arrival += walk;
@@ -519,7 +541,7 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                                  &one);
                 else
                         miss_line(machine, hot, thread, l1d, &access, line, &place,
-                                  start + walk, &one);
+                                  access.start + walk, &one);
                 found.tlb_miss |= translation > TLB_STLB_HIT;
                 found.level = one.arrival > found.arrival ? one.level : found.level;
                 found.arrival = later(found.arrival, one.arrival);

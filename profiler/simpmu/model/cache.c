@@ -17,11 +17,11 @@ static uint32_t bytes_of_set(const struct cache *cache)
         return bytes < host_line && bytes >= host_line * 3 / 4 ? host_line : bytes;
 }
 
-static void empty_sets(struct cache *cache)
+void cache_empty(struct cache *cache)
 {
-        for (uint64_t i = 0; i < cache->set_count; i++) {
-                struct cache_set *set =
-                    (struct cache_set *)(cache->sets + i * cache->set_bytes);
+        for (uint32_t i = 0; i < cache->set_count; i++) {
+                struct cache_set *set = cache_set_at(cache, i);
+                *set = (struct cache_set){0};
                 for (uint32_t way = 0; way < cache->tag_count; way++)
                         set->tag[way] = CACHE_EMPTY;
         }
@@ -45,7 +45,7 @@ void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
                 cache->index_bits = log2_of(sets);
         cache->set_bytes = bytes_of_set(cache);
         cache->sets = allocate((uint64_t)sets * cache->set_bytes);
-        empty_sets(cache);
+        cache_empty(cache);
 }
 
 struct cache_place cache_place_hashed(const struct cache *cache, uint64_t line)

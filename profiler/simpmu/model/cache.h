@@ -69,6 +69,9 @@ enum cache_state { CACHE_ABSENT, CACHE_CLEAN, CACHE_DIRTY };
 /* Removes LINE; returns how it was there. */
 enum cache_state cache_remove(struct cache *cache, uint64_t line);
 
+/* Nothing is there any more. */
+void cache_empty(struct cache *cache);
+
 /* LINE, where it is, is no longer dirty; returns whether it was. */
 bool cache_clean(struct cache *cache, uint64_t line);
 

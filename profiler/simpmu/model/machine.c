@@ -189,6 +189,14 @@ static void forget_requests(struct core *core)
                 core->requests[i].arrival = 0;
 }
 
+void machine_forget_translations(struct machine *machine, struct sim_hot *hot,
+                                 uint64_t first, uint64_t count)
+{
+        for (uint32_t i = 0; i < machine->cores_used; i++)
+                tlb_forget(&machine->cores[i]->tlb, first, count);
+        filter_clear(hot);
+}
+
 void machine_follow_stores(struct machine *machine)
 {
         machine->unforwarded_cost = in_slots(machine, machine->params.unforwarded_cycles);

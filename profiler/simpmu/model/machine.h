@@ -161,6 +161,9 @@ struct machine {
         struct simpmu_params params;
         sim_allocate allocate;
         void (*on_sample)(const struct sim_sample *sample);
+        /* Whether PAGE, which nobody has touched yet, is zeroed by the kernel when
+         * somebody does; NULL: none is. */
+        bool (*page_is_zeroed)(uint64_t page);
 };
 
 /* PARAMS must lie within the limits of SIMPMU_PARAMETERS. */
@@ -171,6 +174,11 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
 /* The core that thread number K runs on: K modulo their count. They fill one node after
  * the other or, with numa.spread, go round the nodes. Cores are made when first used. */
 struct core *machine_core(struct machine *machine, uint32_t k);
+
+/* COUNT pages from FIRST on are not what they were: HOT's thread and the TLBs of all
+ * cores have to look them up again. */
+void machine_forget_translations(struct machine *machine, struct sim_hot *hot,
+                                 uint64_t first, uint64_t count);
 
 /* Follows stores that hot->recent_stores are told of. */
 void machine_follow_stores(struct machine *machine);

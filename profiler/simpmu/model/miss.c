@@ -92,12 +92,17 @@ static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64
                 keep_in_l3(machine, thread, node, victim.line, now);
 }
 
+static void write_back_to_l2(struct machine *machine, struct sim_thread *thread,
+                             uint64_t line, uint64_t now)
+{
+        if (!cache_mark_dirty(&thread->core->l2, line))
+                insert_l2(machine, thread, line, true, now);
+}
+
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
                      uint64_t now)
 {
-        if (cache_mark_dirty(&thread->core->l2, line))
-                return;
-        insert_l2(machine, thread, line, true, now);
+        write_back_to_l2(machine, thread, line, now);
         hold_written(machine, thread->core, now);
 }
 
@@ -226,8 +231,11 @@ static uint64_t read_memory(struct machine *machine, struct sim_thread *thread,
         return latency;
 }
 
-uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                        uint64_t begin, enum simpmu_level *level)
+/* LINE is not in L2, and is from now on, and in the L3 where that takes lines from
+ * memory. Returns where in the node it was found; DRAM: nowhere. */
+static enum simpmu_level bring_from_node(struct machine *machine,
+                                         struct sim_thread *thread, uint64_t line,
+                                         uint64_t begin)
 {
         struct node *node = thread->core->node;
         struct cache_place place = cache_place_of(&node->l3, line);
@@ -235,16 +243,24 @@ uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint
         if (cache_touch_at(&node->l3, &place)) {
                 bool dirty = take_from_l3(machine, node, line);
                 insert_l2(machine, thread, line, dirty, begin);
-                *level = SIMPMU_LEVEL_L3;
-                return machine->l3_latency;
+                return SIMPMU_LEVEL_L3;
         }
         insert_l2(machine, thread, line, false, begin);
-        if (machine->cores_used > 1 && coherence_near_copy(machine, thread, line)) {
-                *level = SIMPMU_LEVEL_FORWARD;
-                return machine->hitm_latency;
-        }
+        if (machine->cores_used > 1 && coherence_near_copy(machine, thread, line))
+                return SIMPMU_LEVEL_FORWARD;
         if (machine->inclusion != INCLUSION_VICTIM)
                 insert_l3(machine, thread, node, &place, false, begin);
+        return SIMPMU_LEVEL_DRAM;
+}
+
+uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
+                        uint64_t begin, enum simpmu_level *level)
+{
+        *level = bring_from_node(machine, thread, line, begin);
+        if (*level == SIMPMU_LEVEL_L3)
+                return machine->l3_latency;
+        if (*level == SIMPMU_LEVEL_FORWARD)
+                return machine->hitm_latency;
         return read_memory(machine, thread, line, begin, level);
 }
 
@@ -323,6 +339,28 @@ struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thre
         if (!in_l2)
                 count_demand(thread, request, begin, &miss);
         return miss;
+}
+
+void miss_for_kernel(struct machine *machine, struct sim_thread *thread,
+                     const struct kernel_line *kernel, uint64_t now, bool *contested)
+{
+        const uint64_t line = kernel->line;
+        enum others others = OTHERS_NOTHING;
+        enum simpmu_level level;
+
+        if (kernel->victim.dirty)
+                write_back_to_l2(machine, thread, kernel->victim.line, now);
+        bool in_l2 = cache_touch(&thread->core->l2, line);
+        if (machine->cores_used > 1)
+                others = coherence_request(machine, thread, line, true, now, contested);
+        if (others >= OTHERS_MODIFIED)
+                (void)modified_elsewhere(machine, thread, line, false, now, &level);
+        else if (!in_l2 && !kernel->whole)
+                (void)miss_beyond_l2(machine, thread, line, now, &level);
+        else if (!in_l2 &&
+                 bring_from_node(machine, thread, line, now) == SIMPMU_LEVEL_DRAM)
+                (void)machine_home(machine, line, thread->core->node);
+        thread->core->lines_to_write = 0;
 }
 
 uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,

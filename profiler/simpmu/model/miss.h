@@ -58,6 +58,18 @@ static inline uint64_t miss_buffer(const struct machine *machine,
         return start;
 }
 
+/* A line that the kernel writes and that is not in L1. */
+struct kernel_line {
+        uint64_t line;
+        bool whole;                 /* nothing of it has to be read from memory */
+        struct cache_victim victim; /* what L1 has given up for it */
+};
+
+/* Brings the line of KERNEL into the levels that lack it and takes it from other cores.
+ * The core's own requests do not wait for that. */
+void miss_for_kernel(struct machine *machine, struct sim_thread *thread,
+                     const struct kernel_line *kernel, uint64_t now, bool *contested);
+
 /* How long it takes to take a line from OTHERS. */
 static inline uint64_t miss_invalidation(const struct machine *machine,
                                          enum others others)

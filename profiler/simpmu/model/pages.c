@@ -58,52 +58,62 @@ struct page_block *pages_look_up(struct pages *pages, uint64_t number)
         return *slot;
 }
 
-static void release_in_block(struct page_block *block, uint64_t first, uint64_t end)
+/* Returns whether any of the pages had been touched. */
+static bool release_in_block(struct page_block *block, uint64_t first, uint64_t end)
 {
+        bool touched = false;
         uint64_t block_first = block->number << BLOCK_PAGE_SHIFT;
         uint64_t from = first > block_first ? first - block_first : 0;
         uint64_t to = end - block_first < BLOCK_PAGES ? end - block_first : BLOCK_PAGES;
 
-        for (uint64_t i = from; i < to; i++)
+        for (uint64_t i = from; i < to; i++) {
+                touched |= block->pages[i].memory != PAGE_UNTOUCHED;
                 block->pages[i] = (struct page){0};
+        }
+        return touched;
 }
 
-static void make_huge(struct page_block *block, uint64_t first, uint64_t end)
+static bool make_huge(struct page_block *block, uint64_t first, uint64_t end)
 {
         uint64_t block_first = block->number << BLOCK_PAGE_SHIFT;
 
         block->huge = block_first >= first && block_first + BLOCK_PAGES <= end;
+        return false;
 }
 
-static void make_small(struct page_block *block, uint64_t first, uint64_t end)
+static bool make_small(struct page_block *block, uint64_t first, uint64_t end)
 {
         (void)first, (void)end;
         block->huge = false;
+        return false;
 }
 
-/* Does it to each block that has pages from FIRST to END. */
-static void for_blocks(const struct pages *pages, uint64_t first, uint64_t end,
-                       void (*does)(struct page_block *, uint64_t, uint64_t))
+/* Does it to each block that has pages from FIRST to END; returns whether it has returned
+ * true for any. */
+static bool for_blocks(const struct pages *pages, uint64_t first, uint64_t end,
+                       bool (*does)(struct page_block *, uint64_t, uint64_t))
 {
         uint64_t first_block = first >> BLOCK_PAGE_SHIFT;
         uint64_t end_block = (end + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT;
+        bool any = false;
 
         if (first >= end)
-                return;
+                return false;
         if (end_block - first_block > pages->slot_count) {
                 for (uint64_t i = 0; i < pages->slot_count; i++) {
                         struct page_block *block = pages->slots[i];
                         if (block != NULL && block->number >= first_block &&
                             block->number < end_block)
-                                does(block, first, end);
+                                any |= does(block, first, end);
                 }
-                return;
+                return any;
         }
         for (uint64_t number = first_block; number < end_block; number++) {
                 struct page_block *block = pages->slots[slot_of(pages, number)];
                 if (block != NULL)
-                        does(block, first, end);
+                        any |= does(block, first, end);
         }
+        return any;
 }
 
 static void add_huge(struct pages *pages, struct block_range range)
@@ -141,19 +151,21 @@ static void remove_huge(struct pages *pages, uint64_t first, uint64_t end)
                         i++;
                 add_huge(pages, above);
         }
-        for_blocks(pages, first, end, make_small);
+        (void)for_blocks(pages, first, end, make_small);
 }
 
-void pages_release(struct pages *pages, uint64_t first, uint64_t count)
+bool pages_release(struct pages *pages, uint64_t first, uint64_t count)
 {
-        for_blocks(pages, first, first + count, release_in_block);
+        return for_blocks(pages, first, first + count, release_in_block);
 }
 
-void pages_forget(struct pages *pages, uint64_t first, uint64_t count)
+bool pages_forget(struct pages *pages, uint64_t first, uint64_t count)
 {
-        pages_release(pages, first, count);
+        bool touched = pages_release(pages, first, count);
+
         if (pages->huge_count > 0)
                 remove_huge(pages, first, first + count);
+        return touched;
 }
 
 void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge)
@@ -164,14 +176,14 @@ void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool hu
         add_huge(pages,
                  (struct block_range){(first + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT,
                                       (first + count) >> BLOCK_PAGE_SHIFT});
-        for_blocks(pages, first, first + count, make_huge);
+        (void)for_blocks(pages, first, first + count, make_huge);
 }
 
-void pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count)
+bool pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count)
 {
         for (uint64_t i = 0; i < count; i++) {
                 struct page page = *pages_at(pages, from + i);
                 *pages_at(pages, to + i) = page;
         }
-        pages_forget(pages, from, count);
+        return pages_forget(pages, from, count);
 }

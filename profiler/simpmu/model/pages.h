@@ -15,10 +15,15 @@
 #define BLOCK_PAGES      (1u << BLOCK_PAGE_SHIFT)
 #define BLOCKS_AT_HAND   64u
 
+/* What of an anonymous page there is: nothing; the page of zeroes that all share, which
+ * it is after a load; memory of its own. */
+enum page_memory { PAGE_UNTOUCHED, PAGE_OF_ZEROES, PAGE_OF_ITS_OWN };
+
 struct page {
-        uint16_t user;  /* the core that used it first, + 1; 0: none yet */
-        uint8_t shared; /* 1: others have used it, too */
-        uint8_t node;   /* where the page is, + 1; 0: nowhere yet */
+        uint16_t user;      /* the core that used it first, + 1; 0: none yet */
+        uint8_t shared : 1; /* others have used it, too */
+        uint8_t memory : 2; /* enum page_memory */
+        uint8_t node;       /* where the page is, + 1; 0: nowhere yet */
 };
 
 struct page_block {
@@ -71,16 +76,17 @@ static inline bool pages_huge(struct pages *pages, uint64_t page)
                pages_block(pages, page)->huge;
 }
 
-/* The memory of COUNT pages from FIRST on is no more, or new. */
-void pages_forget(struct pages *pages, uint64_t first, uint64_t count);
+/* The memory of COUNT pages from FIRST on is no more, or new. Returns, as the next does,
+ * whether any of them had been touched: then TLBs may know them. */
+bool pages_forget(struct pages *pages, uint64_t first, uint64_t count);
 
 /* Their contents are no more: whoever touches them next is the first again. */
-void pages_release(struct pages *pages, uint64_t first, uint64_t count);
+bool pages_release(struct pages *pages, uint64_t first, uint64_t count);
 
 /* They are made of huge pages, where a whole block lies within them, or no longer. */
 void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge);
 
-/* COUNT pages that were at FROM are at TO. */
-void pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count);
+/* COUNT pages that were at FROM are at TO. Returns whether any had been touched. */
+bool pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count);
 
 #endif

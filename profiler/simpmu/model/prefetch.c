@@ -2,6 +2,7 @@
 /* See prefetch.h. */
 #include "prefetch.h"
 
+#include "kernel.h"
 #include "miss.h"
 
 #define LINES_AT_A_TIME  2
@@ -199,7 +200,8 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
         struct cache_place place = cache_place_of(l1d, line);
         uint64_t instruction = hot->instructions + (uint64_t)(int64_t)site->position;
 
-        if (address >> PAGE_SHIFT == 0)
+        if (address >> PAGE_SHIFT == 0 ||
+            kernel_untouched(machine, address >> PAGE_SHIFT))
                 return;
         thread_retire(hot, thread, instruction);
         uint64_t now = instruction + thread->stall;

@@ -132,6 +132,14 @@ static inline struct window_entry *window_at(struct window *window, uint64_t num
         return &window->entries[number & window->ring_mask];
 }
 
+/* The thread does not run for SLOTS of its clock. */
+static inline void thread_pause(struct sim_thread *thread, uint64_t slots)
+{
+        thread->stall += slots;
+        thread->idle += slots;
+        thread->retired = later(thread->retired, thread->stall);
+}
+
 /* The cold half of window_hold: all places are taken; INSTRUCTION waits for the oldest
  * where that is not due. */
 void thread_wait_for_place(struct sim_thread *thread, struct window *window,

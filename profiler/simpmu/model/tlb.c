@@ -6,6 +6,9 @@
 
 #define NO_PAGE UINT64_MAX
 
+/* tlb_single_page_flush_ceiling of Linux on x86. */
+#define SINGLE_PAGES 33u
+
 /* In the STLB a huge page is the number that its 4 KiB pages have in common, with a bit
  * that no page's number has. */
 #define HUGE_PAGE (1ull << 36)
@@ -101,6 +104,22 @@ static void stop_page(struct tlb *tlb, uint64_t page)
 
         *first = *first == page ? NO_PAGE : *first;
         *second = *second == page ? NO_PAGE : *second;
+}
+
+void tlb_forget(struct tlb *tlb, uint64_t first, uint64_t count)
+{
+        if (count > SINGLE_PAGES) {
+                cache_empty(&tlb->dtlb);
+                cache_empty(&tlb->huge);
+                cache_empty(&tlb->stlb);
+                stop_rows(tlb, 0, 1);
+                return;
+        }
+        for (uint64_t page = first; page < first + count; page++) {
+                (void)cache_remove(&tlb->dtlb, page);
+                (void)cache_remove(&tlb->stlb, page);
+                stop_page(tlb, page);
+        }
 }
 
 /* Nor does any of the DTLB's set number INDEX. */

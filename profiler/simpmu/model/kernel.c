@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* See kernel.h. */
+#include "kernel.h"
+
+#include "miss.h"
+
+/* One write of the kernel's on its way. */
+struct kernel_job {
+        struct machine *machine;
+        struct sim_hot *hot;
+        struct sim_thread *thread;
+        bool writes; /* false: lines come as they are */
+        uint64_t now;
+};
+
+static uint64_t memory_lines(const struct sim_thread *thread)
+{
+        return thread->counters.dram_read_lines + thread->counters.dram_write_lines;
+}
+
+/* LINE is not in L1; returns the bit of the way that it is in now. */
+static uint32_t bring_line(const struct kernel_job *job, uint64_t line, bool whole,
+                           const struct cache_place *place, bool *contested)
+{
+        const struct l1d *l1d = &job->thread->core->l1d;
+        uint32_t bit = cache_victim_bit(&l1d->cache, place->set);
+        const struct kernel_line kernel = {
+            .line = line,
+            .whole = whole,
+            .victim = l1d_replace(l1d, job->hot, place, bit),
+        };
+
+        *l1d_way_of(l1d, place, bit) = (struct l1d_way){job->now, job->now};
+        miss_for_kernel(job->machine, job->thread, &kernel, job->now, contested);
+        return bit;
+}
+
+/* LINE comes to L1; all of it or a part is written. */
+static void use_line(struct kernel_job *job, uint64_t line, bool whole)
+{
+        struct machine *machine = job->machine;
+        struct core *core = job->thread->core;
+        struct cache_place place = cache_place_of(&core->l1d.cache, line);
+        uint32_t bit = cache_find(&core->l1d.cache, &place);
+        uint64_t before = memory_lines(job->thread);
+        bool contested = false;
+
+        machine_tick(machine, job->now);
+        if (bit == 0)
+                bit = bring_line(job, line, whole, &place, &contested);
+        else if (job->writes && (place.set->dirty & bit) == 0)
+                (void)miss_take_ownership(machine, job->thread, line, job->now,
+                                          &contested);
+        place.set->recent |= bit;
+        place.set->dirty |= job->writes ? bit : 0;
+        if (contested) {
+                place.set->contested |= bit;
+                filter_drop(job->hot, line);
+        }
+        job->now += (memory_lines(job->thread) - before) *
+                    core->node->dram.latency_slots / core->queue.places;
+}
+
+static void use_lines(struct kernel_job *job, uint64_t address, uint64_t end)
+{
+        for (uint64_t at = address; at < end; at = (at | (LINE_BYTES - 1)) + 1) {
+                bool whole = (at & (LINE_BYTES - 1)) == 0 && end - at >= LINE_BYTES;
+                use_line(job, at >> LINE_SHIFT, whole);
+        }
+}
+
+static void zero_page(struct kernel_job *job, uint64_t page)
+{
+        use_lines(job, page << PAGE_SHIFT, (page + 1) << PAGE_SHIFT);
+}
+
+static uint8_t memory_of(bool writes)
+{
+        return writes ? PAGE_OF_ITS_OWN : PAGE_OF_ZEROES;
+}
+
+/* Linux zeroes the part of a huge page that was asked for last, so that it stays in the
+ * caches, and those that are farthest from it first. */
+static void zero_huge_page(struct kernel_job *job, uint64_t page)
+{
+        struct page_block *block = pages_block(&job->machine->pages, page);
+        uint64_t first = block->number << BLOCK_PAGE_SHIFT;
+        uint64_t end = first + BLOCK_PAGES;
+
+        for (uint32_t i = 0; i < BLOCK_PAGES; i++)
+                block->pages[i].memory = memory_of(job->writes);
+        while (end - first > 1) {
+                if (page - first > end - 1 - page)
+                        zero_page(job, first++);
+                else
+                        zero_page(job, --end);
+        }
+        zero_page(job, page);
+}
+
+uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
+                            struct sim_thread *thread, uint64_t page, bool writes,
+                            uint64_t now)
+{
+        struct kernel_job job = {machine, hot, thread, writes, now};
+        bool zeroed = machine->page_is_zeroed(page);
+
+        pages_at(&machine->pages, page)->memory = memory_of(writes || !zeroed);
+        if (!zeroed)
+                return 0;
+        if (pages_huge(&machine->pages, page))
+                zero_huge_page(&job, page);
+        else
+                zero_page(&job, page);
+        return job.now - now;
+}
+
+uint64_t kernel_write(struct machine *machine, struct sim_hot *hot,
+                      struct sim_thread *thread, uint64_t address, uint64_t size_bytes,
+                      uint64_t now)
+{
+        struct kernel_job job = {machine, hot, thread, true, now};
+        const uint64_t end = address + size_bytes;
+
+        for (uint64_t at = address; at < end;) {
+                uint64_t page = at >> PAGE_SHIFT;
+                uint64_t page_end = (page + 1) << PAGE_SHIFT;
+                if (machine_translate(machine, thread->core, page) > TLB_STLB_HIT)
+                        job.now +=
+                            kernel_touch(machine, hot, thread, page, true, job.now);
+                use_lines(&job, at, end < page_end ? end : page_end);
+                at = page_end;
+        }
+        return job.now - now;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel writes leaves in the simulated caches, and what it costs: system calls'
+ * results and pages that are touched for the first time. */
+#include "simpmu_rig.h"
+
+#define PAGE  4096ull
+#define START (64 * MIB)
+#define L1    (32 * KIB) /* of default_params */
+#define L2    (256 * KIB)
+#define L3    (2 * MIB)
+
+static bool every_page(uint64_t page)
+{
+        (void)page;
+        return true;
+}
+
+static struct rig *rig_with_kernel(uint32_t threads, uint32_t ldlat_cycles)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig;
+
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        rig = rig_new(&params, threads, ldlat_cycles, 1);
+        rig->machine.page_is_zeroed = every_page;
+        return rig;
+}
+
+static void write_by_kernel(struct rig *rig, uint64_t address, uint64_t bytes)
+{
+        struct sim_thread *thread = rig->threads[rig->running];
+        uint64_t now = rig->hot.instructions + thread->stall;
+
+        thread_pause(thread,
+                     kernel_write(&rig->machine, &rig->hot, thread, address, bytes, now));
+}
+
+static struct sim_counters counted(const struct rig *rig)
+{
+        return rig->threads[0]->counters;
+}
+
+static void walk(struct rig *rig, enum access_kind kind, uint64_t address, uint64_t bytes)
+{
+        for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
+                touch(rig, kind, address + at, 4);
+}
+
+static void use_other_memory(struct rig *rig, uint64_t bytes)
+{
+        walk(rig, ACCESS_LOAD, 1024 * MIB, bytes);
+}
+
+/* A result that fits into a level is there for the loads that follow. */
+static void a_result_is_in_the_caches(void **state)
+{
+        const struct {
+                uint64_t bytes;
+                enum simpmu_level level;
+        } results[] = {{L1 / 2, SIMPMU_LEVEL_L1},
+                       {L2 / 2, SIMPMU_LEVEL_L2},
+                       {L3 / 2, SIMPMU_LEVEL_L3}};
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+                struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+                uint64_t lines = results[i].bytes / LINE_BYTES;
+                touch(rig, ACCESS_STORE, START, 4);
+                write_by_kernel(rig, START, results[i].bytes);
+                walk(rig, ACCESS_LOAD, START, results[i].bytes);
+                assert_int_equal(counted(rig).dram_read_lines, 0);
+                assert_int_equal(counted(rig).loads_at[SIMPMU_LEVEL_DRAM], 0);
+                if (results[i].level == SIMPMU_LEVEL_L1)
+                        assert_int_equal(counted(rig).loads_at[SIMPMU_LEVEL_L2], 0);
+                else
+                        assert_true(counted(rig).loads_at[results[i].level] >= lines / 2);
+        }
+}
+
+/* Of lines at its ends that it does not cover the rest comes from memory; nothing of it
+ * is a load, a store or a cycle of the program. */
+static void only_parts_of_lines_are_read(void **state)
+{
+        struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        touch(rig, ACCESS_STORE, START, 4);
+        use_other_memory(rig, 4 * L3); /* the page's zeroes are in memory now */
+        struct sim_counters before = counted(rig);
+        uint64_t cycles = now_cycles(rig, 0);
+        write_by_kernel(rig, START + LINE_BYTES / 2, 10 * LINE_BYTES);
+        assert_int_equal(counted(rig).dram_read_lines - before.dram_read_lines, 2);
+        for (int level = 0; level < SIMPMU_LEVEL_COUNT; level++)
+                assert_int_equal(counted(rig).loads_at[level], before.loads_at[level]);
+        counters(rig, 0, value);
+        assert_int_equal(value[SIMPMU_CYCLES], cycles);
+        assert_int_equal(counted(rig).demand_rfo_lines, before.demand_rfo_lines);
+}
+
+/* Every line of fresh pages is in L1 when a store reaches it, so that nothing is read and
+ * no store waits; what does not stay in the caches is written once. The way to memory
+ * takes time that is none of the thread's cycles. */
+static void stores_to_fresh_pages(void **state)
+{
+        const uint64_t bytes = 64 * MIB, lines = bytes / LINE_BYTES;
+        struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+        const struct simpmu_params *params = &rig->machine.params;
+
+        (void)state;
+        walk(rig, ACCESS_STORE, START, bytes);
+        const struct sim_thread *thread = rig->threads[0];
+        assert_int_equal(counted(rig).dram_read_lines, 0);
+        assert_int_equal(counted(rig).demand_rfo_lines, 0);
+        assert_near((double)counted(rig).dram_write_lines,
+                    (double)(lines - (L3 + L2) / LINE_BYTES), 0.01);
+        assert_near((double)now_cycles(rig, 0), (double)lines, 0.01);
+        double seconds = (double)thread->idle / (double)rig->machine.slots_per_cycle /
+                         (CLOCK_MHZ * 1e6);
+        double least = DRAM_NS * 1e-9 / params->l2_queue_entries *
+                       (double)counted(rig).dram_write_lines;
+        assert_true(seconds >= 0.99 * least);
+        assert_true((double)counted(rig).dram_write_lines * LINE_BYTES / seconds <=
+                    DRAM_GBS * 1e9);
+}
+
+/* They share one page of zeroes: nothing is read, and nothing has to be written. */
+static void loads_from_fresh_pages(void **state)
+{
+        struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+
+        (void)state;
+        walk(rig, ACCESS_LOAD, START, 64 * MIB);
+        assert_int_equal(counted(rig).dram_read_lines, 0);
+        assert_int_equal(counted(rig).dram_write_lines, 0);
+        assert_int_equal(counted(rig).loads_at[SIMPMU_LEVEL_DRAM], 0);
+        assert_int_equal(rig->threads[0]->idle, 0);
+}
+
+/* Pages that are no longer mapped are zeroed again when they are touched next, also while
+ * the TLBs would still know them. */
+static void pages_are_fresh_again(void **state)
+{
+        struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+
+        (void)state;
+        for (int pages = 1; pages <= 64; pages *= 64) {
+                walk(rig, ACCESS_STORE, START, (uint64_t)pages * PAGE);
+                for (uint64_t at = 0; at < (uint64_t)pages * PAGE; at += LINE_BYTES)
+                        miss_flush(&rig->machine, &rig->hot, rig->threads[0],
+                                   (START + at) >> LINE_SHIFT, 0);
+                assert_true(
+                    pages_forget(&rig->machine.pages, START / PAGE, (uint64_t)pages));
+                machine_forget_translations(&rig->machine, &rig->hot, START / PAGE,
+                                            (uint64_t)pages);
+                walk(rig, ACCESS_STORE, START, (uint64_t)pages * PAGE);
+                assert_int_equal(counted(rig).dram_read_lines, 0);
+                assert_true(
+                    pages_forget(&rig->machine.pages, START / PAGE, (uint64_t)pages));
+                machine_forget_translations(&rig->machine, &rig->hot, START / PAGE,
+                                            (uint64_t)pages);
+                assert_false(
+                    pages_forget(&rig->machine.pages, START / PAGE, (uint64_t)pages));
+        }
+}
+
+/* Of a huge page the part that was asked for is in L1, and what is farthest from it is
+ * not in L2. */
+static void a_huge_page_is_zeroed_at_once(void **state)
+{
+        struct rig *rig = rig_with_kernel(1, 1);
+        const uint64_t asked = START + 100 * PAGE;
+
+        (void)state;
+        pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
+        touch(rig, ACCESS_STORE, asked, 4);
+        walk(rig, ACCESS_LOAD, asked + LINE_BYTES, PAGE - LINE_BYTES);
+        assert_int_equal(counted(rig).loads_at[SIMPMU_LEVEL_L1], PAGE / LINE_BYTES - 1);
+        touch(rig, ACCESS_LOAD, START + (BLOCK_PAGES - 1) * PAGE, 4);
+        assert_true(last_sample.level >= SIMPMU_LEVEL_L3);
+        assert_int_equal(counted(rig).demand_rfo_lines, 0);
+}
+
+/* What another core has of the lines is gone. */
+static void other_cores_lose_what_is_written(void **state)
+{
+        struct rig *rig = rig_with_kernel(2, 1);
+
+        (void)state;
+        touch(rig, ACCESS_STORE, START, 4);
+        run_thread(rig, 1);
+        touch(rig, ACCESS_LOAD, START, 4000);
+        touch(rig, ACCESS_STORE, START, 4000);
+        run_thread(rig, 0);
+        write_by_kernel(rig, START, 8);
+        touch(rig, ACCESS_LOAD, START, 4000);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
+        run_thread(rig, 1);
+        touch(rig, ACCESS_LOAD, START, 4000);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+}
+
+/* A prefetch is no touch: of a page without memory it brings nothing. */
+static void prefetches_touch_nothing(void **state)
+{
+        struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+        const struct access_site site = {.position = -1, .size_bytes = 1};
+
+        (void)state;
+        prefetch_instruction(&rig->machine, &rig->hot, rig->threads[0], &site,
+                             PREFETCH_INTO_L1, START);
+        assert_int_equal(counted(rig).dram_read_lines, 0);
+        touch(rig, ACCESS_STORE, START, 4);
+        use_other_memory(rig, 4 * L3);
+        uint64_t before = counted(rig).dram_read_lines;
+        prefetch_instruction(&rig->machine, &rig->hot, rig->threads[0], &site,
+                             PREFETCH_INTO_L1, START);
+        assert_int_equal(counted(rig).dram_read_lines, before + 1);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_teardown(a_result_is_in_the_caches, free_blocks),
+            cmocka_unit_test_teardown(only_parts_of_lines_are_read, free_blocks),
+            cmocka_unit_test_teardown(stores_to_fresh_pages, free_blocks),
+            cmocka_unit_test_teardown(loads_from_fresh_pages, free_blocks),
+            cmocka_unit_test_teardown(pages_are_fresh_again, free_blocks),
+            cmocka_unit_test_teardown(a_huge_page_is_zeroed_at_once, free_blocks),
+            cmocka_unit_test_teardown(other_cores_lose_what_is_written, free_blocks),
+            cmocka_unit_test_teardown(prefetches_touch_nothing, free_blocks),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
