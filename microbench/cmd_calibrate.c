@@ -223,19 +223,21 @@ static void add_moved(const struct places_pair *worst, const struct places_pair 
                     far->cpu, far->next, far->nearest_ns);
 }
 
-/* The latency of the third-level cache; NAN: not known well enough to judge by. */
-static double known_cache_ns(const json_t *document)
+/* The latency of the cache LEVEL, from 0; NAN: not known well enough to judge by. */
+static double known_cache_ns(const json_t *document, size_t level)
 {
-        double error = calibration_number(document, "caches.levels.2.error");
-        return error <= CACHE_ERROR_LIMIT
-                   ? calibration_number(document, "caches.levels.2.latency_ns")
+        const json_t *cache = json_array_get(
+            json_object_get(json_object_get(document, "caches"), "levels"), level);
+        return calibration_number(cache, "error") <= CACHE_ERROR_LIMIT
+                   ? calibration_number(cache, "latency_ns")
                    : NAN;
 }
 
 /* Where the CPUs were. */
 static void add_places(const struct survey *survey, json_t *document)
 {
-        double cache_ns = known_cache_ns(document);
+        double cache_ns =
+            places_cache_ns(known_cache_ns(document, 2), known_cache_ns(document, 1));
         json_t *pairs = json_array();
         struct places_pair worst = {0}, far = {0};
         size_t count = survey->places ? places_pairs(survey->places) : 0;

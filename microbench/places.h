@@ -44,6 +44,10 @@ struct places_pair {
  * CACHE_NS: it needs two transfers, and each less than four such loads. */
 bool places_far(double ns, double cache_ns);
 
+/* What loads of the third-level cache take: THIRD_NS, and where that is not known (NAN),
+ * at most five times the SECOND_NS of the cache before it. */
+double places_cache_ns(double third_ns, double second_ns);
+
 size_t places_pairs(const struct places *places);
 struct places_pair places_pair(const struct places *places, size_t pair);
 

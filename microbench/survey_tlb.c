@@ -13,7 +13,8 @@ enum {
         TLB_FIRST = 16,
         TLB_OCTAVES = 9,
         TLB_POINTS = 2 * TLB_OCTAVES + 1,
-        WALKERS_MAX = 16
+        WALKERS_MAX = 16,
+        MAPPINGS = 4 /* of the pages whose walks are the figure, in a sweep */
 };
 
 struct tlb {
@@ -144,6 +145,13 @@ static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < tlb->count; i = next)
                 rc = visit_group(survey, tlb, i, &next, diag);
+        /* What a walk takes differs from mapping to mapping more than from visit to
+         * visit.
+         */
+        for (size_t i = 1; rc == 0 && i < MAPPINGS && tlb->count == TLB_POINTS &&
+                           !survey->quick && !survey_is_late(survey);
+             i++)
+                rc = visit_group(survey, tlb, TLB_POINTS - 1, &next, diag);
         if (rc == 0 && tlb->count == TLB_POINTS &&
             survey_wants(survey, &tlb->apart_ns, false))
                 rc = visit_walks(tlb, diag);
