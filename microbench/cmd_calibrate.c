@@ -169,11 +169,13 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
                                survey->worst_figure, 100 * survey->worst_error);
         add_left_out(survey, conditions);
         if (survey->hurried > 0)
-                conditions_add(conditions, "out-of-time",
-                               "%llu estimates had to do with a few rounds or were left "
-                               "out, because the %.0f s for more were over: this machine "
-                               "is busy, slow or large",
-                               (unsigned long long)survey->hurried, survey->seconds);
+                conditions_add(
+                    conditions, "out-of-time",
+                    "%llu %s had to do with a few rounds, or with none, because "
+                    "the %.0f s for more were over: this machine is busy, "
+                    "slow or large",
+                    (unsigned long long)survey->hurried,
+                    survey->hurried == 1 ? "estimate" : "estimates", survey->seconds);
         json_object_set_new(
             document, "noise",
             json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:f}", "worst_error",
