@@ -64,7 +64,9 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                 answers[i] = (struct flow_answer){.vaddr = accesses[i]->code->vaddr,
                                                   .question = accesses[i]->question,
                                                   .cfa_offset_bytes =
-                                                      accesses[i]->cfa_offset_bytes};
+                                                      accesses[i]->cfa_offset_bytes,
+                                                  .place = {.type = TYPE_NONE},
+                                                  .variable = {.type = TYPE_NONE}};
         int error = globals_of_unit(globals, &function);
 
         if (!error)

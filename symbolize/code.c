@@ -240,9 +240,11 @@ static int compare_asked(const void *left, const void *right)
                                                    : 0;
 }
 
-/* Those of PLACES that lie in a unit, by unit. */
-static size_t list_asked(const struct range_map *units, struct code_place **places,
-                         size_t count, struct code_question *asked)
+/* Those of PLACES that lie in a unit, by unit. When not all units could be asked for
+ * their ranges, it is not known of the others in which they lie. */
+static size_t list_asked(const struct range_map *units, bool all_units,
+                         struct code_place **places, size_t count,
+                         struct code_question *asked)
 {
         size_t listed = 0;
 
@@ -251,6 +253,8 @@ static size_t list_asked(const struct range_map *units, struct code_place **plac
 
                 if (unit)
                         asked[listed++] = (struct code_question){places[i], unit->value};
+                else
+                        places[i]->unread = !all_units;
         }
         if (listed > 1)
                 qsort(asked, listed, sizeof(*asked), compare_asked);
@@ -266,7 +270,8 @@ static int find_in_dwarf(const struct code_reader *reader, struct code_place **p
         int error = asked ? map_units(reader, &units) : -ENOMEM;
 
         if (!error) {
-                size_t listed = list_asked(&units, places, count, asked);
+                size_t listed =
+                    list_asked(&units, reader->dwarf->budget > 0, places, count, asked);
 
                 if (dwarf_file_shareable(reader->dwarf))
                         divide(&parts, listed);

@@ -293,7 +293,7 @@ static void opens_no_unit_when_the_budget_is_spent(void **state)
         places[0].vaddr = function_from(&dwarf, &units[0]);
         units[1] = units[0] + 1;
         places[1].vaddr = function_from(&dwarf, &units[1]);
-        dwarf.budget = 100;
+        dwarf.budget = 100 + 8 * dwarf.unit_count; /* their ranges are asked for */
         assert_int_equal(code_find(&dwarf, &file, &symbols, list, 2, names, &frames), 0);
         assert_true(dwarf.units[units[0]].split_asked);
         assert_false(dwarf.units[units[1]].split_asked);
