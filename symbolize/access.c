@@ -31,6 +31,13 @@ static uint32_t return_type(void *context, uint64_t vaddr)
         return globals_return_type(context, vaddr);
 }
 
+static enum memory_function memory_called(void *context, const struct instruction *call)
+{
+        const struct globals *globals = context;
+
+        return memory_function_called(globals->memory_slots, globals->symbols, call);
+}
+
 /* DIE as DWARF, which may share its bytes with the reader that DIE is of, has it. */
 static bool own_entry(const struct dwarf_file *dwarf, const Dwarf_Die *die,
                       Dwarf_Die *own)
@@ -42,16 +49,17 @@ static bool own_entry(const struct dwarf_file *dwarf, const Dwarf_Die *die,
 }
 
 static int find_in_function(struct type_reader *reader, const struct elf_file *file,
-                            const struct thread_slots *slots, struct globals *globals,
+                            const struct linkage *linkage, struct globals *globals,
                             struct access **accesses, size_t count)
 {
         Dwarf_Die function;
         const struct flow_input input = {.reader = reader,
                                          .file = file,
-                                         .slots = slots,
+                                         .slots = &linkage->threads,
                                          .function = &function,
                                          .global = global_type,
                                          .returns = return_type,
+                                         .called = memory_called,
                                          .global_context = globals};
         struct flow_answer *answers;
 
@@ -80,11 +88,12 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
 }
 
 int access_find_in_functions(struct type_reader *reader, const struct elf_file *file,
-                             const struct thread_slots *slots,
-                             const struct symbol_table *symbols, struct access **accesses,
+                             const struct linkage *linkage, struct access **accesses,
                              size_t count)
 {
-        struct globals globals = {.reader = reader, .symbols = symbols};
+        struct globals globals = {.reader = reader,
+                                  .symbols = linkage->symbols,
+                                  .memory_slots = &linkage->memory};
         int error = 0;
 
         for (size_t i = 0, end; i < count && !error; i = end) {
@@ -94,7 +103,7 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                      end < count && accesses[end]->code->function_die.addr == function;)
                         end++;
                 if (function)
-                        error = find_in_function(reader, file, slots, &globals,
+                        error = find_in_function(reader, file, linkage, &globals,
                                                  accesses + i, end - i);
         }
         globals_free(&globals);
@@ -173,15 +182,19 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 const struct symbol_table *symbols, struct access **accesses,
                 size_t count)
 {
-        struct thread_slots slots = {0};
-        int error = count > 0 ? thread_slots_read(&slots, file) : 0;
+        struct linkage linkage = {.symbols = symbols};
+        int error = count > 0 ? thread_slots_read(&linkage.threads, file) : 0;
+
+        if (!error && count > 0)
+                error = memory_slots_read(&linkage.memory, file);
 
         if (count > 1)
                 qsort(accesses, count, sizeof(*accesses), compare_accesses);
         if (!error)
-                error = access_share(reader, file, &slots, symbols, accesses, count);
+                error = access_share(reader, file, &linkage, accesses, count);
         if (!error && count > 0)
                 error = name_thread_variables(reader, file, symbols, accesses, count);
-        thread_slots_free(&slots);
+        memory_slots_free(&linkage.memory);
+        thread_slots_free(&linkage.threads);
         return error;
 }

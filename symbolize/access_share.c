@@ -22,8 +22,7 @@ struct lane {
 struct lanes {
         struct type_reader *reader;
         const struct elf_file *file;
-        const struct thread_slots *slots;
-        const struct symbol_table *symbols;
+        const struct linkage *linkage;
         struct lane items[LANES];
 };
 
@@ -40,8 +39,8 @@ static int find_in_lane(void *context, size_t worker, size_t job)
                 return -ENOMEM;
         copy.budget /= LANES / 2; /* all together twice as much as without lanes */
         type_reader_open(&reader, &copy, &lane->types, lane->names);
-        int error = access_find_in_functions(&reader, lanes->file, lanes->slots,
-                                             lanes->symbols, lane->accesses, lane->count);
+        int error = access_find_in_functions(&reader, lanes->file, lanes->linkage,
+                                             lane->accesses, lane->count);
 
         lane->spent = copy.budget == 0;
         type_reader_close(&reader);
@@ -102,14 +101,12 @@ static void free_lane(struct lane *lane)
 }
 
 int access_share(struct type_reader *reader, const struct elf_file *file,
-                 const struct thread_slots *slots, const struct symbol_table *symbols,
-                 struct access **accesses, size_t count)
+                 const struct linkage *linkage, struct access **accesses, size_t count)
 {
-        struct lanes lanes = {reader, file, slots, symbols, {{0}}};
+        struct lanes lanes = {reader, file, linkage, {{0}}};
 
         if (count < LANES * LANE_LEAST || !dwarf_file_shareable(reader->dwarf))
-                return access_find_in_functions(reader, file, slots, symbols, accesses,
-                                                count);
+                return access_find_in_functions(reader, file, linkage, accesses, count);
         divide(&lanes, accesses, count);
         int error = parallel_run(find_in_lane, &lanes, LANES);
 

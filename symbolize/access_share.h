@@ -5,15 +5,20 @@
 
 #include "access.h"
 
+/* What tells of which function or variable an address or a word of a file is. */
+struct linkage {
+        const struct symbol_table *symbols;
+        struct thread_slots threads;
+        struct memory_slots memory;
+};
+
 /* Both answer ACCESSES, COUNT places ordered by function, as access_find(), but for the
- * names of thread-local variables; SLOTS are FILE's. 0 or -ENOMEM. */
+ * names of thread-local variables; LINKAGE is FILE's. 0 or -ENOMEM. */
 
 int access_find_in_functions(struct type_reader *reader, const struct elf_file *file,
-                             const struct thread_slots *slots,
-                             const struct symbol_table *symbols, struct access **accesses,
+                             const struct linkage *linkage, struct access **accesses,
                              size_t count);
 int access_share(struct type_reader *reader, const struct elf_file *file,
-                 const struct thread_slots *slots, const struct symbol_table *symbols,
-                 struct access **accesses, size_t count);
+                 const struct linkage *linkage, struct access **accesses, size_t count);
 
 #endif

@@ -10,6 +10,7 @@ struct block_type {
         uint32_t type; /* TYPE_NONE: not known */
         bool mixed;    /* samples show that something else is there too */
         bool records;  /* samples show that there are structures */
+        bool used;     /* or are of instructions that may access structures there */
 };
 
 /* By the innermost function of STACK that does not only hand on what it allocated. A type

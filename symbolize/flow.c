@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "byte_call.h"
 #include "flow_effect.h"
 #include "flow_result.h"
 #include "flow_walk.h"
@@ -78,6 +79,53 @@ static void answer_frame(const struct flow_context *flow, struct flow_state *sta
                 answer->variable = *variable;
 }
 
+/* What both A and B point to, of which a function reads either. What lies in the frame or
+ * has an address of its own is no sample's of a place behind a pointer. */
+static struct place_value either(const struct flow_context *flow,
+                                 const struct place_value *a, const struct place_value *b)
+{
+        const struct types *types = flow->input->reader->types;
+
+        if (place_in_frame(b) || b->kind == PLACE_ADDRESS)
+                return *a;
+        if (place_in_frame(a) || a->kind == PLACE_ADDRESS)
+                return *b;
+        if (a->kind != PLACE_POINTER || b->kind != PLACE_POINTER ||
+            a->type == TYPE_NONE || b->type == TYPE_NONE ||
+            types->items[a->type].canonical != types->items[b->type].canonical ||
+            place_offset(types, a) != place_offset(types, b))
+                return place_unknown;
+        return *a;
+}
+
+static void answer_argument(const struct flow_context *flow, struct flow_state *state,
+                            const struct flow_step *step, struct flow_answer *answer)
+{
+        const struct flow_input *input = flow->input;
+        struct place_value first, second;
+
+        answer->variable.type = TYPE_NONE;
+        answer->place = place_unknown;
+        if (step->instruction.operation == OPERATION_CALL)
+                answer->called = input->called(input->global_context, &step->instruction);
+        if (answer->called == MEMORY_NONE) {
+                answer->outcome = FLOW_NO_OPERAND;
+                return;
+        }
+        first = flow_state_held(flow, state, REGISTER_RDI, step->vaddr);
+        second = flow_state_held(flow, state, REGISTER_RSI, step->vaddr);
+        answer->place = answer->called == MEMORY_COPY     ? second
+                        : answer->called == MEMORY_SEARCH ? first
+                                                          : either(flow, &first, &second);
+        if (answer->place.kind == PLACE_UNKNOWN)
+                answer->place = place_pointer(
+                    byte_call_type(input->reader, input->function, step->vaddr), 0);
+        answer->outcome =
+            answer->place.kind == PLACE_POINTER && answer->place.type != TYPE_NONE
+                ? FLOW_FOUND
+                : FLOW_UNKNOWN_BASE;
+}
+
 /* The state before step number STEP of the code. */
 static struct flow_state state_before(const struct flow_walk *walk, size_t step)
 {
@@ -106,6 +154,9 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
         switch (answer->question) {
         case FLOW_RESULT:
                 flow_result(walk->context, code, &state, step, answer);
+                break;
+        case FLOW_ARGUMENT:
+                answer_argument(walk->context, &state, &code->steps[step], answer);
                 break;
         case FLOW_FRAME:
                 answer_frame(walk->context, &state, &code->steps[step], answer);

@@ -6,6 +6,7 @@
 #define MEMLAG_SYMBOLIZE_FLOW_H
 
 #include "elf_file.h"
+#include "memory_function.h"
 #include "place_value.h"
 #include "thread_slots.h"
 #include "variables.h"
@@ -25,6 +26,9 @@ enum flow_question {
          * largest type of a variable that holds it, or of a pointer in memory that it is
          * stored to; UNKNOWN when there is none. */
         FLOW_RESULT,
+        /* What the memory function reads that the instruction calls: PLACE, where a
+         * pointer to it is known. */
+        FLOW_ARGUMENT,
         /* The variable of the frame that is CFA_OFFSET_BYTES from the CFA. */
         FLOW_FRAME
 };
@@ -38,6 +42,7 @@ struct flow_answer {
         struct type_access access;
         bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
+        enum memory_function called; /* of an ARGUMENT */
         /* The variable of the frame, or the thread-local one (whose OFFSET is its
          * address), that the place is in; type TYPE_NONE: none. */
         struct frame_variable variable;
@@ -52,6 +57,9 @@ typedef uint32_t flow_global(void *context, uint64_t vaddr, uint64_t *offset_byt
 /* What the function at VADDR of the file returns; TYPE_NONE: not known, or nothing. */
 typedef uint32_t flow_returns(void *context, uint64_t vaddr);
 
+/* Which memory function CALL, an instruction of the file, calls. */
+typedef enum memory_function flow_called(void *context, const struct instruction *call);
+
 struct flow_input {
         struct type_reader *reader;
         const struct elf_file *file;
@@ -59,6 +67,7 @@ struct flow_input {
         Dwarf_Die *function;
         flow_global *global;
         flow_returns *returns;
+        flow_called *called;
         void *global_context;
 };
 

@@ -6,6 +6,7 @@
 #define MEMLAG_SYMBOLIZE_GLOBALS_H
 
 #include "die_type.h"
+#include "memory_function.h"
 #include "symbol_table.h"
 
 struct global;
@@ -14,6 +15,7 @@ struct global_function;
 struct globals {
         struct type_reader *reader;
         const struct symbol_table *symbols;
+        const struct memory_slots *memory_slots;
         const void *unit; /* whose variables these are; NULL: none yet */
         struct global *items;
         size_t count;

@@ -11,6 +11,7 @@
 /* Registers have their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36). */
 enum {
         REGISTER_RAX = 0,
+        REGISTER_RSI = 4,
         REGISTER_RDI = 5,
         REGISTER_RBP = 6,
         REGISTER_RSP = 7,

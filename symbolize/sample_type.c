@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_function.h"
 #include "site.h"
 #include "string_function.h"
 
@@ -149,15 +150,70 @@ static bool own_data(const struct sweep *sweep, const struct place *place,
                 sweep->variables[target->index].module == place->module);
 }
 
+/* Whether a copy that begins at PLACE, anywhere in a block of what is there, reads things
+ * of one type only: there are no fields to tell apart. */
+static bool uniform(const struct types *types, const struct place_value *place)
+{
+        enum type_kind kind = types->items[place->type].kind;
+
+        return kind == TYPE_INTEGER || kind == TYPE_FLOAT || kind == TYPE_POINTER;
+}
+
+static enum memory_function function_at(const struct sample_types *finder, uint32_t place)
+{
+        const struct code_place *code = &finder->sweep->places[place].code;
+
+        return memory_function(string_pool_text(finder->names, code->function));
+}
+
+/* In a function that copies or compares memory: by what its caller's pointer is to. The
+ * address says how far behind that it reads, where the block has room for just one of
+ * these. */
+static struct sample_type by_argument(struct sample_types *finder,
+                                      const struct sample_location *location)
+{
+        static const struct type_access any;
+        const struct sweep *sweep = finder->sweep;
+        const struct target *target = &location->target;
+        enum memory_function function = function_at(finder, location->place);
+
+        if (function == MEMORY_NONE || location->caller == RAW_NONE)
+                return open_for(UNTYPED_ASSEMBLER);
+        const struct place *caller = &sweep->places[location->caller];
+
+        if (string_member(string_pool_text(finder->names, caller->code.function)) &&
+            finder->character != TYPE_NONE)
+                return (struct sample_type){.reason = TYPED, .type = finder->character};
+        if (!caller->argument.asked || caller->argument.flow.outcome != FLOW_FOUND ||
+            caller->argument.flow.called != function)
+                return open_for(UNTYPED_ASSEMBLER);
+        const struct place_value *place = &caller->argument.flow.place;
+
+        if (uniform(finder->types, place))
+                return field_at(finder, place->type, 0, &any);
+        if (target->kind != TARGET_BLOCK || place->indexed ||
+            sweep->raw->allocations[target->index].size_bytes !=
+                size_of(finder->types, place->type))
+                return open_for(UNTYPED_INDEX);
+        return field_at(finder, place->type, target->offset_bytes, &any);
+}
+
 /* In functions that the debug information does not describe. Those of the C library that
  * read texts read nothing else, whatever the processor's version of them is like. */
-static struct sample_type by_function(const struct sample_types *finder,
+static struct sample_type by_function(struct sample_types *finder,
                                       const struct sample_location *location)
 {
         const struct place *place = &finder->sweep->places[location->place];
 
-        if (finder->character != TYPE_NONE && site_in_c_library(finder->sweep, place) &&
-            !own_data(finder->sweep, place, &location->target) &&
+        if (!site_in_c_library(finder->sweep, place) ||
+            own_data(finder->sweep, place, &location->target))
+                return open_for(place->code.line ? UNTYPED_ASSEMBLER
+                                                 : UNTYPED_NO_DEBUG_INFO);
+        struct sample_type found = by_argument(finder, location);
+
+        if (found.reason == TYPED)
+                return found;
+        if (finder->character != TYPE_NONE &&
             string_function(string_pool_text(finder->names, place->code.function)))
                 return (struct sample_type){.reason = TYPED, .type = finder->character};
         return open_for(place->code.line ? UNTYPED_ASSEMBLER : UNTYPED_NO_DEBUG_INFO);
@@ -248,10 +304,21 @@ static bool is_number(const struct types *types, uint32_t type)
                types->items[type].size_bytes > 1;
 }
 
+/* Whether samples are in functions that may copy or compare bytes: whether what is there
+ * are bytes only, other samples tell. */
+static bool has_calls(const struct sweep *sweep)
+{
+        for (size_t i = 0; i < sweep->place_count; i++)
+                if (sweep->places[i].argument.code)
+                        return true;
+        return false;
+}
+
 static void find_block_types(struct sample_types *finder)
 {
         const struct raw *raw = finder->sweep->raw;
 
+        finder->learns = has_calls(finder->sweep);
         for (size_t i = 0; i < raw->stack_count; i++)
                 finder->blocks[i] = (struct block_type){.type = TYPE_NONE};
         for (size_t i = 0; i < raw->allocation_count; i++) {
@@ -269,8 +336,7 @@ static void find_block_types(struct sample_types *finder)
  * its sorting moves what it does not know. */
 static bool tells(const struct sample_types *finder, const struct place *place)
 {
-        return points(place) && !place->access.flow.place.guessed &&
-               !site_in_c_library(finder->sweep, place);
+        return points(place) && !site_in_c_library(finder->sweep, place);
 }
 
 void sample_types_learn(struct sample_types *finder,
@@ -283,7 +349,14 @@ void sample_types_learn(struct sample_types *finder,
                 return;
         uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
 
-        if (stack != RAW_NONE)
+        if (stack == RAW_NONE)
+                return;
+        const struct place_value *pointed = &place->access.flow.place;
+
+        finder->blocks[stack].used |=
+            pointed->type != TYPE_NONE &&
+            finder->types->items[pointed->type].kind == TYPE_STRUCT;
+        if (!pointed->guessed)
                 block_type_learn(&finder->blocks[stack], finder->types,
                                  target->offset_bytes, &place->access.flow.place);
 }
@@ -309,6 +382,25 @@ static struct sample_type by_allocation(struct sample_types *finder,
             access_at(place));
 }
 
+/* Whether nothing is known of BLOCKS that speaks against their being mere bytes. */
+static bool is_texts(const struct types *types, const struct block_type *blocks)
+{
+        return !blocks->used && !blocks->records && !blocks->mixed &&
+               (blocks->type == TYPE_NONE || size_of(types, blocks->type) <= 1);
+}
+
+/* Whether what FOUND says is only that a pointer to bytes was handed to a function that
+ * copies or compares: such pointers are made of others. */
+static bool copies_bytes(const struct sample_types *finder,
+                         const struct sample_location *location,
+                         const struct sample_type *found)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+
+        return !place->access.asked && size_of(finder->types, found->type) == 1 &&
+               function_at(finder, location->place) != MEMORY_NONE;
+}
+
 static struct sample_type by_block(struct sample_types *finder,
                                    const struct sample_location *location)
 {
@@ -323,6 +415,9 @@ static struct sample_type by_block(struct sample_types *finder,
 
         if (there.reason == TYPED)
                 return there;
+        if (found.reason == TYPED && !is_texts(finder->types, holds) &&
+            copies_bytes(finder, location, &found))
+                return open_for(UNTYPED_ASSEMBLER);
         /* A pointer to a number may be one to a member. */
         return found.reason == TYPED && is_number(finder->types, found.type) &&
                        (holds->records || holds->mixed)

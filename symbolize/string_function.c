@@ -12,6 +12,19 @@ static bool ends_name(const char *rest)
         return *rest == '\0' || *rest == '_';
 }
 
+bool string_member(const char *name)
+{
+        static const char *const strings[] = {
+            "std::__cxx11::basic_string<char, std::char_traits<char>,",
+            "std::basic_string<char, std::char_traits<char>,",
+            "std::__1::basic_string<char, std::__1::char_traits<char>,"};
+
+        for (size_t i = 0; name && i < sizeof(strings) / sizeof(*strings); i++)
+                if (strncmp(name, strings[i], strlen(strings[i])) == 0)
+                        return true;
+        return false;
+}
+
 bool string_function(const char *name)
 {
         static const char *const functions[] = {

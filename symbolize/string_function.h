@@ -10,4 +10,8 @@
  * some processors, such as "__strlen_avx2". */
 bool string_function(const char *name);
 
+/* Whether NAME (NULL: none) is that of a member function of C++'s std::string, which
+ * copies and compares nothing but char. */
+bool string_member(const char *name);
+
 #endif

@@ -250,6 +250,16 @@ static uint32_t frame_place(const struct sweep *sweep, const struct raw_sample *
         return stack == RAW_NONE ? RAW_NONE : sweep->stack_places[stack];
 }
 
+/* The place that called the function in which the sample is. */
+static uint32_t caller_place(const struct sweep *sweep, const struct raw_sample *sample)
+{
+        uint32_t stack = sample->stack == RAW_NONE
+                             ? RAW_NONE
+                             : sweep->raw->stacks[sample->stack].parent;
+
+        return stack == RAW_NONE ? RAW_NONE : sweep->stack_places[stack];
+}
+
 static int find_frame(struct sweep *sweep, const struct raw_sample *sample,
                       struct sample_location *location)
 {
@@ -270,7 +280,7 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
         const struct timeline *timeline = &nothing;
         int error;
 
-        *location = (struct sample_location){.frame = RAW_NONE};
+        *location = (struct sample_location){.frame = RAW_NONE, .caller = RAW_NONE};
         if (sample->process != RAW_NONE) {
                 timeline = &sweep->pasts[sample->process].timeline;
                 error = advance(sweep, sample->process, sample->time_ns);
@@ -287,6 +297,7 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
         }
         if (error || !sample->has_addr)
                 return error;
+        location->caller = caller_place(sweep, sample);
         sweep->places[location->place].accesses = true;
         error = place_of_data(sweep, timeline, sample, &location->target);
         return error ? error : find_frame(sweep, sample, location);

@@ -15,6 +15,8 @@ struct place {
         struct code_place code;
         struct access access; /* of a place that samples with an address are at */
         struct access call;   /* of one that blocks were allocated through */
+        /* Of one that calls the C library where samples with an address are. */
+        struct access argument;
         uint32_t module;
         uint32_t
             process;   /* without a module, where something was mapped; else RAW_NONE */
@@ -75,8 +77,9 @@ struct ip_place {
 /* Where a sample was. */
 struct sample_location {
         uint32_t place;
-        bool usual;     /* the place is that of its address in sweep.ips */
-        uint32_t frame; /* in which the address lies; RAW_NONE: not known, or in none */
+        bool usual;      /* the place is that of its address in sweep.ips */
+        uint32_t frame;  /* in which the address lies; RAW_NONE: not known, or in none */
+        uint32_t caller; /* place of the call of its function; RAW_NONE: not known */
         struct target target;
 };
 

@@ -11,6 +11,7 @@
 #include "name_source.h"
 #include "perf_map.h"
 #include "result.h"
+#include "site.h"
 #include "sweep.h"
 #include "vdso.h"
 
@@ -144,6 +145,27 @@ static void mark_calls(struct sweep *sweep, uint32_t stack)
         }
 }
 
+/* Marks the calls of the C library's functions that samples with an address are in: what
+ * such a function reads, its caller may know. */
+static void mark_arguments(struct sweep *sweep)
+{
+        const struct raw *raw = sweep->raw;
+
+        for (size_t i = 0; i < raw->stack_count; i++) {
+                uint32_t parent = raw->stacks[i].parent, inner = sweep->stack_places[i];
+
+                if (sweep->stack_samples[i] == 0 || parent == RAW_NONE ||
+                    inner == RAW_NONE || sweep->stack_places[parent] == RAW_NONE)
+                        continue;
+                struct place *caller = &sweep->places[sweep->stack_places[parent]];
+
+                if (sweep->places[inner].accesses && caller->in_image &&
+                    site_in_c_library(sweep, &sweep->places[inner]))
+                        caller->argument = (struct access){.code = &caller->code,
+                                                           .question = FLOW_ARGUMENT};
+        }
+}
+
 /* Marks the places whose instructions' memory operands are asked about. */
 static void mark_accesses(struct sweep *sweep)
 {
@@ -155,6 +177,7 @@ static void mark_accesses(struct sweep *sweep)
         }
         for (size_t i = 0; i < sweep->raw->allocation_count; i++)
                 mark_calls(sweep, sweep->raw->allocations[i].stack);
+        mark_arguments(sweep);
         for (size_t i = 0; i < sweep->frame_count; i++)
                 sweep->frames[i].access.code =
                     &sweep->places[sweep->frames[i].place].code;
@@ -175,8 +198,9 @@ static void list_work(struct sweep *sweep, size_t module_count, struct work *wor
                 if (place->in_image)
                         work->code_first[place->module + 1]++;
                 if (place->in_image)
-                        work->access_first[place->module + 1] +=
-                            !!place->access.code + !!place->call.code;
+                        work->access_first[place->module + 1] += !!place->access.code +
+                                                                 !!place->call.code +
+                                                                 !!place->argument.code;
         }
         for (size_t i = 0; i < sweep->frame_count; i++)
                 work->access_first[sweep->places[sweep->frames[i].place].module + 1]++;
@@ -192,6 +216,7 @@ static void list_work(struct sweep *sweep, size_t module_count, struct work *wor
                         work->code[work->code_first[place->module]++] = &place->code;
                 list_access(work, place->module, &place->access);
                 list_access(work, place->module, &place->call);
+                list_access(work, place->module, &place->argument);
         }
         for (size_t i = 0; i < sweep->frame_count; i++)
                 list_access(work, sweep->places[sweep->frames[i].place].module,
@@ -241,7 +266,7 @@ static int name_places(struct stage *stage)
             .data = malloc((stage->sweep.variable_count + 1) * sizeof(*work.data)),
             .data_first = calloc(modules + 2, sizeof(*work.data_first)),
             .accesses =
-                malloc((2 * stage->sweep.place_count + stage->sweep.frame_count + 1) *
+                malloc((3 * stage->sweep.place_count + stage->sweep.frame_count + 1) *
                        sizeof(*work.accesses)),
             .access_first = calloc(modules + 2, sizeof(*work.access_first))};
         int error = -ENOMEM;

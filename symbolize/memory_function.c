@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* A call goes to the function, to a stub of the linkage table with its name, or through a
+ * word that the dynamic linker fills in. */
+#include "memory_function.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "relocations.h"
+
+struct memory_slot {
+        uint64_t vaddr;
+        enum memory_function function;
+};
+
+enum memory_function memory_function(const char *name)
+{
+        static const struct {
+                const char *name;
+                enum memory_function function;
+        } functions[] = {{"memcpy", MEMORY_COPY},      {"memmove", MEMORY_COPY},
+                         {"mempcpy", MEMORY_COPY},     {"memcmp", MEMORY_COMPARE},
+                         {"memcmpeq", MEMORY_COMPARE}, {"bcmp", MEMORY_COMPARE},
+                         {"memchr", MEMORY_SEARCH},    {"memrchr", MEMORY_SEARCH},
+                         {"rawmemchr", MEMORY_SEARCH}};
+
+        if (!name)
+                return MEMORY_NONE;
+        while (*name == '_')
+                name++;
+        for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+                size_t length = strlen(functions[i].name);
+
+                if (strncmp(name, functions[i].name, length) == 0 &&
+                    (name[length] == '\0' || name[length] == '_' || name[length] == '@'))
+                        return functions[i].function;
+        }
+        return MEMORY_NONE;
+}
+
+static int take(void *context, const struct relocation *relocation)
+{
+        struct memory_slots *slots = context;
+        enum memory_function function = memory_function(relocation->name);
+
+        if (function == MEMORY_NONE)
+                return 0;
+        if (array_reserve(&slots->items, &slots->capacity, slots->count,
+                          sizeof(*slots->items)) < 0)
+                return -ENOMEM;
+        slots->items[slots->count++] = (struct memory_slot){relocation->vaddr, function};
+        return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+        const struct memory_slot *a = left, *b = right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+int memory_slots_read(struct memory_slots *slots, const struct elf_file *file)
+{
+        int error = relocations_each(file, take, slots);
+
+        if (slots->count > 1)
+                qsort(slots->items, slots->count, sizeof(*slots->items), compare);
+        return error;
+}
+
+void memory_slots_free(struct memory_slots *slots)
+{
+        free(slots->items);
+        *slots = (struct memory_slots){0};
+}
+
+enum memory_function memory_function_called(const struct memory_slots *slots,
+                                            const struct symbol_table *symbols,
+                                            const struct instruction *call)
+{
+        const struct memory_operand *memory = &call->memory;
+
+        if (call->target != 0) {
+                const struct symbol *symbol =
+                    symbol_table_function(symbols, call->target);
+
+                return symbol ? memory_function(symbol->name) : MEMORY_NONE;
+        }
+        if (!call->has_memory || memory->base != REGISTER_NONE ||
+            memory->index != REGISTER_NONE || memory->thread_local || slots->count == 0)
+                return MEMORY_NONE;
+        const struct memory_slot key = {.vaddr = (uint64_t)memory->displacement};
+        const struct memory_slot *slot =
+            bsearch(&key, slots->items, slots->count, sizeof(key), compare);
+
+        return slot ? slot->function : MEMORY_NONE;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the C library that read what their arguments point to, whatever it is, and
+ * the calls of them. They are written in assembler: what they read is known where they
+ * are called. */
+#ifndef MEMLAG_SYMBOLIZE_MEMORY_FUNCTION_H
+#define MEMLAG_SYMBOLIZE_MEMORY_FUNCTION_H
+
+#include "elf_file.h"
+#include "instruction.h"
+#include "symbol_table.h"
+
+enum memory_function {
+        MEMORY_NONE,
+        MEMORY_COPY,    /* reads what the second argument points to */
+        MEMORY_COMPARE, /* what the first and the second do */
+        MEMORY_SEARCH   /* what the first does */
+};
+
+/* Which kind of function NAME (NULL: none) is of, or one of its versions for some
+ * processors, such as "__memmove_avx_unaligned_erms". */
+enum memory_function memory_function(const char *name);
+
+/* The words of a file that hold the address of such a function, by address. */
+struct memory_slots {
+        struct memory_slot *items;
+        size_t count;
+        size_t capacity;
+};
+
+/* Those of FILE. 0 or -ENOMEM; freed in any case. */
+int memory_slots_read(struct memory_slots *slots, const struct elf_file *file);
+void memory_slots_free(struct memory_slots *slots);
+
+/* What kind of function CALL, of the file of SLOTS and SYMBOLS, is of. */
+enum memory_function memory_function_called(const struct memory_slots *slots,
+                                            const struct symbol_table *symbols,
+                                            const struct instruction *call);
+
+#endif
