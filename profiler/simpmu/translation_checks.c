@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The engine looks through each block that it translates four times for errors in its own
+ * code and in the instrumentation. A build for debugging keeps that; in others it is left
+ * out, as it takes a noticeable part of the time of programs with much code. */
+#include "pub_tool_basics.h"
+
+#include "libvex_ir.h"
+
+void __real_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat,
+                            IRType guest_word);
+void __wrap_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat,
+                            IRType guest_word);
+
+/* The engine calls this one in place of the real one. */
+void __wrap_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat,
+                            IRType guest_word)
+{
+#ifdef NDEBUG
+        (void)block, (void)caller, (void)flat, (void)guest_word;
+#else
+        __real_sanityCheckIRSB(block, caller, flat, guest_word);
+#endif
+}
