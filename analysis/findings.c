@@ -300,10 +300,13 @@ static enum verdict tally_verdict(const struct tally *tally,
 {
         if (tally->latencies == 0 && tally->cost > 0)
                 return VERDICT_NONE;
-        struct verdict_facts facts = {.latencies = tally->latencies,
-                                      .cost_ratio = tally->latency_cycles *
-                                                    input->loads_per_sample /
-                                                    input->total_cycles};
+        double loads_per_cycle = input->loads_per_sample / input->total_cycles;
+        struct verdict_facts facts = {
+            .latencies = tally->latencies,
+            .cost_ratio = tally->latency_cycles * loads_per_cycle,
+            .crowded_latency_cycles = tally->crowded_latency_cycles,
+            .crowded_overlap = tally->crowded_asking_cycles * loads_per_cycle,
+        };
         memcpy(facts.cause_latency_cycles, tally->cause_latency_cycles,
                sizeof(facts.cause_latency_cycles));
         return verdict_of(&facts);

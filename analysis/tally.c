@@ -22,6 +22,10 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->latencies++;
         tally->latency_cycles += cost;
         tally->cause_latency_cycles[cause] += cost;
+        if (cause != CAUSE_DRAM || !sample_crowded(sample))
+                return;
+        tally->crowded_latency_cycles += cost;
+        tally->crowded_asking_cycles += sample->level == LEVEL_LFB ? 0 : cost;
 }
 
 int64_t tally_contended(const struct tally *tally)

@@ -22,6 +22,10 @@ struct tally {
         double cost_squared; /* sum of squares */
         double latency_cycles;
         double cause_latency_cycles[CAUSE_COUNT];
+        /* Of CAUSE_DRAM in crowded intervals (sample_crowded), and of these the samples
+         * whose loads asked for the line. */
+        double crowded_latency_cycles;
+        double crowded_asking_cycles;
 };
 
 void tally_add(struct tally *tally, const struct sample_facts *sample,

@@ -215,6 +215,7 @@ int thresholds_derive(struct db *db, const struct machine_facts *machine,
             {"fb_short_ratio", FB_SHORT_RATIO, "ratio", rule},
             {"verdict_samples", (double)VERDICT_SAMPLES_MIN, "samples", rule},
             {"verdict_cost_ratio", VERDICT_COST_RATIO_MIN, "ratio", rule},
+            {"verdict_overlap", VERDICT_OVERLAP_MIN, "loads", rule},
         };
         return store(db, rows, sizeof(rows) / sizeof(rows[0]), diag);
 }

@@ -9,6 +9,9 @@
 const int64_t VERDICT_SAMPLES_MIN = 20;
 const double VERDICT_COST_RATIO_MIN = 0.005;
 
+/* Loads that wait for one another ask for one line at a time. */
+const double VERDICT_OVERLAP_MIN = 2;
+
 /* Fewer samples than for a verdict tell an origin when they agree. */
 static const int64_t ORIGIN_SAMPLES_MIN = 5;
 static const double ORIGIN_AGREEMENT = 0.9;
@@ -263,13 +266,26 @@ static enum cause greatest_cause(const double latency_cycles[CAUSE_COUNT])
         return greatest;
 }
 
+bool sample_crowded(const struct sample_facts *sample)
+{
+        return sample->interval_bound == BOUND_IN_CORE && sample->interval_lacks_buffers;
+}
+
+/* Many loads at a time that take no longer than DRAM does, while all buffers are full:
+ * how many these are decides what such loads cost, and not the latency of each. */
 enum verdict verdict_of(const struct verdict_facts *facts)
 {
+        double latency_cycles[CAUSE_COUNT];
         if (facts->latencies < VERDICT_SAMPLES_MIN)
                 return VERDICT_TOO_FEW_SAMPLES;
         if (facts->cost_ratio < VERDICT_COST_RATIO_MIN)
                 return VERDICT_NONE;
-        return cause_verdict(greatest_cause(facts->cause_latency_cycles));
+        memcpy(latency_cycles, facts->cause_latency_cycles, sizeof(latency_cycles));
+        if (facts->crowded_overlap >= VERDICT_OVERLAP_MIN) {
+                latency_cycles[CAUSE_DRAM] -= facts->crowded_latency_cycles;
+                latency_cycles[CAUSE_IN_CORE] += facts->crowded_latency_cycles;
+        }
+        return cause_verdict(greatest_cause(latency_cycles));
 }
 
 const char *verdict_name(enum verdict verdict)

@@ -118,10 +118,21 @@ struct verdict_facts {
         /* Estimated latency of all its loads over the cycles of the run: as much
          * of the run as they can have cost. NAN when the period is not known. */
         double cost_ratio;
+        /* The part of CAUSE_DRAM's latency in crowded intervals, and how many lines its
+         * loads were asking DRAM for at a time in them, on the average of the whole run.
+         */
+        double crowded_latency_cycles;
+        double crowded_overlap;
 };
 
 extern const int64_t VERDICT_SAMPLES_MIN;
 extern const double VERDICT_COST_RATIO_MIN;
+extern const double VERDICT_OVERLAP_MIN;
+
+/* The sample's interval is bound in-core, and by the fill buffers or the places beyond
+ * L2: loads that asked for lines then waited for DRAM as many at a time as the core can
+ * have. */
+bool sample_crowded(const struct sample_facts *sample);
 
 enum verdict verdict_of(const struct verdict_facts *facts);
 

@@ -300,12 +300,47 @@ static void the_cause_with_the_most_latency_decides(void **state)
         }
 }
 
+/* A stream whose loads take as long as DRAM does, many at a time with all buffers full,
+ * is bound by these; a chase beside it, which asks for one line at a time, is not. */
+static void many_at_a_time_wait_for_the_buffers(void **state)
+{
+        (void)state;
+        struct sample_facts sample = {.level = LEVEL_DRAM,
+                                      .latency_cycles = 200,
+                                      .interval_contended = ANSWER_NO,
+                                      .interval_bound = BOUND_IN_CORE,
+                                      .interval_lacks_buffers = true};
+        assert_int_equal(cause_of(sample), CAUSE_DRAM);
+        assert_true(sample_crowded(&sample));
+        sample.interval_bound = BOUND_LATENCY;
+        assert_false(sample_crowded(&sample));
+        sample.interval_bound = BOUND_IN_CORE;
+        sample.interval_lacks_buffers = false; /* it is bound by the store buffer */
+        assert_false(sample_crowded(&sample));
+        struct verdict_facts facts = {.latencies = 100,
+                                      .cost_ratio = 8,
+                                      .crowded_latency_cycles = 900,
+                                      .crowded_overlap = 5};
+        facts.cause_latency_cycles[CAUSE_DRAM] = 1000;
+        facts.cause_latency_cycles[CAUSE_IN_CORE] = 100;
+        assert_int_equal(verdict_of(&facts), VERDICT_IN_CORE);
+        facts.crowded_overlap = 1;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        facts.crowded_overlap = 5;
+        facts.crowded_latency_cycles = 100; /* most of it was in other intervals */
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        facts.crowded_overlap = NAN; /* the period is not known */
+        facts.crowded_latency_cycles = 900;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(slow_loads_of_contended_intervals_suffer_contention),
             cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
             cmocka_unit_test(so_did_those_of_intervals_that_lack_buffers_now_and_then),
+            cmocka_unit_test(many_at_a_time_wait_for_the_buffers),
             cmocka_unit_test(a_line_in_flight_is_judged_by_how_long_it_took),
             cmocka_unit_test(a_slow_line_in_flight_comes_from_where_the_others_do),
             cmocka_unit_test(slow_loads_that_ask_for_lines_tell_their_origin),
