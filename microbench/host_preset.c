@@ -211,6 +211,38 @@ static void print_modified(FILE *out, const json_t *calibration, double l3_cycle
                 measured ? "" : " # assumed");
 }
 
+/* What chains through memory say of the store buffer. A register that takes no half of a
+ * byte's time is renamed. */
+static void print_forwarding(FILE *out, const json_t *calibration)
+{
+        const json_t *arithmetic = json_object_get(calibration, "arithmetic");
+        double byte =
+            calibration_number(arithmetic, "forward_byte_and_addition_cycles") - 1;
+        double alike =
+            calibration_number(arithmetic, "forward_alike_and_4_additions_cycles") - 4;
+        double unlike =
+            calibration_number(arithmetic, "forward_unlike_and_4_additions_cycles") - 4;
+        double vector = calibration_number(arithmetic, "forward_vector_cycles");
+        bool measured = byte > 0 && vector > 0 && !isnan(alike) && !isnan(unlike);
+        if (!measured) {
+                fputs("store_forward.latency_cycles = 5 # assumed\n"
+                      "store_forward.vector_cycles = 6 # assumed\n"
+                      "store_forward.renamed_cycles = 0 # assumed\n"
+                      "store_forward.renames = 0 # assumed\n",
+                      out);
+                return;
+        }
+        fprintf(out,
+                "store_forward.latency_cycles = %.0f\n"
+                "store_forward.vector_cycles = %.0f\n"
+                "store_forward.renamed_cycles = %.0f\n"
+                "store_forward.renames = %d\n",
+                round(byte), round(vector), fmax(0, round(alike)),
+                unlike < byte / 2  ? 2
+                : alike < byte / 2 ? 1
+                                   : 0);
+}
+
 const char *host_preset_lacks(const json_t *calibration)
 {
         static const char *const needed[] = {
@@ -270,6 +302,7 @@ char *host_preset(const json_t *calibration)
               "core.unforwarded_cycles = 19 # assumed\n"
               "branch.mispredict_cycles = 14 # assumed\n",
               out);
+        print_forwarding(out, calibration);
         print_arithmetic(out, calibration);
         print_level(out, "l1d", &l1);
         print_level(out, "l2", &l2);

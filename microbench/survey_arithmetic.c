@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of a survey that is about arithmetic: how long a result takes to the next
- * instruction that needs it, and how far apart divisions start that need nothing of each
- * other. */
+ * instruction that needs it, in registers and through memory, and how far apart divisions
+ * start that need nothing of each other. */
 #include <math.h>
 
 #include "survey.h"
@@ -15,13 +15,15 @@ enum { REPEATED = 100 };
         {                                                                                \
                 double x = 1.5, y = 1.5, z = 1.5, u = 1.5;                               \
                 const double v = 2.718281828459045, one = 1.0000000000000002;            \
-                __asm__ volatile(                                                        \
-                    "mov %[b], %%ecx\n\t1:\n\t.rept 100\n\t" STEP "\n\t.endr\n\t"        \
-                    "dec %[n]\n\tjnz 1b"                                                 \
-                    :                                                                    \
-                    [n] "+r"(count), [x] "+x"(x), [y] "+x"(y), [z] "+x"(z), [u] "+x"(u)  \
-                    : [v] "x"(v), [one] "x"(one), [a] "r"(1u << 31), [b] "r"(12345u)     \
-                    : "rax", "rcx", "rdx", "cc");                                        \
+                uint64_t cell[2] = {0, 0}; /* of chains through memory */                \
+                __asm__ volatile("mov %[b], %%ecx\n\t1:\n\t.rept 100\n\t" STEP           \
+                                 "\n\t.endr\n\t"                                         \
+                                 "dec %[n]\n\tjnz 1b"                                    \
+                                 : [n] "+r"(count), [x] "+x"(x), [y] "+x"(y),            \
+                                   [z] "+x"(z), [u] "+x"(u)                              \
+                                 : [v] "x"(v), [one] "x"(one), [a] "r"(1u << 31),        \
+                                   [b] "r"(12345u), [p] "r"(cell), [q] "r"(cell)         \
+                                 : "rax", "rcx", "rdx", "cc", "memory");                 \
         }
 
 LOOP(multiply, "imul %%rcx, %%rcx")
@@ -37,6 +39,14 @@ LOOP(float_sqrt_and_multiply, "sqrtsd %[x], %[x]\n\tmulsd %[v], %[x]")
 LOOP(float_divide_apart, "divsd %[one], %[x]\n\tdivsd %[one], %[y]\n\t"
                          "divsd %[one], %[z]\n\tdivsd %[one], %[u]")
 
+/* Chains through memory, of bytes, which no core renames, and of registers, whose store
+ * and load write the address alike or not. */
+#define FOUR_ADDITIONS ".rept 4\n\tadd $1, %%rax\n\t.endr\n\t"
+LOOP(forward_byte, "movzbl (%[p]), %%eax\n\tadd $1, %%eax\n\tmovb %%al, (%[p])")
+LOOP(forward_alike, "mov (%[p]), %%rax\n\t" FOUR_ADDITIONS "mov %%rax, (%[p])")
+LOOP(forward_unlike, "mov (%[q]), %%rax\n\t" FOUR_ADDITIONS "mov %%rax, (%[p])")
+LOOP(forward_vector, "movups (%[p]), %[x]\n\tmovups %[x], (%[p])")
+
 enum kind {
         MULTIPLY,
         DIVIDE,
@@ -47,6 +57,10 @@ enum kind {
         FLOAT_DIVIDE,
         FLOAT_SQRT_AND_MULTIPLY,
         FLOAT_DIVIDE_APART,
+        FORWARD_BYTE,
+        FORWARD_ALIKE,
+        FORWARD_UNLIKE,
+        FORWARD_VECTOR,
         KINDS
 };
 
@@ -64,6 +78,10 @@ static const struct {
     [FLOAT_DIVIDE] = {"float_divide_cycles", float_divide, 1},
     [FLOAT_SQRT_AND_MULTIPLY] = {"float_sqrt_cycles", float_sqrt_and_multiply, 1},
     [FLOAT_DIVIDE_APART] = {"float_divide_interval_cycles", float_divide_apart, 4},
+    [FORWARD_BYTE] = {"forward_byte_and_addition_cycles", forward_byte, 1},
+    [FORWARD_ALIKE] = {"forward_alike_and_4_additions_cycles", forward_alike, 1},
+    [FORWARD_UNLIKE] = {"forward_unlike_and_4_additions_cycles", forward_unlike, 1},
+    [FORWARD_VECTOR] = {"forward_vector_cycles", forward_vector, 1},
 };
 
 struct arithmetic {

@@ -52,6 +52,19 @@ Bool depend_follows(Int offset)
         return register_at(offset, &within) != NO_ID;
 }
 
+Int depend_general(Int offset)
+{
+        Int within;
+        Int id = register_at(offset, &within);
+
+        return id < ID_X87 && within == 0 ? id - ID_GENERAL : -1;
+}
+
+Bool depend_is_vector(Int offset)
+{
+        return offset >= VECTOR_FIRST && offset < VECTOR_END;
+}
+
 /* ---- delays ---- */
 
 /* Of the block at hand; first come those of values without any. */

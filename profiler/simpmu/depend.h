@@ -65,6 +65,12 @@ struct depend depend_get(const struct depend_state *state, Int offset, Int size)
 /* Whether the guest state's byte at OFFSET is part of a register that is followed. */
 Bool depend_follows(Int offset);
 
+/* The number of the general register at OFFSET, RAX's being 0; -1: it is none. */
+Int depend_general(Int offset);
+
+/* Whether it is part of a vector register. */
+Bool depend_is_vector(Int offset);
+
 /* A Put of SIZE bytes. MAYBE: only under a condition, or to a part of the range. */
 void depend_put(struct depend_state *state, Int offset, Int size, struct depend value,
                 Bool maybe);

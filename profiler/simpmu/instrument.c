@@ -57,6 +57,8 @@ static void begin_instruction(struct pass *pass, const IRStmt *mark)
         pass->excluded = heap_is_tracker(pass->ip);
         pass->last_load = NULL;
         pass->unit_used = False;
+        pass->returns = mark->Ist.IMark.addr == pass->last_ip &&
+                        (pass->in->jumpkind == Ijk_Call || pass->in->jumpkind == Ijk_Ret);
         pass->string =
             !pass->excluded && string_is_repeated(pass->ip, mark->Ist.IMark.len);
         pass->string_issued = False;
@@ -88,8 +90,8 @@ static void write_temporary(struct pass *pass, const IRStmt *statement)
         struct depend value;
 
         if (data->tag == Iex_Load)
-                value =
-                    access_add_load(pass, data->Iex.Load.addr, data->Iex.Load.ty, NULL);
+                value = access_add_load(pass, statement->Ist.WrTmp.tmp,
+                                        data->Iex.Load.addr, data->Iex.Load.ty, NULL);
         else
                 value =
                     after_arithmetic(pass, depend_expression(&pass->depend, data), data);
@@ -121,6 +123,7 @@ static void prepare(struct pass *pass, const IRStmt *statement)
         }
         case Ist_WrTmp:
                 write_temporary(pass, statement);
+                stored_note_temporary(pass, statement);
                 break;
         case Ist_Store:
                 access_add_store(pass, statement->Ist.Store.addr,
@@ -148,6 +151,15 @@ static void prepare(struct pass *pass, const IRStmt *statement)
         }
 }
 
+static Addr last_instruction(const IRSB *in)
+{
+        Int i = in->stmts_used - 1;
+
+        for (; i >= 0 && in->stmts[i]->tag != Ist_IMark; i--) {
+        }
+        return i < 0 ? 0 : in->stmts[i]->Ist.IMark.addr;
+}
+
 static struct depend *room_for_temporaries(UInt count)
 {
         static struct depend *room;
@@ -171,6 +183,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
             .out = deepCopyIRSBExceptStmts(in),
             .layout = layout,
             .start = closure->readdr,
+            .last_ip = last_instruction(in),
             .sites = sites_of_block(closure->nraddr),
             .follow = follow_values,
             .follow_branches = follow_values && follow_branches,
@@ -198,6 +211,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                             &pass, registers_done ? NULL : in->stmts[i]->Ist.Exit.guard,
                             0);
                 }
+                pass.at = i;
                 prepare(&pass, in->stmts[i]);
                 addStmtToIRSB(pass.out, in->stmts[i]);
                 if (exit)

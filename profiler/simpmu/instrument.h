@@ -13,6 +13,7 @@
 #include "tool.h"
 
 struct access_site;
+struct temporary_form;
 struct block_sites;
 
 /* The pass over one block. */
@@ -24,22 +25,28 @@ struct pass {
         struct block_sites *sites;
         struct depend_state depend;
         struct access_site *load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
+        IRStmt *stored_of_slot[LAST_SLOT - FIRST_SLOT + 1]; /* calls; NULL: none */
         struct access_site *last_load; /* of the current instruction, or NULL */
         ULong used;                    /* values that something waits for */
         ULong told;                    /* slots that an exit has looked at for good */
         Addr ip;
+        Addr last_ip;         /* of the block's last instruction */
         Bool follow_branches; /* how they are predicted */
         Bool follow;          /* which values wait for which */
         Bool excluded;        /* the current instruction is the heap tracker's */
         Bool unit_used;       /* by the current instruction */
-        Bool string;          /* the current instruction repeats a string instruction */
-        Bool string_issued;   /* it has made an access, which says whether it issues */
-        UInt index;           /* counted instructions before the current one */
-        UInt counted;         /* those that the code emitted so far adds */
-        UInt stores;          /* the same two of stores, but of those before this one */
+        Bool returns; /* the current instruction's accesses are of a return address */
+        Bool string;  /* the current instruction repeats a string instruction */
+        Bool string_issued; /* it has made an access, which says whether it issues */
+        Int at;             /* the current statement of the old block */
+        UInt index;         /* counted instructions before the current one */
+        UInt counted;       /* those that the code emitted so far adds */
+        UInt stores;        /* the same two of stores, but of those before this one */
         UInt stores_counted;
         IRExpr *hot;          /* TOOL_HOT_MIDDLE, in the generated code */
         IRExpr *instructions; /* counted, in the generated code */
+        IRExpr *clock;        /* at the end of those counted, or before; NULL: not read */
+        struct temporary_form *forms; /* of temporaries; NULL: not known */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
         UInt counted_at_exit; /* these at the last exit that wrote ready times */
         UInt loads;           /* that have a slot of their own */
@@ -56,6 +63,10 @@ IRExpr *ir_read(struct pass *pass, const uint64_t *variable);
 /* The same of a member of tool_hot. */
 IRExpr *ir_read_hot(struct pass *pass, const uint64_t *variable);
 void ir_write_hot(struct pass *pass, uint64_t *variable, IRExpr *value);
+/* And of an array there. */
+IRExpr *ir_read_hot_element(struct pass *pass, const uint64_t *table, IRExpr *index);
+void ir_write_hot_element(struct pass *pass, uint64_t *table, IRExpr *index,
+                          IRExpr *value);
 /* Returns the sum. */
 IRExpr *ir_add_to_hot(struct pass *pass, uint64_t *variable, ULong amount);
 IRExpr *ir_not(struct pass *pass, IRExpr *condition);
@@ -79,6 +90,9 @@ void *site_new(struct pass *pass, SizeT bytes);
 /* What the current instruction waits for when it uses a value; its memory lives as long
  * as the translation. */
 struct waits ready_waits(struct pass *pass, struct depend depends);
+/* In the generated code, when a value comes that the current instruction stores: 0 or
+ * earlier than it is needed, when that is there as the instruction issues. */
+IRExpr *ready_when_stored(struct pass *pass, struct depend value);
 /* Control may leave here: what ready_add_exit needs of the time before the branch. */
 void ready_begin_exit(struct pass *pass);
 /* Control may leave here, under GUARD when more of the block comes after, else NULL:
@@ -94,8 +108,7 @@ void branch_add_indirect(struct pass *pass);
 /* ---- instrument_access.c ---- */
 
 struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
-                                    struct depend address, ULong data_depends,
-                                    UInt size_bytes);
+                                    struct depend address, UInt size_bytes);
 /* Whether accesses of SITE may pass by the model when the filter knows their line. */
 Bool access_filter_applies(const struct access_site *site);
 /* How far ADDRESS lies above its entry in the filter, in the generated code: more than
@@ -104,8 +117,8 @@ IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site
                                IRExpr *address);
 /* Each goes before the statement that makes the access. A load returns what its value
  * depends on; GUARD is NULL for one that is always made. */
-struct depend access_add_load(struct pass *pass, IRExpr *address, IRType type,
-                              IRExpr *guard);
+struct depend access_add_load(struct pass *pass, IRTemp loaded, IRExpr *address,
+                              IRType type, IRExpr *guard);
 void access_add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
                       IRExpr *guard);
 void access_add_guarded_load(struct pass *pass, const IRLoadG *load);
@@ -118,6 +131,28 @@ void forward_note_store(struct pass *pass, const struct access_site *site,
  * its buffer; NULL: never. */
 IRExpr *forward_may_fail(struct pass *pass, const struct access_site *site,
                          IRExpr *address);
+
+/* ---- instrument_stored.c ---- */
+
+/* Notes what the temporary that STATEMENT writes is made of. */
+void stored_note_temporary(struct pass *pass, const IRStmt *statement);
+/* Whether what the current statement loads, of TYPE, goes to a vector register, and
+ * whether stored DATA comes from one. */
+Bool stored_is_for_vector(const struct pass *pass, IRTemp loaded, IRType type);
+Bool stored_is_of_vector(const struct pass *pass, const IRExpr *data);
+/* SITE's access is to ADDRESS, an expression of the old block. */
+void stored_set_form(const struct pass *pass, struct access_site *site,
+                     const IRExpr *address, Bool vector);
+/* A store to ADDRESS of what depends on DATA has been added. */
+void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr *address,
+                      struct depend data);
+/* A load from ADDRESS has been added: its value may come from a store before, and later
+ * than a hit of L1. */
+void stored_add_load(struct pass *pass, const struct access_site *site, IRExpr *address);
+/* Nobody waits for the load in SLOT, nor for what it may wait for. */
+void stored_drop_load(const struct pass *pass, UInt slot);
+
+/* ---- instrument_access.c, again ---- */
 
 /* The current instruction is a locked one or a fence. */
 void access_add_serialisation(struct pass *pass);

@@ -97,72 +97,41 @@ IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site
         return ir_binary(pass, Ity_I64, Iop_Sub64, address, entry);
 }
 
-/* In the generated code negative when a value that SITE stores counts as still to come.
- */
-static IRExpr *time_left(struct pass *pass, const struct access_site *site)
-{
-        const ULong from = (ULong)(Long)site->position + tool_machine.forward_slack;
-        IRExpr *late_from =
-            ir_binary(pass, Ity_I64, Iop_Add64,
-                      ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
-                                ir_read_hot(pass, &tool_hot.stall)),
-                      ir_constant(from));
-        IRExpr *left = NULL;
-
-        for (ULong rest = site->data_depends; rest != 0; rest &= rest - 1) {
-                IRExpr *one =
-                    ir_binary(pass, Ity_I64, Iop_Sub64, late_from,
-                              ir_read_hot(pass, &tool_hot.ready[ir_first_of(rest)]));
-                left = left == NULL ? one : ir_binary(pass, Ity_I64, Iop_Or64, left, one);
-        }
-        return left;
-}
-
 /* True in the generated code when the model has to see the access: the filter does not
- * know the line, or the stored value may be still to come, so that loads of it will
- * have to wait. */
+ * know the line. */
 static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
                              IRExpr *address)
 {
-        const UInt sign_bit = 63;
         const UInt room = LINE_BYTES - site->size_bytes; /* where the filter applies */
         IRExpr *distance;
-        IRExpr *unsettled;
+        IRExpr *unknown;
         IRExpr *may_wait;
 
         if (!access_filter_applies(site))
                 return IRExpr_Const(IRConst_U1(True));
         distance = access_filter_distance(pass, site, address);
-        if (site->data_depends != 0)
-                distance =
-                    ir_binary(pass, Ity_I64, Iop_Or64, distance,
-                              ir_binary(pass, Ity_I64, Iop_Sar64, time_left(pass, site),
-                                        IRExpr_Const(IRConst_U8(sign_bit))));
-        unsettled = ir_not(
+        unknown = ir_not(
             pass, ir_binary(pass, Ity_I1, Iop_CmpLE64U, distance, ir_constant(room)));
         may_wait =
             site->kind == ACCESS_LOAD ? forward_may_fail(pass, site, address) : NULL;
-        return may_wait == NULL ? unsettled
-                                : ir_binary(pass, Ity_I1, Iop_Or1, unsettled, may_wait);
+        return may_wait == NULL ? unknown
+                                : ir_binary(pass, Ity_I1, Iop_Or1, unknown, may_wait);
 }
 
 struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
-                                    struct depend address, ULong data_depends,
-                                    UInt size_bytes)
+                                    struct depend address, UInt size_bytes)
 {
         struct access_site *site = site_new(pass, sizeof(*site));
 
         *site = (struct access_site){
             .ip = pass->ip,
             .address = ready_waits(pass, address),
-            .data_depends = data_depends,
             .position = (Int)pass->index - (Int)pass->counted,
             .stores_before = (Int)pass->stores - (Int)pass->stores_counted,
             .size_bytes = (UShort)size_bytes,
             .kind = (UChar)kind,
             .slot = UNUSED_VALUE,
         };
-        pass->used |= data_depends;
         return site;
 }
 
@@ -201,11 +170,10 @@ static struct depend loaded_value(struct pass *pass, struct access_site *site,
 }
 
 /* Adds an access; returns what a loaded value depends on: a hit of L1 takes its latency
- * from the address on, and the model tells when it comes later. How long arithmetic has
- * taken for stored data tells nobody. */
+ * from the address on, and the model tells when it comes later. */
 static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
-                                UInt size_bytes, IRExpr *guard, struct depend data,
-                                Bool locked)
+                                UInt size_bytes, Bool vector, IRExpr *guard,
+                                struct depend data, Bool locked)
 {
         struct depend depends = depend_expression(&pass->depend, address);
         struct access_site *site;
@@ -215,9 +183,9 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 return depends;
         if (pass->string)
                 guard = string_begins_chunk(pass, kind, address, size_bytes);
-        site = access_site_new(pass, kind, depends, data.on & ~(1ULL << ISSUE_TIME),
-                               size_bytes);
+        site = access_site_new(pass, kind, depends, size_bytes);
         site->locked = locked;
+        stored_set_form(pass, site, address, vector);
         pass->stores += kind != ACCESS_LOAD;
         call = call_of_access(site, address);
         if (kind != ACCESS_STORE) {
@@ -227,6 +195,10 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 ir_reads_frame(pass, call); /* it may be sampled */
         }
         ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
+        if (guard == NULL && kind == ACCESS_LOAD)
+                stored_add_load(pass, site, address);
+        else if (guard == NULL)
+                stored_add_store(pass, site, address, data);
         if (kind == ACCESS_STORE && pass->string)
                 string_note_store(pass, site, address);
         else if (kind == ACCESS_STORE && guard == NULL)
@@ -234,17 +206,19 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         return depends;
 }
 
-struct depend access_add_load(struct pass *pass, IRExpr *address, IRType type,
-                              IRExpr *guard)
+struct depend access_add_load(struct pass *pass, IRTemp loaded, IRExpr *address,
+                              IRType type, IRExpr *guard)
 {
-        return add_access(pass, ACCESS_LOAD, address, (UInt)sizeofIRType(type), guard,
+        return add_access(pass, ACCESS_LOAD, address, (UInt)sizeofIRType(type),
+                          stored_is_for_vector(pass, loaded, type), guard,
                           (struct depend){0}, False);
 }
 
 void access_add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
                       IRExpr *guard)
 {
-        (void)add_access(pass, ACCESS_STORE, address, ir_size_of(pass, data), guard,
+        (void)add_access(pass, ACCESS_STORE, address, ir_size_of(pass, data),
+                         stored_is_of_vector(pass, data), guard,
                          depend_expression(&pass->depend, data), False);
 }
 
@@ -255,7 +229,7 @@ void access_add_guarded_load(struct pass *pass, const IRLoadG *load)
         struct depend value;
 
         typeOfIRLoadGOp(load->cvt, &result, &loaded);
-        value = access_add_load(pass, load->addr, loaded, load->guard);
+        value = access_add_load(pass, load->dst, load->addr, loaded, load->guard);
         value = depend_either(value, depend_expression(&pass->depend, load->alt));
         value = depend_either(value, depend_expression(&pass->depend, load->guard));
         pass->depend.of_temporary[load->dst] = value;
@@ -285,7 +259,7 @@ void access_add_compare_and_swap(struct pass *pass, const IRCAS *cas)
 
         if (pass->last_load != NULL)
                 pass->last_load->locked = True;
-        value = add_access(pass, kind, cas->addr, size_bytes, NULL,
+        value = add_access(pass, kind, cas->addr, size_bytes, False, NULL,
                            depend_expression(&pass->depend, cas->dataLo), True);
         pass->depend.of_temporary[cas->oldLo] = value;
         if (cas->oldHi != IRTemp_INVALID)
@@ -315,8 +289,8 @@ void access_add_helper_call(struct pass *pass, const IRDirty *call)
                                         : call->mFx == Ifx_Write ? ACCESS_STORE
                                                                  : ACCESS_UPDATE;
                 struct depend loaded =
-                    add_access(pass, kind, call->mAddr, (UInt)call->mSize, call->guard,
-                               value, False);
+                    add_access(pass, kind, call->mAddr, (UInt)call->mSize, True,
+                               call->guard, value, False);
                 if (kind != ACCESS_STORE)
                         value = depend_either(value, loaded);
         }
@@ -336,7 +310,9 @@ void access_add_helper_call(struct pass *pass, const IRDirty *call)
 void access_drop_unused_slots(const struct pass *pass)
 {
         for (UInt i = 0; i < pass->loads; i++) {
-                if ((pass->used >> (FIRST_SLOT + i) & 1) == 0)
-                        pass->load_of_slot[i]->slot = UNUSED_VALUE;
+                if ((pass->used >> (FIRST_SLOT + i) & 1) != 0)
+                        continue;
+                pass->load_of_slot[i]->slot = UNUSED_VALUE;
+                stored_drop_load(pass, FIRST_SLOT + i);
         }
 }

@@ -99,7 +99,7 @@ void cache_control_add_prefetch(struct pass *pass, const IRStmt *mark)
         address = plus_register(pass, address, prefetch.base, 0, &depends);
         address =
             plus_register(pass, address, prefetch.index, prefetch.index_shift, &depends);
-        site = access_site_new(pass, ACCESS_LOAD, depends, 0, 1);
+        site = access_site_new(pass, ACCESS_LOAD, depends, 1);
         ir_add_call(
             pass,
             unsafeIRDirty_0_N(3, "simpmu_prefetch", VG_(fnptr_to_fnentry)(&call_prefetch),

@@ -53,20 +53,18 @@ void forward_note_store(struct pass *pass, const struct access_site *site,
                         IRExpr *address)
 {
         IRExpr *note;
-        IRExpr *issued;
+        IRExpr *number;
 
         if (tool_machine.unforwarded_cost == 0 || site->size_bytes > RECENT_SIZE_MAXIMUM)
                 return;
         note = note_of(pass, site, address);
-        issued = ir_binary(pass, Ity_I64, Iop_Add64,
-                           ir_binary(pass, Ity_I64, Iop_Add64,
-                                     ir_read_hot(pass, &tool_hot.instructions),
-                                     ir_read_hot(pass, &tool_hot.stall)),
-                           ir_constant((ULong)(Long)site->position));
+        number =
+            ir_binary(pass, Ity_I64, Iop_Add64, ir_read_hot(pass, &tool_hot.instructions),
+                      ir_constant((ULong)(Long)site->position));
         for (UInt word = 0; word < words_of(site); word++) {
                 IRExpr *place = place_of_word(pass, address, word);
                 write_at(pass, place, offsetof(struct recent_store, what), note);
-                write_at(pass, place, offsetof(struct recent_store, issued), issued);
+                write_at(pass, place, offsetof(struct recent_store, number), number);
         }
 }
 

@@ -31,15 +31,44 @@ IRExpr *ir_read(struct pass *pass, const uint64_t *variable)
         return read_memory(pass, ir_constant((Addr)variable));
 }
 
-/* VARIABLE's address as a distance from one that the block holds in a register: a
- * constant address would take an instruction of its own each time. */
-static IRExpr *hot_address(struct pass *pass, const uint64_t *variable)
+static IRExpr *hot_middle(struct pass *pass)
 {
         if (pass->hot == NULL)
                 pass->hot = ir_assign(pass, Ity_I64,
                                       IRExpr_Get(pass->layout->total_sizeB, Ity_I64));
-        return ir_binary(pass, Ity_I64, Iop_Add64, pass->hot,
+        return pass->hot;
+}
+
+/* VARIABLE's address as a distance from one that the block holds in a register: a
+ * constant address would take an instruction of its own each time. */
+static IRExpr *hot_address(struct pass *pass, const uint64_t *variable)
+{
+        return ir_binary(pass, Ity_I64, Iop_Add64, hot_middle(pass),
                          ir_constant((Addr)variable - TOOL_HOT_MIDDLE));
+}
+
+/* The same of element INDEX of TABLE, as one operand of the host's. */
+static IRExpr *hot_element(struct pass *pass, const uint64_t *table, IRExpr *index)
+{
+        const UInt element_shift = 3;
+        IRExpr *bytes = ir_binary(pass, Ity_I64, Iop_Shl64, index,
+                                  IRExpr_Const(IRConst_U8(element_shift)));
+
+        return ir_binary(pass, Ity_I64, Iop_Add64,
+                         ir_binary(pass, Ity_I64, Iop_Add64, hot_middle(pass), bytes),
+                         ir_constant((Addr)table - TOOL_HOT_MIDDLE));
+}
+
+IRExpr *ir_read_hot_element(struct pass *pass, const uint64_t *table, IRExpr *index)
+{
+        return read_memory(pass, hot_element(pass, table, index));
+}
+
+void ir_write_hot_element(struct pass *pass, uint64_t *table, IRExpr *index,
+                          IRExpr *value)
+{
+        addStmtToIRSB(pass->out,
+                      IRStmt_Store(Iend_LE, hot_element(pass, table, index), value));
 }
 
 IRExpr *ir_read_hot(struct pass *pass, const uint64_t *variable)

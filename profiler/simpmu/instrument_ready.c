@@ -85,6 +85,24 @@ static IRExpr *latest_ready(struct pass *pass, struct times *times, struct depen
         return latest == NULL ? ir_constant(0) : latest;
 }
 
+IRExpr *ready_when_stored(struct pass *pass, struct depend value)
+{
+        const ULong issue = 1ULL << ISSUE_TIME;
+        struct times times = {{NULL}};
+
+        value = depend_settled(&pass->depend, value);
+        pass->used |= value.on & ~issue;
+        /* Its delay stands last. */
+        if ((value.on & issue) != 0 &&
+            depend_delay_from(value, ISSUE_TIME) <= pass->index)
+                value.on &= ~issue;
+        if ((value.on & issue) != 0) {
+                ready_begin_exit(pass);
+                times.of[ISSUE_TIME] = pass->issued;
+        }
+        return latest_ready(pass, &times, value);
+}
+
 struct waits ready_waits(struct pass *pass, struct depend depends)
 {
         const ULong issue = 1ULL << ISSUE_TIME;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 10u
+#define SIMPMU_VERSION 11u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -45,6 +45,10 @@
         X(lock_cycles, "core.lock_cycles", "cycles", 0, 1000)                            \
         X(mispredict_cycles, "branch.mispredict_cycles", "cycles", 0, 1000)              \
         X(unforwarded_cycles, "core.unforwarded_cycles", "cycles", 0, 1000)              \
+        X(forward_cycles, "store_forward.latency_cycles", "cycles", 0, 1000)             \
+        X(forward_vector_cycles, "store_forward.vector_cycles", "cycles", 0, 1000)       \
+        X(forward_renamed_cycles, "store_forward.renamed_cycles", "cycles", 0, 1000)     \
+        X(forward_renames, "store_forward.renames", "0, 1 or 2", 0, 2)                   \
         X(multiply_cycles, "arithmetic.multiply_cycles", "cycles", 1, 1000)              \
         X(divide_cycles, "arithmetic.divide_cycles", "cycles", 1, 1000)                  \
         X(divide_interval_cycles, "arithmetic.divide_interval_cycles", "cycles", 1,      \
@@ -148,11 +152,11 @@ struct simpmu_control {
 #define SIMPMU_END_RESERVE_BYTES 64u
 
 struct simpmu_slice {
-        uint64_t magic;    /* stored last (release) when the slice is ready */
-        uint64_t done;     /* atomic: 1 when the process has ended or exec'd */
-        uint64_t now_ns;   /* the process's latest virtual time */
-        uint64_t start_ns; /* the virtual time at which it began */
-        uint64_t parent;   /* 1 + the slice of the image that forked it, 0: none */
+        uint64_t magic;           /* stored last (release) when the slice is ready */
+        uint64_t done;            /* atomic: 1 when the process has ended or exec'd */
+        uint64_t now_ns;          /* the process's latest virtual time */
+        uint64_t start_ns;        /* the virtual time at which it began */
+        uint64_t parent;          /* 1 + the slice of the image that forked it, 0: none */
         uint64_t children_end_ns; /* atomic: the latest end of processes that it forked */
         uint64_t head __attribute__((aligned(64))); /* atomic, producer */
         uint64_t tail __attribute__((aligned(64))); /* atomic, consumer */

@@ -49,7 +49,7 @@ static void *walk(void *p, long steps)
         return p;
 }
 
-static void *walk_with_independent(void *p, long steps)
+__attribute__((noinline)) static void *walk_with_independent(void *p, long steps)
 {
         const uint64_t one = 1;
 
@@ -178,6 +178,64 @@ static void store_and_load(long steps, const char *how)
                         __asm__ volatile("mov %k0, %1\n" NOPS_256 "mov %1, %0\n"
                                          : "+r"(x), "+m"(word));
         }
+}
+
+#define EACH_STEP(...)                                                                   \
+        for (long i = 0; i < steps; i++)                                                 \
+        __asm__ volatile(__VA_ARGS__)
+#define FOUR_RESULTS FOUR("lea 1(%%rax,%%rax), %%rax\n")
+
+/* A counter in memory: loaded, added to and stored in each step. */
+__attribute__((noinline)) static void count_in_memory(long steps, const char *how)
+{
+        uint64_t cells[16] __attribute__((aligned(64))) = {0};
+        const uint64_t *same = cells;
+        double number = 1;
+        const double one = 1;
+
+        __asm__("" : "+r"(same)); /* in a register of its own */
+        if (strcmp(how, "1") == 0)
+                EACH_STEP("mov (%1), %%rax\n add $1, %%rax\n mov %%rax, (%0)"
+                          :
+                          : "r"(cells), "r"(same)
+                          : "rax", "memory", "cc");
+        else if (strcmp(how, "4") == 0)
+                EACH_STEP("mov (%1), %%rax\n" FOUR_RESULTS "mov %%rax, (%0)"
+                          :
+                          : "r"(cells), "r"(same)
+                          : "rax", "memory");
+        else if (strcmp(how, "alike") == 0)
+                EACH_STEP("mov (%0), %%rax\n" FOUR_RESULTS "mov %%rax, (%0)"
+                          :
+                          : "r"(cells)
+                          : "rax", "memory");
+        else if (strcmp(how, "two") == 0)
+                EACH_STEP("addq $1, (%0)\n addq $1, 64(%0)"
+                          :
+                          : "r"(cells)
+                          : "memory", "cc");
+        else if (strcmp(how, "push") == 0)
+                EACH_STEP("sub $128, %%rsp\n push %%rax\n pop %%rax\n add $1, %%rax\n"
+                          "add $128, %%rsp"
+                          :
+                          :
+                          : "rax", "memory", "cc");
+        else if (strcmp(how, "vector") == 0)
+                EACH_STEP("movsd (%1), %0\n addsd %2, %0\n movsd %0, (%1)"
+                          : "+x"(number)
+                          : "r"(cells), "x"(one)
+                          : "memory");
+        else if (strcmp(how, "blocks") == 0)
+                EACH_STEP("mov (%1), %%rax\n jmp 1f\n 1: add $1, %%rax\n jmp 2f\n"
+                          "2: mov %%rax, (%0)"
+                          :
+                          : "r"(cells), "r"(same)
+                          : "rax", "memory", "cc");
+        else if (strcmp(how, "early") == 0)
+                EACH_STEP("mov %2, (%0)\n mov (%1), %%rax"
+                          :
+                          : "r"(cells), "r"(same), "r"(i)
+                          : "rax", "memory");
 }
 
 static void count_locked(long steps)
@@ -382,6 +440,15 @@ int main(int argc, char **argv)
                 branch_on_chain(steps, 0);
         else if (strncmp(kernel, "store-", 6) == 0)
                 store_and_load(steps, kernel + 6);
+<<<<<<< HEAD
+=======
+        else if (strncmp(kernel, "count-", 6) == 0)
+                count_in_memory(steps, kernel + 6);
+        else if (strncmp(kernel, "string-", 7) == 0)
+                repeat_string(steps, kernel + 7);
+        else if (strncmp(kernel, "vectors-", 8) == 0)
+                move_vectors(steps, strcmp(kernel + 8, "copy") == 0);
+>>>>>>> be22415 (Simulated PMU: chains through memory take the time of the store buffer, and none where memory is renamed)
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
         else if (strcmp(kernel, "results") == 0)

@@ -15,6 +15,10 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
     "core.lock_cycles": 18,
     "branch.mispredict_cycles": 16,
     "core.unforwarded_cycles": 15,
+    "store_forward.latency_cycles": 7,
+    "store_forward.vector_cycles": 9,
+    "store_forward.renamed_cycles": 0,
+    "store_forward.renames": 0,
     "arithmetic.multiply_cycles": 3,
     "float.add_cycles": 4,
     "float.divide_cycles": 14,
@@ -89,6 +93,27 @@ expect("divisions", per_step("divide")[CYCLES], PRESET["float.divide_cycles"], 0
 expect("chase in L1", per_step("chase-l1")[CYCLES], PRESET["l1d.latency_cycles"], 0.03)
 expect("4 simple instructions in a chain", per_step("simple-chain")[CYCLES], 4, 0.03)
 expect("4 independent ones", per_step("simple-independent")[CYCLES], 7 / 4, 0.15)
+
+# Chains through memory: the way through the store buffer and the additions, one cycle each.
+# Two that need nothing of each other take the time of one, and a value that waits for
+# nothing takes none. Where memory is renamed the additions alone are left: of general
+# registers, if the load writes the address as the store does, or however it does.
+through = PRESET["store_forward.latency_cycles"]
+for kernel, expected in (("count-1", through + 1), ("count-4", through + 4),
+                         ("count-alike", through + 4), ("count-two", through + 1),
+                         ("count-push", through + 1), ("count-blocks", through + 1),
+                         ("count-vector", PRESET["store_forward.vector_cycles"]
+                          + PRESET["float.add_cycles"])):
+    expect(kernel, per_step(kernel)[CYCLES], expected, 0.05)
+for renames, kernels in ((1, {"count-4": through + 4, "count-alike": 4}),
+                         (2, {"count-4": 4, "count-alike": 4})):
+    for kernel, expected in kernels.items():
+        renamed = per_step(kernel, "--sim-set", f"store_forward.renames={renames}")
+        expect(f"{kernel}, renames {renames}", renamed[CYCLES], expected, 0.05)
+if per_step("count-early")[CYCLES] > PRESET["l1d.latency_cycles"]:
+    sys.exit("a stored value that was there long before has to be waited for")
+if per_step("count-4", "--sim-detail", "cache")[CYCLES] > through:
+    sys.exit("chains through memory take their time with caches only")
 
 # Half of the random branches are mispredicted, after each of which come on the average two
 # steps of the generator (a multiplication and an addition), a shift, a mask and the test.

@@ -165,16 +165,14 @@ static void increment(struct rig *rig, uint64_t address, uint16_t more_instructi
                                          .position = 0,
                                          .kind = ACCESS_LOAD,
                                          .slot = FIRST_SLOT};
-        const struct access_site store = {.data_depends = 1ull << FIRST_SLOT,
-                                          .size_bytes = WORD_BYTES,
-                                          .position = 2,
-                                          .kind = ACCESS_STORE};
+        const struct access_site store = {
+            .size_bytes = WORD_BYTES, .position = 2, .kind = ACCESS_STORE};
 
         rig->hot.ready[FIRST_SLOT] = 0;
         run_access(rig, &load, address);
-        if (rig->hot.ready[FIRST_SLOT] > rig->hot.now ||
-            !passes_filter(rig, ACCESS_STORE, address))
-                call_model(rig, &store, ACCESS_STORE, address);
+        load_stored(rig, &load, address);
+        run_access(rig, &store, address);
+        stored_note(&rig->hot, address, FORM_UNKNOWN, rig->hot.ready[FIRST_SLOT]);
         rig->hot.instructions += 4u + more_instructions;
         rig->hot.stores++;
 }

@@ -503,9 +503,8 @@ static uint64_t latency_after_store(uint64_t cost_cycles, uint64_t offset,
         touch(rig, ACCESS_LOAD, MIB, 1);
         rig->hot.instructions += 10000;
         touch(rig, ACCESS_LOAD, MIB, 1); /* the line has come */
-        *recent_store_of(&rig->hot, MIB >> 3) =
-            (struct recent_store){(MIB + offset) << RECENT_SIZE_BITS | size_bytes,
-                                  rig->hot.instructions + rig->threads[0]->stall};
+        *recent_store_of(&rig->hot, MIB >> 3) = (struct recent_store){
+            (MIB + offset) << RECENT_SIZE_BITS | size_bytes, rig->hot.instructions};
         filter_drop(&rig->hot, MIB >> LINE_SHIFT);
         touch(rig, ACCESS_LOAD, MIB, 1);
         return last_sample.latency_slots;
@@ -1209,68 +1208,141 @@ static void a_load_of_a_pending_store_is_not_slow_itself(void **state)
                     DRAM_CYCLES, 0.05);
 }
 
-/* A value that is still to come is stored to word number WORD of the line at ADDRESS. */
-static void store_late_word(struct rig *rig, uint64_t address, uint64_t word)
-{
-        const struct access_site site = {.data_depends = 1ull << FIRST_SLOT,
-                                         .size_bytes = WORD_BYTES,
-                                         .kind = ACCESS_STORE};
+/* ---- chains through memory ---- */
 
-        rig->hot.ready[FIRST_SLOT] = rig->hot.now + 10000;
-        call_model(rig, &site, ACCESS_STORE, address + word * WORD_BYTES);
+/* Cycles of a turn of a loop that loads the word at MIB by LOAD, adds to it ADDITIONS
+ * times and stores it by STORE, OFFSET bytes further on. */
+static double chain_cycles(const struct simpmu_params *params,
+                           const struct access_site *load,
+                           const struct access_site *store, uint64_t offset,
+                           uint64_t additions)
+{
+        const uint64_t turns = 10000;
+        struct rig *rig = rig_new(params, 1, NO_SAMPLES, 1);
+        const uint64_t width = rig->machine.slots_per_cycle;
+
+        touch(rig, ACCESS_STORE, MIB, 1);
+        rig->hot.instructions += 10000;
+        uint64_t begin = now_cycles(rig, 0);
+        for (uint64_t i = 0; i < turns; i++) {
+                uint64_t issued = rig->hot.instructions + rig->threads[0]->stall;
+                rig->hot.ready[FIRST_SLOT] = 0;
+                run_access(rig, load, MIB);
+                load_stored(rig, load, MIB);
+                uint64_t loaded =
+                    later(issued + rig->machine.l1d_latency, rig->hot.ready[FIRST_SLOT]);
+                run_access(rig, store, MIB + offset);
+                stored_note(&rig->hot, MIB + offset, store->form,
+                            loaded + additions * width);
+                rig->hot.instructions += width;
+                rig->hot.stores++;
+        }
+        return (double)(now_cycles(rig, 0) - begin) / (double)turns;
 }
 
-static uint64_t words_that_pass(struct rig *rig, enum access_kind kind, uint64_t address)
+static struct simpmu_params forwarding_params(enum renaming renaming)
 {
-        uint64_t words = 0;
-
-        for (uint64_t word = 0; word < LINE_BYTES / WORD_BYTES; word++)
-                words |= (uint64_t)passes_filter(rig, kind, address + word * WORD_BYTES)
-                         << word;
-        return words;
-}
-
-static bool crossing_passes(struct rig *rig, uint64_t line)
-{
-        const uint64_t address = line + LINE_BYTES - WORD_BYTES / 2;
-
-        return passes_filter(rig, ACCESS_LOAD, address) ||
-               passes_filter(rig, ACCESS_STORE, address);
-}
-
-/* A word whose value is still to come leaves what is before it in its line to the filter,
- * and a second one what is left of that. Accesses that cross into the next line pass
- * neither before nor after. */
-static void late_words_leave_the_rest_of_their_line(void **state)
-{
-        const struct {
-                uint64_t late[2];
-                uint64_t passing[2]; /* after each: bits of words */
-        } cases[] = {
-            {{0, 7}, {0x00, 0x00}}, {{7, 3}, {0x7f, 0x07}}, {{2, 1}, {0x03, 0x01}},
-            {{6, 2}, {0x3f, 0x03}}, {{6, 7}, {0x3f, 0x3f}}, {{5, 0}, {0x1f, 0x00}},
-        };
         struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+
+        params.forward_cycles = 7;
+        params.forward_vector_cycles = 9;
+        params.forward_renamed_cycles = 0;
+        params.forward_renames = renaming;
+        return params;
+}
+
+static struct access_site form_site(enum access_kind kind, uint32_t address_number,
+                                    uint16_t bytes)
+{
+        return (struct access_site){
+            .size_bytes = bytes,
+            .position = kind == ACCESS_LOAD ? 0 : 2,
+            .kind = (uint8_t)kind,
+            .slot = kind == ACCESS_LOAD ? FIRST_SLOT : UNUSED_VALUE,
+            .form = (uint16_t)(stored_size_code(bytes) | address_number)};
+}
+
+/* A turn takes what the additions take and the way through the store buffer, which
+ * depends on what is stored and how; where a core renames memory only the additions, once
+ * they take longer than the load. */
+static void a_chain_through_memory_takes_its_time(void **state)
+{
+        const uint32_t one = 1, other = 2, any = FORM_UNKNOWN;
+        const struct {
+                enum renaming renaming;
+                uint32_t load, store;    /* how the address is written, or FORM_VECTOR */
+                uint16_t loaded, stored; /* bytes */
+                uint64_t offset, additions;
+                double cycles;
+        } cases[] = {
+            {RENAMES_NOTHING, any, any, 8, 8, 0, 1, 8},
+            {RENAMES_NOTHING, any, any, 8, 8, 0, 4, 11},
+            {RENAMES_NOTHING, one, one, 8, 8, 0, 4, 11},
+            {RENAMES_NOTHING, any, any, 4, 4, 0, 4, 11},
+            {RENAMES_NOTHING, any, any, 4, 8, 0, 4, 11}, /* of what is wider */
+            {RENAMES_NOTHING, any, any, 8, 4, 0, 4, 11}, /* of its lower half */
+            {RENAMES_NOTHING, any, any, 1, 2, 0, 4, 11},
+            {RENAMES_NOTHING, any, any, 1, 1, 2, 4, 1}, /* of another byte */
+            {RENAMES_NOTHING, any, any, 4, 4, 4, 4, 1},
+            {RENAMES_NOTHING, any, any, 8, 8, 1024, 4, 1}, /* of the same place */
+            {RENAMES_NOTHING, FORM_VECTOR, FORM_VECTOR, 16, 16, 0, 4, 13},
+            {RENAMES_NOTHING, any, FORM_VECTOR, 8, 16, 0, 4, 13},
+            {RENAMES_FORMS, one, one, 8, 8, 0, 4, 4},
+            {RENAMES_FORMS, one, one, 4, 4, 0, 4, 4},
+            {RENAMES_FORMS, one, other, 8, 8, 0, 4, 11},
+            {RENAMES_FORMS, any, any, 8, 8, 0, 4, 11},
+            {RENAMES_FORMS, one, one, 1, 1, 0, 4, 11},
+            {RENAMES_GENERAL, one, other, 8, 8, 0, 4, 4},
+            {RENAMES_GENERAL, any, any, 2, 2, 0, 4, 11},
+            {RENAMES_GENERAL, FORM_VECTOR, FORM_VECTOR, 8, 8, 0, 4, 13},
+        };
 
         (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-                const uint64_t line = MIB + i * LINE_BYTES;
-                for (int turn = 0; turn < 2;
-                     turn++) { /* the second one when it is there */
-                        touch(rig, ACCESS_LOAD, line, 4000);
-                        touch(rig, ACCESS_STORE, line, 4000);
-                }
-                for (int j = 0; j < 2; j++) {
-                        assert_false(crossing_passes(rig, line));
-                        store_late_word(rig, line, cases[i].late[j]);
-                        assert_false(crossing_passes(rig, line));
-                        assert_int_equal(words_that_pass(rig, ACCESS_LOAD, line),
-                                         cases[i].passing[j]);
-                        assert_int_equal(words_that_pass(rig, ACCESS_STORE, line),
-                                         cases[i].passing[j]);
-                }
+                const struct simpmu_params params = forwarding_params(cases[i].renaming);
+                const struct access_site load =
+                    form_site(ACCESS_LOAD, cases[i].load, cases[i].loaded);
+                const struct access_site store =
+                    form_site(ACCESS_STORE, cases[i].store, cases[i].stored);
+                double cycles = chain_cycles(&params, &load, &store, cases[i].offset,
+                                             cases[i].additions);
+                if (cycles < cases[i].cycles - 0.1 || cycles > cases[i].cycles + 0.1)
+                        fail_msg("case %zu: %g cycles, not %g", i, cycles,
+                                 cases[i].cycles);
         }
+}
+
+/* A value that was there long before takes a load no longer than L1. */
+static void a_value_stored_long_before_is_there(void **state)
+{
+        const struct simpmu_params params = forwarding_params(RENAMES_NOTHING);
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        const struct access_site load = form_site(ACCESS_LOAD, FORM_UNKNOWN, WORD_BYTES);
+
+        (void)state;
+        rig->hot.instructions = 10000;
+        stored_note(&rig->hot, MIB, FORM_UNKNOWN, 9000);
+        load_stored(rig, &load, MIB);
+        assert_int_equal(rig->hot.late, 0);
+        stored_note(&rig->hot, MIB, FORM_UNKNOWN, 10100);
+        load_stored(rig, &load, MIB);
+        assert_int_equal(rig->hot.late, 1ull << FIRST_SLOT);
+        assert_int_equal(rig->hot.ready[FIRST_SLOT],
+                         10100 + 7 * rig->machine.slots_per_cycle);
+}
+
+/* Another thread's clock says nothing of when a value comes. */
+static void stored_values_stay_with_their_thread(void **state)
+{
+        const struct simpmu_params params = forwarding_params(RENAMES_NOTHING);
+        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+        const struct access_site load = form_site(ACCESS_LOAD, FORM_UNKNOWN, WORD_BYTES);
+
+        (void)state;
+        stored_note(&rig->hot, MIB, FORM_UNKNOWN, 100000);
+        run_thread(rig, 1);
+        load_stored(rig, &load, MIB);
+        assert_int_equal(rig->hot.late, 0);
 }
 
 /* What passes without a call is in L1, and recent; with 48 sets its entry of the filter
@@ -1324,7 +1396,6 @@ static void scattered_accesses(bool caches_only, enum access_mode mode,
                 const enum access_kind kind = stores ? ACCESS_STORE : ACCESS_LOAD;
                 const struct access_site site = {
                     .address = waits_for(stores ? 0 : on, NULL, 0),
-                    .data_depends = stores ? on : 0,
                     .size_bytes = WORD_BYTES,
                     .kind = (uint8_t)kind,
                     .slot = caches_only ? UNUSED_VALUE : FIRST_SLOT,
@@ -1446,8 +1517,9 @@ int main(void)
             cmocka_unit_test_teardown(loads_below_ldlat_are_not_counted, free_blocks),
             cmocka_unit_test_teardown(a_load_of_a_pending_store_is_not_slow_itself,
                                       free_blocks),
-            cmocka_unit_test_teardown(late_words_leave_the_rest_of_their_line,
-                                      free_blocks),
+            cmocka_unit_test_teardown(a_chain_through_memory_takes_its_time, free_blocks),
+            cmocka_unit_test_teardown(a_value_stored_long_before_is_there, free_blocks),
+            cmocka_unit_test_teardown(stored_values_stay_with_their_thread, free_blocks),
             cmocka_unit_test_teardown(what_passes_is_recent_in_l1, free_blocks),
         };
 

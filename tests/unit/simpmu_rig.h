@@ -182,6 +182,14 @@ static inline void call_model(struct rig *rig, const struct access_site *site,
                       access_mode_of(&rig->machine), address);
 }
 
+/* Likewise of a load whose value may be that of a store and still to come. */
+static inline void load_stored(struct rig *rig, const struct access_site *site,
+                               uint64_t address)
+{
+        load_after_store(&rig->machine, &rig->hot, rig->threads[rig->running], site,
+                         address);
+}
+
 static inline void run_access(struct rig *rig, const struct access_site *site,
                               uint64_t address)
 {
@@ -242,16 +250,16 @@ static inline void chase_through_memory_step(struct rig *rig, uint64_t variable,
                                               .position = 1,
                                               .kind = ACCESS_LOAD,
                                               .slot = second};
-        const struct access_site store_variable = {.data_depends = 1ull << second,
-                                                   .size_bytes = WORD_BYTES,
-                                                   .position = 2,
-                                                   .kind = ACCESS_STORE};
+        const struct access_site store_variable = {
+            .size_bytes = WORD_BYTES, .position = 2, .kind = ACCESS_STORE};
 
         rig->hot.ready[first] = 0;
         call_model(rig, &load_variable, ACCESS_LOAD, variable);
+        load_stored(rig, &load_variable, variable);
         rig->hot.ready[second] = 0;
         call_model(rig, &load_next, ACCESS_LOAD, address);
         call_model(rig, &store_variable, ACCESS_STORE, variable);
+        stored_note(&rig->hot, variable, FORM_UNKNOWN, rig->hot.ready[second]);
         rig->hot.instructions += 3;
 }
 

@@ -88,46 +88,61 @@ HOT_PATH bool mode_one_load_waits(const struct machine *machine, enum access_mod
 
 HOT_PATH struct stored *stored_at(struct sim_thread *thread, uint64_t address)
 {
-        return &thread->stored_word[(address >> 3) & (STORED_WORDS - 1)];
+        return &thread->stored_word[(address >> 3) & (EARLY_WORDS - 1)];
 }
 
-/* A load gets the value of an earlier store whose data is still to come. What depends
- * on the load waits for it, but the load is not sampled as slow: the latency is that of
- * the load that the stored value came from, and would count again at every step of a
- * chain that goes through memory, as pointers on the stack do without optimisation. */
-HOT_PATH uint64_t after_store(struct sim_thread *thread, uint64_t address, uint64_t ready)
+/* Loads of the word have it from the store buffer, and need not wait for its line. */
+HOT_PATH void store_before_line(struct sim_thread *thread, const struct l1d_way *way,
+                                const struct access *access)
 {
-        const struct stored *word = stored_at(thread, address);
-
-        return later(ready, word->where == address >> 3 ? word->ready : 0);
-}
-
-/* Notes when the stored value comes. */
-HOT_PATH void store_value(const struct machine *machine, struct sim_hot *hot,
-                          struct sim_thread *thread, struct l1d_way *way,
-                          const struct access *access)
-{
-        struct stored *word = stored_at(thread, access->address);
-        uint64_t ready = access->mode == ACCESS_OF_CACHES
-                             ? 0
-                             : hot_latest_ready(hot, access->site->data_depends);
         if (__builtin_expect(way->arrival > access->now, 0))
-                *word = (struct stored){access->address >> 3, ready, way->arrival};
-        if (ready > access->now + machine->forward_slack) {
-                *word = (struct stored){access->address >> 3, ready, way->arrival};
-                way->settled = later(way->settled, ready);
-                filter_drop_from(hot, access->address);
-        } else if (way->settled > access->now && word->where == access->address >> 3) {
-                word->ready = 0;
-        }
+                *stored_at(thread, access->address) =
+                    (struct stored){access->address >> 3, way->arrival};
 }
 
-/* The latest of the stores that a load needs some bytes of and cannot get all from: when
- * it issued, 0 when there is none. */
+/* How long the value takes to a load at ADDRESS from a store of FORM at FROM. */
+HOT_PATH uint64_t forward_latency(const struct machine *machine,
+                                  const struct access_site *load, uint64_t address,
+                                  uint32_t form, uint64_t from)
+{
+        const uint16_t smallest_renamed = 4; /* bytes */
+        const uint32_t written = form & FORM_VECTOR, read = load->form & FORM_VECTOR;
+
+        if (written == FORM_VECTOR || read == FORM_VECTOR)
+                return machine->forward_vector_latency;
+        if (machine->renaming == RENAMES_NOTHING || from != address ||
+            load->size_bytes < smallest_renamed)
+                return machine->forward_latency;
+        if (machine->renaming == RENAMES_GENERAL ||
+            (written == read && written != FORM_UNKNOWN))
+                return machine->forward_renamed_latency;
+        return machine->forward_latency;
+}
+
+/* From then on a load at ADDRESS can have the value that was last stored there; 0: at
+ * once. What depends on the load waits for it, but the load is not sampled as slow: the
+ * latency is that of what the stored value comes from, and would count again at every
+ * step of a chain that goes through memory. */
+HOT_PATH uint64_t after_store(const struct machine *machine, const struct sim_hot *hot,
+                              const struct access_site *load, uint64_t address)
+{
+        const uint32_t i = (uint32_t)(address >> STORED_SHIFT) & (STORED_PLACES - 1);
+        const uint32_t form = (uint32_t)(hot->stored_where[i] >> STORED_FORM_SHIFT);
+        const uint64_t of_address = (1ull << STORED_FORM_SHIFT) - 1;
+        const uint64_t from = hot->stored_where[i] & of_address;
+
+        if (hot->stored_ready[i] == 0 || from >= address + load->size_bytes ||
+            address >= from + stored_bytes(form))
+                return 0;
+        return hot->stored_ready[i] + forward_latency(machine, load, address, form, from);
+}
+
+/* The latest of the stores that a load needs some bytes of and cannot get all from: the
+ * number of its instruction, 0 when there is none. */
 static inline uint64_t store_of_a_part(struct sim_hot *hot, const struct access *access)
 {
         const uint64_t end = access->address + access->site->size_bytes;
-        uint64_t issued = 0;
+        uint64_t number = 0;
 
         for (uint64_t word = access->address >> 3; word <= (end - 1) >> 3; word++) {
                 const struct recent_store *store = recent_store_of(hot, word);
@@ -136,23 +151,25 @@ static inline uint64_t store_of_a_part(struct sim_hot *hot, const struct access 
                 bool overlaps = from < end && access->address < to;
                 bool forwards = from <= access->address && end <= to;
                 if (overlaps && !forwards)
-                        issued = later(issued, store->issued);
+                        number = later(number, store->number);
         }
-        return issued;
+        return number;
 }
 
 /* When a load can have its value of which a part is that of a store in its buffer, which
  * that leaves when all before it has retired. What holds retirement up now is taken to
- * have held the store up as long. 0: there is no such store. */
+ * have held the store up as long, and what has stalled the thread since to have done so
+ * before it. 0: there is no such store. */
 static __attribute__((noinline)) uint64_t after_parts(const struct machine *machine,
                                                       struct sim_hot *hot,
                                                       const struct sim_thread *thread,
                                                       struct access access)
 {
-        uint64_t issued = store_of_a_part(hot, &access);
+        uint64_t number = store_of_a_part(hot, &access);
+        uint64_t issued = number + thread->stall;
         uint64_t complete = thread->activity.covers[ACTIVITY_LDM].until;
 
-        if (issued == 0)
+        if (number == 0)
                 return 0;
         for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++)
                 complete = later(complete, hot->ready[id]);
@@ -180,7 +197,8 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
 
         if (late && access->mode != ACCESS_OF_CACHES &&
             access->site->slot != UNUSED_VALUE) {
-                *value = later(*value, ready); /* loads that share the last slot */
+                /* Loads that share the last slot, or a store that comes later. */
+                *value = later(*value, ready);
                 hot->late |= 1ull << access->site->slot;
         }
         window_hold(thread, &thread->loads, access->now - thread->stall, ready);
@@ -245,6 +263,9 @@ HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
                           struct found *found)
 {
         thread->counters.loads_at[found->level]++;
+        if (__builtin_expect(mode_samples_stalls(machine, access->mode), 0))
+                found->ready = later(found->ready, after_store(machine, hot, access->site,
+                                                               access->address));
         if (__builtin_expect(mode_follows_stores(machine, access->mode), 0)) {
                 uint64_t parts =
                     after_parts(machine, hot, thread, copy_of_access(access));
@@ -269,8 +290,7 @@ HOT_PATH bool is_forwarded(struct sim_thread *thread, const struct access *acces
         return word->where == access->address >> 3 && word->line_arrival == way->arrival;
 }
 
-/* A load of a line that has been requested and is not there at the thread's clock, or
- * to which values are stored that are still to come. */
+/* A load of a line that has been requested and is not there at the thread's clock. */
 HOT_PATH void wait_for_line(struct sim_thread *thread, const struct access *access,
                             struct cache_set *set, uint32_t bit,
                             const struct l1d_way *way, struct found *found)
@@ -286,7 +306,7 @@ HOT_PATH void wait_for_line(struct sim_thread *thread, const struct access *acce
                                        way->arrival);
                 }
         }
-        found->ready = after_store(thread, access->address, found->arrival);
+        found->ready = found->arrival;
 }
 
 HOT_PATH void used_first(struct machine *machine, struct sim_hot *hot,
@@ -312,7 +332,7 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
         uint64_t begin = miss_buffer(machine, thread, access->start, access->now);
 
         thread->fill_done[thread->fill_count - 1] = begin + latency;
-        *way = (struct l1d_way){begin + latency, begin + latency};
+        *way = (struct l1d_way){begin + latency};
         *found = (struct found){.arrival = begin + latency,
                                 .ready = begin + latency,
                                 .level = SIMPMU_LEVEL_HITM};
@@ -325,10 +345,9 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
 /* LINE is in L1 or on its way there, and other cores fight for it: the filters must not
  * know it. */
 static __attribute__((noinline)) struct found
-hit_contested_line(struct machine *machine, struct sim_hot *hot,
-                   struct sim_thread *thread, struct access access, uint64_t line,
-                   struct cache_set *set, uint32_t bit, struct l1d_way *way,
-                   struct found found)
+hit_contested_line(struct machine *machine, struct sim_thread *thread,
+                   struct access access, uint64_t line, struct cache_set *set,
+                   uint32_t bit, struct l1d_way *way, struct found found)
 {
         const struct contest_access use = {
             .core = thread->core->number,
@@ -345,11 +364,11 @@ hit_contested_line(struct machine *machine, struct sim_hot *hot,
         if (outcome == CONTEST_LOSES)
                 ask_again(machine, thread, &access, way,
                           transfers * machine->hitm_latency, &found);
-        else if (access.kind != ACCESS_STORE && way->settled > access.now)
+        else if (access.kind != ACCESS_STORE && way->arrival > access.now)
                 wait_for_line(thread, &access, set, bit, way, &found);
         if (access.kind != ACCESS_LOAD) {
                 set->dirty |= bit;
-                store_value(machine, hot, thread, way, &access);
+                store_before_line(thread, way, &access);
         }
         if (outcome == CONTEST_IS_OVER)
                 set->contested &= ~bit;
@@ -396,7 +415,7 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                                found);
         if (__builtin_expect((place->set->contested & bit) != 0, 0)) {
                 const struct found contested =
-                    hit_contested_line(machine, hot, thread, copy_of_access(access), line,
+                    hit_contested_line(machine, thread, copy_of_access(access), line,
                                        place->set, bit, way, copy_of_found(found));
                 *found = copy_of_found(&contested);
                 return;
@@ -404,17 +423,17 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
         place->set->recent |= bit;
         if (access->kind != ACCESS_LOAD) {
                 place->set->dirty |= bit;
-                l1d_let_stores_pass(hot, way, line, access->now);
+                l1d_let_stores_pass(hot, line);
         }
         if (access->kind != ACCESS_STORE) {
-                if (way->settled > access->now)
+                if (way->arrival > access->now)
                         wait_for_line(thread, access, place->set, bit, way, found);
-                if (way->settled <= access->now ||
+                if (way->arrival <= access->now ||
                     mode_one_load_waits(machine, access->mode))
                         filter_entry_of(hot, line)->load = line << LINE_SHIFT;
         }
         if (access->kind != ACCESS_LOAD)
-                store_value(machine, hot, thread, way, access);
+                store_before_line(thread, way, access);
         if (__builtin_expect(of_prefetch, 0)) {
                 place->set->mark &= ~bit;
                 used_first(machine, hot, thread, access, line, access->now, false);
@@ -440,7 +459,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                                      access->kind != ACCESS_STORE);
         if (__builtin_expect(miss.contested, 0))
                 place->set->contested |= bit;
-        *way = (struct l1d_way){miss.completion, miss.completion};
+        *way = (struct l1d_way){miss.completion};
         if (mode_one_load_waits(machine, access->mode) && access->kind != ACCESS_STORE &&
             !miss.contested)
                 filter_entry_of(hot, line)->load = line << LINE_SHIFT;
@@ -449,7 +468,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         found->ready = miss.completion;
         if (access->kind != ACCESS_LOAD) {
                 place->set->dirty |= bit;
-                store_value(machine, hot, thread, way, access);
+                store_before_line(thread, way, access);
         }
         if (access->kind == ACCESS_STORE) {
                 place->set->mark |= bit;
@@ -580,6 +599,28 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                 if (kind != ACCESS_STORE)
                         finish_load(machine, hot, thread, &access, &found);
         }
+}
+
+/* A load of SITE from ADDRESS may come before a value that was stored there, for all that
+ * the test before the call knows. Where loads are not sampled by stalls, it has been
+ * modelled without that. */
+HOT_PATH void load_after_store(const struct machine *machine, struct sim_hot *hot,
+                               struct sim_thread *thread, const struct access_site *site,
+                               uint64_t address)
+{
+        const uint64_t ready = after_store(machine, hot, site, address);
+        const uint64_t instruction =
+            hot->instructions + (uint64_t)(int64_t)site->position;
+        struct access access = {.site = site, .kind = ACCESS_LOAD, .address = address};
+
+        if (ready <= instruction + thread->stall + machine->l1d_latency)
+                return;
+        thread_retire(hot, thread, instruction);
+        access.now = instruction + thread->stall;
+        access.start = hot_waits(hot, &site->address, access.now);
+        if (ready > access.now + machine->l1d_latency)
+                deliver(hot, thread, &access, ready,
+                        ready > access.start + machine->l1d_latency);
 }
 
 #endif

@@ -44,6 +44,40 @@ struct filter_entry {
         uint64_t store; /* of a line that is dirty besides */
 };
 
+/* The last stores whose values loads may have to wait for, by address: one for every four
+ * bytes, and more of them than any store buffer has places. */
+#define STORED_PLACES 256u
+#define STORED_SHIFT  2
+/* An address is below this bit, and above it a FORM. */
+#define STORED_FORM_SHIFT 48
+
+/* How an access is written: a code of its size, and FORM_VECTOR where its data is in a
+ * vector register, else a number of its address. The same number and the same address
+ * mean the same register, unchanged, and the same displacement (of the stack pointer
+ * any). */
+#define FORM_SIZE_SHIFT        13
+#define FORM_DISPLACEMENT_BITS 8
+#define FORM_UNKNOWN           0u
+#define FORM_VECTOR            ((1u << FORM_SIZE_SHIFT) - 1)
+
+/* 0, as most accesses have it, stands for eight bytes, 1 for one. */
+static inline uint32_t stored_size_code(uint32_t bytes)
+{
+        uint32_t logarithm = 31u - (uint32_t)__builtin_clz(bytes | 1);
+
+        return (logarithm == 3  ? 0
+                : logarithm < 3 ? logarithm + 1
+                                : logarithm)
+               << FORM_SIZE_SHIFT;
+}
+
+static inline uint32_t stored_bytes(uint32_t form)
+{
+        uint32_t code = form >> FORM_SIZE_SHIFT;
+
+        return code == 0 ? 8 : 1u << (code < 4 ? code - 1 : code);
+}
+
 /* The last store to a word of eight bytes, where stores are followed. */
 #define RECENT_STORES       256u
 #define RECENT_SIZE_BITS    6
@@ -51,7 +85,7 @@ struct filter_entry {
 
 struct recent_store {
         uint64_t what;   /* its address << RECENT_SIZE_BITS | its bytes; 0: none */
-        uint64_t issued; /* the clock when it issued */
+        uint64_t number; /* of its instruction */
 };
 
 /* Where a repeated string instruction is: the number of the chunk that its last load and
@@ -78,7 +112,21 @@ struct sim_hot {
         uint64_t instruction_limit;
         struct string_chunks string;
         struct recent_store recent_stores[RECENT_STORES];
+        /* Of the last store: when its value comes (0: it was there when the store
+         * issued), and its address, with its form. */
+        uint64_t stored_ready[STORED_PLACES];
+        uint64_t stored_where[STORED_PLACES];
 };
+
+/* A store of FORM to ADDRESS whose value comes at READY, as generated code notes it. */
+static inline void stored_note(struct sim_hot *hot, uint64_t address, uint32_t form,
+                               uint64_t ready)
+{
+        uint32_t i = (uint32_t)(address >> STORED_SHIFT) & (STORED_PLACES - 1);
+
+        hot->stored_ready[i] = ready;
+        hot->stored_where[i] = address | (uint64_t)form << STORED_FORM_SHIFT;
+}
 
 static inline struct recent_store *recent_store_of(struct sim_hot *hot, uint64_t word)
 {
@@ -179,30 +227,6 @@ static inline void filter_drop(struct sim_hot *hot, uint64_t line)
 
         entry->load = filter_is_of(entry->load, address) ? FILTER_EMPTY : entry->load;
         entry->store = filter_is_of(entry->store, address) ? FILTER_EMPTY : entry->store;
-}
-
-/* What is left of KNOWN when nothing of the line at ADDRESS may hit from its byte FROM
- * on. */
-static inline uint64_t filter_before(uint64_t known, uint64_t address, uint64_t from)
-{
-        uint64_t start = address + from - LINE_BYTES; /* of an entry of what is before */
-
-        if (!filter_is_of(known, address) || known <= start)
-                return known;
-        return from == 0 ? FILTER_EMPTY : start;
-}
-
-/* Nothing hits the word that ADDRESS is in, nor what is behind it in its line: an entry
- * of the line's end could not tell accesses that cross into the next. */
-static inline void filter_drop_from(struct sim_hot *hot, uint64_t address)
-{
-        const uint64_t word = 8;
-        struct filter_entry *entry = filter_entry_of(hot, address >> LINE_SHIFT);
-        uint64_t line = address & ~(uint64_t)(LINE_BYTES - 1);
-        uint64_t from = (address & (LINE_BYTES - 1)) & ~(word - 1);
-
-        entry->load = filter_before(entry->load, line, from);
-        entry->store = filter_before(entry->store, line, from);
 }
 
 /* Drops the entries FIRST, FIRST + STEP and so on, whatever they are. */

@@ -30,7 +30,7 @@ static uint32_t bring_line(const struct kernel_job *job, uint64_t line, bool who
             .victim = l1d_replace(l1d, job->hot, place, bit),
         };
 
-        *l1d_way_of(l1d, place, bit) = (struct l1d_way){job->now, job->now};
+        *l1d_way_of(l1d, place, bit) = (struct l1d_way){job->now};
         miss_for_kernel(job->machine, job->thread, &kernel, job->now, contested);
         return bit;
 }

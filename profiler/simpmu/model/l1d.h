@@ -17,7 +17,6 @@
 /* Times on the clock of the thread that runs on the core. */
 struct l1d_way {
         uint64_t arrival; /* the line has been requested, and is there from then on */
-        uint64_t settled; /* and the values stored to it have all come */
 };
 
 struct l1d {
@@ -76,13 +75,10 @@ static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_
         return victim;
 }
 
-/* LINE is dirty: from now on stores to it change nothing, unless values stored before
- * are still to come. They do not wait for the line itself. */
-static inline void l1d_let_stores_pass(struct sim_hot *hot, const struct l1d_way *way,
-                                       uint64_t line, uint64_t now)
+/* LINE is dirty: from now on stores to it change nothing. They do not wait for it. */
+static inline void l1d_let_stores_pass(struct sim_hot *hot, uint64_t line)
 {
-        if (way->settled <= now || way->settled == way->arrival)
-                filter_entry_of(hot, line)->store = line << LINE_SHIFT;
+        filter_entry_of(hot, line)->store = line << LINE_SHIFT;
 }
 
 #endif

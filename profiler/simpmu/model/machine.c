@@ -66,6 +66,23 @@ static void init_memory(struct machine *machine)
         contests_init(&machine->contests, machine->slots_per_cycle, machine->allocate);
 }
 
+static void init_forwarding(struct machine *machine)
+{
+        const struct simpmu_params *params = &machine->params;
+
+        machine->forward_latency = in_slots(machine, params->forward_cycles);
+        machine->forward_vector_latency =
+            in_slots(machine, params->forward_vector_cycles);
+        machine->forward_renamed_latency =
+            in_slots(machine, params->forward_renamed_cycles);
+        machine->renaming = (enum renaming)params->forward_renames;
+        machine->forward_longest = later(machine->forward_latency,
+                                         later(machine->forward_vector_latency,
+                                               machine->renaming == RENAMES_NOTHING
+                                                   ? 0
+                                                   : machine->forward_renamed_latency));
+}
+
 void machine_init(struct machine *machine, const struct simpmu_params *params,
                   uint32_t ldlat_cycles, sim_allocate allocate,
                   void (*on_sample)(const struct sim_sample *sample))
@@ -81,7 +98,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
             .on_sample = on_sample,
         };
         machine->l1d_latency = in_slots(machine, params->l1d_latency_cycles);
-        machine->forward_slack = 2 * machine->l1d_latency;
+        init_forwarding(machine);
         machine->l2_latency = in_slots(machine, params->l2_latency_cycles);
         machine->l3_latency = in_slots(machine, params->l3_latency_cycles);
         machine->hitm_latency = in_slots(machine, params->hitm_latency_cycles);
@@ -210,6 +227,8 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
         filter_clear(hot);
         for (uint32_t i = 0; i < RECENT_STORES; i++)
                 hot->recent_stores[i].what = 0;
+        for (uint32_t i = 0; i < STORED_PLACES; i++)
+                hot->stored_ready[i] = 0;
         if (thread->core->runs == thread)
                 return;
         thread->core->runs = thread;

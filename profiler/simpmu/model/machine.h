@@ -107,14 +107,21 @@ enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_UPDATE };
 
 struct access_site {
         struct waits address;  /* for what the address depends on */
-        uint64_t data_depends; /* values that a stored value depends on */
         int32_t position;      /* of the instruction, after those counted when it runs */
         int32_t stores_before; /* in the program, after those counted */
         uint16_t size_bytes;
         uint8_t kind; /* enum access_kind */
         uint8_t slot; /* of a load: the number of its value */
         uint64_t ip;
+        uint16_t form; /* see FORM_UNKNOWN and so on */
         bool locked;
+};
+
+/* What store_forward.renames says of values that a load has from a store before it. */
+enum renaming {
+        RENAMES_NOTHING,
+        RENAMES_FORMS,   /* of general registers, where both write the address alike */
+        RENAMES_GENERAL, /* all of general registers */
 };
 
 struct sim_sample {
@@ -145,7 +152,11 @@ struct machine {
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;
-        uint64_t forward_slack;    /* stored values that come within it are there */
+        uint64_t forward_latency; /* from a stored value to the load that has it, */
+        uint64_t forward_vector_latency;  /* the same of vector registers, */
+        uint64_t forward_renamed_latency; /* and where the core renames memory */
+        uint64_t forward_longest;         /* of these */
+        enum renaming renaming;
         uint64_t mispredict_cost;  /* from a branch's execution to what comes after it */
         uint64_t unforwarded_cost; /* from a store's retirement to a load that needs only
                                       part of it; 0: stores are not followed */

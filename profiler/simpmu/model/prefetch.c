@@ -165,7 +165,7 @@ static void fill_l1(struct machine *machine, struct sim_hot *hot,
         if (victim.dirty)
                 miss_write_back(machine, thread, victim.line, start);
         struct miss miss = miss_fill(machine, thread, line, start, now, to_write, false);
-        *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion, miss.completion};
+        *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion};
         place->set->mark |= bit; /* no load has asked for it */
 }
 

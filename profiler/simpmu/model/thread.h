@@ -18,7 +18,7 @@
 #define WINDOW_ENTRIES      8192u /* a power of two, more than the largest ROB */
 #define HELD_STORES         2048u /* the same of the largest store buffer */
 #define FILL_BUFFER_MAXIMUM 32u
-#define STORED_WORDS        256u
+#define EARLY_WORDS         256u
 #define NEVER_DUE           UINT64_MAX
 
 /* Totals since the thread's start, times in slots. */
@@ -77,11 +77,10 @@ struct window {
         struct window_entry entries[WINDOW_ENTRIES];
 };
 
-/* A word whose stored value is still to come, or that is stored while its line is. */
+/* A word that is stored while its line is still to come. */
 struct stored {
         uint64_t where;
-        uint64_t ready;
-        uint64_t line_arrival; /* when the line comes, or came */
+        uint64_t line_arrival; /* when that comes, or came */
 };
 
 /* The loads and stores that had been made when the ports for them were looked at last. */
@@ -117,7 +116,7 @@ struct sim_thread {
         /* When each fill buffer that may be in use is free again, the one taken last
          * being the last. */
         uint64_t fill_done[FILL_BUFFER_MAXIMUM];
-        struct stored stored_word[STORED_WORDS];
+        struct stored stored_word[EARLY_WORDS];
         struct window loads;
         struct store_buffer stores;
 };
