@@ -49,15 +49,17 @@ static const char *const known_allocators[] = {
     "x2nrealloc*", "xnmalloc*", "xnrealloc*", "xstrdup*", "xstrndup*", "xmemdup*",
     "xasprintf", "emalloc*", "ecalloc*", "erealloc*", "safe_malloc*", "checked_malloc*",
     /* and of those with a program's or library's own name before it */
-    "*malloc", "*calloc", "*realloc", "*zalloc", "*reallocarray", "*mem_alloc",
+    "*malloc", "*calloc", "*realloc", "*zalloc", "*reallocarray", "*mem_alloc", "*Malloc",
+    "*Calloc", "*Realloc", "*MallocRaw*", "*MallocZero*", "mallocWithAlarm",
     /* libraries */
     "g_malloc*", "g_try_malloc*", "g_realloc*", "g_try_realloc*", "g_slice_*",
     "g_strdup*", "g_memdup*", "g_aligned_alloc*", "zmalloc*", "zcalloc*", "zrealloc*",
     "ztry*", "CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_realloc", "av_malloc*",
     "av_calloc", "av_realloc*", "PyMem_*", "_PyMem_*", "PyObject_Malloc",
-    "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc", "luaM_*", "MagickMalloc*",
-    "MagickCalloc*", "MagickRealloc*", "_MagickAllocateResource*",
-    "_MagickReallocateResource*", NULL};
+    "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc", "_PyObject_New*",
+    "_PyObject_GC_*", "gc_alloc", "PyType_GenericAlloc", "_PyType_AllocNoTrack", "luaM_*",
+    "luaC_newobj*", "MagickMalloc*", "MagickCalloc*", "MagickRealloc*",
+    "_MagickAllocateResource*", "_MagickReallocateResource*", NULL};
 
 /* In PATTERN each "*" stands for any characters, none included; all others for
  * themselves, as names have brackets and question marks of their own. After a mismatch
@@ -93,6 +95,26 @@ static bool in_list(const char *const *list, const char *function)
         return false;
 }
 
+/* Whether FILE is a source of Rust's own libraries, as the compiler's makers name it or
+ * as it is installed with the compiler. Their generic functions are compiled into
+ * programs, and may be called for a type of the program's. */
+static bool in_rust_library(const char *file)
+{
+        return (strncmp(file, "/rustc/", strlen("/rustc/")) == 0 &&
+                strstr(file, "/library/")) ||
+               strstr(file, "/lib/rustlib/src/rust/library/");
+}
+
+static bool hands_on(const struct site_search *search, const struct site *site)
+{
+        const char *function = string_pool_text(search->names, site->function);
+        const char *file = string_pool_text(search->names, site->file);
+
+        return function &&
+               (in_list(known_allocators, function) ||
+                in_list(search->allocators, function) || (file && in_rust_library(file)));
+}
+
 /* The innermost function of PLACE, inlined ones included, that is no allocator's.
  * False when they all are. */
 static bool site_at(const struct site_search *search, const struct place *place,
@@ -105,10 +127,7 @@ static bool site_at(const struct site_search *search, const struct place *place,
             in_libraries(search->sweep, place, cxx_libraries))
                 return false;
         for (uint32_t i = 0;; i++) {
-                const char *function = string_pool_text(search->names, site->function);
-
-                if (!function || !(in_list(known_allocators, function) ||
-                                   in_list(search->allocators, function)))
+                if (!hands_on(search, site))
                         return true;
                 if (i + 1 >= code->frame_count)
                         return false;

@@ -150,6 +150,56 @@ in_copies="FROM sample_view WHERE function LIKE '%mem%unaligned%' OR function LI
 [ "$(sqlite3 -readonly grown.db "SELECT count(*) $in_copies")" -gt 1000 ]
 [ "$(sqlite3 -readonly grown.db "SELECT DISTINCT object_kind, object $in_copies")" = "heap|$at" ]
 
+# The site is the first function that means something: not one named as an allocator, and
+# none of Rust's own libraries.
+cat >sites.c <<'END'
+#include <stdlib.h>
+enum { COUNT = 2000 };
+static void *kept[2 * COUNT];
+static void *appMemMalloc(size_t bytes)
+{
+        return calloc(1, bytes);
+}
+static void *dbMallocRawNN(size_t bytes)
+{
+        return appMemMalloc(bytes);
+}
+static void rows(void)
+{
+        for (int i = 0; i < COUNT; i++)
+                kept[i] = dbMallocRawNN(200);
+}
+static void words(void);
+int main(void)
+{
+        long sum = 0;
+        rows();
+        words();
+        for (int i = 0; i < 2 * COUNT; i++)
+                sum += *(long *)kept[i * 7L % (2 * COUNT)];
+        return sum != 0;
+}
+#line 1 "/rustc/0123456789abcdef/library/core/src/fmt/num.rs"
+static void *to_words(size_t bytes)
+{
+        return calloc(1, bytes);
+}
+#line 100 "words.rs"
+static void words(void)
+{
+        for (int i = 0; i < COUNT; i++)
+                kept[COUNT + i] = to_words(200);
+}
+END
+"$CC" -O0 -g -o sites sites.c
+"$MEMLAG" record --source sim --ldlat 1 --period 7 -o sites.db -- ./sites 2>err || { cat err >&2; exit 1; }
+sqlite3 -readonly sites.db "
+        SELECT DISTINCT o.name FROM attribution JOIN data_object AS o USING (object_id)
+               JOIN location AS l USING (location_id)
+        WHERE l.function = 'main' AND o.kind = 'heap' ORDER BY 1" >got
+printf 'rows at sites.c:%d\nwords at words.rs:103\n' \
+        "$(grep -n 'dbMallocRawNN(200)' sites.c | cut -d: -f1)" | diff -u - got
+
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
 "$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
 timeout 200 "$MEMLAG" record --source sim -o stress.db -- ./stress "$PWD/plugin.so" >out 2>err ||
