@@ -87,7 +87,7 @@ def chains(text):
             current = answers.setdefault(int(line, 16), [])
             continue
         file, number = PLACE.match(next(lines)).groups()
-        function = re.sub(" inlined (at|from) .* in .*$", "", line)  # with -i, eu-addr2line adds this
+        function = re.sub(" inlined (at|from) .* in .*$", "", line)  # eu-addr2line -i
         function = None if function == "??" else re.sub("@.*", "", function)
         known = number not in ("?", "0") and file != "??"
         current.append([function, normal(file) if known else None, int(number) if known else None])
