@@ -335,7 +335,7 @@ def ranked_files(memlag, directory):
     (directory / "job.py").write_text(python)
     (directory / "job.lua").write_text(LUA_JOB)
     (directory / "job.awk").write_text(AWK_JOB)
-    with open(directory / "part.txt") as text, open(directory / "job.xml", "w") as file:
+    with open(directory / "job.txt") as text, open(directory / "job.xml", "w") as file:
         file.write("<text>\n")
         for number, line in enumerate(text):
             file.write(f'<line number="{number}">{escape(line.strip())}</line>\n')
