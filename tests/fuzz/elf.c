@@ -29,6 +29,7 @@ static void ask(struct module *module, const struct elf_segment *segment)
                 code[i].vaddr = data[i].vaddr =
                     segment->vaddr + segment->memory_bytes / QUESTIONS * i;
                 accesses[i].code = &code[i];
+                accesses[i].question = (enum flow_question)(i % (FLOW_FRAME + 1));
                 code_list[i] = &code[i];
                 data_list[i] = &data[i];
                 access_list[i] = &accesses[i];
