@@ -273,8 +273,8 @@ static void add_found_conditions(const struct survey *survey,
         if (!survey->reaches_memory)
                 conditions_add(conditions, "little-memory",
                                "%llu MiB of memory could be used, too few to tell memory "
-                               "from the last cache: its latency and bandwidth, and the "
-                               "latency under load, are not measured",
+                               "from the last cache: both their latencies, memory's "
+                               "bandwidth, and the latency under load are not measured",
                                (unsigned long long)survey->memory_bytes >> 20);
         else if (survey->data_bytes < wanted)
                 conditions_add(conditions, "little-memory",
