@@ -107,18 +107,11 @@ static void run_independent(uint64_t count)
                            "xmm3", "cc");
 }
 
-static int core_sweep(struct survey *survey, void *state, struct diag *diag)
+static int visit_gather(struct survey *survey, struct core *core, struct diag *diag)
 {
-        enum { ROUNDS = 3, INSTRUCTIONS = 102 }; /* in a repeat */
-        struct core *core = state;
+        enum { ROUNDS = 3 };
         struct kernel_parameters parameters = kernel_gather.defaults;
         struct kernel_counts counts;
-        if (!survey_wants(survey, &core->instruction_ns, false))
-                return 0;
-        survey_progress(survey, "the core");
-        survey_code(survey, run_independent, INSTRUCTIONS, &core->instruction_ns);
-        if (!survey->reaches_memory)
-                return 0;
         parameters.size_bytes = survey->data_bytes;
         parameters.threads = 1;
         parameters.passes = 1;
@@ -132,6 +125,18 @@ static int core_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
+static int core_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        enum { INSTRUCTIONS = 102 }; /* in a repeat */
+        struct core *core = state;
+        survey_progress(survey, "the core");
+        if (survey_wants(survey, &core->instruction_ns, false))
+                survey_code(survey, run_independent, INSTRUCTIONS, &core->instruction_ns);
+        return survey->reaches_memory && survey_wants(survey, &core->gather_ns, true)
+                   ? visit_gather(survey, core, diag)
+                   : 0;
+}
+
 static json_t *core_result(struct survey *survey, void *state)
 {
         struct core *core = state;
@@ -143,10 +148,12 @@ static json_t *core_result(struct survey *survey, void *state)
                                     json_real(fmin(16, fmax(1, round(1 / cycles)))));
         if (!survey->reaches_memory)
                 return json;
-        double gather_ns = survey_estimate(survey, &core->gather_ns).value;
-        if (isnan(survey->idle_ns) ||
-            !survey_trusts(survey, &core->gather_ns, "the misses outstanding at once"))
+        static const char name[] = "the misses outstanding at once";
+        struct estimate gather = survey_shortest(survey, &core->gather_ns);
+        double gather_ns = gather.value;
+        if (isnan(survey->idle_ns) || !survey_trusts(survey, &core->gather_ns, name))
                 return json;
+        survey_noise(survey, estimate_error(&gather), "%s", name);
         json_object_set_new(
             json, "outstanding_misses",
             json_real(fmin(32, fmax(1, round(survey->idle_ns / gather_ns)))));
