@@ -440,15 +440,8 @@ int main(int argc, char **argv)
                 branch_on_chain(steps, 0);
         else if (strncmp(kernel, "store-", 6) == 0)
                 store_and_load(steps, kernel + 6);
-<<<<<<< HEAD
-=======
         else if (strncmp(kernel, "count-", 6) == 0)
                 count_in_memory(steps, kernel + 6);
-        else if (strncmp(kernel, "string-", 7) == 0)
-                repeat_string(steps, kernel + 7);
-        else if (strncmp(kernel, "vectors-", 8) == 0)
-                move_vectors(steps, strcmp(kernel + 8, "copy") == 0);
->>>>>>> be22415 (Simulated PMU: chains through memory take the time of the store buffer, and none where memory is renamed)
         else if (strcmp(kernel, "lock") == 0)
                 count_locked(steps);
         else if (strcmp(kernel, "results") == 0)
