@@ -52,6 +52,12 @@ static void print_help(void)
             "version.\n");
 }
 
+static bool asks_for_help(const char *word)
+{
+        return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 ||
+               strcmp(word, "-h") == 0;
+}
+
 /* 'help COMMAND' is 'COMMAND --help', as with other tools of many commands. */
 static int help_on(char *command)
 {
@@ -88,10 +94,13 @@ int main(int argc, char **argv)
                 fprintf(stderr, "memlag: no command given; see 'memlag --help'\n");
                 return EXIT_USAGE;
         }
-        bool help = strcmp(argv[1], "help") == 0;
-        if (help && argc > 2)
+        if (strcmp(argv[1], "help") == 0 && argc == 3 && !asks_for_help(argv[2]))
                 return help_on(argv[2]);
-        if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        if (strcmp(argv[1], "help") == 0 && argc > 3) {
+                fprintf(stderr, "memlag: help on one command at a time\n");
+                return EXIT_USAGE;
+        }
+        if (asks_for_help(argv[1])) {
                 print_help();
                 return EXIT_OK;
         }

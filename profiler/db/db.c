@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Both stand in schema.sql too; a new database that disagrees does not open. */
-enum { APPLICATION_ID = 0x6d6c6167, SCHEMA_VERSION = 2, OLDEST_VERSION = 1 };
+/* It stands in schema.sql too; a new database that disagrees does not open. */
+enum { APPLICATION_ID = 0x6d6c6167, OLDEST_VERSION = 1 };
 
 enum {
         BUSY_TIMEOUT_MS = 5000,
@@ -289,19 +289,19 @@ int db_connect_existing(struct db *db, struct diag *diag)
         return 0;
 }
 
-static int read_version(struct db *db, int64_t *version, struct diag *diag)
+int db_read_version(struct db *db, int64_t *version, struct diag *diag)
 {
         int64_t tables;
         /* The second makes SQLite read all of the schema: a cut-off file ends here. */
         if (query_int(db, "PRAGMA user_version", version) ||
             query_int(db, "SELECT count(*) FROM sqlite_schema", &tables))
                 return db_error(db, "read", diag);
-        if (*version > SCHEMA_VERSION)
+        if (*version > DB_SCHEMA_VERSION)
                 return diag_set(diag, -EPROTO,
                                 "%s has schema version %" PRId64
                                 ", newer than the version %d that this memlag knows; use "
                                 "the memlag that made it",
-                                db->path, *version, SCHEMA_VERSION);
+                                db->path, *version, DB_SCHEMA_VERSION);
         if (*version < OLDEST_VERSION)
                 return diag_set(diag, -EBADMSG,
                                 "%s is damaged: there is no schema version %" PRId64,
@@ -342,9 +342,8 @@ static int too_old(const struct db *db, int64_t version, struct diag *diag)
 {
         return diag_set(diag, -EPROTO,
                         "%s is of an older memlag (schema version %" PRId64
-                        ", now %d): 'memlag symbolize' and then 'memlag analyze' bring "
-                        "it up to date",
-                        db->path, version, SCHEMA_VERSION);
+                        ", now %d): 'memlag analyze' brings it up to date",
+                        db->path, version, DB_SCHEMA_VERSION);
 }
 
 int db_open(const char *path, enum db_access access, struct db **result,
@@ -357,11 +356,11 @@ int db_open(const char *path, enum db_access access, struct db **result,
         int64_t version = 0;
         int code = db_connect_existing(db, diag);
         if (!code)
-                code = read_version(db, &version, diag);
+                code = db_read_version(db, &version, diag);
         if (!code && access == DB_READ_WRITE)
                 code = db_prepare_for_writing(db, diag);
-        if (!code && version < SCHEMA_VERSION)
-                code = access == DB_READ_WRITE ? db_migrate(db, version, diag)
+        if (!code && version < DB_SCHEMA_VERSION)
+                code = access == DB_READ_WRITE ? db_migrate(db, diag)
                                                : too_old(db, version, diag);
         return db_hand_over(db, code, result);
 }

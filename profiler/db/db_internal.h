@@ -42,8 +42,16 @@ int db_prepare_for_writing(struct db *db, struct diag *diag);
 /* Hands DB over to the caller, or frees it when CODE says that opening failed. */
 int db_hand_over(struct db *db, int code, struct db **result);
 
-/* Brings DB, which is of VERSION, up to this memlag's: raw rows stay, names and findings
- * are gone until they are made again. -EPROTO: its raw rows are of another shape. */
-int db_migrate(struct db *db, int64_t version, struct diag *diag);
+/* That of this memlag; it stands in schema.sql too, and a new database that disagrees
+ * does not open. */
+enum { DB_SCHEMA_VERSION = 2 };
+
+/* Reads the version of DB's schema and refuses one that is not known. */
+int db_read_version(struct db *db, int64_t *version, struct diag *diag);
+
+/* Brings DB up to this memlag's version if it is of an older one: what was recorded and
+ * named stays, findings are to be made again. -EPROTO: its tables are of another shape
+ * than that version's; then it stays as it is. */
+int db_migrate(struct db *db, struct diag *diag);
 
 #endif

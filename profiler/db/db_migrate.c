@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Brings databases of older versions up to date. What was recorded stays as it is; names
- * and findings, which other stages can make again, are dropped with their tables. The
- * shape that a database is to have is read from a new one in memory, so that it stands in
- * schema.sql alone. */
+/* Brings databases of older versions up to date. What was recorded and what was named
+ * stays; findings, which analysis makes again from these, are dropped with their tables.
+ * The shape that a database is to have is read from a new one in memory, so that it
+ * stands in schema.sql alone. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -11,18 +11,40 @@
 #include "db_internal.h"
 #include "memlag_schema_sql.h"
 
-/* In version 1 names stood in each location. */
-static const char from_1_to_2[] =
-    "DROP TABLE IF EXISTS location; DROP TABLE IF EXISTS inline_frame;"
-    "DROP TABLE IF EXISTS stack_location; DROP TABLE IF EXISTS data_object;"
-    "DROP TABLE IF EXISTS object_stack; DROP TABLE IF EXISTS data_type;"
-    "DROP TABLE IF EXISTS type_field; DROP TABLE IF EXISTS attribution;"
-    "DROP TABLE IF EXISTS resolution; DROP TABLE IF EXISTS name_source;"
+/* In version 1 names stood in each location. Views, also the user's, go on to mean tables
+ * by their names: legacy_alter_table leaves them alone. */
+static const char put_aside_1[] =
+    "PRAGMA legacy_alter_table = ON;"
+    "ALTER TABLE location RENAME TO location_1;"
+    "ALTER TABLE inline_frame RENAME TO inline_frame_1;"
+    "ALTER TABLE stack_location RENAME TO stack_location_1;"
+    "ALTER TABLE attribution RENAME TO attribution_1;"
     "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
     "DROP TABLE IF EXISTS line_finding; DROP TABLE IF EXISTS function_finding;"
     "DROP TABLE IF EXISTS object_finding; DROP TABLE IF EXISTS field_finding;"
     "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
-    "DELETE FROM ledger WHERE stage IN ('symbolize', 'analysis');"
+    "DELETE FROM ledger WHERE stage = 'analysis';";
+
+static const char take_over_1[] =
+    "INSERT INTO name (text)"
+    " SELECT function FROM location_1 WHERE function IS NOT NULL"
+    " UNION SELECT file FROM location_1 WHERE file IS NOT NULL"
+    " UNION SELECT function FROM inline_frame_1 WHERE function IS NOT NULL"
+    " UNION SELECT call_file FROM inline_frame_1 WHERE call_file IS NOT NULL;"
+    "CREATE UNIQUE INDEX name_of_text ON name (text);"
+    "INSERT INTO code_location"
+    " SELECT location_id, module_id, address_offset,"
+    " (SELECT name_id FROM name WHERE text = function),"
+    " (SELECT name_id FROM name WHERE text = file), line FROM location_1;"
+    "INSERT INTO code_frame"
+    " SELECT location_id, depth, (SELECT name_id FROM name WHERE text = function),"
+    " (SELECT name_id FROM name WHERE text = call_file), call_line FROM inline_frame_1;"
+    "DROP INDEX name_of_text;"
+    "INSERT INTO stack_location SELECT * FROM stack_location_1;"
+    "INSERT INTO attribution SELECT * FROM attribution_1;"
+    "DROP TABLE location_1; DROP TABLE inline_frame_1; DROP TABLE stack_location_1;"
+    "DROP TABLE attribution_1;"
+    "PRAGMA legacy_alter_table = OFF;"
     "PRAGMA user_version = 2;";
 
 /* The columns of the table or view ?1, NULL where there is none. */
@@ -101,14 +123,27 @@ static int bring_all(struct db *db, int64_t version, sqlite3 *model, struct diag
         return code;
 }
 
+/* In a transaction of its own. */
 static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *diag)
 {
+        int code = db_exec(db, put_aside_1, diag);
+        if (!code)
+                code = bring_all(db, version, model, diag);
+        if (!code)
+                code = db_exec(db, take_over_1, diag);
+        return code;
+}
+
+/* Another process may have done it since the version was read last. */
+static int migrate_if_older(struct db *db, sqlite3 *model, struct diag *diag)
+{
+        int64_t version = 0;
         int code = db_exec(db, "BEGIN IMMEDIATE", diag);
         if (code)
                 return code;
-        code = db_exec(db, from_1_to_2, diag);
-        if (!code)
-                code = bring_all(db, version, model, diag);
+        code = db_read_version(db, &version, diag);
+        if (!code && version < DB_SCHEMA_VERSION)
+                code = migrate(db, version, model, diag);
         if (!code)
                 code = db_exec(db, "COMMIT", diag);
         if (code && !sqlite3_get_autocommit(db->sqlite))
@@ -116,7 +151,7 @@ static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *
         return code;
 }
 
-int db_migrate(struct db *db, int64_t version, struct diag *diag)
+int db_migrate(struct db *db, struct diag *diag)
 {
         sqlite3 *model = NULL;
         int rc = sqlite3_open(":memory:", &model);
@@ -124,7 +159,7 @@ int db_migrate(struct db *db, int64_t version, struct diag *diag)
                 rc = sqlite3_exec(model, memlag_schema_sql, NULL, NULL, NULL);
         int code = rc ? diag_set(diag, db_errno(rc), "cannot bring %s up to date: %s",
                                  db->path, sqlite3_errstr(rc))
-                      : migrate(db, version, model, diag);
+                      : migrate_if_older(db, model, diag);
         sqlite3_close(model);
         return code;
 }

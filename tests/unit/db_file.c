@@ -164,25 +164,30 @@ static void make_version_1(const char *path)
         fclose(file);
         write_file(path, "");
         plain_exec(path, schema);
-        plain_exec(path, "INSERT INTO run VALUES ('source', 'sim');"
-                         "INSERT INTO process VALUES (1, 77, NULL, '/bin/true', 0, NULL);"
-                         "INSERT INTO thread (thread_id, process_id, tid, start_ns)"
-                         " VALUES (1, 1, 77, 0);"
-                         "INSERT INTO sample (sample_id, time_ns, thread_id, ip)"
-                         " VALUES (1, 5, 1, 4096), (2, 6, 1, 4100);"
-                         "INSERT INTO ledger VALUES ('record', 'lost', 3, 'records'),"
-                         " ('symbolize', 'no line', 2, 'samples'), ('analysis', 'x', 1, 'lines');"
-                         "INSERT INTO location (location_id, address_offset, function)"
-                         " VALUES (1, 4096, 'main');"
-                         "INSERT INTO attribution (sample_id, location_id) VALUES (1, 1);"
-                         "CREATE TABLE mine (what TEXT);"
-                         "INSERT INTO mine VALUES ('kept')");
+        plain_exec(
+            path,
+            "INSERT INTO run VALUES ('source', 'sim');"
+            "INSERT INTO process VALUES (1, 77, NULL, '/bin/true', 0, NULL);"
+            "INSERT INTO thread (thread_id, process_id, tid, start_ns)"
+            " VALUES (1, 1, 77, 0);"
+            "INSERT INTO sample (sample_id, time_ns, thread_id, ip)"
+            " VALUES (1, 5, 1, 4096), (2, 6, 1, 4100);"
+            "INSERT INTO ledger VALUES ('record', 'lost', 3, 'records'),"
+            " ('symbolize', 'no line', 2, 'samples'), ('analysis', 'x', 1, 'lines');"
+            "INSERT INTO location VALUES (1, NULL, 4096, 'main', 'a.c', 7),"
+            " (2, NULL, 4100, NULL, NULL, NULL);"
+            "INSERT INTO inline_frame VALUES (1, 0, 'inner', 'a.c', 9),"
+            " (1, 1, 'main', NULL, NULL);"
+            "CREATE VIEW my_functions AS SELECT function FROM location;"
+            "INSERT INTO attribution (sample_id, location_id) VALUES (1, 1);"
+            "CREATE TABLE mine (what TEXT);"
+            "INSERT INTO mine VALUES ('kept')");
 }
 
 #define COLUMNS_OF(schema)                                                               \
         "SELECT t.type, t.name, c.name, c.type, c.\"notnull\", c.pk FROM " schema        \
         ".sqlite_schema AS t, pragma_table_info(t.name, '" schema "') AS c"              \
-        " WHERE t.name NOT LIKE 'sqlite%' AND t.name <> 'mine'"
+        " WHERE t.name NOT LIKE 'sqlite%' AND t.name NOT IN ('mine', 'my_functions')"
 
 /* All tables and views of A, but the user's, have the columns that they have in B. */
 static void assert_same_shape(const char *a, const char *b)
@@ -222,14 +227,52 @@ static void older_version_is_migrated(void **state)
         db_close(db);
         assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 2);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample"), 2);
-        assert_int_equal(plain_int("a.db", "SELECT value FROM ledger"), 3);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM location"), 0);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 2);
+        assert_string_equal(
+            plain_text("a.db",
+                       "SELECT group_concat(coalesce(function || file || line, '-')) FROM"
+                       " (SELECT * FROM location ORDER BY location_id)"),
+            "maina.c7,-");
+        assert_string_equal(
+            plain_text("a.db",
+                       "SELECT group_concat(function || ifnull(call_file || call_line,"
+                       " '')) FROM (SELECT * FROM inline_frame ORDER BY depth)"),
+            "innera.c9,main");
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM name"), 3);
+        assert_int_equal(plain_int("a.db", "SELECT location_id FROM attribution"), 1);
+        assert_string_equal(plain_text("a.db", "SELECT max(function) FROM my_functions"),
+                            "main");
         assert_string_equal(plain_text("a.db", "SELECT what FROM mine"), "kept");
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
         db_close(create_db("new.db"));
         assert_same_shape("a.db", "new.db");
         assert_int_equal(db_open("a.db", DB_READ_ONLY, &db, &diag), 0);
         db_close(db);
+}
+
+/* Whoever comes second finds it done, or is told that another is at it. */
+static void two_processes_migrate_once(void **state)
+{
+        (void)state;
+        for (int turn = 0; turn < 10; turn++) {
+                int status;
+                struct diag diag;
+                struct db *db;
+                make_version_1("a.db");
+                pid_t child = fork();
+                int code = db_open("a.db", DB_READ_WRITE, &db, &diag);
+                db_close(db);
+                if (child == 0)
+                        _exit(code != 0 && code != -EBUSY);
+                assert_true(code == 0 || code == -EBUSY);
+                assert_int_equal(waitpid(child, &status, 0), child);
+                assert_int_equal(status, 0);
+                assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
+                db_close(db);
+                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 2);
+                assert_int_equal(plain_int("a.db", "SELECT count(*) FROM name"), 3);
+                assert_int_equal(unlink("a.db"), 0);
+        }
 }
 
 static void older_version_of_another_shape_stays_as_it_is(void **state)
@@ -520,6 +563,7 @@ int main(void)
             db_unit_test(things_that_are_no_files_are_refused),
             db_unit_test(newer_version_is_refused),
             db_unit_test(older_version_is_migrated),
+            db_unit_test(two_processes_migrate_once),
             db_unit_test(older_version_of_another_shape_stays_as_it_is),
             db_unit_test(truncated_file_is_damaged),
             db_unit_test(hostile_bytes_are_survived),
