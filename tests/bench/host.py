@@ -13,15 +13,16 @@ import sqlite3
 import subprocess
 import tempfile
 
-# Name, kernel, size (None: that of the calibration's chase through memory, as a part of it is
-# in the last cache), passes, limit, and the way to the calibration's figure.
+# Name, kernel, size (a way: what the calibration's figure is of, as a part of it is in the
+# cache before or the last one), passes, limit, and the way to the calibration's figure.
 ROWS = [
     ("chase in L1", ["chase"], "16K", 4000, 0.10, ["caches", "levels", 0, "latency_ns"]),
     ("chase in L2", ["chase"], "128K", 400, 0.10, ["caches", "levels", 1, "latency_ns"]),
-    ("chase", ["chase"], None, 1, 0.10, ["memory", 0, "latency_ns"]),
+    ("chase", ["chase"], ["memory", 0, "size_bytes"], 1, 0.10, ["memory", 0, "latency_ns"]),
     ("triad", ["triad"], "48M", 1, 0.15, ["bandwidth", "threads", 0, "triad_gbs"]),
     ("load", ["load", "--width", "256"], "48M", 1, 0.15, ["bandwidth", "threads", 0, "read_gbs"]),
-    ("load from L2", ["load", "--width", "256"], "64K", 800, 0.15, ["bandwidth", "levels", 1, "read_gbs"]),
+    ("load from L2", ["load", "--width", "256"], ["bandwidth", "levels", 1, "size_bytes"], 800, 0.15,
+     ["bandwidth", "levels", 1, "read_gbs"]),
 ]
 
 
@@ -70,7 +71,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         for name, kernel, size, passes, limit, way in ROWS:
             database = os.path.join(directory, "host.db")
-            size = size or str(int(figure(calibration, ["memory", 0, "size_bytes"])))
+            if isinstance(size, list):
+                size = str(int(figure(calibration, size)))
             ns, gbs = modelled(options.memlag, kernel, size, passes, database)
             unit, model = ("GB/s", gbs) if way[-1].endswith("gbs") else ("ns", ns)
             measured = figure(calibration, way)
