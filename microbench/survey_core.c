@@ -137,6 +137,20 @@ static int core_sweep(struct survey *survey, void *state, struct diag *diag)
                    : 0;
 }
 
+void survey_misses_at_once(struct survey *survey, const struct series *gather_ns,
+                           json_t *core)
+{
+        static const char name[] = "the misses outstanding at once";
+        struct estimate gather = survey_shortest(survey, gather_ns);
+        if (isnan(survey->idle_ns) || !survey_trusts(survey, gather_ns, name))
+                return;
+        survey_noise(survey, estimate_error(&gather), "%s", name);
+        json_object_set_new(
+            core, "outstanding_misses",
+            json_real(fmin(32, fmax(1, round(survey->idle_ns / gather.value)))));
+        json_object_set_new(core, "gather_ns", json_real(gather.value));
+}
+
 static json_t *core_result(struct survey *survey, void *state)
 {
         struct core *core = state;
@@ -146,18 +160,8 @@ static json_t *core_result(struct survey *survey, void *state)
         if (survey_trusts(survey, &core->instruction_ns, "the instructions a cycle"))
                 json_object_set_new(json, "issue_width",
                                     json_real(fmin(16, fmax(1, round(1 / cycles)))));
-        if (!survey->reaches_memory)
-                return json;
-        static const char name[] = "the misses outstanding at once";
-        struct estimate gather = survey_shortest(survey, &core->gather_ns);
-        double gather_ns = gather.value;
-        if (isnan(survey->idle_ns) || !survey_trusts(survey, &core->gather_ns, name))
-                return json;
-        survey_noise(survey, estimate_error(&gather), "%s", name);
-        json_object_set_new(
-            json, "outstanding_misses",
-            json_real(fmin(32, fmax(1, round(survey->idle_ns / gather_ns)))));
-        json_object_set_new(json, "gather_ns", json_real(gather_ns));
+        if (survey->reaches_memory)
+                survey_misses_at_once(survey, &core->gather_ns, json);
         return json;
 }
 

@@ -726,6 +726,64 @@ static void visits_to_arithmetic_count(void **state)
         free(arithmetic);
 }
 
+/* Neighbours make each load take 20 ns in place of 16 but for one visit. Ten, of loads of
+ * 160 ns, are what the core has under way, and that the visits differ is told. */
+static void misses_at_once_are_of_the_shortest_visit(void **state)
+{
+        (void)state;
+        struct survey survey = {.idle_ns = 160, .left_out = json_array()};
+        struct series shared = {0}, interrupted = {0};
+        json_t *core = json_object(), *nothing = json_object();
+        series_add(&shared, 16, SHARED);
+        for (size_t i = 0; i < 11; i++)
+                series_add(&shared, 20 + (double)i, SHARED);
+        survey_misses_at_once(&survey, &shared, core);
+        assert_true(json_real_value(json_object_get(core, "outstanding_misses")) == 10);
+        assert_true(json_real_value(json_object_get(core, "gather_ns")) == 16);
+        assert_true(survey.worst_error > 0);
+        assert_string_equal(survey.worst_figure, "the misses outstanding at once");
+
+        series_add(&interrupted, 16, INTERRUPTED);
+        survey_misses_at_once(&survey, &interrupted, nothing);
+        assert_int_equal(json_object_size(nothing), 0);
+        assert_int_equal(json_array_size(survey.left_out), 1);
+        json_decref(nothing);
+        json_decref(core);
+        json_decref(survey.left_out);
+}
+
+/* Each of a full sweep's four is a visit to both chases of the last point; of the other
+ * points, and of all in a quick one, there is one. */
+static void walks_are_of_four_mappings_a_sweep(void **state)
+{
+        (void)state;
+        for (int quick = 0; quick < 2; quick++) {
+                struct survey survey = {.quick = quick,
+                                        .memory_bytes = UINT64_C(512) << 20,
+                                        .round_seconds = 0.001,
+                                        .sweep_visits = 1,
+                                        .visits_min = 4,
+                                        .end_seconds = HUGE_VAL,
+                                        .over_seconds = HUGE_VAL,
+                                        .core_ghz = 1,
+                                        .idle_ns = 1000,
+                                        .left_out = json_array()};
+                struct diag diag;
+                assert_int_equal(cpu_list_read(&survey.cpus, &diag), 0);
+                void *tlb = calloc(1, survey_tlb.state_bytes);
+                assert_non_null(tlb);
+                assert_int_equal(survey_tlb.open(&survey, tlb, &diag), 0);
+                assert_int_equal(survey_tlb.sweep(&survey, tlb, &diag), 0);
+                json_t *result = survey_tlb.result(&survey, tlb);
+                size_t points = json_array_size(json_object_get(result, "curve"));
+                assert_int_equal(survey.visits, 2 * (points - 1 + (quick ? 1 : 4)));
+                json_decref(result);
+                json_decref(survey.left_out);
+                cpu_list_free(&survey.cpus);
+                free(tlb);
+        }
+}
+
 /* Neighbours that are alike but for their pages: the first has huge ones. */
 static void huge_pages_are_counted_where_they_are(void **state)
 {
@@ -959,6 +1017,8 @@ int main(void)
             cmocka_unit_test(huge_pages_are_counted_once),
             cmocka_unit_test(huge_pages_are_counted_where_they_are),
             cmocka_unit_test(visits_to_arithmetic_count),
+            cmocka_unit_test(misses_at_once_are_of_the_shortest_visit),
+            cmocka_unit_test(walks_are_of_four_mappings_a_sweep),
             cmocka_unit_test(a_round_is_the_time_of_all_threads),
             cmocka_unit_test(rounds_go_over_one_window_after_the_other),
             cmocka_unit_test(sharing_adds_are_all_done),
