@@ -243,6 +243,24 @@ static void print_forwarding(FILE *out, const json_t *calibration)
                                    : 0);
 }
 
+/* A cache that the system reports and that was not told from memory is there, but nothing
+ * says how large a part of it is this machine's: one that is made up would hit where the
+ * machine waits for memory. */
+static const char *outer_cache_lacks(const json_t *calibration)
+{
+        static const struct {
+                const char *reported, *told;
+        } outer[] = {
+            {"caches.levels.1.reported_bytes", "caches.levels.1.latency_cycles"},
+            {"caches.levels.2.reported_bytes", "caches.levels.2.latency_cycles"},
+        };
+        for (size_t i = 0; i < sizeof(outer) / sizeof(outer[0]); i++)
+                if (calibration_number(calibration, outer[i].reported) > 0 &&
+                    isnan(calibration_number(calibration, outer[i].told)))
+                        return outer[i].told;
+        return NULL;
+}
+
 const char *host_preset_lacks(const json_t *calibration)
 {
         static const char *const needed[] = {
@@ -258,7 +276,7 @@ const char *host_preset_lacks(const json_t *calibration)
         for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
                 if (isnan(calibration_number(calibration, needed[i])))
                         return needed[i];
-        return NULL;
+        return outer_cache_lacks(calibration);
 }
 
 char *host_preset(const json_t *calibration)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the preset that a calibration is made into: host_preset FILE.json */
+/* Prints the preset that a calibration is made into, or fails and prints what the
+ * calibration lacks for one: host_preset FILE.json */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +10,10 @@ int main(int argc, char **argv)
 {
         json_error_t error;
         json_t *calibration = argc == 2 ? json_load_file(argv[1], 0, &error) : NULL;
-        char *text = calibration ? host_preset(calibration) : NULL;
+        const char *lacks = calibration ? host_preset_lacks(calibration) : "a document";
+        char *text = lacks ? NULL : host_preset(calibration);
+        if (lacks)
+                fprintf(stderr, "%s\n", lacks);
         int status = text && fputs(text, stdout) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
         free(text);
         json_decref(calibration);

@@ -131,4 +131,19 @@ for name, sharing, expected in (("measured", {"modified_cycles": 86.6}, ["87"]),
     found = value_of("sharing.conf", "hitm.latency_cycles")
     failed |= found != expected
     print(f"modified lines, {name}: {' '.join(found)}")
+
+# A cache that is there and was not told from memory is not made up: there is no such host.
+# Where the system reports none, nothing is lacking.
+for level, reported, expected in ((1, True, "caches.levels.1.latency_cycles"),
+                                  (2, True, "caches.levels.2.latency_cycles"),
+                                  (2, False, "")):
+    calibration = json.loads(json.dumps(MACHINES["server"]))
+    calibration["caches"]["levels"][level] |= {"size_bytes": None, "latency_ns": None,
+                                               "latency_cycles": None}
+    if not reported:
+        calibration["caches"]["levels"][level]["reported_bytes"] = None
+    pathlib.Path("untold.json").write_text(json.dumps(calibration))
+    run = subprocess.run([HOST_PRESET, "untold.json"], capture_output=True, text=True)
+    failed |= run.stderr.strip() != expected or (run.returncode == 0) != (expected == "")
+    print(f"level {level + 1} untold: lacks '{run.stderr.strip()}'")
 sys.exit(failed)
