@@ -161,6 +161,26 @@ static void pages_of_arrays_side_by_side_pass(void **state)
         }
 }
 
+/* A huge page that loses a few of its small ones is looked up again, another one not. */
+static void a_huge_page_is_forgotten_with_a_part_of_it(void **state)
+{
+        const uint64_t page = BASE / PAGE, part = page + 64, other = page + HUGE / PAGE;
+        struct simpmu_params params = default_params();
+        struct tlb tlb;
+
+        (void)state;
+        tlb_init(&tlb, &params, allocate);
+        (void)tlb_lookup(&tlb, page, true);
+        (void)tlb_lookup(&tlb, other, true);
+        tlb_forget(&tlb, part, 2);
+        assert_false(tlb_passes(&tlb, page));
+        assert_int_equal(tlb_lookup(&tlb, other, true), TLB_HIT);
+        assert_int_equal(tlb_lookup(&tlb, page, true), TLB_HUGE_WALK);
+        tlb_forget(&tlb, other - 1, 2); /* a part of each */
+        assert_int_equal(tlb_lookup(&tlb, page, true), TLB_HUGE_WALK);
+        assert_int_equal(tlb_lookup(&tlb, other, true), TLB_HUGE_WALK);
+}
+
 /* A walk whose address comes late leaves the walker to others until then. */
 static void a_walk_of_the_future_holds_up_nobody(void **state)
 {
@@ -230,6 +250,8 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(what_passes_is_recent_in_the_dtlb, free_blocks),
             cmocka_unit_test_teardown(pages_of_arrays_side_by_side_pass, free_blocks),
+            cmocka_unit_test_teardown(a_huge_page_is_forgotten_with_a_part_of_it,
+                                      free_blocks),
             cmocka_unit_test_teardown(walks_wait_for_a_walker, free_blocks),
             cmocka_unit_test_teardown(a_walk_of_the_future_holds_up_nobody, free_blocks),
             cmocka_unit_test_teardown(only_whole_blocks_become_huge, free_blocks),

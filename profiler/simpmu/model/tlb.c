@@ -106,8 +106,17 @@ static void stop_page(struct tlb *tlb, uint64_t page)
         *second = *second == page ? NO_PAGE : *second;
 }
 
+static void forget_huge(struct tlb *tlb, uint64_t huge)
+{
+        (void)cache_remove(&tlb->stlb, huge | HUGE_PAGE);
+        if (cache_remove(&tlb->huge, huge) != CACHE_ABSENT)
+                stop_rows(tlb, 0, 1);
+}
+
 void tlb_forget(struct tlb *tlb, uint64_t first, uint64_t count)
 {
+        const uint64_t end = first + count;
+
         if (count > SINGLE_PAGES) {
                 cache_empty(&tlb->dtlb);
                 cache_empty(&tlb->huge);
@@ -115,7 +124,10 @@ void tlb_forget(struct tlb *tlb, uint64_t first, uint64_t count)
                 stop_rows(tlb, 0, 1);
                 return;
         }
-        for (uint64_t page = first; page < first + count; page++) {
+        for (uint64_t huge = first >> BLOCK_PAGE_SHIFT; huge << BLOCK_PAGE_SHIFT < end;
+             huge++)
+                forget_huge(tlb, huge);
+        for (uint64_t page = first; page < end; page++) {
                 (void)cache_remove(&tlb->dtlb, page);
                 (void)cache_remove(&tlb->stlb, page);
                 stop_page(tlb, page);

@@ -52,8 +52,8 @@ enum tlb_outcome tlb_lookup(struct tlb *tlb, uint64_t page, bool huge);
  * longer when no walker is free. */
 uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency);
 
-/* COUNT pages from FIRST on are mapped no longer. Few are forgotten one by one; for more
- * everything is, as Linux does it. */
+/* COUNT pages from FIRST on are mapped no longer. Few are forgotten one by one, with the
+ * huge pages that they may be part of; for more everything is, as Linux does it. */
 void tlb_forget(struct tlb *tlb, uint64_t first, uint64_t count);
 
 /* Another thread comes to the core, with a clock of its own: no walk is under way. */
