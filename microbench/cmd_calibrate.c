@@ -465,6 +465,51 @@ static int keep_preset(const json_t *document, const char *path, const char *pre
                               path, strerror(errno));
 }
 
+/* Whether EARLIER can be trusted, and DOCUMENT cannot or makes no simulated host. */
+static bool is_better(const json_t *earlier, const json_t *document)
+{
+        return !calibration_is_poor(earlier) &&
+               (calibration_is_poor(document) ||
+                (host_preset_lacks(document) && !host_preset_lacks(earlier)));
+}
+
+/* Gives the file with SUFFIX the further name SUFFIX.better; whether it has it. */
+static bool keep_as_better(const struct machine_identity *identity, const char *suffix)
+{
+        struct diag diag;
+        char better_suffix[32];
+        snprintf(better_suffix, sizeof(better_suffix), "%s.better", suffix);
+        char *path = calibration_path(identity, suffix, &diag);
+        char *better = calibration_path(identity, better_suffix, &diag);
+        bool kept = path && better && (unlink(better) == 0 || errno == ENOENT) &&
+                    link(path, better) == 0;
+        free(better);
+        free(path);
+        return kept;
+}
+
+/* A machine that is busy or limited for a while must not cost what it told before. */
+static void keep_better(const struct machine_identity *identity, const json_t *document)
+{
+        struct diag diag;
+        json_t *earlier;
+        if (calibration_load(&earlier, &diag) < 0)
+                return;
+        if (is_better(earlier, document)) {
+                const char *made = json_string_value(json_object_get(earlier, "made"));
+                bool kept = keep_as_better(identity, ".json");
+                keep_as_better(identity, ".conf");
+                diag_printf(name,
+                            "this replaces a better calibration, of %s with a worst "
+                            "error of %.1f %%%s",
+                            made ? made : "unknown date",
+                            100 * calibration_number(earlier, "noise.worst_error"),
+                            kept ? "; it stays beside this one, its files end in .better"
+                                 : ", which could not be kept beside this one");
+        }
+        json_decref(earlier);
+}
+
 static int keep(const struct machine_identity *identity, const json_t *document,
                 struct diag *diag)
 {
@@ -474,10 +519,12 @@ static int keep(const struct machine_identity *identity, const json_t *document,
         char *preset = host_preset(document);
         int rc = -ENOMEM;
         if (path && preset_path) {
-                if (!text || !preset)
+                if (!text || !preset) {
                         diag_set(diag, rc, "out of memory");
-                else
+                } else {
+                        keep_better(identity, document);
                         rc = calibration_write(path, text, diag);
+                }
                 if (rc == 0)
                         rc = keep_preset(document, preset_path, preset, diag);
         }

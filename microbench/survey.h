@@ -169,8 +169,8 @@ struct estimate survey_estimate(struct survey *survey, const struct series *seri
 struct estimate survey_shortest(struct survey *survey, const struct series *series);
 
 /* Puts into CORE how many loads of memory are under way at once: the latency of one that
- * the next waits for, over the time of one that none waits for, of which GATHER_NS has the
- * visits; or leaves that out by name. */
+ * the next waits for, over the time of one that none waits for, of which GATHER_NS has
+ * the visits; or leaves that out by name. */
 void survey_misses_at_once(struct survey *survey, const struct series *gather_ns,
                            json_t *core);
 
