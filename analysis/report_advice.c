@@ -38,11 +38,13 @@ static const struct advice {
     {"remote-memory", "the data was in another node's memory or cache",
      "place it where it is used", false},
     {"sharing", "another core had modified the line",
-     "put what different threads write on different lines", false},
+     "put what different threads write on different lines, or hand over in larger pieces",
+     false},
     {"tlb", "translating the address took most of the wait",
      "use huge pages, or bring accesses closer together", false},
     {"cache", "L2 or L3 had the line",
-     "work on less data at a time, so that a nearer cache holds it; matters only where "
+     "work on less data at a time, so that a nearer cache holds it (with strides of a "
+     "power of two, which use few of its sets, in another layout); matters only where "
      "nothing waits longer",
      false},
     {"unknown", "nothing tells where the lines came from that these loads waited for",

@@ -110,29 +110,55 @@ static void say_limit(FILE *text, const struct report_summary *summary)
  * it is no less than that. Slow are the loads that reach the threshold of sampling: what
  * nobody saw is not in it. How much less the loss may be, the cycles without any
  * execution tell; they are no bound, as work may be slow that goes on. */
-static void say_cost(FILE *text, const struct report_summary *summary)
+static void say_latency(FILE *text, const struct report_summary *summary)
 {
         bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
-        if (isnan(summary->latency_per_cycle))
-                return;
-        if (summary->latency_per_cycle < 1)
+        if (summary->latency_per_cycle < 1) {
                 fprintf(text,
-                        " Waiting for slow loads took at most %.1f%% of the run's cycles",
+                        "Waiting for slow loads took at most %.1f%% of the run's cycles.",
                         100 * summary->latency_per_cycle);
-        else
-                fprintf(text, " On the average %.1f slow loads were under way at a time",
-                        summary->latency_per_cycle);
-        if (summary->latency_per_cycle < 1 &&
-            summary->stall_ratio < summary->latency_per_cycle)
-                fprintf(text,
-                        "; in %.1f%% nothing was executed beside a load that missed L1",
-                        100 * summary->stall_ratio);
+                return;
+        }
+        fprintf(text,
+                "On the average %.1f slow loads were under way at a time (each load "
+                "counts, also those of one line)",
+                summary->latency_per_cycle);
         if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
                 fprintf(text,
-                        ": loads that overlap count each, so that shares of latency are "
-                        "not shares of time; for those record with %s",
+                        ", so that shares of latency are not shares of time; for those "
+                        "record with %s",
                         simulated ? "--freq" : "--source clock");
         fputc('.', text);
+}
+
+/* Loads under way are the whole wait: neither the core's resources nor DRAM were short.
+ * Cycles without execution alone do not tell: threads that write one line have few. */
+static bool waits_little(const struct report_summary *summary)
+{
+        return summary->latency_per_cycle < WORTHWHILE_RATIO &&
+               !(summary->stall_ratio >= WORTHWHILE_RATIO) &&
+               !(summary->fb_full_ratio >= WORTHWHILE_RATIO) &&
+               !(summary->sq_full_ratio >= WORTHWHILE_RATIO) &&
+               !(summary->sb_full_ratio >= WORTHWHILE_RATIO) &&
+               summary->contended_intervals == 0;
+}
+
+static void say_cost(FILE *text, const struct report_summary *summary)
+{
+        const char *separator = "";
+        if (!isnan(summary->latency_per_cycle)) {
+                say_latency(text, summary);
+                separator = " ";
+        }
+        if (!isnan(summary->stall_ratio) &&
+            !(summary->stall_ratio >= fmin(summary->latency_per_cycle, 1)))
+                fprintf(text,
+                        "%sIn %.1f%% of the run's cycles nothing was executed beside a "
+                        "load that missed L1.",
+                        separator, 100 * summary->stall_ratio);
+        if (waits_little(summary))
+                fputs(" Waiting for memory is not what this program's time goes to.",
+                      text);
 }
 
 /* "Of the latency of all samples, 62% is on lines with dram-contention, 30% …". */
@@ -211,7 +237,6 @@ static int say_summary(struct db *db, FILE *text, const struct report_summary *s
         fputs(" lost. ", text);
         say_contention(text, summary);
         say_limit(text, summary);
-        say_cost(text, summary);
         int code = say_verdicts(db, text, diag);
         return code ? code : say_too_few(db, text, summary, diag);
 }
@@ -220,15 +245,28 @@ static int print_summary(struct db *db, FILE *out, const struct report_summary *
                          struct diag *diag)
 {
         char *paragraph = NULL;
+        char *cost = NULL;
         size_t length;
         FILE *text = open_memstream(&paragraph, &length);
         if (!text)
-                return diag_set(diag, -ENOMEM, "no memory for the report");
+                return diag_no_memory(diag);
         int code = say_summary(db, text, summary, diag);
         if (fclose(text))
-                code = diag_set(diag, -ENOMEM, "no memory for the report");
+                code = diag_no_memory(diag);
+        text = open_memstream(&cost, &length);
+        if (text) {
+                say_cost(text, summary);
+                if (fclose(text))
+                        code = diag_no_memory(diag);
+        } else
+                code = diag_no_memory(diag);
         if (!code)
                 print_wrapped(out, paragraph);
+        if (!code && *cost) {
+                putc('\n', out);
+                print_wrapped(out, cost);
+        }
+        free(cost);
         free(paragraph);
         return code;
 }
@@ -511,7 +549,7 @@ int report_table(struct db *db, const struct report_options *options,
                 shown.kind = &stalls;
         print_head(out, summary);
         int code = print_summary(db, out, summary, diag);
-        if (!code && !summary->timed)
+        if (!code && !summary->timed && !waits_little(summary))
                 code = print_advice(db, &options->choice, out, summary, diag);
         if (!code)
                 code = print_rows(db, &shown, out, diag);

@@ -63,7 +63,7 @@ sqlite3 full.db "INSERT INTO run VALUES ('sim_prefetch', 'l2-stream')"
 ! "$MEMLAG" report full.db | grep -q prefetchers || fail "prefetchers that were on are said to be off"
 
 # Latency is not time: said where loads overlap, with what to do about it.
-overlap='at a time: loads that overlap count each, so that shares of latency are not shares of time; for those record with --freq.'
+overlap='at a time (each load counts, also those of one line), so that shares of latency are not shares of time; for those record with --freq\.'
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that overlap are not told"
 # Loads that overlap need not be made independent of each other.
 "$MEMLAG" report -S walk lines.db | tr '\n' ' ' |
@@ -77,13 +77,31 @@ sqlite3 lines.db "UPDATE run SET value = 100 WHERE key = 'period_loads'"
 ! "$MEMLAG" report -S walk lines.db | grep -q 'overlap' || fail "loads that do not overlap are said to, in advice"
 # 228 000 cycles of latency, each of 100 loads, of 72 080 000: 31.6 %. What a counter says
 # of the time lost is told beside that where it is less.
-stopped='took at most 31\.6% of the run.s cycles; in 10\.0% nothing was executed beside'
+stopped='took at most 31\.6% of the run.s cycles\. In 10\.0% of the run.s cycles nothing was executed beside'
 sqlite3 lines.db "INSERT INTO counter (counter_id, name, unit)
                   VALUES (99, 'cycle_activity.stalls_l1d_pending', 'cycles');
                   INSERT INTO reading VALUES (0, 1000000, 1, 99, 7208000)"
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$stopped" || fail "cycles without execution are not told"
 sqlite3 lines.db "UPDATE reading SET value = 36040000 WHERE counter_id = 99"
 ! "$MEMLAG" report lines.db | grep -q "executed" || fail "more cycles than the latency are told"
+# Where loads overlap the cycles bound what they can have cost; told in a paragraph of its own.
+sqlite3 lines.db "UPDATE run SET value = 1000 WHERE key = 'period_loads'"
+"$MEMLAG" report lines.db | tr '\n' ' ' |
+        grep -q '  On the average .*\. In 50\.0% of the run.s cycles nothing was executed beside .* L1\.  ' ||
+        fail "cycles without execution are not told where loads overlap"
+# Of a program that hardly waits nothing is to be gained: no advice, whatever the verdicts.
+cp lines.db idle.db
+sqlite3 idle.db "UPDATE interval SET contended = 0;
+                 DELETE FROM reading WHERE counter_id IN
+                 (SELECT counter_id FROM counter WHERE name LIKE '%full%' OR name LIKE 'resource_%');
+                 UPDATE run SET value = 10 WHERE key = 'period_loads'; UPDATE reading SET value = 720800 WHERE counter_id = 99"
+"$MEMLAG" report idle.db | tr '\n' ' ' >prose
+grep -q "at most 3\.2% of .*Waiting for memory is not what this program's time goes to\.  latency " prose ||
+        fail "little waiting is not told, or advice given: $(cat prose)"
+sqlite3 idle.db "UPDATE reading SET value = 7208000 WHERE counter_id = 99"
+! "$MEMLAG" report idle.db | grep -q 'this program' ||
+        fail "cycles that waited are called no waiting"
+sqlite3 lines.db "UPDATE run SET value = 100 WHERE key = 'period_loads'"
 # Short runs keep three digits.
 for duration in "9870000 9.87 ms" "1234567 1.23 ms" "45678 45.7 us"; do
         sqlite3 lines.db "UPDATE run SET value = ${duration%% *} WHERE key = 'duration_ns'"
