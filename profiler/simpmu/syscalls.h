@@ -10,11 +10,14 @@
 /* From linux/futex.h, which Valgrind's headers do not have whole. */
 #define FUTEX_WAIT           0
 #define FUTEX_WAKE           1
+#define FUTEX_REQUEUE        3
+#define FUTEX_CMP_REQUEUE    4
 #define FUTEX_WAKE_OP        5
 #define FUTEX_WAIT_BITSET    9
 #define FUTEX_WAKE_BITSET    10
 #define FUTEX_PRIVATE        128
 #define FUTEX_OPERATION_MASK 127
+#define FUTEX_ALL_BITS       0xffffffffu
 #define TIMED_OUT            (-110) /* -ETIMEDOUT */
 
 static inline long raw_syscall4(long number, long a, long b, long c, long d)

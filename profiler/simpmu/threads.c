@@ -50,9 +50,10 @@ struct tool_thread {
         struct tool_thread *next_spare;
         UInt lwp; /* Linux thread id */
         Bool runnable;
-        UWord futex_word; /* where it waits, as far as no wake there was counted; or 0 */
-        Bool woken;       /* one that the kernel may not know of was counted for it */
-        UInt gate_open;   /* futex: 1 once the thread may go on */
+        Bool waits_for_futex; /* it is in such a call */
+        UWord futex_word;     /* where, as far as no wake there was counted; or 0 */
+        Bool woken;           /* one that the kernel may not know of was counted for it */
+        UInt gate_open;       /* futex: 1 once the thread may go on */
         /* The hot state while another thread runs. */
         ULong instructions;
         ULong loads;
@@ -286,14 +287,14 @@ static Bool stopped_in_event_check(void)
         return (Int)((VexGuestAMD64State *)guest_of_turn)->host_EvC_COUNTER == -1;
 }
 
-/* Whether a thread is in a system call and waits for nothing but a processor, as one does
- * that was woken while others of the machine are at work: however long that takes. None
- * does where the woken one is of another process, or has ended. */
+/* Whether a thread has come to the end of its wait for a futex, or not yet to the begin,
+ * and lacks nothing but a processor: others of the machine are at work, however long.
+ * None does where the woken one is of another process, or has ended. */
 static Bool any_is_on_its_way(void)
 {
         for (UInt i = 0; i < alive_count; i++) {
                 const struct tool_thread *thread = threads[alive[i]];
-                if (!thread->runnable && task_wants_processor(thread->lwp))
+                if (thread->waits_for_futex && task_wants_processor(thread->lwp))
                         return True;
         }
         return False;
@@ -397,6 +398,25 @@ static UWord mark_woken(UWord word, UWord count)
         return marked;
 }
 
+/* Where those that wait at WORD are to be woken is not known any more: they were moved,
+ * or those were chosen by their bits. */
+static void forget_waiting(UWord word)
+{
+        for (UInt i = 0; i < alive_count; i++)
+                if (threads[alive[i]]->futex_word == word)
+                        threads[alive[i]]->futex_word = 0;
+}
+
+static Bool futex_call_chooses(UInt number, const UWord *arguments)
+{
+        UWord operation = arguments[1] & FUTEX_OPERATION_MASK;
+
+        if (number != __NR_futex)
+                return False;
+        return operation == FUTEX_REQUEUE || operation == FUTEX_CMP_REQUEUE ||
+               (operation == FUTEX_WAKE_BITSET && (UInt)arguments[5] != FUTEX_ALL_BITS);
+}
+
 /* Thread TID has come to the end of a futex call that woke COUNT threads. Those that had
  * begun to wait without the kernel having heard of it will find that they need not. */
 static void note_wakes(ThreadId tid, const UWord *arguments, UWord count)
@@ -493,8 +513,10 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
                 waking_count++;
                 return;
         }
-        if (futex_call_waits(number, arguments))
+        if (futex_call_waits(number, arguments)) {
+                threads[tid]->waits_for_futex = True;
                 threads[tid]->futex_word = arguments[0];
+        }
         set_runnable(tid, False);
         runnable_changed();
 }
@@ -505,8 +527,11 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
         Bool woken = threads[tid]->woken;
 
         (void)count;
+        threads[tid]->waits_for_futex = False;
         threads[tid]->futex_word = 0;
         threads[tid]->woken = False;
+        if (futex_call_chooses(number, arguments))
+                forget_waiting(arguments[0]);
         if (futex_call_waits(number, arguments) && (woken || !sr_isError(result))) {
                 note_woken(tid);
                 set_runnable(tid, True);

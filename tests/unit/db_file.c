@@ -254,7 +254,7 @@ static void older_version_is_migrated(void **state)
 static void two_processes_migrate_once(void **state)
 {
         (void)state;
-        for (int turn = 0; turn < 10; turn++) {
+        for (int turn = 0; turn < 4; turn++) {
                 int status;
                 struct diag diag;
                 struct db *db;
