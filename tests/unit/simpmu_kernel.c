@@ -182,6 +182,79 @@ static void a_huge_page_is_zeroed_at_once(void **state)
         assert_int_equal(counted(rig).demand_rfo_lines, 0);
 }
 
+static struct rig *rig_with_huge_page(void)
+{
+        struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+
+        pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
+        touch(rig, ACCESS_STORE, START, 4);
+        return rig;
+}
+
+static void release(struct rig *rig, uint64_t address, uint64_t bytes)
+{
+        assert_true(pages_release(&rig->machine.pages, address / PAGE, bytes / PAGE));
+        machine_forget_translations(&rig->machine, &rig->hot, address / PAGE,
+                                    bytes / PAGE);
+}
+
+static bool is_in_l1(const struct rig *rig, uint64_t address)
+{
+        return cache_look(&rig->threads[0]->core->l1d.cache, address >> LINE_SHIFT) !=
+               CACHE_ABSENT;
+}
+
+/* A store to the page at FRESH, of a block whose other pages hold data, zeroes that page
+ * alone: 64 lines come, and nothing of 2 MiB is pushed out to memory. */
+static void assert_one_page_is_zeroed(struct rig *rig, uint64_t fresh)
+{
+        uint64_t written;
+
+        use_other_memory(rig, 4 * L3); /* nothing modified is in the caches now */
+        written = counted(rig).dram_write_lines;
+        touch(rig, ACCESS_STORE, fresh, 4);
+        assert_int_equal(counted(rig).dram_write_lines, written);
+        for (uint64_t at = 0; at < PAGE; at += LINE_BYTES) {
+                assert_true(is_in_l1(rig, fresh + at));
+                assert_false(is_in_l1(rig, fresh + PAGE + at));
+        }
+}
+
+/* What is left of a huge page that has lost some of its pages keeps its data, and is
+ * small pages to the TLB, be it many that it lost or few. */
+static void a_part_of_a_huge_page_comes_back_alone(void **state)
+{
+        (void)state;
+        for (uint64_t pages = 20; pages <= 40; pages += 20) {
+                struct rig *rig = rig_with_huge_page();
+                release(rig, START + 64 * PAGE, pages * PAGE);
+                assert_false(pages_huge(&rig->machine.pages, START / PAGE));
+                assert_one_page_is_zeroed(rig, START + 64 * PAGE);
+                /* The rest goes in two parts: now nothing is left, and it is huge again.
+                 */
+                release(rig, START, 100 * PAGE);
+                assert_false(pages_huge(&rig->machine.pages, START / PAGE));
+                release(rig, START + 100 * PAGE, (BLOCK_PAGES - 100) * PAGE);
+                assert_true(pages_huge(&rig->machine.pages, START / PAGE));
+        }
+}
+
+/* A block of which something was touched before huge pages were asked for stays as it is;
+ * one that is huge remains so when they are asked for again. */
+static void touched_pages_do_not_become_a_huge_one(void **state)
+{
+        struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+
+        (void)state;
+        touch(rig, ACCESS_STORE, START, 4);
+        pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
+        assert_false(pages_huge(&rig->machine.pages, START / PAGE));
+        assert_one_page_is_zeroed(rig, START + 2 * PAGE);
+        rig = rig_with_huge_page();
+        pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
+        assert_true(pages_huge(&rig->machine.pages, START / PAGE));
+}
+
 /* What another core has of the lines is gone. */
 static void other_cores_lose_what_is_written(void **state)
 {
@@ -228,6 +301,10 @@ int main(void)
             cmocka_unit_test_teardown(loads_from_fresh_pages, free_blocks),
             cmocka_unit_test_teardown(pages_are_fresh_again, free_blocks),
             cmocka_unit_test_teardown(a_huge_page_is_zeroed_at_once, free_blocks),
+            cmocka_unit_test_teardown(a_part_of_a_huge_page_comes_back_alone,
+                                      free_blocks),
+            cmocka_unit_test_teardown(touched_pages_do_not_become_a_huge_one,
+                                      free_blocks),
             cmocka_unit_test_teardown(other_cores_lose_what_is_written, free_blocks),
             cmocka_unit_test_teardown(prefetches_touch_nothing, free_blocks),
         };

@@ -104,11 +104,14 @@ uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
 {
         struct kernel_job job = {machine, hot, thread, writes, now};
         bool zeroed = machine->page_is_zeroed(page);
+        bool huge = pages_huge(&machine->pages, page);
 
         pages_at(&machine->pages, page)->memory = memory_of(writes || !zeroed);
+        if (!huge)
+                pages_block(&machine->pages, page)->small = true;
         if (!zeroed)
                 return 0;
-        if (pages_huge(&machine->pages, page))
+        if (huge)
                 zero_huge_page(&job, page);
         else
                 zero_page(&job, page);

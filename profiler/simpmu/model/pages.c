@@ -58,7 +58,17 @@ struct page_block *pages_look_up(struct pages *pages, uint64_t number)
         return *slot;
 }
 
-/* Returns whether any of the pages had been touched. */
+static bool any_touched(const struct page_block *block)
+{
+        for (uint32_t i = 0; i < BLOCK_PAGES; i++) {
+                if (block->pages[i].memory != PAGE_UNTOUCHED)
+                        return true;
+        }
+        return false;
+}
+
+/* Returns whether any of the pages had been touched. What is left of a huge page that
+ * loses a part is small pages, until all are gone. */
 static bool release_in_block(struct page_block *block, uint64_t first, uint64_t end)
 {
         bool touched = false;
@@ -70,6 +80,7 @@ static bool release_in_block(struct page_block *block, uint64_t first, uint64_t 
                 touched |= block->pages[i].memory != PAGE_UNTOUCHED;
                 block->pages[i] = (struct page){0};
         }
+        block->small = to - from < BLOCK_PAGES && any_touched(block);
         return touched;
 }
 

@@ -28,7 +28,9 @@ struct page {
 
 struct page_block {
         uint64_t number; /* of its first page, over BLOCK_PAGES */
-        bool huge;       /* it is one page of 2 MiB */
+        bool huge;       /* huge pages are asked for */
+        bool small; /* but small ones are there, touched before that or what a partial
+                       release has left of a huge one */
         struct page pages[BLOCK_PAGES];
 };
 
@@ -69,11 +71,13 @@ static inline struct page *pages_at(struct pages *pages, uint64_t page)
         return &pages_block(pages, page)->pages[page & (BLOCK_PAGES - 1)];
 }
 
-/* The block of PAGE is one page of 2 MiB. */
+/* The block of PAGE is one page of 2 MiB, or will be when it is touched. */
 static inline bool pages_huge(struct pages *pages, uint64_t page)
 {
-        return __builtin_expect(pages->huge_count > 0, 0) &&
-               pages_block(pages, page)->huge;
+        if (__builtin_expect(pages->huge_count == 0, 1))
+                return false;
+        const struct page_block *block = pages_block(pages, page);
+        return block->huge && !block->small;
 }
 
 /* The memory of COUNT pages from FIRST on is no more, or new. Returns, as the next does,
@@ -83,7 +87,8 @@ bool pages_forget(struct pages *pages, uint64_t first, uint64_t count);
 /* Their contents are no more: whoever touches them next is the first again. */
 bool pages_release(struct pages *pages, uint64_t first, uint64_t count);
 
-/* They are made of huge pages, where a whole block lies within them, or no longer. */
+/* They are made of huge pages, where a whole block lies within them and none of it has
+ * been touched as a small one, or no longer. */
 void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge);
 
 /* COUNT pages that were at FROM are at TO. Returns whether any had been touched. */
