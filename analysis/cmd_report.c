@@ -6,6 +6,8 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "analysis.h"
@@ -14,7 +16,7 @@
 #include "report.h"
 #include "statement.h"
 
-enum { TABLE_ROWS = 20 };
+enum { TABLE_ROWS = 20, ROOM_TIMES = 8 };
 
 enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP, OPTION_NO_SOURCE };
 
@@ -153,6 +155,16 @@ static int run_stage(const char *name, const char *file)
         return command_run(name, 2, argv);
 }
 
+/* Names and findings may take several times the room of the samples. */
+static bool has_little_room(const char *file)
+{
+        struct statvfs room;
+        struct stat status;
+        return statvfs(file, &room) == 0 && stat(file, &status) == 0 &&
+               (uint64_t)room.f_bavail * room.f_frsize / ROOM_TIMES <=
+                   (uint64_t)status.st_size;
+}
+
 /* Runs the stages that are MISSING on FILE: an exit status. */
 static int complete(const char *file, const struct missing *missing)
 {
@@ -165,7 +177,14 @@ static int complete(const char *file, const struct missing *missing)
                 return EXIT_FAILED;
         }
         int status = missing->names ? run_stage("symbolize", file) : EXIT_OK;
-        return status == EXIT_OK ? run_stage("analyze", file) : status;
+        if (status == EXIT_OK)
+                status = run_stage("analyze", file);
+        if (status != EXIT_OK && has_little_room(file))
+                diag_printf("report",
+                            "little room is left beside %s: copy it, and %s-wal if that "
+                            "is there, to a place with space and report there",
+                            file, file);
+        return status;
 }
 
 /* Opens FILE for reading, completed when need be; NULL after a message. */
