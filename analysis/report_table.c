@@ -429,6 +429,28 @@ static int print_rows(struct db *db, const struct report_options *options, FILE 
         return code ? code : explain_waits_for_lines(db, options, out, diag);
 }
 
+/* Threads, intervals and phases are there without samples, too. */
+static bool lacks_rows(const struct report_summary *summary,
+                       const struct report_kind *kind)
+{
+        static const char *const of_samples[] = {"line",   "function",   "object",
+                                                 "caller", "allocation", "type"};
+        if (summary->timed || summary->memory_samples > 0)
+                return false;
+        for (size_t i = 0; i < sizeof(of_samples) / sizeof(of_samples[0]); i++)
+                if (strcmp(kind->name, of_samples[i]) == 0)
+                        return true;
+        return false;
+}
+
+static void print_no_rows(FILE *out)
+{
+        putc('\n', out);
+        print_wrapped(out, "No sample is of a memory access, so that there are no rows. "
+                           "Record loads: with 'memlag record', a smaller --period for a "
+                           "short program, or 'perf mem record' before 'memlag import'.");
+}
+
 /* The lines around the row's, NULL when they are not at hand; the caller frees them. */
 static char *source_of(sqlite3_stmt *row)
 {
@@ -509,7 +531,8 @@ static int print_source(struct db *db, const struct report_options *options, FIL
         return code;
 }
 
-static int print_ledger(struct db *db, FILE *out, struct diag *diag)
+/* FAILED: recording ended before the run did; how much there was then nobody counted. */
+static int print_ledger(struct db *db, bool failed, FILE *out, struct diag *diag)
 {
         sqlite3_stmt *rows;
         int code = statement_prepare(
@@ -534,7 +557,10 @@ static int print_ledger(struct db *db, FILE *out, struct diag *diag)
                 heading = "";
                 code = 0;
         }
-        if (*heading && !code)
+        if (failed && !code)
+                fprintf(out, "%s  the part of the run that the first lines tell of\n",
+                        heading);
+        else if (*heading && !code)
                 fputs("\nMissing: nothing.\n", out);
         sqlite3_finalize(rows);
         return code;
@@ -551,11 +577,13 @@ int report_table(struct db *db, const struct report_options *options,
         int code = print_summary(db, out, summary, diag);
         if (!code && !summary->timed && !waits_little(summary))
                 code = print_advice(db, &options->choice, out, summary, diag);
-        if (!code)
+        if (!code && lacks_rows(summary, options->kind))
+                print_no_rows(out);
+        else if (!code)
                 code = print_rows(db, &shown, out, diag);
         if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
                 code = print_source(db, options, out, summary->timed, diag);
         if (!code)
-                code = print_ledger(db, out, diag);
+                code = print_ledger(db, summary->failure != NULL, out, diag);
         return code;
 }

@@ -142,6 +142,17 @@ int record_facts_begin(struct db *db, const struct record_options *options,
                                                 : set_machine(db, diag);
 }
 
+/* What the failure of a transaction took back. */
+static int set_taken_back(struct db *db, const struct sink *sink, struct diag *diag)
+{
+        int64_t kept;
+        int rc = db_sample_count(db, &kept, diag);
+        return rc == 0
+                   ? db_ledger_set(db, "record", "samples taken back when writing failed",
+                                   (int64_t)sink_samples(sink) - kept, "samples", diag)
+                   : rc;
+}
+
 int record_facts_end(struct db *db, const struct sink *sink, const struct launch_end *end,
                      const char *failure, struct diag *diag)
 {
@@ -153,6 +164,8 @@ int record_facts_end(struct db *db, const struct sink *sink, const struct launch
                                     end->status, diag);
         if (rc == 0)
                 rc = sink_write_ledger(sink, db, diag);
+        if (rc == 0 && failure)
+                rc = set_taken_back(db, sink, diag);
         if (rc == 0 && failure)
                 rc = db_run_set_text(db, "failure", failure, diag);
         return rc == 0 ? db_run_set_text(db, "state",

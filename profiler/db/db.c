@@ -464,6 +464,20 @@ int64_t db_run_int(struct db *db, const char *key, int64_t fallback)
         return value;
 }
 
+int db_sample_count(struct db *db, int64_t *count, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int rc = sqlite3_prepare_v2(db->sqlite, "SELECT count(*) FROM sample", -1,
+                                    &statement, NULL);
+        if (rc == SQLITE_OK)
+                rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW)
+                *count = sqlite3_column_int64(statement, 0);
+        rc = rc == SQLITE_ROW ? 0 : db_error(db, "read", diag);
+        sqlite3_finalize(statement);
+        return rc;
+}
+
 int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t value,
                   const char *unit, struct diag *diag)
 {

@@ -63,6 +63,9 @@ int db_run_set_int(struct db *db, const char *key, int64_t value, struct diag *d
 char *db_run_text(struct db *db, const char *key);
 int64_t db_run_int(struct db *db, const char *key, int64_t fallback);
 
+/* How many samples are there. */
+int db_sample_count(struct db *db, int64_t *count, struct diag *diag);
+
 /* Sets what STAGE found missing; zero removes the row. */
 int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t value,
                   const char *unit, struct diag *diag);

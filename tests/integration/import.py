@@ -861,6 +861,9 @@ def no_memory_samples():
     advice = [line for line in result.stderr.splitlines() if "perf mem record" in line]
     if len(advice) != 1 or "1 samples (cycles)" not in advice[0]:
         fail(f"a recording of cycles: {result.stderr}")
+    words = " ".join(result.stdout.split())
+    if "No sample is of a memory access" not in words or "95% range" in words:
+        fail(f"a report on no memory samples: {result.stdout}")
     if "perf mem record" in import_recording(SOURCE / "tests/fuzz/corpus/perf_data/file").stderr:
         fail("a recording of memory samples is told how to make one")
 

@@ -226,6 +226,7 @@ kept_reason()
         "$MEMLAG" report "$1" >report 2>report.err || fail "$1: $(cat report.err)"
         grep -q '^A part of the run is missing: cannot write' report ||
                 fail "$1: no word on what is missing: $(cat report)"
+        grep -q '^Missing:$' report || fail "$1: nothing is missing: $(cat report)"
 }
 kept_reason full.db 'File too large'
 
