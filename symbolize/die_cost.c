@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An upper bound: libdw reads a table only up to the last abbreviation that is used. The
- * units of libraries with 22 to 437 MB of entries take by this account a tenth to a third
- * of these; 30 000 units whose entries are elsewhere (split DWARF) take 40 MB. */
+/* An upper bound: libdw reads a table only up to the last abbreviation that is used. */
 #include "die_cost.h"
 
 #include <dwarf.h>
@@ -14,9 +12,10 @@
 
 enum {
         /* Of elfutils 0.188: what it notes of a unit, with an empty table; and of an
-         * abbreviation, of which 5 bytes or more are in the file. */
+         * abbreviation: 24 bytes, and of 16 bytes in a hash table up to three, while
+         * it grows. */
         BYTES_OF_UNIT = 1024,
-        BYTES_OF_TABLE_BYTE = 16,
+        BYTES_OF_ABBREVIATION = 80,
         /* For so much of each byte of entries, and so much for any file. */
         TIMES_ENTRIES = 8,
         BYTES_LEAST = 256 << 20,
@@ -27,14 +26,13 @@ struct counting {
         struct byte_cursor tables; /* .debug_abbrev */
         uint64_t limit;
         uint64_t bytes;
-        uint64_t table; /* where the last unit's begins */
-        uint64_t table_bytes;
+        uint64_t table;         /* where the last unit's begins */
+        uint64_t abbreviations; /* in it */
 };
 
-/* How long the table at CURSOR is. */
-static uint64_t table_length(struct byte_cursor cursor)
+static uint64_t count_abbreviations(struct byte_cursor cursor)
 {
-        const uint8_t *start = cursor.at;
+        uint64_t count = 0;
 
         while (!cursor.failed && cursor_leb(&cursor) != 0) {
                 uint64_t attribute, form;
@@ -47,8 +45,9 @@ static uint64_t table_length(struct byte_cursor cursor)
                         if (form == DW_FORM_implicit_const)
                                 cursor_leb(&cursor);
                 } while (!cursor.failed && (attribute != 0 || form != 0));
+                count++;
         }
-        return (uint64_t)(cursor.at - start);
+        return count;
 }
 
 /* Counts a unit with the table at OFFSET. False beyond the limit. */
@@ -59,9 +58,10 @@ static bool count_unit(struct counting *counting, uint64_t offset)
         if (offset != counting->table) {
                 cursor_skip(&cursor, offset);
                 counting->table = offset;
-                counting->table_bytes = cursor.failed ? 0 : table_length(cursor);
+                counting->abbreviations = cursor.failed ? 0 : count_abbreviations(cursor);
         }
-        counting->bytes += BYTES_OF_UNIT + BYTES_OF_TABLE_BYTE * counting->table_bytes;
+        counting->bytes +=
+            BYTES_OF_UNIT + BYTES_OF_ABBREVIATION * counting->abbreviations;
         return counting->bytes <= counting->limit;
 }
 
