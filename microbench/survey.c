@@ -45,7 +45,8 @@ bool survey_is_late(const struct survey *survey)
         return clock_seconds() > survey->end_seconds;
 }
 
-bool survey_is_over(const struct survey *survey)
+/* For what has no visit, too. */
+static bool is_over(const struct survey *survey)
 {
         return clock_seconds() > survey->over_seconds;
 }
@@ -55,7 +56,7 @@ bool survey_is_over(const struct survey *survey)
 bool survey_wants(const struct survey *survey, const struct series *series, bool figure)
 {
         size_t visits = series_count(series);
-        if (survey_is_over(survey))
+        if (is_over(survey))
                 return false;
         if (survey_is_late(survey))
                 return visits == 0;
@@ -118,7 +119,7 @@ void survey_chases(struct survey *survey, struct chase *chases, size_t count,
         for (size_t visit = 0; visit < survey->sweep_visits; visit++)
                 for (size_t i = 0; i < count; i++)
                         if (!survey_is_late(survey) ||
-                            (series_count(series[i]) == 0 && !survey_is_over(survey)))
+                            (series_count(series[i]) == 0 && !is_over(survey)))
                                 survey_visit(survey, &chases[i], NULL, series[i]);
 }
 

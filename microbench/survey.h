@@ -192,9 +192,8 @@ bool survey_trusts(struct survey *survey, const struct series *series, const cha
 /* VALUE; null for NAN, which JSON has not. */
 json_t *survey_number(double value);
 
-/* Whether the time is up; and that for what has no visit, too. */
+/* Whether the time is up for what has a visit. */
 bool survey_is_late(const struct survey *survey);
-bool survey_is_over(const struct survey *survey);
 
 /* Says on a terminal what is being done. */
 void survey_progress(const struct survey *survey, const char *format, ...)
