@@ -56,7 +56,7 @@ cat >side_by_side.c <<'EOF'
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { WORDS = 1 << 16, PASSES = 3 };
+enum { WORDS = 1 << 18, PASSES = 2 }; /* beyond L2 */
 
 static pthread_barrier_t barrier;
 static volatile long sink;
@@ -75,6 +75,8 @@ static void *read_words(void *late)
         long *words = calloc(WORDS, sizeof(*words));
         if (!words || (late && setpriority(PRIO_PROCESS, (id_t)gettid(), 19) != 0))
                 exit(1);
+        for (int i = 0; i < WORDS; i++)
+                words[i] = i; /* pages of their own */
         pthread_barrier_wait(&barrier);
         sink = sum_words(words);
         return NULL;
