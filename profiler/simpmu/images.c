@@ -308,12 +308,13 @@ void images_before_exec(const HChar *program)
                 ring_finish(SIMPMU_EXECED | SIMPMU_NATIVE);
 }
 
-/* Pages of files are not: what of them is in the caches is not known. */
+/* Pages of files are not, nor are those of System V segments, which others may have
+ * written: what of them is in the caches is not known. */
 static bool page_is_zeroed(uint64_t page)
 {
         const NSegment *segment = VG_(am_find_nsegment)(page << PAGE_SHIFT);
 
-        return segment != NULL && (segment->kind == SkAnonC || segment->kind == SkShmC);
+        return segment != NULL && segment->kind == SkAnonC;
 }
 
 void images_register(void)
