@@ -58,6 +58,7 @@ struct report_summary {
         char *cpu;
         char *sim_detail; /* NULL: not simulated */
         bool cut_off;     /* the recorder did not get to its end */
+        int signal;       /* that ended the command; 0: none did */
         char *failure;    /* why a part of the run is missing; NULL: none is */
         double duration_s;
         int64_t samples;

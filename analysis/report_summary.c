@@ -157,6 +157,9 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
         summary->without_prefetch =
             summary->source && strcmp(summary->source, "sim") == 0 && !prefetch;
         free(prefetch);
+        char *ended_by = db_run_text(db, "signal");
+        summary->signal = ended_by ? atoi(ended_by) : 0;
+        free(ended_by);
         char *state = db_run_text(db, "state");
         summary->cut_off = state && strcmp(state, "recording") == 0;
         free(state);

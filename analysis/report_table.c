@@ -338,6 +338,9 @@ static void print_head(FILE *out, const struct report_summary *summary)
                       "off. This is what was "
                       "written until now.\n",
                       out);
+        if (summary->signal)
+                fprintf(out, "The command was ended by signal %d (%s).\n",
+                        summary->signal, strsignal(summary->signal));
         if (summary->failure)
                 print_failure(out, summary);
         print_losses(out, summary);

@@ -89,6 +89,11 @@ sqlite3 lines.db "UPDATE run SET value = 1000 WHERE key = 'period_loads'"
 "$MEMLAG" report lines.db | tr '\n' ' ' |
         grep -q '  On the average .*\. In 50\.0% of the run.s cycles nothing was executed beside .* L1\.  ' ||
         fail "cycles without execution are not told where loads overlap"
+! "$MEMLAG" report lines.db | grep -q 'ended by signal' || fail "a signal is told that was not"
+cp lines.db killed.db
+sqlite3 killed.db "INSERT INTO run VALUES ('signal', 9)"
+"$MEMLAG" report killed.db | grep -qx 'The command was ended by signal 9 (Killed)\.' ||
+        fail "the signal that ended the command is not told"
 # Of a program that hardly waits nothing is to be gained: no advice, whatever the verdicts.
 cp lines.db idle.db
 sqlite3 idle.db "UPDATE interval SET contended = 0;
