@@ -180,7 +180,8 @@ chmod +x script
 
 # What the command leaves behind goes on, and is counted.
 mkfifo done
-"$MEMLAG" record --source sim -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
+"$MEMLAG" record --source sim -o left.db -- sh -c '{ echo >begun; cat done >/dev/null; } &
+        echo $! >left; while [ ! -s begun ]; do :; done' 2>err
 [ "$(ask left.db "SELECT value FROM ledger WHERE kind = 'processes left running'")" = 1 ]
 kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
 echo >done
