@@ -72,6 +72,13 @@ static int read_columns(sqlite3 *sqlite, const char *name, char **columns)
         return rc ? rc : end;
 }
 
+/* RC: SQLite's result. */
+static int cannot_bring(const struct db *db, int rc, struct diag *diag)
+{
+        return diag_set(diag, db_errno(rc), "cannot bring %s up to date: %s", db->path,
+                        sqlite3_errstr(rc));
+}
+
 static int of_another_shape(const struct db *db, int64_t version, const char *name,
                             struct diag *diag)
 {
@@ -91,8 +98,7 @@ static int bring(struct db *db, int64_t version, sqlite3 *model, const char *nam
                 rc = read_columns(db->sqlite, name, &present);
         int code = 0;
         if (rc)
-                code = diag_set(diag, db_errno(rc), "cannot bring %s up to date: %s",
-                                db->path, sqlite3_errstr(rc));
+                code = cannot_bring(db, rc, diag);
         else if (!present)
                 code = db_exec(db, sql, diag);
         else if (!wanted || strcmp(wanted, present) != 0)
@@ -118,8 +124,7 @@ static int bring_all(struct db *db, int64_t version, sqlite3 *model, struct diag
         }
         sqlite3_finalize(rows);
         if (!code && rc != SQLITE_DONE)
-                code = diag_set(diag, db_errno(rc), "cannot bring %s up to date: %s",
-                                db->path, sqlite3_errstr(rc));
+                code = cannot_bring(db, rc, diag);
         return code;
 }
 
@@ -157,9 +162,7 @@ int db_migrate(struct db *db, struct diag *diag)
         int rc = sqlite3_open(":memory:", &model);
         if (!rc)
                 rc = sqlite3_exec(model, memlag_schema_sql, NULL, NULL, NULL);
-        int code = rc ? diag_set(diag, db_errno(rc), "cannot bring %s up to date: %s",
-                                 db->path, sqlite3_errstr(rc))
-                      : migrate_if_older(db, model, diag);
+        int code = rc ? cannot_bring(db, rc, diag) : migrate_if_older(db, model, diag);
         sqlite3_close(model);
         return code;
 }
