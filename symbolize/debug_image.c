@@ -291,9 +291,7 @@ static int same_together(const void *left, const void *right)
 /* Whether what the sections claim to be can be, and fits. */
 static int check_sizes(const struct unpacking *unpacking, uint64_t *total)
 {
-        uint64_t limit =
-            (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
-
+        uint64_t limit = elf_memory_limit_bytes();
         uint64_t file_bytes = 0;
 
         *total = 0;

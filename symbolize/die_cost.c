@@ -5,7 +5,6 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "byte_cursor.h"
 #include "elf_file.h"
@@ -83,11 +82,6 @@ static bool count_units(struct counting *counting, bool types)
         return true;
 }
 
-static uint64_t half_of_memory(void)
-{
-        return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
-}
-
 int die_check_cost(Dwarf *dwarf)
 {
         Elf *elf = dwarf_getelf(dwarf);
@@ -103,7 +97,7 @@ int die_check_cost(Dwarf *dwarf)
                                          .end = (const uint8_t *)tables + table_bytes};
         counting.limit =
             BYTES_LEAST + TIMES_ENTRIES * ((uint64_t)info_bytes + types_bytes);
-        if (counting.limit > half_of_memory())
-                counting.limit = half_of_memory();
+        if (counting.limit > elf_memory_limit_bytes())
+                counting.limit = elf_memory_limit_bytes();
         return count_units(&counting, false) && count_units(&counting, true) ? 0 : -EFBIG;
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "array.h"
 
@@ -84,18 +83,12 @@ static uint64_t next_base(const uint64_t *bases, size_t count, uint64_t base)
         return low < count ? bases[low] : 0;
 }
 
-/* As much as may be unpacked. */
-static uint64_t bytes_limit(void)
-{
-        return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
-}
-
 static int open_within_limit(struct dwarf_file *file, struct split_skeleton *skeleton,
                              struct split_unit *split)
 {
         const struct split_bases *bases = &file->bases;
 
-        if (file->split_bytes >= bytes_limit())
+        if (file->split_bytes >= elf_memory_limit_bytes())
                 return -EFBIG;
         if (!bases->read && read_bases(file) != 0)
                 return -ENOMEM;
@@ -147,7 +140,7 @@ bool die_split_type(struct dwarf_file *file, struct dwarf_bytes section,
         struct split_unit *opened = NULL;
         uint64_t signature;
 
-        if (!file->package.there || file->split_bytes >= bytes_limit() ||
+        if (!file->package.there || file->split_bytes >= elf_memory_limit_bytes() ||
             !section.start || at < section.start || at > section.end ||
             (size_t)(section.end - at) < sizeof(signature) || !has_room(file))
                 return false;

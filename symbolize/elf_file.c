@@ -312,3 +312,8 @@ bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_
         *bias = start - (offset_bytes - found->offset_bytes + found->vaddr);
         return true;
 }
+
+uint64_t elf_memory_limit_bytes(void)
+{
+        return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}

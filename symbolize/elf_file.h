@@ -95,4 +95,8 @@ bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr);
 bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_bytes,
                    bool executable, uint64_t *bias);
 
+/* How many bytes may be made of one file's debug information, unpacked or in libdw's
+ * tables: half of the machine's memory. */
+uint64_t elf_memory_limit_bytes(void);
+
 #endif
