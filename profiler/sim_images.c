@@ -20,9 +20,10 @@ struct image {
         struct sim_ring ring; /* slice NULL: not mapped (yet, or any more) */
         enum image_state state;
         bool begun;       /* the sink knows it */
-        bool inherits;    /* the sink knows what its parent had at the fork */
+        bool expected;    /* its parent forked it; the sink knows what that had then */
         bool tracked;     /* the heap tracker is in it */
         bool header_kept; /* for the image that follows it by exec */
+        bool lived;       /* at the end of the recording */
 };
 
 struct sim_images {
@@ -152,17 +153,20 @@ static void give_up(struct sim_images *images, struct image *image)
 /* ---- records ------------------------------------------------------------------------
  */
 
-/* Image PARENT is about to fork, and the child will be image CHILD. */
-static int expect_child(struct sim_images *images, size_t parent, uint64_t child,
-                        struct diag *diag)
+/* Image PARENT is about to fork, and the child will be image CHILD; or that failed. */
+static int expect_child(struct sim_images *images, size_t parent,
+                        const struct simpmu_fork *fork, struct diag *diag)
 {
+        uint64_t child = fork->child;
         int rc = discover(images, diag);
         if (rc < 0 || child >= images->count)
                 return rc; /* the memory file has no room for it */
         struct image *image = &images->images[child];
         if (image->state != IMAGE_CLAIMED)
                 return 0;
-        image->inherits = true;
+        image->expected = !(fork->header.flags & SIMPMU_FORK_FAILED);
+        if (!image->expected)
+                return 0;
         image->tracked = images->images[parent].tracked;
         return sink_fork(images->sink, parent + 1, child + 1, diag);
 }
@@ -176,8 +180,7 @@ static int handle_record(struct sim_images *images, size_t number, struct diag *
                 return 0;
         }
         if (record->type == SIMPMU_FORK)
-                return expect_child(images, number, ((struct simpmu_fork *)record)->child,
-                                    diag);
+                return expect_child(images, number, (struct simpmu_fork *)record, diag);
         if (record->type == SIMPMU_END)
                 return end_by_record(images, number, record, diag);
         if (record->type == SIMPMU_TRACKER)
@@ -252,7 +255,7 @@ static uint64_t origin_of(const struct sim_images *images, size_t number,
 static bool awaits_fork(const struct sim_images *images, size_t number,
                         const struct simpmu_process *process)
 {
-        if (!(process->header.flags & SIMPMU_FORKED) || images->images[number].inherits ||
+        if (!(process->header.flags & SIMPMU_FORKED) || images->images[number].expected ||
             process->origin == 0 || process->origin > number)
                 return false;
         enum image_state state = images->images[process->origin - 1].state;
@@ -316,44 +319,86 @@ static void forget_ended(struct sim_images *images)
         images->active_count = kept;
 }
 
+/* Takes what there is of image NUMBER, which has not ended. */
+static int take(struct sim_images *images, size_t number, struct diag *diag)
+{
+        int rc = 0;
+        if (images->images[number].state == IMAGE_CLAIMED)
+                rc = try_to_begin(images, number, diag);
+        if (rc == 0 && images->images[number].state == IMAGE_RUNNING)
+                rc = take_records(images, number, diag);
+        if (images->images[number].state == IMAGE_DAMAGED)
+                sim_ring_discard(&images->images[number].ring);
+        return rc;
+}
+
 int sim_images_drain(struct sim_images *images, struct diag *diag)
 {
         int rc = discover(images, diag);
         /* In the order of the slices, in which an image follows its origin. */
-        for (size_t i = 0; rc == 0 && i < images->active_count; i++) {
-                size_t number = images->active[i];
-                if (images->images[number].state == IMAGE_CLAIMED)
-                        rc = try_to_begin(images, number, diag);
-                if (rc == 0 && images->images[number].state == IMAGE_RUNNING)
-                        rc = take_records(images, number, diag);
-                if (images->images[number].state == IMAGE_DAMAGED)
-                        sim_ring_discard(&images->images[number].ring);
-        }
+        for (size_t i = 0; rc == 0 && i < images->active_count; i++)
+                rc = take(images, images->active[i], diag);
         forget_ended(images);
         return rc;
 }
 
-/* Counts what the command has left behind: processes that still record, and those
- * between two images. */
+/* ---- the end ---- */
+
+/* Takes what image NUMBER has told. If it did not live before that, this is all of it. */
+static int take_last(struct sim_images *images, size_t number, struct diag *diag)
+{
+        enum image_state before;
+        int rc;
+        do { /* once more if it has just begun, for until then it holds no lock */
+                before = images->images[number].state;
+                images->images[number].lived = sim_memory_lives(images->memory, number);
+                rc = take(images, number, diag);
+        } while (rc == 0 && before == IMAGE_CLAIMED &&
+                 images->images[number].state == IMAGE_RUNNING &&
+                 !images->images[number].lived);
+        return rc;
+}
+
+/* A child's slice comes after that of its parent, whose records announce it: no child of
+ * a process that has ended is missed, however late it runs. */
+static int take_rest(struct sim_images *images, struct diag *diag)
+{
+        int rc = discover(images, diag);
+        for (size_t i = 0; rc == 0 && i < images->active_count; i++)
+                rc = take_last(images, images->active[i], diag);
+        return rc;
+}
+
+/* Whether the image's process is between two images. */
+static bool executes(const struct image *image)
+{
+        return image->header_kept ||
+               (image->state == IMAGE_RUNNING &&
+                __atomic_load_n(&image->ring.slice->executing, __ATOMIC_ACQUIRE));
+}
+
+/* Counts what the command has left behind, and what is not known to have begun: it may
+ * have been killed before, or still wait for a processor. */
 static void count_survivors(struct sim_images *images)
 {
         for (size_t i = 0; i < images->count; i++) {
                 const struct image *image = &images->images[i];
-                bool runs = image->begun && image->state != IMAGE_ENDED &&
-                            sim_memory_lives(images->memory, i);
-                if (runs || image->header_kept)
+                bool claimed = image->state == IMAGE_CLAIMED;
+                bool lives = image->lived && image->state != IMAGE_ENDED &&
+                             (!claimed || image->expected);
+                if (lives || executes(image))
                         sink_loss(images->sink, "processes left running", 1, "processes");
+                else if (claimed && image->expected)
+                        sink_loss(images->sink, "processes without records", 1,
+                                  "processes");
         }
 }
 
 int sim_images_finish(struct sim_images *images, struct diag *diag)
 {
-        int rc = sim_images_drain(images, diag);
-        /* A child may have come between the look at its parent and that at itself. */
-        if (rc == 0)
-                rc = sim_images_drain(images, diag);
-        sim_images_stop(images);
+        int rc = take_rest(images, diag);
         count_survivors(images);
+        sim_images_stop(images);
         for (size_t i = 0; rc == 0 && i < images->active_count; i++) {
                 struct image *image = &images->images[images->active[i]];
                 if (image->state == IMAGE_RUNNING || image->state == IMAGE_DAMAGED)

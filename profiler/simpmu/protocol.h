@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 11u
+#define SIMPMU_VERSION 12u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -162,6 +162,7 @@ struct simpmu_slice {
         uint64_t tail __attribute__((aligned(64))); /* atomic, consumer */
         uint32_t space_futex;    /* changed and woken by the consumer when it made room */
         uint32_t producer_waits; /* atomic: 1 while a producer waits for room */
+        uint32_t executing;      /* atomic: 1 from before an exec until that has failed */
 };
 
 enum simpmu_record_type {
@@ -201,6 +202,9 @@ struct simpmu_record {
 /* flags of SIMPMU_PROCESS */
 enum { SIMPMU_STARTED = 1, SIMPMU_FORKED = 2 };
 
+/* flags of SIMPMU_FORK: there is no child after all */
+enum { SIMPMU_FORK_FAILED = 1 };
+
 struct simpmu_process {
         struct simpmu_record header;
         uint32_t pid; /* as the process itself sees it */
@@ -212,8 +216,8 @@ struct simpmu_process {
 
 /* The image is about to fork: the child takes slice CHILD, and inherits what the
  * records up to here have told. It stands in the ring before there is a child, so
- * that the order of the two rings does not matter. When the fork fails, the next one
- * uses the slice. */
+ * that the order of the two rings does not matter, and no child can be missed. When the
+ * fork fails, that is told too, and the next one uses the slice. */
 struct simpmu_fork {
         struct simpmu_record header;
         uint64_t child;

@@ -33,9 +33,10 @@ static ULong origin;
 /* Our option --image=DIGITS. Programs that this one becomes by exec get our options, so
  * that IMAGE, written here, tells them where they come from. */
 static HChar *image_digits;
-/* The slice claimed for the next child. */
+/* The slice claimed for the next child, and whether that has been told of. */
 static ULong child;
 static Bool child_claimed;
+static Bool child_announced;
 
 static void *map_shared(ULong offset, SizeT bytes)
 {
@@ -154,30 +155,51 @@ static void forget_slice(void)
         slice = NULL;
 }
 
-void ring_before_fork(ULong now_ns, UInt tid)
+static void tell_fork(UInt flags, ULong now_ns, UInt tid)
 {
-        struct simpmu_fork *record;
+        struct simpmu_fork *record =
+            ring_begin(SIMPMU_FORK, flags, now_ns, tid, sizeof(*record));
 
-        if (slice == NULL)
-                return;
-        if (!child_claimed)
-                child = claim();
-        child_claimed = True;
-        record = ring_begin(SIMPMU_FORK, 0, now_ns, tid, sizeof(*record));
         if (record == NULL)
                 return;
         record->child = child;
         ring_publish(record);
 }
 
+void ring_before_fork(ULong now_ns, UInt tid)
+{
+        if (slice == NULL)
+                return;
+        if (!child_claimed)
+                child = claim();
+        child_claimed = True;
+        child_announced = True;
+        tell_fork(0, now_ns, tid);
+}
+
 void ring_after_fork(void)
 {
         child_claimed = False;
+        child_announced = False;
+}
+
+void ring_after_failed_fork(ULong now_ns, UInt tid)
+{
+        if (!child_announced)
+                return;
+        child_announced = False;
+        tell_fork(SIMPMU_FORK_FAILED, now_ns, tid);
+}
+
+void ring_set_executing(Bool executing)
+{
+        if (slice != NULL)
+                __atomic_store_n(&slice->executing, executing, __ATOMIC_RELEASE);
 }
 
 void ring_begin_child(ULong start_ns)
 {
-        child_claimed = False;
+        ring_after_fork();
         forget_slice();
         begin_slice(child, start_ns, image);
 }

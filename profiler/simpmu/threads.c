@@ -359,6 +359,11 @@ static void come_back(ThreadId tid)
         runnable_changed();
 }
 
+static Bool call_executes(UInt number)
+{
+        return number == __NR_execve || number == __NR_execveat;
+}
+
 static Bool call_waits_for_child(UInt number)
 {
         return number == __NR_wait4 || number == __NR_waitid;
@@ -499,14 +504,14 @@ static void on_turn_stop(ThreadId tid, ULong blocks)
 static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 {
         (void)count;
-        if (number == __NR_execve || number == __NR_execveat)
-                images_before_exec(number == __NR_execve ? (const HChar *)arguments[0]
-                                                         : NULL);
-        if (number == __NR_execve || number == __NR_execveat) {
+        if (call_executes(number)) {
                 const UWord *asked = number == __NR_execve ? arguments : arguments + 1;
 
+                images_before_exec(number == __NR_execve ? (const HChar *)arguments[0]
+                                                         : NULL);
                 argv0_before_exec((const HChar *)asked[0],
                                   (const HChar *const *)asked[1]);
+                ring_set_executing(True);
         }
         if (futex_call_wakes(number, arguments)) {
                 /* It does not sleep, and those it wakes may be back before it is. */
@@ -542,6 +547,10 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
                 note_wakes(tid, arguments, sr_isError(result) ? 0 : sr_Res(result));
         if (!sr_isError(result))
                 images_after_syscall(number, arguments, sr_Res(result));
+        else if (call_executes(number))
+                ring_set_executing(False);
+        else
+                ring_after_failed_fork(threads_now_ns(), threads[tid]->lwp);
         if (call_waits_for_child(number) && !sr_isError(result))
                 advance_clock(threads[tid], slots_at_ns(ring_children_end_ns()));
         come_back(tid);

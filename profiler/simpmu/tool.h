@@ -37,6 +37,10 @@ void ring_begin_image(ULong start_ns);
 void ring_before_fork(ULong now_ns, UInt tid);
 void ring_after_fork(void);
 void ring_begin_child(ULong start_ns);
+/* After a system call that failed, which may have been one that forks. */
+void ring_after_failed_fork(ULong now_ns, UInt tid);
+/* From before an exec, in which this process does not look alive, until that fails. */
+void ring_set_executing(Bool executing);
 /* 1 + the slice of the image that this one came from, 0: none. */
 ULong ring_origin(void);
 /* The virtual time at which the process's image before the last exec stopped, or 0. */

@@ -178,7 +178,8 @@ chmod +x script
 [ "$("$MEMLAG" record --source sim -o script.db -- ./script 2>err)" = 1000 ]
 [ "$(ask script.db "SELECT count(*) FROM process WHERE executable LIKE '%/sort'")" = 1 ]
 
-# What the command leaves behind goes on, and is counted.
+# What the command leaves behind goes on, and is counted. (Where it has not begun when the
+# command ends, record_children.sh.)
 mkfifo done
 "$MEMLAG" record --source sim -o left.db -- sh -c '{ echo >begun; cat done >/dev/null; } &
         echo $! >left; while [ ! -s begun ]; do :; done' 2>err

@@ -340,6 +340,110 @@ static void who_lives_at_the_end_is_told_by_its_lock(void **state)
                          1);
 }
 
+/* ---- no process is lost ---- */
+
+static void put_failed_fork(struct simpmu_slice *slice, uint64_t time_ns, uint64_t child)
+{
+        struct simpmu_fork record = {
+            .header = header_of(SIMPMU_FORK, sizeof(record), time_ns), .child = child};
+        record.header.flags = SIMPMU_FORK_FAILED;
+        put(slice, &record);
+}
+
+/* A slice that is claimed for a child, which has not begun. */
+static void claim_only(struct run *run)
+{
+        __atomic_fetch_add(&run->memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+}
+
+static void a_child_that_never_began_is_counted(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *parent = claim(&run, 0);
+        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        put_fork(parent, 100, 1);
+        claim_only(&run);
+        slice_end(parent, SIMPMU_EXITED, 200);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM process"), 1);
+        assert_int_equal(
+            count("SELECT value FROM ledger WHERE kind = 'processes without records'"),
+            1);
+        assert_int_equal(count("SELECT count(*) FROM ledger"), 1);
+}
+
+static void a_fork_that_was_taken_back_has_no_child(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *parent = claim(&run, 0);
+        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        put_fork(parent, 100, 1);
+        claim_only(&run);
+        put_failed_fork(parent, 100, 1);
+        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        slice_end(parent, SIMPMU_EXITED, 200);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+}
+
+/* Nothing of the three was taken before the recording ends. */
+static void children_of_ended_children_are_found_at_the_end(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *parent = claim(&run, 0);
+        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        put_fork(parent, 100, 1);
+        struct simpmu_slice *child = claim(&run, 100);
+        slice_end(parent, SIMPMU_EXITED, 110);
+        put_process(child, SIMPMU_FORKED, 11, 1, 100);
+        put_fork(child, 120, 2);
+        claim_only(&run);
+        slice_end(child, SIMPMU_EXITED, 130);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM process WHERE end_ns IS NOT NULL"),
+                         2);
+        assert_int_equal(
+            count("SELECT value FROM ledger WHERE kind = 'processes without records'"),
+            1);
+}
+
+static void a_process_between_two_programs_is_left_running(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *slice = claim(&run, 0);
+        put_process(slice, SIMPMU_STARTED, 10, 0, 0);
+        __atomic_store_n(&slice->executing, 1, __ATOMIC_RELEASE);
+        close_run(&run);
+        assert_int_equal(
+            count("SELECT value FROM ledger WHERE kind = 'processes left running'"), 1);
+}
+
+/* It has begun where the one before could not write its end. */
+static void a_process_that_has_begun_its_next_program_is_counted_once(void **state)
+{
+        (void)state;
+        struct run run;
+        open_run(&run);
+        struct simpmu_slice *first = claim(&run, 0);
+        put_process(first, SIMPMU_STARTED, 10, 0, 0);
+        __atomic_store_n(&first->executing, 1, __ATOMIC_RELEASE);
+        struct simpmu_slice *second = claim(&run, 100);
+        put_process(second, SIMPMU_STARTED, 10, 1, 100);
+        slice_end(second, SIMPMU_EXITED, 200);
+        close_run(&run);
+        assert_int_equal(count("SELECT count(*) FROM process WHERE end_ns IS NOT NULL"),
+                         2);
+        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+}
+
 static void exec_follows_the_image_before_in_its_process(void **state)
 {
         (void)state;
@@ -534,6 +638,11 @@ int main(void)
             db_unit_test(a_child_of_a_damaged_parent_begins_all_the_same),
             db_unit_test(equal_pids_are_not_one_process),
             db_unit_test(who_lives_at_the_end_is_told_by_its_lock),
+            db_unit_test(a_child_that_never_began_is_counted),
+            db_unit_test(a_fork_that_was_taken_back_has_no_child),
+            db_unit_test(children_of_ended_children_are_found_at_the_end),
+            db_unit_test(a_process_between_two_programs_is_left_running),
+            db_unit_test(a_process_that_has_begun_its_next_program_is_counted_once),
             db_unit_test(exec_follows_the_image_before_in_its_process),
             db_unit_test(the_memory_of_ended_images_is_given_back),
             db_unit_test(a_killed_process_ends_at_the_time_it_had_reached),

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# No process is lost between its parent's fork and its place in the database, or between
+# two of its programs, however the machine schedules them: the ledger tells of it at least.
+set -eu
+
+fail()
+{
+        echo "record_children: $*" >&2
+        exit 1
+}
+
+ask()
+{
+        sqlite3 -readonly "$1" "$2"
+}
+
+# ledger FILE: its lines of recording, "KIND|VALUE".
+ledger()
+{
+        ask "$1" "SELECT kind, value FROM ledger WHERE stage = 'record'"
+}
+
+"$CC" -O1 -o hold_process "$SOURCE_DIR/tests/integration/hold_process.c"
+hold()
+{
+        status=0
+        rm -f caught
+        ./hold_process "$@" 2>err || status=$?
+        if [ $status -eq 77 ]; then
+                echo "record_children: SKIPPED: processes cannot be traced here" >&2
+                exit 77
+        fi
+        [ $status -eq 0 ] || fail "hold_process $*: status $status: $(cat err)"
+}
+
+# ---- what the command leaves behind, without help: it may be anywhere ----
+mkfifo done
+"$MEMLAG" record --source sim -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
+kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
+[ "$(ask left.db "SELECT sum(value) FROM ledger WHERE stage = 'record' AND kind IN
+                  ('processes left running', 'processes without records')")" = 1 ] ||
+        fail "a process that the command left behind: $(ledger left.db)"
+echo >done
+
+# ---- a child that has not begun when its parent, and with it the recording, ends ----
+hold fork hold 1 "$MEMLAG" record --source sim -o fork.db -- sh -c 'sleep 0.1 & :'
+[ "$(ledger fork.db)" = "processes without records|1" ] || fail "fork: $(ledger fork.db)"
+[ "$(ask fork.db 'SELECT count(*) FROM process')" = 1 ]
+grep -q '1 process without records' err || fail "fork: the report does not tell: $(cat err)"
+
+# ---- a daemon's: its parent has ended before the command did ----
+cat >daemon.c <<'EOF'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+        if (fork() == 0)
+                _exit(fork() < 0);
+        wait(NULL);
+        return 0;
+}
+EOF
+"$CC" -O1 -o daemon daemon.c
+hold fork hold 2 "$MEMLAG" record --source sim --no-heap -o daemon.db -- ./daemon
+[ "$(ledger daemon.db)" = "processes without records|1" ] || fail "daemon: $(ledger daemon.db)"
+[ "$(ask daemon.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ]
+
+# ---- a child that is killed before it has begun, by vfork and by a clone without a signal ----
+cat >killed.c <<'EOF'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+        int status;
+        pid_t pid = argc > 1 ? (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0) : vfork();
+        (void)argv;
+        if (pid == 0)
+                _exit(3);
+        if (waitpid(pid, &status, __WALL) != pid)
+                return 4;
+        return !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
+}
+EOF
+"$CC" -O1 -o killed killed.c
+hold fork kill 1 "$MEMLAG" record --source sim --no-heap -o vfork.db -- ./killed
+[ "$(ledger vfork.db)" = "processes without records|1" ] || fail "vfork: $(ledger vfork.db)"
+hold fork kill 1 "$MEMLAG" record --source sim --no-heap -o clone.db -- ./killed clone
+[ "$(ledger clone.db)" = "processes without records|1" ] || fail "clone: $(ledger clone.db)"
+
+# ---- a process between two programs ----
+hold exec hold 2 "$MEMLAG" record --source sim -o exec.db -- \
+        sh -c 'sleep 0.1 & while [ ! -e caught ]; do :; done'
+[ "$(ask exec.db "SELECT value FROM ledger WHERE kind = 'processes left running'")" = 1 ] ||
+        fail "exec: $(ledger exec.db)"
+
+# ---- a fork or an exec that fails is none, and the next one is whole ----
+cat >refused.c <<'EOF'
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+        struct rlimit none, before;
+        if (getuid() == 0 && setuid(65534) != 0)
+                return 2;
+        getrlimit(RLIMIT_NPROC, &before);
+        none = before;
+        none.rlim_cur = 0;
+        setrlimit(RLIMIT_NPROC, &none);
+        if (fork() >= 0 || errno != EAGAIN)
+                return 3;
+        if (execl("/no/such/program", "program", (char *)0) != -1)
+                return 4;
+        setrlimit(RLIMIT_NPROC, &before);
+        pid_t pid = fork();
+        if (pid == 0)
+                _exit(5);
+        int status;
+        if (waitpid(pid, &status, 0) != pid || WEXITSTATUS(status) != 5)
+                return 6;
+        setrlimit(RLIMIT_NPROC, &none);
+        return fork() >= 0;
+}
+EOF
+"$CC" -O1 -o refused refused.c
+"$MEMLAG" record --source sim --no-heap -o refused.db -- ./refused 2>err || fail "refused: $(cat err)"
+[ -z "$(ledger refused.db)" ] || fail "refused: $(ledger refused.db)"
+[ "$(ask refused.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ]
