@@ -35,7 +35,7 @@ static bool take_number(const char **at, const char *end, uint64_t *number)
         return *at > start;
 }
 
-static int take_line(const char *line, const char *end, struct range_map *map,
+static int take_line(const char *line, const char *end, struct interval_map *map,
                      struct string_pool *names)
 {
         uint64_t start, bytes;
@@ -45,15 +45,15 @@ static int take_line(const char *line, const char *end, struct range_map *map,
             line == end || bytes == 0 || start + bytes < start)
                 return 0;
         char *name = strndup(line, (size_t)(end - line));
-        int error =
-            name ? range_map_add(map, start, start + bytes, string_pool_put(names, name))
-                 : -ENOMEM;
+        int error = name ? interval_map_put(map, start, start + bytes,
+                                            string_pool_put(names, name))
+                         : -ENOMEM;
 
         free(name);
         return error;
 }
 
-int perf_map_parse(const char *text, size_t bytes, struct range_map *map,
+int perf_map_parse(const char *text, size_t bytes, struct interval_map *map,
                    struct string_pool *names)
 {
         const char *end = text + bytes;
@@ -65,7 +65,7 @@ int perf_map_parse(const char *text, size_t bytes, struct range_map *map,
                         next = end;
                 error = take_line(text, next, map, names);
         }
-        return error ? error : range_map_build(map);
+        return error;
 }
 
 /* The first BYTES bytes of FD, or what there is of them; the caller frees it. */
@@ -95,7 +95,7 @@ static enum perf_map_owner owner_of(const struct perf_map_process *process,
                                                            : PERF_MAP_OWN;
 }
 
-int perf_map_read(const struct perf_map_process *process, struct range_map *map,
+int perf_map_read(const struct perf_map_process *process, struct interval_map *map,
                   struct string_pool *names, struct looked_for *looked_for,
                   enum perf_map_owner *owner)
 {

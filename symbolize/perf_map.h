@@ -6,14 +6,14 @@
 
 #include <stdbool.h>
 
+#include "interval_map.h"
 #include "looked_for.h"
-#include "range_map.h"
 #include "string_pool.h"
 
-/* Reads the list in TEXT into MAP, whose values are numbers of NAMES; lines that are no
- * functions are left out. Where two overlap the one that begins last is meant, and of
- * equal ones the later. 0 or -ENOMEM. */
-int perf_map_parse(const char *text, size_t bytes, struct range_map *map,
+/* Reads the list in TEXT into MAP, whose ids are numbers of NAMES; lines that are no
+ * functions are left out. Compilers add to the list while they run: where two overlap,
+ * the memory of the earlier has been used again for the later. 0 or -ENOMEM. */
+int perf_map_parse(const char *text, size_t bytes, struct interval_map *map,
                    struct string_pool *names);
 
 /* A process, and when it ran, in seconds since 1970. */
@@ -29,7 +29,7 @@ enum perf_map_owner { PERF_MAP_OWN, PERF_MAP_OF_EARLIER, PERF_MAP_OF_LATER };
 /* Reads the list of PROCESS, when there is one that belongs to this user or root and that
  * no other process of this number has written, which *OWNER tells. Without one MAP stays
  * empty. Notes its path in LOOKED_FOR. 0 or -ENOMEM. */
-int perf_map_read(const struct perf_map_process *process, struct range_map *map,
+int perf_map_read(const struct perf_map_process *process, struct interval_map *map,
                   struct string_pool *names, struct looked_for *looked_for,
                   enum perf_map_owner *owner);
 

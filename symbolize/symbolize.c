@@ -288,22 +288,23 @@ static int name_places(struct stage *stage)
 
 /* Code that is in no file: what a compiler made while PROCESS, whose list it is, ran. */
 static void name_made_code(struct stage *stage, uint32_t process,
-                           const struct range_map *made)
+                           const struct interval_map *made)
 {
         for (size_t i = 0; i < stage->sweep.place_count; i++) {
                 struct place *place = &stage->sweep.places[i];
-                const struct range *range;
+                uint32_t name;
 
                 if (place->process != process || place->module != RAW_NONE)
                         continue;
-                if ((range = range_map_find(made, place->code.vaddr)) != NULL)
-                        place->code.function = range->value;
+                name = interval_map_find(made, place->code.vaddr);
+                if (name != INTERVAL_NONE)
+                        place->code.function = name;
         }
 }
 
 /* The list of code that PROCESS made. Where files are copies of another machine's, the
  * lists here are of other processes. */
-static int read_perf_map(struct stage *stage, uint32_t process, struct range_map *made)
+static int read_perf_map(struct stage *stage, uint32_t process, struct interval_map *made)
 {
         const struct raw_process *raw = &stage->raw.processes[process];
         const struct perf_map_process owner = {raw->pid, raw->begun_s, raw->ended_s};
@@ -334,7 +335,7 @@ static int name_places_without_file(struct stage *stage)
 
         for (size_t i = 0; i < stage->sweep.place_count && !error; i++) {
                 uint32_t process = stage->sweep.places[i].process;
-                struct range_map made = {0};
+                struct interval_map made = {0};
 
                 if (process == RAW_NONE || asked[process])
                         continue;
@@ -342,7 +343,7 @@ static int name_places_without_file(struct stage *stage)
                 error = read_perf_map(stage, process, &made);
                 if (!error)
                         name_made_code(stage, process, &made);
-                range_map_free(&made);
+                interval_map_free(&made);
         }
         free(asked);
         name_vdso(stage);

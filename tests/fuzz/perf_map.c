@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as a just-in-time compiler's list of functions. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "perf_map.h"
 #include "target.h"
 
+static void look_up(const struct interval_map *map, const struct string_pool *names,
+                    uint64_t addr)
+{
+        uint32_t name = interval_map_find(map, addr);
+
+        if (name != INTERVAL_NONE && !string_pool_text(names, name))
+                abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-        struct range_map map = {0};
+        struct interval_map map = {0};
         struct string_pool *names = string_pool_new();
 
-        if (names && perf_map_parse((const char *)bytes, size, &map, names) == 0)
-                for (size_t i = 0; i < map.count; i++) {
-                        const struct range *range = range_map_find(&map, map.items[i].low);
+        if (names && perf_map_parse((const char *)bytes, size, &map, names) == 0) {
+                for (uint64_t addr = 0; addr < 4096; addr++)
+                        look_up(&map, names, addr);
+                for (size_t i = 0; i + sizeof(uint64_t) <= size; i++) {
+                        uint64_t addr;
 
-                        if (!range || range->high <= range->low ||
-                            !string_pool_text(names, range->value))
-                                abort();
+                        memcpy(&addr, bytes + i, sizeof(addr));
+                        look_up(&map, names, addr);
                 }
-        range_map_free(&map);
+        }
+        interval_map_free(&map);
         string_pool_free(names);
         return 0;
 }

@@ -28,8 +28,10 @@ int main(void)
         memcpy(code + 256, chase, sizeof(chase));
         snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
         FILE *list = fopen(path, "w");
-        fprintf(list, "%lx 100 before it\n%lx %zx made to chase\n", (unsigned long)code,
-                (unsigned long)code + 256, sizeof(chase));
+        /* Memory of a function that is gone is used again. */
+        fprintf(list, "%lx 100 before it\n%lx 20 gone\n%lx %zx made to chase\n",
+                (unsigned long)code, (unsigned long)code + 254, (unsigned long)code + 250,
+                sizeof(chase) + 6);
         fclose(list);
         puts(path);
         for (size_t i = 0; i < 200003; i++)
