@@ -20,9 +20,30 @@ static void forget(struct flow_state *state, uint32_t registers)
 static const uint32_t call_clobbered =
     1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8;
 
+/* The variable whose descriptor is called; PLACE_UNKNOWN: that is no such call. The
+ * function behind a descriptor finds the descriptor in RAX. */
+static struct place_value described(const struct flow_context *flow,
+                                    const struct flow_state *state,
+                                    const struct instruction *instruction)
+{
+        const struct memory_operand *memory = &instruction->memory;
+
+        return instruction->has_memory && memory->base == REGISTER_RAX &&
+                       memory->index == REGISTER_NONE && memory->displacement == 0
+                   ? flow_state_slot(flow, &state->registers[REGISTER_RAX],
+                                     THREAD_SLOT_DESCRIPTOR)
+                   : place_unknown;
+}
+
 static void step_call(const struct flow_context *flow, struct flow_state *state,
                       const struct flow_step *step)
 {
+        struct place_value variable = described(flow, state, &step->instruction);
+
+        if (variable.kind != PLACE_UNKNOWN) { /* all other registers stay */
+                set(state, REGISTER_RAX, &variable);
+                return;
+        }
         uint64_t after = step->vaddr + step->instruction.length_bytes;
         uint32_t type = variables_call_type(flow->variables, after);
 
@@ -31,7 +52,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
                 type = flow->input->returns(flow->input->global_context,
                                             step->instruction.target);
         struct place_value result =
-            flow_state_slot(flow, &state->registers[REGISTER_RDI], true);
+            flow_state_slot(flow, &state->registers[REGISTER_RDI], THREAD_SLOT_PAIR);
 
         if (result.kind == PLACE_UNKNOWN)
                 result = place_pointer(type_pointee(flow->input->reader, type), 0);

@@ -68,11 +68,12 @@ static struct place_value thread_local_at(uint64_t offset)
 }
 
 struct place_value flow_state_slot(const struct flow_context *flow,
-                                   const struct place_value *place, bool pair)
+                                   const struct place_value *place,
+                                   enum thread_slot_kind kind)
 {
         const struct thread_slot *slot =
             place->kind == PLACE_ADDRESS && !place->indexed
-                ? thread_slots_find(flow->input->slots, (uint64_t)place->offset, pair)
+                ? thread_slots_find(flow->input->slots, (uint64_t)place->offset, kind)
                 : NULL;
 
         return slot ? thread_local_at(slot->offset) : place_unknown;
@@ -283,7 +284,8 @@ struct place_value flow_state_load(const struct flow_context *flow,
                                 : place_unknown;
         }
         case PLACE_ADDRESS: {
-                struct place_value meant = flow_state_slot(flow, place, false);
+                struct place_value meant =
+                    flow_state_slot(flow, place, THREAD_SLOT_OFFSET);
 
                 if (meant.kind != PLACE_UNKNOWN)
                         return meant;

@@ -45,11 +45,11 @@ struct place_value flow_state_operand(const struct flow_context *flow,
                                       struct flow_state *state,
                                       const struct flow_step *step);
 
-/* What is meant by the offset from the thread pointer, or by the argument of
- * __tls_get_addr (PAIR), that the dynamic linker puts at PLACE. PLACE_UNKNOWN: no such.
- */
+/* The thread-local variable that is meant by what the dynamic linker puts at PLACE, of
+ * KIND. PLACE_UNKNOWN: no such. */
 struct place_value flow_state_slot(const struct flow_context *flow,
-                                   const struct place_value *place, bool pair);
+                                   const struct place_value *place,
+                                   enum thread_slot_kind kind);
 
 /* What a pointer that is stored at PLACE points to. */
 struct place_value flow_state_load(const struct flow_context *flow,

@@ -9,14 +9,15 @@
 #include "array.h"
 #include "relocations.h"
 
-static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset, bool pair)
+static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset,
+               enum thread_slot_kind kind)
 {
         if (offset >= ELF_THREAD_LIMIT)
                 return 0;
         if (array_reserve(&slots->items, &slots->capacity, slots->count,
                           sizeof(*slots->items)) < 0)
                 return -ENOMEM;
-        slots->items[slots->count++] = (struct thread_slot){vaddr, offset, pair};
+        slots->items[slots->count++] = (struct thread_slot){vaddr, offset, kind};
         return 0;
 }
 
@@ -67,14 +68,14 @@ static int take(void *context, const struct relocation *relocation)
         switch (relocation->type) {
         case R_X86_64_TLSDESC:
                 slots->asked_for = true;
-                return 0;
+                return add(slots, relocation->vaddr, offset, THREAD_SLOT_DESCRIPTOR);
         case R_X86_64_DTPMOD64:
                 slots->asked_for = true;
                 if (!relocation->has_symbol)
                         offset = word_at(search->file, relocation->vaddr + 8);
-                return add(slots, relocation->vaddr, offset, true);
+                return add(slots, relocation->vaddr, offset, THREAD_SLOT_PAIR);
         case R_X86_64_TPOFF64:
-                return add(slots, relocation->vaddr, offset, false);
+                return add(slots, relocation->vaddr, offset, THREAD_SLOT_OFFSET);
         default:
                 return 0;
         }
@@ -104,12 +105,12 @@ void thread_slots_free(struct thread_slots *slots)
 }
 
 const struct thread_slot *thread_slots_find(const struct thread_slots *slots,
-                                            uint64_t vaddr, bool pair)
+                                            uint64_t vaddr, enum thread_slot_kind kind)
 {
         const struct thread_slot key = {.vaddr = vaddr};
         const struct thread_slot *found =
             slots->count ? bsearch(&key, slots->items, slots->count, sizeof(key), compare)
                          : NULL;
 
-        return found && found->pair == pair ? found : NULL;
+        return found && found->kind == kind ? found : NULL;
 }

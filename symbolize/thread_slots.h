@@ -7,10 +7,18 @@
 
 #include "elf_file.h"
 
+enum thread_slot_kind {
+        THREAD_SLOT_OFFSET, /* from the thread pointer */
+        THREAD_SLOT_PAIR,   /* what __tls_get_addr is called with */
+        /* What is called to get the offset, and its argument ("Thread-Local Storage
+         * Descriptors for IA32 and AMD64/EM64T", Oliva, 2005). */
+        THREAD_SLOT_DESCRIPTOR
+};
+
 struct thread_slot {
         uint64_t vaddr;
         uint64_t offset; /* of the variable in the file's thread-local memory */
-        bool pair; /* what __tls_get_addr is called with; else from the thread pointer */
+        enum thread_slot_kind kind;
 };
 
 struct thread_slots {
@@ -26,8 +34,8 @@ struct thread_slots {
 int thread_slots_read(struct thread_slots *slots, const struct elf_file *file);
 void thread_slots_free(struct thread_slots *slots);
 
-/* The slot at VADDR of that kind, or NULL. */
+/* The slot of KIND at VADDR, or NULL. */
 const struct thread_slot *thread_slots_find(const struct thread_slots *slots,
-                                            uint64_t vaddr, bool pair);
+                                            uint64_t vaddr, enum thread_slot_kind kind);
 
 #endif

@@ -129,6 +129,12 @@ for compiler in gcc clang; do
         done
 done
 
+# By descriptors, which clang 14 has not.
+gcc -g -O2 -fPIC -shared -mtls-dialect=gnu2 -o library.so library.c
+readelf -rW library.so | grep -q R_X86_64_TLSDESC || fail "no descriptors"
+check "gcc descriptors" 95 ./loader ./library.so
+check "gcc descriptors" 95 ./linked ''
+
 # What the dynamic linker allocates for other calls is no variables' memory, though it has
 # their size: of a library that never asks it for them. Here a library has its name.
 cat >ld-linux.c <<'END'
