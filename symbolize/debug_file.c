@@ -151,24 +151,13 @@ static int find_linked(const char *path, const struct debug_search *search,
         return error;
 }
 
-static int fetch(const struct debug_search *search, const struct link *link,
-                 struct elf_file *file)
+static int fetch(const struct debug_search *search, const char *path,
+                 const struct link *link, struct elf_file *file)
 {
-        if (!search->fetch || link->build_id_bytes == 0)
-                return -ENOENT;
-        int fd =
-            search->fetch(search->fetch_context, link->build_id, link->build_id_bytes);
+        const struct elf_wanted wanted = {path, link->build_id, link->build_id_bytes};
 
-        if (fd < 0)
-                return -ENOENT;
-        int error = elf_file_open_fd(file, fd);
-
-        if (error)
-                return error == -ENOMEM ? error : -ENOENT;
-        if (same_build_id(file, link))
-                return 0;
-        elf_file_close(file);
-        return -ENOENT;
+        return search->fetch ? search->fetch(search->fetch_context, &wanted, file)
+                             : -ENOENT;
 }
 
 /* The contents of a section that begins with a file name; NULL when it is absent
@@ -216,7 +205,7 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
         error = in_directories(search, find_build_id_in, "", &link, debug);
         if (error == -ENOENT)
                 error = find_linked(file->path, search, &link, debug);
-        return error == -ENOENT ? fetch(search, &link, debug) : error;
+        return error == -ENOENT ? fetch(search, file->path, &link, debug) : error;
 }
 
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
@@ -241,5 +230,5 @@ int debug_file_find_alt(const struct elf_file *debug, const struct debug_search 
                         error = open_formatted(&link, alt, "%s/%s", beside, link.name);
                 free(beside);
         }
-        return error == -ENOENT ? fetch(search, &link, alt) : error;
+        return error == -ENOENT ? fetch(search, link.name, &link, alt) : error;
 }

@@ -5,16 +5,12 @@
 #ifndef MEMLAG_SYMBOLIZE_DEBUG_FILE_H
 #define MEMLAG_SYMBOLIZE_DEBUG_FILE_H
 
-#include "elf_file.h"
+#include "elf_fetch.h"
 #include "looked_for.h"
-
-/* Asks for the debug file of a build-id; returns a descriptor (the caller's to
- * close) or -1. */
-typedef int debug_fetch(void *context, const uint8_t *build_id, size_t bytes);
 
 struct debug_search {
         const char *const *directories; /* NULL-terminated; /usr/lib/debug comes last */
-        debug_fetch *fetch;             /* NULL: only local files */
+        elf_fetch *fetch;               /* NULL: only local files */
         void *fetch_context;
         struct looked_for *looked_for; /* notes the files of split units; or NULL */
 };

@@ -1,25 +1,259 @@
 /* SPDX-License-Identifier: MIT */
 /* The client library is loaded at run time, as libdw does: it brings an HTTP stack
- * that a run without --debuginfod has no use for. */
+ * that a run without --debuginfod has no use for. A server may have anything: what it
+ * sends is not used without the build-id. */
 #include "debuginfod.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "array.h"
 
 /* The signatures of elfutils' debuginfod.h. */
 typedef void *begin_function(void);
-typedef void end_function(void *client);
-typedef int find_function(void *client, const unsigned char *build_id, int bytes,
+typedef void end_function(void *handle);
+typedef int find_function(void *handle, const unsigned char *build_id, int bytes,
                           char **path);
+typedef int progress_function(void *handle, long done, long all);
+typedef void set_progress_function(void *handle, progress_function *progress);
+typedef void set_data_function(void *handle, void *data);
+typedef void *get_data_function(void *handle);
+typedef const char *url_function(void *handle);
+
+/* The library's, of which there is one: its calls back bring only the handle. */
+static get_data_function *get_data;
+
+/* What was asked for in vain. */
+struct refusal {
+        uint8_t build_id[64];
+        size_t build_id_bytes;
+};
 
 struct debuginfod {
         void *library;
-        void *client;
+        void *handle;
         end_function *end;
         find_function *find;
+        set_progress_function *set_progress;
+        set_data_function *set_data;
+        url_function *url;
+        struct refusal *refusals;
+        size_t refusal_count, refusal_capacity;
+        size_t failures;
+        bool unreachable; /* all servers */
+        bool on_terminal;
+        /* Of the question that is asked now: */
+        const struct elf_wanted *wanted;
+        bool begun; /* a server has begun to send */
+        bool drawn;
+        struct timespec drawn_at;
 };
+
+/* ---- what is said ---- */
+
+static const char *path_of(const struct elf_wanted *wanted)
+{
+        return wanted->path ? wanted->path : "(no name)";
+}
+
+/* Whether as much time has passed that progress is worth another look. */
+static bool is_time(struct debuginfod *client)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t passed_ms = (int64_t)(now.tv_sec - client->drawn_at.tv_sec) * 1000 +
+                            (now.tv_nsec - client->drawn_at.tv_nsec) / 1000000;
+
+        if (client->drawn && passed_ms < 100)
+                return false;
+        client->drawn_at = now;
+        client->drawn = true;
+        return true;
+}
+
+/* Called for as long as the library waits. ALL is the size of the file once that comes;
+ * before it is 0, and DONE no number of bytes. */
+static int show_progress(void *handle, long done, long all)
+{
+        struct debuginfod *client = get_data(handle);
+
+        client->begun |= all > 0;
+        if (!client->on_terminal || !is_time(client))
+                return 0;
+        fprintf(stderr, "\r\033[Kmemlag symbolize: %s: ", path_of(client->wanted));
+        if (all > 0)
+                fprintf(stderr, "%.1f of %.1f MB", (double)done / 1e6, (double)all / 1e6);
+        else
+                fputs("waiting for the debuginfod servers", stderr);
+        fflush(stderr);
+        return 0;
+}
+
+/* The part of URL that is the server's address. */
+static int server_length(const char *url)
+{
+        const char *path = strstr(url, "/buildid/");
+
+        return (int)(path ? (size_t)(path - url) : strlen(url));
+}
+
+/* Nothing of what was in the library's cache. */
+static void say_fetched(const struct debuginfod *client, uint64_t bytes)
+{
+        const char *url = client->url(client->handle);
+
+        if (url)
+                diag_printf("symbolize",
+                            "%s: fetched debug information, %.*f MB, from %.*s",
+                            path_of(client->wanted), bytes < 100000 ? 3 : 1,
+                            (double)bytes / 1e6, server_length(url), url);
+}
+
+static bool means_unreachable(int error)
+{
+        return error == -ETIME || error == -ETIMEDOUT || error == -ECONNREFUSED ||
+               error == -EHOSTUNREACH || error == -ENETUNREACH;
+}
+
+static void say_failed(const struct debuginfod *client, int error)
+{
+        const char *timeout = getenv("DEBUGINFOD_TIMEOUT");
+        char reason[128];
+
+        if (client->begun)
+                snprintf(reason, sizeof(reason), "the download broke off%s",
+                         error == -ENOENT ? ", which the cache knows for ten minutes"
+                                          : "");
+        else if (error == -ETIME)
+                snprintf(reason, sizeof(reason), "no answer (DEBUGINFOD_TIMEOUT is %s s)",
+                         timeout && *timeout ? timeout : "90");
+        else
+                snprintf(reason, sizeof(reason), "%s", strerror(-error));
+        diag_printf("symbolize",
+                    "%s: no debug information from the debuginfod servers: %s%s",
+                    path_of(client->wanted), reason,
+                    client->unreachable ? "; they are asked no more" : "");
+}
+
+/* ---- questions ---- */
+
+static bool was_refused(const struct debuginfod *client, const struct elf_wanted *wanted)
+{
+        for (size_t i = 0; i < client->refusal_count; i++) {
+                const struct refusal *refusal = &client->refusals[i];
+
+                if (refusal->build_id_bytes == wanted->build_id_bytes &&
+                    memcmp(refusal->build_id, wanted->build_id, wanted->build_id_bytes) ==
+                        0)
+                        return true;
+        }
+        return false;
+}
+
+/* -ENOENT, or -ENOMEM when there is no room to remember it. */
+static int refuse(struct debuginfod *client)
+{
+        const struct elf_wanted *wanted = client->wanted;
+        struct refusal refusal = {.build_id_bytes = wanted->build_id_bytes};
+
+        memcpy(refusal.build_id, wanted->build_id, wanted->build_id_bytes);
+        if (array_reserve(&client->refusals, &client->refusal_capacity,
+                          client->refusal_count, sizeof(refusal)) < 0)
+                return -ENOMEM;
+        client->refusals[client->refusal_count++] = refusal;
+        return -ENOENT;
+}
+
+static int failed(struct debuginfod *client, int error)
+{
+        if (error == -ENOENT && !client->begun) /* no server knows the file */
+                return refuse(client);
+        client->unreachable = !client->begun && means_unreachable(error);
+        client->failures++;
+        say_failed(client, error);
+        return refuse(client);
+}
+
+/* Takes over FD, the library's copy of what was asked for, at PATH. */
+static int open_answer(struct debuginfod *client, int fd, const char *path,
+                       struct elf_file *file)
+{
+        const struct elf_wanted *wanted = client->wanted;
+        int error = elf_file_open_fd(file, fd);
+
+        if (error == -ENOMEM)
+                return error;
+        if (!error && file->build_id_bytes == wanted->build_id_bytes &&
+            memcmp(file->build_id, wanted->build_id, wanted->build_id_bytes) == 0) {
+                say_fetched(client, file->file_bytes);
+                return 0;
+        }
+        if (!error)
+                elf_file_close(file);
+        client->failures++;
+        diag_printf("symbolize",
+                    "%s: what the debuginfod servers have for it is %s and is not used; "
+                    "remove %s to ask again",
+                    path_of(wanted), error ? "no sound ELF file" : "another file",
+                    path ? path : "it from the cache");
+        return refuse(client);
+}
+
+int debuginfod_fetch(void *context, const struct elf_wanted *wanted,
+                     struct elf_file *file)
+{
+        struct debuginfod *client = context;
+        char *path = NULL;
+
+        if (client->unreachable || wanted->build_id_bytes == 0 ||
+            wanted->build_id_bytes > sizeof(client->refusals->build_id) ||
+            was_refused(client, wanted))
+                return -ENOENT;
+        client->wanted = wanted;
+        client->begun = client->drawn = false;
+        int fd = client->find(client->handle, wanted->build_id,
+                              (int)wanted->build_id_bytes, &path);
+
+        if (client->drawn)
+                fputs("\r\033[K", stderr);
+        int error = fd < 0 ? failed(client, fd) : open_answer(client, fd, path, file);
+
+        free(path);
+        client->wanted = NULL;
+        return error;
+}
+
+size_t debuginfod_failures(const struct debuginfod *client)
+{
+        return client ? client->failures : 0;
+}
+
+/* ---- the library ---- */
+
+static void *load(struct debuginfod *client)
+{
+        void *library = client->library;
+        begin_function *begin = (begin_function *)dlsym(library, "debuginfod_begin");
+
+        client->end = (end_function *)dlsym(library, "debuginfod_end");
+        client->find = (find_function *)dlsym(library, "debuginfod_find_debuginfo");
+        client->set_progress =
+            (set_progress_function *)dlsym(library, "debuginfod_set_progressfn");
+        client->set_data =
+            (set_data_function *)dlsym(library, "debuginfod_set_user_data");
+        client->url = (url_function *)dlsym(library, "debuginfod_get_url");
+        get_data = (get_data_function *)dlsym(library, "debuginfod_get_user_data");
+        return begin && client->end && client->find && client->set_progress &&
+                       client->set_data && client->url && get_data
+                   ? begin()
+                   : NULL;
+}
 
 int debuginfod_open(struct debuginfod **result, struct diag *diag)
 {
@@ -39,17 +273,14 @@ int debuginfod_open(struct debuginfod **result, struct diag *diag)
                     diag, -ENOENT,
                     "cannot load the debuginfod client: install libdebuginfod1");
         }
-        begin_function *begin =
-            (begin_function *)dlsym(client->library, "debuginfod_begin");
-
-        client->end = (end_function *)dlsym(client->library, "debuginfod_end");
-        client->find =
-            (find_function *)dlsym(client->library, "debuginfod_find_debuginfo");
-        client->client = begin && client->end && client->find ? begin() : NULL;
-        if (!client->client) {
+        client->handle = load(client);
+        if (!client->handle) {
                 debuginfod_close(client);
                 return diag_set(diag, -ENOENT, "the debuginfod client does not start");
         }
+        client->on_terminal = isatty(STDERR_FILENO);
+        client->set_data(client->handle, client);
+        client->set_progress(client->handle, show_progress);
         *result = client;
         return 0;
 }
@@ -58,18 +289,9 @@ void debuginfod_close(struct debuginfod *client)
 {
         if (!client)
                 return;
-        if (client->client)
-                client->end(client->client);
+        if (client->handle)
+                client->end(client->handle);
         dlclose(client->library);
+        free(client->refusals);
         free(client);
-}
-
-int debuginfod_fetch(void *context, const uint8_t *build_id, size_t bytes)
-{
-        struct debuginfod *client = context;
-        char *path = NULL;
-        int fd = client->find(client->client, build_id, (int)bytes, &path);
-
-        free(path);
-        return fd;
 }

@@ -3,10 +3,8 @@
 #ifndef MEMLAG_SYMBOLIZE_DEBUGINFOD_H
 #define MEMLAG_SYMBOLIZE_DEBUGINFOD_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "diag.h"
+#include "elf_fetch.h"
 
 struct debuginfod;
 
@@ -15,7 +13,13 @@ struct debuginfod;
 int debuginfod_open(struct debuginfod **client, struct diag *diag);
 void debuginfod_close(struct debuginfod *client);
 
-/* A debug_fetch (debug_file.h); CLIENT is its context. */
-int debuginfod_fetch(void *client, const uint8_t *build_id, size_t bytes);
+/* Asks the servers, or the cache of what they had; CLIENT is the context of an elf_fetch.
+ * Says on stderr what came and what failed; how far it is, when that is a terminal. What
+ * failed once is not asked for again, and when no server can be reached, nothing is. */
+int debuginfod_fetch(void *client, const struct elf_wanted *wanted,
+                     struct elf_file *file);
+
+/* How many files failed to come; those that no server knows are not counted. */
+size_t debuginfod_failures(const struct debuginfod *client);
 
 #endif

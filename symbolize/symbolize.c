@@ -415,12 +415,16 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
                 error = db_ledger_set(db, "symbolize", "perf maps of later processes",
                                       stage->perf_maps[PERF_MAP_OF_LATER], "files", diag);
         if (!error)
+                error = db_ledger_set(
+                    db, "symbolize", "debug files not delivered by servers",
+                    (int64_t)debuginfod_failures(stage->debuginfod), "files", diag);
+        if (!error)
                 error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
         return error ? error : db_exec(db, "COMMIT", diag);
 }
 
 /* Looks for what the names will be made from. 1 when the names that are there were made
- * from the same. */
+ * from the same; what servers have now, only asking them tells. */
 static int prepare(struct stage *stage, struct db *db,
                    const struct symbolize_options *options, struct diag *diag)
 {
@@ -431,16 +435,16 @@ static int prepare(struct stage *stage, struct db *db,
         stage->allocators = options->allocators;
         stage->files = (struct module_search){options->symfs, options->build_id_paths,
                                               options->vmlinux};
-        if (options->debuginfod) {
-                error = debuginfod_open(&stage->debuginfod, diag);
-                if (error)
-                        return error;
-                stage->search.fetch = debuginfod_fetch;
-                stage->search.fetch_context = stage->debuginfod;
-        }
-        error = name_sources_find(&stage->sources, db, options, &stage->files,
-                                  &stage->search, diag);
-        return error ? error : name_sources_same(&stage->sources, db, diag);
+        error = options->debuginfod ? debuginfod_open(&stage->debuginfod, diag) : 0;
+        if (!error)
+                error = name_sources_find(&stage->sources, db, options, &stage->files,
+                                          &stage->search, diag);
+        if (error || !options->debuginfod)
+                return error ? error : name_sources_same(&stage->sources, db, diag);
+        /* Only now: most files that were mapped have no samples. */
+        stage->search.fetch = debuginfod_fetch;
+        stage->search.fetch_context = stage->debuginfod;
+        return 0;
 }
 
 static int make_names(struct stage *stage, struct db *db,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # memlag symbolize on the command line: usage, errors, binaries that are not the
-# recorded ones, a second run, and no word to a network.
+# recorded ones, and a second run.
 set -eu
 
 fail()
@@ -326,43 +326,6 @@ if command -v clang >/dev/null; then
                 fail "the ledger knows no line 0: $(value lineless.db 'SELECT * FROM ledger')"
 else
         echo 'SKIPPED: instructions of no line: clang is not here'
-fi
-
-# A server of debug files is asked with --debuginfod only. This one notes who asks.
-objcopy --only-keep-debug program debug
-build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')
-mkdir -p "served/buildid/$build_id"
-cp debug "served/buildid/$build_id/debuginfo"
-strip program
-mkfifo port.fifo
-python3 - >requests 2>&1 <<'END' &
-import functools, http.server
-handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory="served")
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-with open("port.fifo", "w") as port:
-    print(server.server_port, file=port)
-server.serve_forever()
-END
-server=$!
-trap 'kill $server' EXIT
-read -r port <port.fifo
-export DEBUGINFOD_URLS="http://127.0.0.1:$port" DEBUGINFOD_CACHE_PATH="$PWD/cache"
-
-expect_status 0 "$MEMLAG" symbolize memlag.db
-[ "$(value memlag.db 'SELECT count(line) FROM location')" = 0 ] || fail "lines from nowhere"
-[ ! -s requests ] || fail "a server was asked: $(cat requests)"
-
-expect_status 1 env -u DEBUGINFOD_URLS "$MEMLAG" symbolize --debuginfod memlag.db
-one_line_about DEBUGINFOD_URLS
-
-if /sbin/ldconfig -p | grep -q 'libdebuginfod\.so\.1'; then
-        expect_status 0 "$MEMLAG" symbolize --debuginfod memlag.db
-        grep -q "GET /buildid/$build_id/debuginfo" requests || fail "no server was asked"
-        [ "$(value memlag.db 'SELECT min(line) FROM location')" = 2 ] ||
-                fail "no lines from the server"
-else
-        expect_status 1 "$MEMLAG" symbolize --debuginfod memlag.db
-        one_line_about libdebuginfod1
 fi
 
 # Damage in the middle of a file: one line with its name and the remedy.
