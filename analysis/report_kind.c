@@ -25,11 +25,6 @@
         " iif(contended_samples IS NULL, '-'," \
         "     printf('%.0f%%', 100.0 * contended_samples / samples)) AS contended,"
 #define VERDICT CONTENDED " verdict,"
-#define SIZE(bytes) \
-        " CASE WHEN " bytes " IS NULL THEN '-'" \
-        "      WHEN " bytes " < 10240 THEN " bytes " || ' B'" \
-        "      WHEN " bytes " < 10485760 THEN printf('%.0f KiB', " bytes " / 1024.0)" \
-        "      ELSE printf('%.0f MiB', " bytes " / 1048576.0) END"
 
 /* A few stray samples are no finding: the ledger counts them, --top=0 lists them, and
  * those of chosen code were asked for. */
@@ -103,7 +98,7 @@ static const struct report_kind kinds[] = {
             "             FROM object_finding JOIN data_object USING (object_id)"
             "             WHERE" NOTABLE
             "             ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
-            "SELECT" SHARE VERDICT SIZE("size_bytes") " AS size,"
+            "SELECT" SHARE VERDICT REPORT_SIZE("size_bytes") " AS size,"
             " coalesce(allocations, '-') AS blocks, kind, name AS object,"
             REPORT_PLACE("alloc_file", "alloc_line") "AS \"allocated at\""
             " FROM top ORDER BY latency_share DESC, samples DESC, object_id",
@@ -131,21 +126,10 @@ static const struct report_kind kinds[] = {
         .name = "allocation",
         .rows_sql =
             "SELECT * FROM allocation_view AS v WHERE object_id IN" REPORT_TOP_ALLOCATED,
-        .table_sql =
-            "WITH shown AS MATERIALIZED ("
-            "        SELECT *," REPORT_BASE("file") "AS base, row_number() OVER () AS place"
-            "        FROM allocation_view WHERE object_id IN" REPORT_TOP_ALLOCATED ") "
-            "SELECT samples, coalesce(allocations, '-') AS blocks,"
-            SIZE("total_bytes") " AS total," SIZE("peak_bytes") " AS peak,"
-            " iif(depth = 0, object, '') AS object,"
-            " printf('%*s', 2 * depth, '') || coalesce(function, '[unknown]')"
-            " || iif(file IS NULL, '', ' (' ||" REPORT_PLACE("file", "line") "|| ')')"
-            " AS \"allocated by\" FROM shown ORDER BY place",
-        .alignment = "rrrrll",
-        .legend = "each object's blocks by the calls that allocated them: the innermost "
-                  "function, and below it its callers; samples: in blocks of this path; "
-                  "total: of all its blocks, one after the other; peak: the most that "
-                  "was live at once",
+        .table_sql = REPORT_ALLOCATIONS("latency"),
+        .alignment = "rrrrrll",
+        .legend = "latency: the object's share of that of all samples; "
+                  REPORT_ALLOCATIONS_LEGEND,
     },
     {
         .name = "type",

@@ -83,6 +83,42 @@
         "  WHERE object_id IN (SELECT object_id FROM object_stack)" \
         "  ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
 
+#define REPORT_SIZE(bytes) \
+        " CASE WHEN " bytes " IS NULL THEN '-'" \
+        "      WHEN " bytes " < 10240 THEN " bytes " || ' B'" \
+        "      WHEN " bytes " < 10485760 THEN printf('%.0f KiB', " bytes " / 1024.0)" \
+        "      ELSE printf('%.0f MiB', " bytes " / 1048576.0) END"
+
+/* Their trees of calls. A caller with the figures of the row above, which it called, has
+ * none of its own, so that those that are there are where paths part. */
+#define REPORT_ALLOCATIONS(share) \
+        "WITH found AS MATERIALIZED (" \
+        "        SELECT *," REPORT_BASE("file") "AS base, row_number() OVER () AS place" \
+        "        FROM allocation_view WHERE object_id IN" REPORT_TOP_ALLOCATED ")," \
+        " shown AS (" \
+        "        SELECT *, lag(object_id) OVER above IS NOT object_id AS first," \
+        "         depth > 0 AND depth = 1 + lag(depth) OVER above" \
+        "         AND samples = lag(samples) OVER above" \
+        "         AND allocations IS lag(allocations) OVER above" \
+        "         AND total_bytes IS lag(total_bytes) OVER above" \
+        "         AND peak_bytes IS lag(peak_bytes) OVER above AS same" \
+        "        FROM found WINDOW above AS (ORDER BY place)) " \
+        "SELECT iif(first," REPORT_SHARE("latency_share") ", '') AS " share "," \
+        " iif(same, '', shown.samples) AS samples," \
+        " iif(same, '', coalesce(allocations, '-')) AS blocks," \
+        " iif(same, ''," REPORT_SIZE("total_bytes") ") AS total," \
+        " iif(same, ''," REPORT_SIZE("peak_bytes") ") AS peak," \
+        " iif(first, object, '') AS object," \
+        " printf('%*s', 2 * depth, '') || coalesce(function, '[unknown]')" \
+        " || iif(file IS NULL, '', ' (' ||" REPORT_PLACE("file", "line") "|| ')')" \
+        " AS \"allocated by\" FROM shown JOIN object_finding USING (object_id)" \
+        " ORDER BY place"
+#define REPORT_ALLOCATIONS_LEGEND \
+        "below each object the calls that allocated its blocks: the innermost function, " \
+        "and below it its callers, with figures where they differ from those above; " \
+        "samples: in blocks of this path; total: of all its blocks, one after the other; " \
+        "peak: the most that was live at once"
+
 /* The ?1 types with the most latency: each is shown with all of its fields. */
 #define REPORT_TOP_TYPES(having) \
         " (SELECT type_id FROM field_finding JOIN type_field USING (field_id)" \

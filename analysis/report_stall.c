@@ -58,6 +58,13 @@ static const struct report_kind kinds[] = {
                                  "function itself",
     },
     {
+        .name = "allocation",
+        .table_sql = REPORT_ALLOCATIONS("stalled"),
+        .alignment = "rrrrrll",
+        .legend = "stalled: the object's share of all time at loads; "
+                  REPORT_ALLOCATIONS_LEGEND,
+    },
+    {
         .name = "type",
         .table_sql =
             "SELECT" REPORT_SHARE("latency_share") " AS stalled,"

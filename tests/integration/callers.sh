@@ -137,8 +137,12 @@ END_C
 "$CC" -g -O1 -fno-optimize-sibling-calls -o blocks blocks.c
 "$MEMLAG" record --source sim -o b.db -- ./blocks >record.out
 "$MEMLAG" report --by allocation --format csv b.db >b.csv
-"$MEMLAG" report --by allocation b.db | grep -q '^ *[0-9]* *1000 .*       main (blocks.c:30)$' ||
-        fail "no tree of allocations: $("$MEMLAG" report --by allocation b.db)"
+# In the table figures stand where paths part, and the latency once for the object.
+"$MEMLAG" report --by allocation b.db >b.txt
+grep -q '^ *[0-9.]*%  *[0-9]*  *4000 .* xmalloc (blocks.c:6)$' b.txt &&
+        grep -q '^ *[0-9]*  *1000  *4000 KiB .*     insert (blocks.c:25)$' b.txt &&
+        grep -q '^ *      main (blocks.c:30)$' b.txt &&
+        grep -q '^ *  prepend (blocks.c:13)$' b.txt || fail "no tree of allocations: $(cat b.txt)"
 
 python3 - <<'END_PYTHON'
 import csv
