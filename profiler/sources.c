@@ -3,6 +3,7 @@
 #include "sources.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 static const struct source_ops *const sources[] = {&source_pebs, &source_ibs, &source_sim,
@@ -20,11 +21,15 @@ const struct source_ops *sources_find(const char *name)
 int sources_check(const struct source_ops *ops, const struct source_options *options,
                   struct diag *diag)
 {
+        if (options->pid && kill(options->pid, 0) != 0 && errno == ESRCH)
+                return diag_set(diag, -ESRCH, "there is no process %d",
+                                (int)options->pid);
         if (!ops->attach && (options->pid || options->system_wide || options->cpus))
                 return diag_set(
                     diag, -EINVAL,
                     "source %s can only run a command itself: it knows no -p, "
-                    "-a and -C; see memlag doctor for sources that do",
+                    "-a and -C; --source clock, timer samples, does, and memlag doctor "
+                    "tells what pebs and ibs lack here",
                     ops->name);
         if ((options->sim_cpu || options->sim_set || options->sim_prefetch ||
              options->sim_caches_only || options->sim_branches) &&

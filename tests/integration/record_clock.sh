@@ -279,7 +279,9 @@ refused 1 "CPU 4095 is not online here" -C 4095
 "$MEMLAG" record -o refused.db --source sim --mmap-pages 8 -- true 2>err && fail "sim has rings"
 grep -q "record without --mmap-pages" err || fail "sim: $(cat err)"
 "$MEMLAG" record -o refused.db --source sim -p 1 2>err && fail "sim attached"
-grep -q "knows no -p" err || fail "sim: $(cat err)"
+grep -q "knows no -p.*--source clock" err || fail "sim: $(cat err)"
+"$MEMLAG" record -o refused.db -p 4194304 2>err && fail "a process that there is not"
+[ "$(cat err)" = "memlag record: there is no process 4194304" ] || fail "no process: $(cat err)"
 
 # ---- the target is as without us ------------------------------------------------------
 
