@@ -425,6 +425,9 @@ static int record(struct recording *recording)
                 drop_recording(recording);
                 return 128 + recording->end.status;
         }
+        if (recording->end.signalled)
+                diag_printf(name, "the command was ended by signal %d (%s)",
+                            recording->end.status, strsignal(recording->end.status));
         finish_database(recording);
         explain_unhandled(recording);
         uint64_t samples = sink_samples(recording->sink);

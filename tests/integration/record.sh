@@ -40,6 +40,8 @@ head -n 1 err | grep -q 'modelled, not measured' || fail "no word on the source:
 
 expect 7 "$MEMLAG" record --source sim -o exit.db -- sh -c 'exit 7'
 expect 143 "$MEMLAG" record --source sim -o term.db -- sh -c 'kill -TERM $$'
+grep -qx 'memlag record: the command was ended by signal 15 (Terminated)' err ||
+        fail "no word on the signal: $(cat err)"
 [ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
 [ "$(sqlite3 term.db "SELECT value FROM run WHERE key = 'signal'")" = 15 ]
 [ "$(sqlite3 term.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
