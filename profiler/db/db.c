@@ -15,14 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "room.h"
+
 /* It stands in schema.sql too; a new database that disagrees does not open. */
 enum { APPLICATION_ID = 0x6d6c6167, OLDEST_VERSION = 1 };
 
-enum {
-        BUSY_TIMEOUT_MS = 5000,
-        /* One checkpoint for about every two million samples. */
-        CHECKPOINT_PAGES = 8192
-};
+enum { BUSY_TIMEOUT_MS = 5000 };
 
 /* Queries look up the names and places of samples in no order: 32 MiB, which hold those
  * of most programs. The stages, and reports, go over samples in theirs. */
@@ -319,7 +317,7 @@ int db_prepare_for_writing(struct db *db, struct diag *diag)
                                 db->path, strerror(reason));
         }
         int64_t version;
-        sqlite3_wal_autocheckpoint(db->sqlite, CHECKPOINT_PAGES);
+        sqlite3_wal_autocheckpoint(db->sqlite, ROOM_LOG_PAGES);
         if (sqlite3_exec(db->sqlite,
                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
                          NULL, NULL) ||

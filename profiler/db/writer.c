@@ -12,8 +12,9 @@
 #include <time.h>
 
 #include "intern.h"
+#include "room.h"
 
-enum { ROWS_A_COMMIT = 100000, NS_A_COMMIT = 1000000000 };
+enum { NS_A_COMMIT = 1000000000 };
 
 /* X(symbol, sql): every statement of the writer. */
 #define STATEMENTS(X)                                                                    \
@@ -81,6 +82,8 @@ struct writer {
         struct intern *data_sources;
         struct intern *counters;
         struct context_intern *stacks;
+        struct room room;
+        uint64_t rows_a_commit;
         int64_t begin_ns; /* when the open transaction began */
         uint64_t rows;    /* in the open transaction */
         uint64_t samples; /* written, and committed: what an error leaves */
@@ -113,6 +116,7 @@ static int fail(struct writer *writer, struct diag *diag)
         if (!sqlite3_get_autocommit(writer->db->sqlite))
                 sqlite3_exec(writer->db->sqlite, "ROLLBACK", NULL, NULL, NULL);
         writer->in_transaction = false;
+        room_give_up(&writer->room);
         return diag_set(diag, writer->failure, "%s", writer->failure_diag.text);
 }
 
@@ -140,6 +144,13 @@ int writer_flush(struct writer *writer, struct diag *diag)
         return 0;
 }
 
+static void fit_to_room(struct writer *writer)
+{
+        struct room_limits limits = room_look(&writer->room, writer->db->path);
+        writer->rows_a_commit = limits.rows;
+        sqlite3_wal_autocheckpoint(writer->db->sqlite, limits.log_pages);
+}
+
 /* Every row begins here: opens a transaction when none is open. */
 static int begin_row(struct writer *writer, struct diag *diag)
 {
@@ -147,6 +158,7 @@ static int begin_row(struct writer *writer, struct diag *diag)
                 return diag_set(diag, writer->failure, "%s", writer->failure_diag.text);
         if (writer->in_transaction)
                 return 0;
+        fit_to_room(writer);
         if (step(writer, STATEMENT_BEGIN))
                 return fail(writer, diag);
         writer->in_transaction = true;
@@ -170,7 +182,8 @@ static int end_row(struct writer *writer, enum statement_index index, int64_t *i
         if (index == STATEMENT_SAMPLE)
                 writer->samples++;
         writer->rows++;
-        if (writer->rows >= ROWS_A_COMMIT || now_ns() - writer->begin_ns >= NS_A_COMMIT)
+        if (writer->rows >= writer->rows_a_commit ||
+            now_ns() - writer->begin_ns >= NS_A_COMMIT)
                 return writer_flush(writer, diag);
         return 0;
 }
@@ -206,6 +219,7 @@ static void writer_free(struct writer *writer)
         intern_free(writer->data_sources);
         intern_free(writer->counters);
         context_intern_free(writer->stacks);
+        room_give_up(&writer->room);
         free(writer);
 }
 
@@ -244,6 +258,7 @@ int writer_open(struct db *db, struct writer **result, struct diag *diag)
         if (!writer)
                 return diag_set(diag, -ENOMEM, "cannot write %s: no memory", db->path);
         writer->db = db;
+        room_init(&writer->room);
         writer->modules = intern_new();
         writer->data_sources = intern_new();
         writer->counters = intern_new();

@@ -235,14 +235,23 @@ if unshare -rm true 2>/dev/null; then
         mkdir -p small
         export MEMLAG
         unshare -rm sh -eu -c '
-                mount -t tmpfs -o size=1m tmpfs small
+                mount -t tmpfs -o size=2m tmpfs small
                 status=0
                 "$MEMLAG" record --source sim --period 2 -o small/full.db -- ./busy 1 >out 2>err ||
                         status=$?
                 echo $status >status
+                ls -A small >files
+                rm -f full.db*
                 cp small/full.db* .'
         [ "$(cat status)" -eq 1 ] || fail "no room: status $(cat status): $(cat err)"
         kept_reason full.db 'no space left on the device'
+        # What fits is kept, in the file itself; the last of it alone is lost, and counted.
+        [ "$(cat files)" = full.db ] || fail "no room: beside the file: $(cat files)"
+        ask full.db 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size' >bytes
+        [ "$(cat bytes)" -gt 1048576 ] || fail "no room: only $(cat bytes) bytes of 2 MiB were kept"
+        [ "$(ask full.db 'PRAGMA integrity_check')" = ok ]
+        lost=$(ask full.db "SELECT value FROM ledger WHERE kind LIKE '%taken back%'")
+        [ "$lost" -gt 0 ] && [ "$lost" -lt 1000 ] || fail "no room: $lost samples were taken back"
 else
         echo "record_interrupted: SKIPPED a full file system: no mount namespace may be made" >&2
 fi

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks how much room a disk has, and holds a part of it. */
+#include "room.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* More than is written between two looks. */
+#define SHORT_BYTES (UINT64_C(1) << 30)
+/* A quarter of the reserve is the log's size. When the file cannot grow any more the log
+ * may have grown to twice that, which then has to go into the file, and the rest is for
+ * what is said of the failure. */
+#define LOG_PARTS           4
+#define RESERVE_PARTS       8
+#define RESERVE_LEAST_BYTES (UINT64_C(256) << 10)
+#define RESERVE_MOST_BYTES  (UINT64_C(64) << 20)
+/* A row takes some hundred bytes with all that comes with it. */
+#define ROOM_BYTES_A_ROW 4096
+#define ROWS_LEAST       100
+#define PAGE_BYTES       4096
+#define LOG_PAGES_LEAST  8
+
+void room_init(struct room *room)
+{
+        *room = (struct room){.reserve = -1};
+}
+
+static uint64_t clamped(uint64_t value, uint64_t least, uint64_t most)
+{
+        return value < least ? least : value > most ? most : value;
+}
+
+/* Without a reserve things go on as long as they can. */
+static void take_reserve(struct room *room, const char *path, uint64_t free_bytes)
+{
+        char *name = NULL;
+        if (asprintf(&name, "%s.XXXXXX", path) < 0)
+                return;
+        room->reserve = mkostemp(name, O_CLOEXEC);
+        if (room->reserve >= 0)
+                unlink(name);
+        free(name);
+        room->reserved_bytes =
+            clamped(free_bytes / RESERVE_PARTS, RESERVE_LEAST_BYTES, RESERVE_MOST_BYTES);
+        if (room->reserved_bytes > free_bytes / 2)
+                room->reserved_bytes = free_bytes / 2;
+        if (room->reserve >= 0)
+                (void)!fallocate(room->reserve, 0, 0, (off_t)room->reserved_bytes);
+}
+
+struct room_limits room_look(struct room *room, const char *path)
+{
+        struct statvfs status;
+        struct room_limits limits = {ROOM_ROWS, ROOM_LOG_PAGES};
+        if (statvfs(path, &status) != 0)
+                return limits;
+        uint64_t free_bytes = (uint64_t)status.f_bavail * status.f_frsize;
+        if (free_bytes >= SHORT_BYTES)
+                return limits;
+        if (room->reserved_bytes == 0)
+                take_reserve(room, path, free_bytes);
+        limits.rows = clamped(free_bytes / ROOM_BYTES_A_ROW, ROWS_LEAST, ROOM_ROWS);
+        limits.log_pages = (int)clamped(room->reserved_bytes / LOG_PARTS / PAGE_BYTES,
+                                        LOG_PAGES_LEAST, ROOM_LOG_PAGES);
+        return limits;
+}
+
+void room_give_up(struct room *room)
+{
+        if (room->reserve >= 0)
+                close(room->reserve);
+        room_init(room);
+}
