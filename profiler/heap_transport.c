@@ -399,6 +399,13 @@ static int fill_change(enum heap_event_kind kind, const struct simpmu_free *chan
         return 0;
 }
 
+static void fill_range(const struct simpmu_range_free *range, struct heap_event *event)
+{
+        event->kind = range->replaced ? HEAP_EVENT_REPLACED : HEAP_EVENT_UNMAP;
+        event->addr = range->start;
+        event->size_bytes = range->length_bytes;
+}
+
 /* The image's first record. */
 static int begin(struct heap_transport *transport, size_t number,
                  const struct simpmu_process *process, struct diag *diag)
@@ -450,10 +457,7 @@ static int read_event(struct heap_transport *transport, size_t number,
                 rc = fill_change(HEAP_EVENT_RESIZED, transport->record, event);
                 break;
         case SIMPMU_RANGE_FREE:
-                event->kind = HEAP_EVENT_UNMAP;
-                event->addr = ((const struct simpmu_range_free *)record)->start;
-                event->size_bytes =
-                    ((const struct simpmu_range_free *)record)->length_bytes;
+                fill_range(transport->record, event);
                 rc = 0;
                 break;
         default:
@@ -569,6 +573,9 @@ int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,
         case HEAP_EVENT_UNMAP:
                 return sink_unmapping(sink, time_ns, image, event->addr,
                                       event->size_bytes, diag);
+        case HEAP_EVENT_REPLACED:
+                return sink_replaced(sink, time_ns, image, event->addr, event->size_bytes,
+                                     diag);
         default:
                 return 0;
         }

@@ -40,7 +40,8 @@ enum heap_event_kind {
         HEAP_EVENT_FREE,    /* the block at addr ends */
         HEAP_EVENT_RESIZE,  /* the thread gives the block at addr another size */
         HEAP_EVENT_RESIZED, /* has done so: that block ends */
-        HEAP_EVENT_UNMAP    /* [addr, addr + size_bytes) is unmapped: all in it ends */
+        HEAP_EVENT_UNMAP,   /* [addr, addr + size_bytes) is unmapped: all in it ends */
+        HEAP_EVENT_REPLACED /* the same, but another mapping is there now */
 };
 
 /* May be copied; its stack lives until it is released. */

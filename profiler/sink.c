@@ -446,6 +446,20 @@ int sink_unmapping(struct sink *sink, int64_t time_ns, image_key key, uint64_t s
         return heap_result(rc, diag);
 }
 
+int sink_replaced(struct sink *sink, int64_t time_ns, image_key key, uint64_t start_addr,
+                  uint64_t length_bytes, struct diag *diag)
+{
+        struct image *image;
+        int rc = image_of_event(sink, key, &image, diag);
+        if (!image || length_bytes == 0)
+                return rc;
+        struct row_context context = {sink, image, time_of_change(sink, image, time_ns),
+                                      diag};
+        return heap_result(heap_live_end_range(image->heap, start_addr, length_bytes,
+                                               context.time_ns, block_ended, &context),
+                           diag);
+}
+
 int sink_stack(struct sink *sink, image_key key, const uint64_t *frames, size_t depth,
                int64_t *stack, struct diag *diag)
 {

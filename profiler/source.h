@@ -97,6 +97,10 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
                  struct diag *diag);
 int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image,
                    uint64_t start_addr, uint64_t length_bytes, struct diag *diag);
+/* The same of blocks only: another mapping, which is told as such, has taken the place.
+ */
+int sink_replaced(struct sink *sink, int64_t time_ns, image_key image,
+                  uint64_t start_addr, uint64_t length_bytes, struct diag *diag);
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag);
 /* The counters of one thread over [start_ns, end_ns). */

@@ -417,7 +417,7 @@ void channel_resized(uintptr_t addr)
         tell_of_block(SIMPMU_RESIZED, addr);
 }
 
-void channel_unmap(uintptr_t start, size_t length_bytes)
+void channel_unmap(uintptr_t start, size_t length_bytes, bool replaced)
 {
         struct simpmu_slice *ring = current_ring();
         if (!ring)
@@ -427,6 +427,7 @@ void channel_unmap(uintptr_t start, size_t length_bytes)
                 fill_header(&record->header);
                 record->start = start;
                 record->length_bytes = length_bytes;
+                record->replaced = replaced;
                 commit(record, sizeof(*record), SIMPMU_RANGE_FREE);
         }
 }

@@ -32,6 +32,7 @@ void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_byte
 void channel_free(uintptr_t addr);
 void channel_resize(uintptr_t addr);
 void channel_resized(uintptr_t addr);
-void channel_unmap(uintptr_t start, size_t length_bytes);
+/* REPLACED: by another mapping. */
+void channel_unmap(uintptr_t start, size_t length_bytes, bool replaced);
 
 #endif

@@ -101,7 +101,16 @@ INLINE void tell_unmap(const void *start, size_t length_bytes)
         if (listener == ENGINE)
                 request(HEAP_REQUEST_UNMAP, (uintptr_t)start, length_bytes, 0);
         else
-                channel_unmap((uintptr_t)start, length_bytes);
+                channel_unmap((uintptr_t)start, length_bytes, false);
+}
+
+/* What was there is gone, and another mapping is there now. */
+INLINE void tell_replaced(const void *start, size_t length_bytes)
+{
+        if (listener == ENGINE)
+                request(HEAP_REQUEST_UNMAP, (uintptr_t)start, length_bytes, 0);
+        else
+                channel_unmap((uintptr_t)start, length_bytes, true);
 }
 
 /* ---- the real functions ---- */
@@ -507,7 +516,7 @@ EXPORT void *mmap(void *addr, size_t length, int protection, int flags, int fd,
         void *start_addr = real.mmap(addr, length, protection, flags, fd, offset);
         if (outermost && start_addr != MAP_FAILED) {
                 if (flags & MAP_FIXED)
-                        tell_unmap(start_addr, length);
+                        tell_replaced(start_addr, length);
                 if (flags & MAP_ANONYMOUS)
                         tell_alloc(HEAP_MMAP, start_addr, length);
         }

@@ -387,6 +387,7 @@ struct simpmu_range_free {
         struct simpmu_record header;
         uint64_t start;
         uint64_t length_bytes;
+        uint64_t replaced; /* 0: nothing is there any more; else another mapping is */
 };
 
 /* flags of SIMPMU_END; NATIVE comes with EXECED: the new program cannot be simulated

@@ -82,6 +82,12 @@ int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image, uint64_t
         return 0;
 }
 
+int sink_replaced(struct sink *sink, int64_t time_ns, image_key image, uint64_t start,
+                  uint64_t length, struct diag *diag)
+{
+        return sink_unmapping(sink, time_ns, image, start, length, diag);
+}
+
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag)
 {

@@ -101,6 +101,30 @@ static void unmapping_a_part_leaves_the_pieces(void **state)
         assert_int_equal(count("SELECT count(*) FROM module"), 1);
 }
 
+static void what_is_mapped_over_blocks_stays(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        map(&f, 5, 1, 16 * PAGE, 8 * PAGE, NULL);
+        allocate(&f, 10, 1, 16 * PAGE, 8 * PAGE);
+        sample(&f, 15, 1, 17 * PAGE);
+        map(&f, 20, 1, 17 * PAGE, PAGE, "/nowhere/data");
+        assert_int_equal(sink_replaced(f.sink, 21, 1, 17 * PAGE, PAGE, &diag), 0);
+        sample(&f, 30, 1, 17 * PAGE);
+        sample(&f, 31, 1, 18 * PAGE);
+        close_fixture(&f);
+        assert_int_equal(
+            count("SELECT count(*) FROM mapping WHERE start_addr = 17 * 4096 "
+                  "AND module_id AND end_ns IS NULL"),
+            1);
+        assert_string_equal(plain_text("sink.db",
+                                       "SELECT group_concat((addr / 4096) || ' ' || "
+                                       "start_ns || ' ' || coalesce(end_ns, ''), ', ') "
+                                       "FROM (SELECT * FROM allocation ORDER BY addr)"),
+                            "16 10 21, 18 21 ");
+}
+
 static void only_sampled_blocks_have_rows_and_all_count(void **state)
 {
         (void)state;
@@ -334,6 +358,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             db_unit_test(unmapping_a_part_leaves_the_pieces),
+            db_unit_test(what_is_mapped_over_blocks_stays),
             db_unit_test(only_sampled_blocks_have_rows_and_all_count),
             db_unit_test(a_forked_child_has_what_its_parent_had),
             db_unit_test(a_child_heard_of_after_its_parents_end_still_inherits),
