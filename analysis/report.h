@@ -100,6 +100,17 @@ struct duration_text report_duration(double seconds);
 /* The summary of a run of timer samples, in whole sentences. */
 void report_say_stalls(FILE *text, const struct report_summary *summary);
 
+/* What is above the table, and whether that says that waiting for memory is not what
+ * the program's time goes to. */
+int report_print_summary(struct db *db, FILE *out, const struct report_summary *summary,
+                         struct diag *diag);
+bool report_waits_little(const struct report_summary *summary);
+
+/* The ledger, and what to do about lines that are missing. FAILED: recording ended before
+ * the run did; how much there was then nobody counted. */
+int report_print_missing(struct db *db, const struct report_options *options, bool failed,
+                         FILE *out, struct diag *diag);
+
 /* A line of text on each verdict that much of the latency of CHOICE has: what it means,
  * and what often helps. */
 int report_say_advice(struct db *db, FILE *text, const struct report_choice *choice,

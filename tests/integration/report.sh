@@ -301,6 +301,16 @@ rows = list(csv.reader(io.StringIO(text, newline="")))
 assert len({len(row) for row in rows}) == 1, rows
 assert rows[1][1].startswith("\x1b[2J,\"\n\xff"), rows[1]' || fail "the name in CSV"
 
+# ---- lines that are missing for want of debug information --------------------------
+cp memlag.db stripped.db
+sqlite3 stripped.db "UPDATE line_finding SET line = NULL, module = '/opt/bin/worker';
+        INSERT OR REPLACE INTO ledger (stage, kind, value, unit)
+        VALUES ('symbolize', 'samples with no line', 800, 'samples')"
+"$MEMLAG" report stripped.db | tr '\n' ' ' >prose
+grep -q "For the lines of worker: 'memlag symbolize --debuginfod', .*-dbgsym" prose ||
+        fail "no remedy for missing lines: $(cat prose)"
+! "$MEMLAG" report | grep -q debuginfod || fail "a remedy for lines that are there"
+
 # ---- a recording that was cut off before it was analysed --------------------------
 synthetic_database cut.db
 sqlite3 cut.db "UPDATE run SET value = 'recording' WHERE key = 'state';

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Sentences on a terminal. Knows no database. */
+#ifndef MEMLAG_PROSE_H
+#define MEMLAG_PROSE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* Fills lines of at most 90 characters with the words of TEXT, and ends the last. */
+void prose_wrapped(FILE *out, const char *text);
+
+/* "1 interval", "2 intervals": PLURAL is a regular one. */
+void prose_counted(FILE *out, int64_t count, const char *plural);
+
+#endif

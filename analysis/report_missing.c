@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of the report: what the recording and its names miss, and what would give the
+ * lines that are missing. */
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prose.h"
+#include "report.h"
+#include "report_sql.h"
+#include "statement.h"
+
+static int print_ledger(struct db *db, bool failed, FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(
+            db, "SELECT value, unit, kind, stage FROM ledger ORDER BY stage, kind", &rows,
+            diag);
+        const char *heading = "\nMissing:\n";
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                char *unit = statement_printable(rows, 1);
+                char *kind = statement_printable(rows, 2);
+                char *stage = statement_printable(rows, 3);
+                int64_t value = sqlite3_column_int64(rows, 0);
+                size_t said = unit && kind && strncmp(kind, unit, strlen(unit)) == 0
+                                  ? strlen(unit)
+                                  : 0;
+                fprintf(out, "%s  ", heading);
+                prose_counted(out, value, unit ? unit : "");
+                fprintf(out, "%s%s (%s)\n", said ? "" : ": ", kind ? kind + said : "",
+                        stage ? stage : "");
+                free(unit);
+                free(kind);
+                free(stage);
+                heading = "";
+                code = 0;
+        }
+        if (failed && !code)
+                fprintf(out, "%s  the part of the run that the first lines tell of\n",
+                        heading);
+        else if (*heading && !code)
+                fputs("\nMissing: nothing.\n", out);
+        sqlite3_finalize(rows);
+        return code;
+}
+
+/* Debug information that is not here is what most lines want, and can be had. Files with
+ * less than this of the latency are not worth the trouble. */
+#define FILE_SHARE_MIN "0.05"
+
+static int print_remedy(struct db *db, FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_prepare(
+            db,
+            "SELECT group_concat(name, ', ') FROM"
+            " (SELECT" REPORT_BASE(
+                "module") "AS name FROM line_finding"
+                          "  WHERE line IS NULL AND module LIKE '/%'"
+                          "  AND EXISTS (SELECT 1 FROM ledger WHERE stage = 'symbolize'"
+                          "              AND kind IN ('samples with no line', 'samples "
+                          "with no symbol'))"
+                          "  GROUP BY module HAVING sum(latency_share) >= " FILE_SHARE_MIN
+                          "  ORDER BY sum(latency_share) DESC, module)",
+            &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        char *files = code > 0 ? statement_printable(row, 0) : NULL;
+        char *sentence = NULL;
+        if (files &&
+            asprintf(
+                &sentence,
+                "For the lines of %s: 'memlag symbolize --debuginfod', or install "
+                "their debug information (Debian: packages *-dbgsym, *-dbg) or build "
+                "with -g, and then 'memlag symbolize'.",
+                files) >= 0)
+                prose_wrapped(out, sentence);
+        free(sentence);
+        free(files);
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
+int report_print_missing(struct db *db, const struct report_options *options, bool failed,
+                         FILE *out, struct diag *diag)
+{
+        int code = print_ledger(db, failed, out, diag);
+        return !code && options->kind->of_code ? print_remedy(db, out, diag) : code;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said above the report's table, in whole sentences: how much there is, whether
+ * DRAM was short, which verdicts weigh, and what waiting cost. */
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prose.h"
+#include "report.h"
+#include "statement.h"
+
+/* Of the cycles; to look closer at less is not worth while. */
+static const double WORTHWHILE_RATIO = 0.05;
+
+static void say_contended(FILE *text, const struct report_summary *summary)
+{
+        fprintf(text, "Contended: %" PRId64 " of ", summary->contended_intervals);
+        prose_counted(text, summary->intervals, "intervals");
+        fprintf(
+            text,
+            ", %.0f%% of the time. DRAM "
+            "bandwidth was short there: loads that missed L1 waited %.0f cycles on the "
+            "average (LMRL)",
+            100 * summary->contended_time_share, summary->contended_lmrl_cycles);
+        if (!isnan(summary->other_lmrl_cycles))
+                fprintf(text, ", %.0f in the other intervals",
+                        summary->other_lmrl_cycles);
+        fputc('.', text);
+}
+
+static void say_contention(FILE *text, const struct report_summary *summary)
+{
+        if (summary->intervals == 0)
+                fputs("Contention: not known, because nothing was counted by interval.",
+                      text);
+        else if (summary->contended_intervals > 0)
+                say_contended(text, summary);
+        else if (summary->unknown_intervals == summary->intervals)
+                fputs("Contention: not known; the counters or the machine's limits that "
+                      "tell it are missing.",
+                      text);
+        else {
+                fputs("Contended: none of ", text);
+                prose_counted(text, summary->intervals, "intervals");
+                fputs("; DRAM bandwidth was not short.", text);
+        }
+        if (summary->unknown_intervals > 0 &&
+            summary->unknown_intervals < summary->intervals)
+                fprintf(text, " Of %" PRId64 " intervals the counters do not tell.",
+                        summary->unknown_intervals);
+        if (summary->unknown_intervals < summary->intervals &&
+            !summary->thresholds_of_machine)
+                fputs(" The limits come from the run's own quiet intervals, not from the "
+                      "machine.",
+                      text);
+}
+
+/* Of what was modelled nothing is measured. */
+static void say_limit(FILE *text, const struct report_summary *summary)
+{
+        bool measured = summary->numbers && strcmp(summary->numbers, "measured") == 0;
+        if (summary->unknown_intervals == summary->intervals || !summary->lmrl_factor)
+                return;
+        if (summary->lmrl_factor_origin)
+                fprintf(text, " The limit of LMRL, %.2f times idle, is measured (%s).",
+                        summary->lmrl_factor, summary->lmrl_factor_origin);
+        else if (measured)
+                fprintf(text,
+                        " The limit of LMRL, %.2f times idle, is derived, not measured.",
+                        summary->lmrl_factor);
+}
+
+/* Latency is not time lost, because loads overlap and other work goes on beside them; but
+ * it is no less than that. Slow are the loads that reach the threshold of sampling: what
+ * nobody saw is not in it. How much less the loss may be, the cycles without any
+ * execution tell; they are no bound, as work may be slow that goes on. */
+static void say_latency(FILE *text, const struct report_summary *summary)
+{
+        bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
+        if (summary->latency_per_cycle < 1) {
+                fprintf(text,
+                        "Waiting for slow loads took at most %.1f%% of the run's cycles.",
+                        100 * summary->latency_per_cycle);
+                return;
+        }
+        fprintf(text,
+                "On the average %.1f slow loads were under way at a time (each load "
+                "counts, also those of one line)",
+                summary->latency_per_cycle);
+        if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
+                fprintf(text,
+                        ", so that shares of latency are not shares of time; for those "
+                        "record with %s",
+                        simulated ? "--freq" : "--source clock");
+        fputc('.', text);
+}
+
+/* Loads under way are the whole wait: neither the core's resources nor DRAM were short.
+ * Cycles without execution alone do not tell: threads that write one line have few. */
+bool report_waits_little(const struct report_summary *summary)
+{
+        return summary->latency_per_cycle < WORTHWHILE_RATIO &&
+               !(summary->stall_ratio >= WORTHWHILE_RATIO) &&
+               !(summary->fb_full_ratio >= WORTHWHILE_RATIO) &&
+               !(summary->sq_full_ratio >= WORTHWHILE_RATIO) &&
+               !(summary->sb_full_ratio >= WORTHWHILE_RATIO) &&
+               summary->contended_intervals == 0;
+}
+
+static void say_cost(FILE *text, const struct report_summary *summary)
+{
+        const char *separator = "";
+        if (!isnan(summary->latency_per_cycle)) {
+                say_latency(text, summary);
+                separator = " ";
+        }
+        if (!isnan(summary->stall_ratio) &&
+            !(summary->stall_ratio >= fmin(summary->latency_per_cycle, 1)))
+                fprintf(text,
+                        "%sIn %.1f%% of the run's cycles nothing was executed beside a "
+                        "load that missed L1.",
+                        separator, 100 * summary->stall_ratio);
+        if (report_waits_little(summary))
+                fputs(" Waiting for memory is not what this program's time goes to.",
+                      text);
+}
+
+/* "Of the latency of all samples, 62% is on lines with dram-contention, 30% …". */
+static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code =
+            statement_prepare(db,
+                              "SELECT printf('%.0f%% %s', 100 * sum(latency_share), "
+                              "verdict) FROM line_view "
+                              "GROUP BY verdict HAVING sum(latency_share) >= 0.005 "
+                              "ORDER BY sum(latency_share) DESC, verdict",
+                              &rows, diag);
+        const char *separator = " Latency of all samples, by the verdict on their line: ";
+        bool any = false;
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                char *part = statement_printable(rows, 0);
+                fprintf(text, "%s%s", separator, part ? part : "");
+                free(part);
+                separator = ", ";
+                any = true;
+                code = 0;
+        }
+        if (any)
+                fputc('.', text);
+        sqlite3_finalize(rows);
+        return code;
+}
+
+/* Half of the latency without a verdict: more samples are the remedy, if it can matter.
+ */
+static int say_too_few(struct db *db, FILE *text, const struct report_summary *summary,
+                       struct diag *diag)
+{
+        sqlite3_stmt *row;
+        bool imported = summary->numbers && strcmp(summary->numbers, "imported") == 0;
+        if (summary->latency_per_cycle < WORTHWHILE_RATIO)
+                return 0;
+        int code = statement_prepare(
+            db,
+            "SELECT (SELECT value FROM run WHERE key = 'period_loads') WHERE 0.5 <= "
+            "(SELECT sum(latency_share) FROM line_finding"
+            " WHERE verdict = 'too-few-samples')",
+            &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        int64_t period = code > 0 ? sqlite3_column_int64(row, 0) : 0;
+        if (code > 0 && period > 1)
+                fprintf(text,
+                        " Most of it is on lines with too few samples: record a longer "
+                        "run, or with a smaller %s than %" PRId64 ".",
+                        imported ? "period (perf record -c)" : "--period", period);
+        else if (code > 0)
+                fputs(
+                    " Most of it is on lines with too few samples: record a longer run.",
+                    text);
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
+static int say_summary(struct db *db, FILE *text, const struct report_summary *summary,
+                       struct diag *diag)
+{
+        if (summary->timed) {
+                report_say_stalls(text, summary);
+                return 0;
+        }
+        bool modelled = summary->numbers && strcmp(summary->numbers, "modelled") == 0;
+        fprintf(text, "Duration %s%s, ", report_duration(summary->duration_s).text,
+                modelled ? " of the model" : "");
+        prose_counted(text, summary->samples, "samples");
+        fprintf(text, ", %" PRId64 " of them of memory accesses, ",
+                summary->memory_samples);
+        prose_counted(text, summary->lost, "records");
+        fputs(" lost. ", text);
+        say_contention(text, summary);
+        say_limit(text, summary);
+        int code = say_verdicts(db, text, diag);
+        return code ? code : say_too_few(db, text, summary, diag);
+}
+
+int report_print_summary(struct db *db, FILE *out, const struct report_summary *summary,
+                         struct diag *diag)
+{
+        char *paragraph = NULL;
+        char *cost = NULL;
+        size_t length;
+        FILE *text = open_memstream(&paragraph, &length);
+        if (!text)
+                return diag_no_memory(diag);
+        int code = say_summary(db, text, summary, diag);
+        if (fclose(text))
+                code = diag_no_memory(diag);
+        text = open_memstream(&cost, &length);
+        if (text) {
+                say_cost(text, summary);
+                if (fclose(text))
+                        code = diag_no_memory(diag);
+        } else
+                code = diag_no_memory(diag);
+        if (!code)
+                prose_wrapped(out, paragraph);
+        if (!code && *cost) {
+                putc('\n', out);
+                prose_wrapped(out, cost);
+        }
+        free(cost);
+        free(paragraph);
+        return code;
+}
