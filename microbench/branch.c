@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditional branches whose outcome follows a pattern (B20's branch kernels): what is
- * executed and taken is known, and so is how well it can be predicted. */
+/* Loops with branches of which it is known what is executed, taken and predicted wrongly:
+ * B20's eleven, and one that alternates. */
 #include "kernel.h"
-#include "random.h"
 
-enum { WORD_BITS = 64, BRANCHES = 16 * WORD_BITS };
+enum { TIMES = 4096 }; /* around the loop in a pass */
 
 static int prepare(struct kernel_share *share, struct diag *diag)
 {
@@ -13,57 +12,95 @@ static int prepare(struct kernel_share *share, struct diag *diag)
         return 0;
 }
 
-/* A branch for each bit of OUTCOMES, taken where it is 1: one instruction more where it
- * is 0, and no other difference between the patterns. */
-KERNEL_LOOP static void branch_word(uint64_t outcomes)
-{
-        uint64_t bits = WORD_BITS;
-        __asm__ volatile("1:\n\t"
-                         "shr $1, %[outcomes]\n\t"
-                         "jc 2f\n\t"
-                         "nop\n"
-                         "2:\n\t"
-                         "dec %[bits]\n\t"
-                         "jnz 1b"
-                         : [outcomes] "+r"(outcomes), [bits] "+r"(bits)
-                         :
-                         : "cc");
-}
+/* Nothing behind it begins before all in front of it has ended: it ends the wrong path.
+ */
+#define FENCE "lfence\n\t"
 
-/* Every pattern draws a random word, so that all do the same but for the branches. */
+/* A number of which no predictor knows the sign before it is there, which takes some ten
+ * cycles: three steps of a linear congruential generator (Knuth, TAOCP 2, 3.3.4). */
+#define STEP "imul %[factor], %[drawn]\n\tadd $1, %[drawn]\n\t"
+#define DRAW FENCE STEP STEP STEP
+
+/* A branch to LABEL, once the number is drawn. [zero] stands in a register, as engines
+ * that translate code leave out branches of which they know the way. */
+#define NEVER(label)  "test %[zero], %[drawn]\n\tjnz " label "f\n\t"
+#define ALWAYS(label) "test %[zero], %[drawn]\n\tjz " label "f\n\t"
+#define RANDOM(label) "test %[drawn], %[drawn]\n\tjs " label "f\n\t"
+/* The same by [n], which counts down: for half of a pass, and every second time. */
+#define HALVES(label)      "test $2048, %[n]\n\tjz " label "f\n\t"
+#define ALTERNATING(label) "test $1, %[n]\n\tjz " label "f\n\t"
+
+/* One instruction to branch over. */
+#define OVER(label) "nop\n" label ":\n\t"
+
+#define LOOP(name, body)                                                                 \
+        KERNEL_LOOP static void branch_##name(uint64_t times, uint64_t drawn)            \
+        {                                                                                \
+                const uint64_t factor = UINT64_C(6364136223846793005), zero = 0;         \
+                __asm__ volatile(".p2align 6\n1:\n\t" body "dec %[n]\n\t"                \
+                                 "jnz 1b"                                                \
+                                 : [n] "+r"(times), [drawn] "+r"(drawn)                  \
+                                 : [factor] "r"(factor), [zero] "r"(zero)                \
+                                 : "cc");                                                \
+        }
+
+LOOP(none, "")
+LOOP(never, DRAW NEVER("2") OVER("2") FENCE)
+LOOP(always, DRAW ALWAYS("2") OVER("2") FENCE)
+LOOP(halves, DRAW HALVES("2") OVER("2") FENCE)
+LOOP(alternating, DRAW ALTERNATING("2") OVER("2") FENCE)
+LOOP(jump, DRAW NEVER("3") "jmp 2f\n3:\n\t" OVER("2") FENCE)
+LOOP(random, DRAW RANDOM("2") OVER("2") FENCE)
+LOOP(random_never, DRAW RANDOM("2") FENCE NEVER("3") OVER("3") "2:\n\t" FENCE)
+LOOP(random_always, DRAW RANDOM("2") FENCE ALWAYS("3") OVER("3") "2:\n\t" FENCE)
+LOOP(wrong_path, DRAW RANDOM("2") OVER("2"))
+LOOP(wrong_path_never, DRAW RANDOM("2") NEVER("3") OVER("3") FENCE "2:\n\t")
+LOOP(wrong_path_always, DRAW RANDOM("2") ALWAYS("3") OVER("3") FENCE "2:\n\t")
+
+/* What a loop does in two times around, on average: of branches drawn at random, one is
+ * taken and one predicted wrongly. The loop's own branch is one of the conditional ones.
+ * EXECUTED counts those on the wrong path too, which goes as far as the next fence. */
+static const struct {
+        void (*run)(uint64_t times, uint64_t drawn);
+        unsigned conditional, taken, jumps, mispredicted, executed, instructions;
+} loops[] = {
+    [BRANCH_NONE] = {branch_none, 2, 2, 0, 0, 2, 4},
+    [BRANCH_NEVER] = {branch_never, 4, 2, 0, 0, 4, 26},
+    [BRANCH_ALWAYS] = {branch_always, 4, 4, 0, 0, 4, 24},
+    [BRANCH_HALVES] = {branch_halves, 4, 3, 0, 0, 4, 25},
+    [BRANCH_ALTERNATING] = {branch_alternating, 4, 3, 0, 0, 4, 25},
+    [BRANCH_JUMP] = {branch_jump, 4, 2, 2, 0, 4, 26},
+    [BRANCH_RANDOM] = {branch_random, 4, 3, 0, 1, 4, 25},
+    [BRANCH_RANDOM_NEVER] = {branch_random_never, 5, 3, 0, 1, 5, 28},
+    [BRANCH_RANDOM_ALWAYS] = {branch_random_always, 5, 4, 0, 1, 5, 27},
+    [BRANCH_WRONG_PATH] = {branch_wrong_path, 4, 3, 0, 1, 5, 23},
+    [BRANCH_WRONG_PATH_NEVER] = {branch_wrong_path_never, 5, 3, 0, 1, 6, 26},
+    [BRANCH_WRONG_PATH_ALWAYS] = {branch_wrong_path_always, 5, 4, 0, 1, 6, 25},
+};
+
 static void run(struct kernel_share *share, uint64_t passes)
 {
-        static const uint64_t fixed[] = {
-            [BRANCH_NEVER] = 0,
-            [BRANCH_ALWAYS] = UINT64_MAX,
-            [BRANCH_ALTERNATING] = UINT64_C(0x5555555555555555),
-            [BRANCH_RANDOM] = 0,
-        };
-        enum branch_pattern pattern = share->parameters->pattern;
-        uint64_t drawn = pattern == BRANCH_RANDOM ? UINT64_MAX : 0;
-        struct random random = random_seeded(share->thread);
-        for (uint64_t n = passes * (BRANCHES / WORD_BITS); n > 0; n--)
-                branch_word(fixed[pattern] | (random_next(&random) & drawn));
+        loops[share->parameters->pattern].run(passes * TIMES, share->thread);
 }
 
-/* Of the pattern's branches, half of the random ones on average; the loops around them
- * have others, which are always predicted. */
 static void count(const struct kernel_parameters *parameters,
                   struct kernel_counts *counts)
 {
-        uint64_t branches = (uint64_t)BRANCHES * parameters->threads;
+        uint64_t pairs = (uint64_t)TIMES / 2 * parameters->threads;
         *counts = (struct kernel_counts){
-            .accesses = BRANCHES,
-            .branches = branches,
-            .branches_taken = parameters->pattern == BRANCH_NEVER    ? 0
-                              : parameters->pattern == BRANCH_ALWAYS ? branches
-                                                                     : branches / 2,
+            .accesses = TIMES,
+            .instructions = pairs * loops[parameters->pattern].instructions,
+            .branches = pairs * loops[parameters->pattern].conditional,
+            .branches_taken = pairs * loops[parameters->pattern].taken,
+            .branches_mispredicted = pairs * loops[parameters->pattern].mispredicted,
+            .branches_executed = pairs * loops[parameters->pattern].executed,
+            .jumps = pairs * loops[parameters->pattern].jumps,
         };
 }
 
 const struct kernel kernel_branch = {
     .name = "branch",
-    .summary = "Conditional branches that follow a pattern (B20)",
+    .summary = "Loops with branches that follow a pattern (B20)",
     .takes = TAKES_PATTERN,
     .defaults = {.pattern = BRANCH_RANDOM},
     .prepare = prepare,

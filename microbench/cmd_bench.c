@@ -60,7 +60,10 @@ static const struct argp_option option_table[] = {
     {"width", KEY_WIDTH, "BITS", 0, "64, 128, 256 or 512 (load, store)", 0},
     {"pages", KEY_PAGES, "KIND", 0, "huge or small (default: the kernel's)", 0},
     {"node", KEY_NODE, "N", 0, "NUMA node of the data (default: the thread's)", 0},
-    {"pattern", KEY_PATTERN, "NAME", 0, "never, always, alternating or random (branch)",
+    {"pattern", KEY_PATTERN, "NAME", 0,
+     "How branches go: none, never, always (branch, icode); halves, alternating, jump, "
+     "random, random-never, random-always, wrong-path, wrong-path-never, "
+     "wrong-path-always (branch)",
      0},
     {"places", KEY_PLACES, NULL, 0,
      "Time a cache line between each two of the CPUs, before and after", 0},
@@ -158,7 +161,21 @@ struct parameter_option {
 
 static const char *const orders[] = {"random", "sequential", NULL};
 static const char *const page_kinds[] = {"small", "huge", NULL};
-static const char *const patterns[] = {"never", "always", "alternating", "random", NULL};
+static const char *const patterns[] = {
+    [BRANCH_NONE] = "none",
+    [BRANCH_NEVER] = "never",
+    [BRANCH_ALWAYS] = "always",
+    [BRANCH_HALVES] = "halves",
+    [BRANCH_ALTERNATING] = "alternating",
+    [BRANCH_JUMP] = "jump",
+    [BRANCH_RANDOM] = "random",
+    [BRANCH_RANDOM_NEVER] = "random-never",
+    [BRANCH_RANDOM_ALWAYS] = "random-always",
+    [BRANCH_WRONG_PATH] = "wrong-path",
+    [BRANCH_WRONG_PATH_NEVER] = "wrong-path-never",
+    [BRANCH_WRONG_PATH_ALWAYS] = "wrong-path-always",
+    NULL,
+};
 
 static const struct parameter_option parameter_options[] = {
     {'s', TAKES_SIZE, "--size", FIELD(size_bytes), .bytes = true},
@@ -326,7 +343,9 @@ static void print_json(const struct kernel *kernel,
                "\"ns_per_access\": %.6f, \"tsc_ticks_per_access\": %.6f, \"gbs\": %.6f, "
                "\"per_pass\": {\"loads\": %llu, \"stores\": %llu, \"lines_read\": %llu, "
                "\"lines_written\": %llu, \"flops\": %llu, \"instructions\": %llu, "
-               "\"branches\": %llu, \"branches_taken\": %llu}",
+               "\"branches\": %llu, \"branches_taken\": %llu, "
+               "\"branches_mispredicted\": %llu, \"branches_executed\": %llu, "
+               "\"jumps\": %llu}",
                kernel->name, parameters->threads, measurement->pinned ? "true" : "false",
                (unsigned long long)parameters->passes,
                (unsigned long long)parameters->size_bytes,
@@ -338,7 +357,10 @@ static void print_json(const struct kernel *kernel,
                (unsigned long long)counts->flops,
                (unsigned long long)counts->instructions,
                (unsigned long long)counts->branches,
-               (unsigned long long)counts->branches_taken);
+               (unsigned long long)counts->branches_taken,
+               (unsigned long long)counts->branches_mispredicted,
+               (unsigned long long)counts->branches_executed,
+               (unsigned long long)counts->jumps);
         if (places->before) {
                 fputs(", \"round_trips_ns\": {", stdout);
                 print_trips_json("before", places->before, places->count);

@@ -29,8 +29,21 @@ enum {
         TAKES_PATTERN = 1 << 7
 };
 
-/* How a conditional branch goes, time after time. */
-enum branch_pattern { BRANCH_NEVER, BRANCH_ALWAYS, BRANCH_ALTERNATING, BRANCH_RANDOM };
+/* How branches go, time after time: B20's kernels, and one that alternates. */
+enum branch_pattern {
+        BRANCH_NONE, /* but a loop's own, which the others have too */
+        BRANCH_NEVER,
+        BRANCH_ALWAYS,
+        BRANCH_HALVES, /* not in the first half of a pass, and then always */
+        BRANCH_ALTERNATING,
+        BRANCH_JUMP,   /* never, and an unconditional one behind it */
+        BRANCH_RANDOM, /* what follows waits until it is known, as in the next two, */
+        BRANCH_RANDOM_NEVER, /* where another one follows if it is not taken */
+        BRANCH_RANDOM_ALWAYS,
+        BRANCH_WRONG_PATH, /* the same three, but that the core goes on as predicted, */
+        BRANCH_WRONG_PATH_NEVER, /* over one branch */
+        BRANCH_WRONG_PATH_ALWAYS
+};
 
 struct kernel_parameters {
         uint64_t size_bytes; /* of the data of all threads together */
@@ -62,9 +75,13 @@ struct kernel_counts {
         uint64_t lines_read;
         uint64_t lines_written;
         uint64_t flops;
-        uint64_t instructions; /* of the loop; told by the sharing kernels and icode */
-        uint64_t branches;     /* conditional ones; told by the branch kernel alone */
+        uint64_t instructions; /* of the loop; told by sharing, branch and icode */
+        /* Conditional ones; told by branch and icode alone. At random: on average. */
+        uint64_t branches; /* that retire */
         uint64_t branches_taken;
+        uint64_t branches_mispredicted;
+        uint64_t branches_executed; /* those on wrong paths too */
+        uint64_t jumps;             /* unconditional ones that go straight to a place */
 };
 
 /* One thread's part of a kernel. */

@@ -27,6 +27,23 @@ EXPECTED = [
     ("run_true", 1, 1),
 ]
 BANDWIDTH = [("run_load", 8, 0), ("run_store", 0, 8)]
+# The branches' loops, instruction by instruction, with the place in the loop that a branch
+# goes to: "js 12".
+DRAW = ["lfence"] + 3 * ["imul", "add"]
+SHAPES = {
+    "branch_none": [],
+    "branch_never": [*DRAW, "test", "jne 10", "nop", "lfence"],
+    "branch_always": [*DRAW, "test", "je 10", "nop", "lfence"],
+    "branch_halves": [*DRAW, "test", "je 10", "nop", "lfence"],
+    "branch_alternating": [*DRAW, "test", "je 10", "nop", "lfence"],
+    "branch_jump": [*DRAW, "test", "jne 10", "jmp 11", "nop", "lfence"],
+    "branch_random": [*DRAW, "test", "js 10", "nop", "lfence"],
+    "branch_random_never": [*DRAW, "test", "js 13", "lfence", "test", "jne 13", "nop", "lfence"],
+    "branch_random_always": [*DRAW, "test", "js 13", "lfence", "test", "je 13", "nop", "lfence"],
+    "branch_wrong_path": [*DRAW, "test", "js 10", "nop"],
+    "branch_wrong_path_never": [*DRAW, "test", "js 13", "test", "jne 12", "nop", "lfence"],
+    "branch_wrong_path_always": [*DRAW, "test", "js 13", "test", "je 12", "nop", "lfence"],
+}
 MEMORY = re.compile(r"(?:0x[0-9a-f]+|-0x[0-9a-f]+)?\((?:%[a-z0-9]+)?(?:,%[a-z0-9]+)?(?:,\d)?\)")
 
 
@@ -87,6 +104,18 @@ def loops(body):
         yield sum(l for l, _ in inside), sum(s for _, s in inside)
 
 
+def shape(body):
+    """The loop's instructions before its own branch, jumps with where in the loop they go."""
+    (begin, end) = next(
+        (int(operands.split()[0], 16), address) for address, mnemonic, operands in body
+        if mnemonic == "jne" and int(operands.split()[0], 16) < address)
+    loop = [(a, m, o) for a, m, o in body if begin <= a <= end]
+    places = {address: place for place, (address, _, _) in enumerate(loop)}
+    text = [m if m[0] != "j" else f"{m} {places[int(o.split()[0], 16)]}" for _, m, o in loop]
+    assert text[-2:] == ["dec", "jne 0"], text
+    return text[:-2]
+
+
 def main():
     code = {}
     for name, body in functions(sys.argv[1]):
@@ -97,9 +126,8 @@ def main():
     for name, loads, stores in BANDWIDTH:
         found = [pair for pair in loops(code[name]) if sum(pair) >= 8]
         assert found == [(loads, stores)] * 4, (name, found)
-    # A branch, what it skips, and the loop's own branch.
-    found = [[m for m, _ in loop] for loop in innermost(code["branch_word"])]
-    assert found == [["shr", "jb", "nop", "dec", "jne"]], found
+    for name, expected in SHAPES.items():
+        assert shape(code[name]) == expected, (name, shape(code[name]))
 
 
 main()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the simulated PMU counts in a pass of each kernel is what the kernel says of
-itself, and so is what Valgrind's Lackey counts, which knows nothing of us: loads and
-stores. A pass is the difference between two runs with different numbers of them, so that
-preparation and start-up cancel out."""
+itself, and so is what Valgrind's Lackey counts, which knows nothing of us: loads,
+stores and conditional branches. A pass is the difference between two runs with different
+numbers of them, so that preparation and start-up cancel out."""
+import concurrent.futures
 import json
 import os
 import re
@@ -11,10 +12,13 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import tempfile
 
 KERNELS = ["chase", "pairs", "memread", "copy", "scale", "add", "triad", "load", "store", "gather"]
 KERNELS += ["dgemv", "dgemm", "tlb", "false-sharing", "true-sharing", "icode"]
-PATTERNS = ["never", "always", "alternating", "random"]
+PATTERNS = ["none", "never", "always", "halves", "alternating", "jump"]
+PATTERNS += ["random", "random-never", "random-always"]
+PATTERNS += ["wrong-path", "wrong-path-never", "wrong-path-always"]
 # Caches that are small beside the data, so that every line of a pass comes from memory. No
 # line that a core still uses leaves them because the last one has no more room for it.
 SMALL = ["l3.inclusion=0", "l3.size_bytes=262144", "l3.ways=16", "l2.size_bytes=131072", "l2.ways=16"]
@@ -32,43 +36,50 @@ EXECUTED_PASSES = {"ddot": 20, "dgemv": 20, "icode": 50, "false-sharing": 50, "t
 FLUSHED = {"dgemv", "dgemm"}
 AROUND = {"ddot", "dgemv"}
 LOCKED = {"false-sharing", "true-sharing"}  # Lackey sees two loads in a locked instruction
-BRANCH_PASSES = 300
+BRANCH_PASSES = 50
+ICODE_PATTERNS, ICODE_PASSES = ["never", "always"], 50
 WITHOUT_LINES = {"gather"}  # they repeat by chance
 
 
-def totals(memlag, kernel, options, passes):
+def totals(memlag, kernel, options, passes, detail):
     command = [memlag, "record", "--source", "sim", "--sim-cpu", "haswell-ep", "--force"]
-    command += ["--sim-prefetch", "off"]
+    command += ["--sim-prefetch", "off", f"--sim-detail={detail}"]
     for setting in SMALL:
         command += ["--sim-set", setting]
-    command += ["--no-heap", "--period", "1000000", "-o", "counts.db", "--"]
-    command += [memlag, "bench", kernel, *options, "--passes", str(passes), "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    database = sqlite3.connect("counts.db")
-    values = dict(
-        database.execute(
-            "SELECT name, sum(value) FROM reading JOIN counter USING (counter_id) GROUP BY name"
+    with tempfile.TemporaryDirectory(dir=".") as directory:
+        recording = os.path.join(directory, "counts.db")
+        command += ["--no-heap", "--period", "1000000", "-o", recording, "--"]
+        command += [memlag, "bench", kernel, *options, "--passes", str(passes), "--format", "json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        database = sqlite3.connect(recording)
+        values = dict(
+            database.execute(
+                "SELECT name, sum(value) FROM reading JOIN counter USING (counter_id) GROUP BY name"
+            )
         )
-    )
-    database.close()
-    os.unlink("counts.db")
+        database.close()
     return values, json.loads(done.stdout)["per_pass"]
 
 
-def one_pass(memlag, kernel, options, passes):
+def one_pass(memlag, kernel, options, passes, detail="full"):
     """What each counter gains in a pass, and what the kernel says of one."""
-    few, truth = totals(memlag, kernel, options, passes)
-    many, _ = totals(memlag, kernel, options, 3 * passes)
+    few, truth = totals(memlag, kernel, options, passes, detail)
+    many, _ = totals(memlag, kernel, options, 3 * passes, detail)
     return {key: (many[key] - few.get(key, 0)) / (2 * passes) for key in many}, truth
+
+
+def lackey(memlag, kernel, options, passes, counts):
+    command = ["valgrind", "--tool=lackey", *counts]
+    # Or the engine would leave out loads whose value nobody uses.
+    command += ["--vex-iropt-register-updates=allregs-at-each-insn"]
+    command += [memlag, "bench", kernel, *options, "--passes", str(passes)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
 
 def executed(memlag, kernel, options, passes):
     """Loads and stores of a whole run, by Lackey."""
-    command = ["valgrind", "--tool=lackey", "--detailed-counts=yes", "--basic-counts=no"]
-    # Or the engine would leave out loads whose value nobody uses.
-    command += ["--vex-iropt-register-updates=allregs-at-each-insn"]
-    command += [memlag, "bench", kernel, *options, "--passes", str(passes)]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    counts = ["--detailed-counts=yes", "--basic-counts=no"]
+    text = lackey(memlag, kernel, options, passes, counts)
     rows = [line.split()[1:] for line in text.splitlines() if re.search(r"== +[A-Z]+[0-9]+ ", line)]
     numbers = [[int(number.replace(",", "")) for number in row[1:3]] for row in rows]
     assert len(numbers) > 8, text
@@ -125,17 +136,26 @@ def check_kernel(memlag, kernel):
     return truth
 
 
-def check_branches(memlag):
-    """A branch that is not taken has one more instruction after it, and the patterns do not
-    differ in anything else."""
-    instructions, not_taken = {}, {}
-    for pattern in PATTERNS:
-        gained, truth = one_pass(memlag, "branch", ["--pattern", pattern], BRANCH_PASSES)
-        instructions[pattern] = gained["inst_retired.any"]
-        not_taken[pattern] = truth["branches"] - truth["branches_taken"]
-    for pattern in PATTERNS:
-        counted = instructions[pattern] - instructions["always"]
-        check("branch", pattern, counted, not_taken, pattern, 1)
+def branches(memlag, kernel, options, passes):
+    """Conditional branches of a whole run, and those taken, by Lackey."""
+    text = lackey(memlag, kernel, options, passes, ["--basic-counts=yes"])
+    found = re.search(r"Jccs:\n.*total: +([0-9,]+)\n.*taken: +([0-9,]+) ", text)
+    return [int(number.replace(",", "")) for number in found.groups()]
+
+
+def check_branches(memlag, kernel, pattern, options, passes):
+    """Retired instructions and wrong predictions by the simulated PMU, branches by Lackey."""
+    name = f"{kernel} {pattern}"
+    options = [*options, "--pattern", pattern]
+    gained, truth = one_pass(memlag, kernel, options, passes, "branches")
+    check(name, "instructions", gained["inst_retired.any"], truth, "instructions", 1)
+    wrong = gained["br_misp_retired.all_branches"] - truth["branches_mispredicted"]
+    assert abs(wrong) <= 0.01 * truth["branches"], (name, wrong, truth)
+    few = branches(memlag, kernel, options, passes)
+    many = branches(memlag, kernel, options, 3 * passes)
+    total, taken = [(m - f) / (2 * passes) for m, f in zip(many, few)]
+    check(name, "branches executed", total, truth, "branches", 1)
+    check(name, "branches taken", taken, truth, "branches_taken", 1)
 
 
 def main():
@@ -148,7 +168,10 @@ def main():
     for kernel in KERNELS:
         truth = check_kernel(memlag, kernel)
         check_executed(memlag, kernel, truth, around)
-    check_branches(memlag)
+    cases = [("branch", pattern, [], BRANCH_PASSES) for pattern in PATTERNS]
+    cases += [("icode", pattern, DEFAULT_OPTIONS, ICODE_PASSES) for pattern in ICODE_PATTERNS]
+    with concurrent.futures.ThreadPoolExecutor(2) as two:
+        list(two.map(lambda case: check_branches(memlag, *case), cases))
 
 
 main()
