@@ -17,11 +17,12 @@ DROP VIEW IF EXISTS stall_view;
 DROP VIEW IF EXISTS utilisation_view;
 DROP VIEW IF EXISTS phase_interval_view;
 DROP VIEW IF EXISTS phase_limit_view;
+DROP VIEW IF EXISTS calibration_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
 SELECT key, value FROM run
-WHERE key NOT IN ('samples', 'memory_samples', 'lost', 'duration_ns')
+WHERE key NOT IN ('samples', 'memory_samples', 'lost', 'duration_ns', 'calibration')
 UNION ALL
 SELECT 'duration_ns', coalesce(
         (SELECT value FROM run WHERE key = 'duration_ns'),
@@ -36,6 +37,12 @@ SELECT 'memory_samples',
                     ELSE d.op <> 'NA' OR d.level <> 'NA' END)
 UNION ALL
 SELECT 'lost', (SELECT coalesce(sum(value), 0) FROM ledger WHERE unit = 'records');
+
+-- The calibration that was used, each of its figures by its path.
+CREATE VIEW calibration_view (path, value) AS
+SELECT replace(substr(fullkey, length('$.') + 1), '"', ''), atom
+FROM run, json_tree(run.value)
+WHERE run.key = 'calibration' AND atom IS NOT NULL;
 
 -- A sample is contended when it lies in a contended interval, may have waited for
 -- DRAM, and waited longer than loads do on an idle memory (method.md).

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "calibration.h"
 
@@ -90,13 +91,25 @@ static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
         return rc;
 }
 
-int calibrated_machine(struct sink *sink, struct diag *diag)
+static int store(struct db *db, const json_t *document, struct diag *diag)
+{
+        char *text = calibration_text(document);
+        if (!text)
+                return diag_no_memory(diag);
+        int rc = db_run_set_text(db, "calibration", text, diag);
+        free(text);
+        return rc;
+}
+
+int calibrated_machine(struct db *db, struct sink *sink, struct diag *diag)
 {
         json_t *document;
         int rc = calibration_load(&document, diag);
         if (rc < 0)
                 return rc == -EBADMSG ? rc : 0;
-        rc = deliver(sink, document, diag);
+        rc = store(db, document, diag);
+        if (rc == 0)
+                rc = deliver(sink, document, diag);
         json_decref(document);
         return rc;
 }
@@ -119,7 +132,7 @@ static void warn_if_poor(const json_t *document, const char *origin)
                     origin, known, figure ? figure : "?");
 }
 
-int calibrated_host(struct sink *sink, struct diag *diag)
+int calibrated_host(struct db *db, struct sink *sink, struct diag *diag)
 {
         json_t *document;
         int rc = calibration_load(&document, diag);
@@ -128,7 +141,9 @@ int calibrated_host(struct sink *sink, struct diag *diag)
         char origin[ORIGIN_BYTES];
         write_origin(document, origin);
         warn_if_poor(document, origin);
-        rc = deliver_saturating_cores(sink, document, origin, diag);
+        rc = store(db, document, diag);
+        if (rc == 0)
+                rc = deliver_saturating_cores(sink, document, origin, diag);
         json_decref(document);
         return rc;
 }

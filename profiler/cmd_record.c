@@ -90,10 +90,10 @@ static int open_database(struct recording *recording, struct diag *diag)
         if (rc == 0)
                 rc = sink_open(recording->writer, &recording->sink, diag);
         if (rc == 0 && recording->ops->numbers == NUMBERS_MEASURED)
-                rc = calibrated_machine(recording->sink, diag);
+                rc = calibrated_machine(recording->db, recording->sink, diag);
         if (rc == 0 && recording->ops->numbers == NUMBERS_MODELLED && sim_cpu &&
             strcmp(sim_cpu, SIM_PRESET_HOST) == 0)
-                rc = calibrated_host(recording->sink, diag);
+                rc = calibrated_host(recording->db, recording->sink, diag);
         if (rc == 0) {
                 sink_set_unusable_counters(recording->sink,
                                            recording->options->source.validated.unusable);

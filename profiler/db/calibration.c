@@ -271,6 +271,11 @@ int calibration_load(json_t **document, struct diag *diag)
         return rc;
 }
 
+char *calibration_text(const json_t *document)
+{
+        return json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+}
+
 double calibration_number(const json_t *document, const char *path)
 {
         const json_t *node = node_of(document, path);

@@ -43,6 +43,9 @@ int calibration_write(const char *path, const char *text, struct diag *diag);
  * when there is none; -EBADMSG when the file is damaged or from a newer memlag. */
 int calibration_load(json_t **document, struct diag *diag);
 
+/* DOCUMENT as it is kept and exported, which the caller frees; NULL: no memory. */
+char *calibration_text(const json_t *document);
+
 /* The number at the dot-separated PATH, such as "dram.0.latency_ns"; NAN: none. */
 double calibration_number(const json_t *document, const char *path);
 

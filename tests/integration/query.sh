@@ -113,6 +113,11 @@ first()
 {
         sed -n 2p "$1.csv" | cut -d, -f"$2"
 }
+expect calibration "$(tail -n +2 calibration.csv)" \
+"made,2026-01-02T03:04:05Z
+machine.memory_bytes,34359738368
+machine.virtual,1
+caches.levels[0].latency_ns,1.25"
 expect hot-lines "$(first hot-lines 1,2,5,7,8)" "87.7,400,dram-contention,10,stream"
 expect contended-lines "$(tail -n +2 contended-lines.csv)" \
         "400,400,100,500,dram-contention,/src/stream.c,10,stream"

@@ -19,7 +19,10 @@ INSERT INTO run VALUES
         ('command', './made-up --quick'), ('source', 'sim'), ('numbers', 'modelled'),
         ('cpu', 'made-up'), ('kernel', 'Linux'), ('start', '2026-01-01T00:00:00Z'),
         ('duration_ns', 10000000), ('exit_status', 0), ('memlag_version', '0'),
-        ('state', 'complete'), ('interval_ns', 1000000), ('period_loads', 1000);
+        ('state', 'complete'), ('interval_ns', 1000000), ('period_loads', 1000),
+        ('calibration', '{"made": "2026-01-02T03:04:05Z", "machine": {"memory_bytes":
+                34359738368, "virtual": true}, "caches": {"levels": [{"latency_ns": 1.25}]},
+                "loaded": {"knee_gbs": null}}');
 INSERT INTO machine VALUES
         ('clock_mhz', 2000, 'MHz', 'preset made-up'),
         ('l1d_latency_cycles', 4, 'cycles', 'preset made-up'),
