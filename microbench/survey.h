@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "curve.h"
 #include "estimate.h"
 #include "loaded.h"
 #include "measure.h"
@@ -173,6 +174,12 @@ struct estimate survey_shortest(struct survey *survey, const struct series *seri
  * the visits; or leaves that out by name. */
 void survey_misses_at_once(struct survey *survey, const struct series *gather_ns,
                            json_t *core);
+
+/* What the step to another page costs, by visits to a chase over so many PAGES and to one
+ * through as many lines side by side: of the shortest visits, as another thread of the
+ * same core takes entries of the TLB at times, and at times none. */
+struct page_point survey_page_cost(uint64_t pages, const struct estimate *apart,
+                                   const struct estimate *dense);
 
 /* Tells the error of a figure of the result, named by FORMAT. Sizes between two levels of
  * the caches are none: their latency is that of the one or the other, as it happens. */

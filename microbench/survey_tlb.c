@@ -11,8 +11,11 @@
 enum {
         SMALL_PAGE_BYTES = 4096,
         TLB_FIRST = 16,
-        TLB_OCTAVES = 9,
-        TLB_POINTS = 2 * TLB_OCTAVES + 1,
+        /* Two points an octave, and four where second levels end. */
+        TLB_COARSE_OCTAVES = 6,
+        TLB_FINE_OCTAVES = 3,
+        TLB_COARSE_POINTS = 2 * TLB_COARSE_OCTAVES,
+        TLB_POINTS = TLB_COARSE_POINTS + 4 * TLB_FINE_OCTAVES + 1,
         WALKERS_MAX = 16,
         MAPPINGS = 4 /* of the pages whose walks are the figure, in a sweep */
 };
@@ -41,7 +44,11 @@ static int open_pages(uint64_t pages, struct chase *chases, struct diag *diag)
 
 static uint64_t pages_of_point(size_t index)
 {
-        return (uint64_t)(TLB_FIRST * exp2((double)index / 2) + 0.5);
+        double octaves =
+            index < TLB_COARSE_POINTS
+                ? (double)index / 2
+                : TLB_COARSE_OCTAVES + (double)(index - TLB_COARSE_POINTS) / 4;
+        return (uint64_t)(TLB_FIRST * exp2(octaves) + 0.5);
 }
 
 static uint64_t bytes_of_point(size_t index)
@@ -181,9 +188,8 @@ static size_t points_below(const struct page_point *points, size_t count, double
 /* What only the whole curve tells, from the first level's reach to where each step is a
  * walk. A hit in the first level is free, one in the second costs a few cycles. */
 static void add_levels(const struct survey *survey, const struct tlb *tlb,
-                       const struct page_point *points, json_t *json)
+                       const struct page_point *points, double walk_ns, json_t *json)
 {
-        double walk_ns = points[tlb->count - 1].ns;
         size_t beyond = points_below(points, tlb->count, 1 / survey->core_ghz);
         json_int_t first = (json_int_t)points[beyond - 1].pages, second = first;
         if (beyond < tlb->count)
@@ -227,17 +233,23 @@ static bool trusts_walk(struct survey *survey, const struct tlb *tlb, double wal
         return false;
 }
 
+struct page_point survey_page_cost(uint64_t pages, const struct estimate *apart,
+                                   const struct estimate *dense)
+{
+        return (struct page_point){.pages = pages, .ns = apart->least - dense->least};
+}
+
 static json_t *tlb_result(struct survey *survey, void *state)
 {
         struct tlb *tlb = state;
         struct page_point points[TLB_POINTS];
-        double error_ns = NAN; /* of the last point's cost */
+        double walk_ns = NAN, error_ns = NAN; /* of the last point's cost */
         json_t *curve = json_array();
         for (size_t i = 0; i < tlb->count; i++) {
                 struct estimate apart = survey_shortest(survey, &tlb->series[2 * i]);
                 struct estimate dense = survey_shortest(survey, &tlb->series[2 * i + 1]);
-                points[i] = (struct page_point){.pages = pages_of_point(i),
-                                                .ns = apart.value - dense.value};
+                points[i] = survey_page_cost(pages_of_point(i), &apart, &dense);
+                walk_ns = apart.value - dense.value;
                 error_ns = estimate_error(&apart) * apart.value +
                            estimate_error(&dense) * dense.value;
                 if (!isnan(points[i].ns))
@@ -247,10 +259,9 @@ static json_t *tlb_result(struct survey *survey, void *state)
                                                         "added_ns", points[i].ns));
         }
         json_t *json = json_pack("{s:o}", "curve", curve);
-        if (json && tlb->count == TLB_POINTS &&
-            trusts_walk(survey, tlb, points[TLB_POINTS - 1].ns)) {
-                double error = error_ns / points[TLB_POINTS - 1].ns;
-                add_levels(survey, tlb, points, json);
+        if (json && tlb->count == TLB_POINTS && trusts_walk(survey, tlb, walk_ns)) {
+                double error = error_ns / walk_ns;
+                add_levels(survey, tlb, points, walk_ns, json);
                 json_object_set_new(json, "error", survey_number(error));
                 survey_noise(survey, error, "a page walk");
         }

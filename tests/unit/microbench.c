@@ -191,6 +191,37 @@ static void the_second_level_ends_where_it_does(void **state)
         }
 }
 
+/* In each of twelve visits but some by chance, another thread has a part of the TLB's
+ * second level, so that the lower quartile of visits is of a smaller one. */
+static void what_another_thread_takes_of_the_tlb_does_not_count(void **state)
+{
+        (void)state;
+        enum { POINTS = 19, VISITS = 12 };
+        static const double entries[] = {1024, 1536, 2048, 3072};
+        struct page_point clean[POINTS], shared[POINTS], points[POINTS];
+        srand48(7);
+        for (size_t e = 0; e < 4; e++) {
+                make_tlb(64, entries[e], 14, 1.5, clean, POINTS);
+                for (size_t i = 0; i < POINTS; i++) {
+                        struct series apart = {0}, dense = {0};
+                        for (size_t v = 0; v < VISITS; v++) {
+                                bool alone = v == 5 || drand48() < 0.1;
+                                double left = alone ? 1 : 0.4 + 0.4 * drand48();
+                                make_tlb(64, left * entries[e], 14, 1.5, shared, POINTS);
+                                series_add(&apart, 4 + shared[i].ns, UNDISTURBED);
+                                series_add(&dense, 4 + (alone ? 0 : 0.1 * drand48()),
+                                           UNDISTURBED);
+                        }
+                        struct estimate far = series_estimate(&apart),
+                                        near = series_estimate(&dense);
+                        points[i] = survey_page_cost(clean[i].pages, &far, &near);
+                }
+                double reach = curve_second_reach(clean, POINTS, 5);
+                assert_true(fabs(curve_second_reach(points, POINTS, 5) / reach - 1) <
+                            0.02);
+        }
+}
+
 static void a_second_level_may_reach_all(void **state)
 {
         (void)state;
@@ -993,6 +1024,7 @@ int main(void)
             cmocka_unit_test(a_figure_of_worthless_visits_is_left_out),
             cmocka_unit_test(threads_have_no_more_than_each_alone),
             cmocka_unit_test(the_second_level_ends_where_it_does),
+            cmocka_unit_test(what_another_thread_takes_of_the_tlb_does_not_count),
             cmocka_unit_test(a_second_level_may_reach_all),
             cmocka_unit_test(a_walk_in_l2_is_shorter_than_memory),
             cmocka_unit_test(disturbed_rounds_count_only_without_others),
