@@ -212,7 +212,7 @@ static void show_loaded(const json_t *document)
                 printf("Where the latency grows by a quarter is not known: points of "
                        "this curve, or the idle latency, are missing.\n");
         else if (isnan(knee))
-                printf("The latency never grew by a quarter: no knee.\n");
+                printf("The latency never grew by a quarter: no knee, see the notes.\n");
         else
                 printf("The latency has grown by a quarter at %.1f GB/s.\n", knee);
 }

@@ -43,10 +43,11 @@ static const double QUICK_SECONDS = 15, FULL_SECONDS = 140;
  * interrupted. */
 static const double QUICK_LAST_SECONDS = 24, FULL_LAST_SECONDS = 165;
 
-enum key { KEY_QUICK = 256, KEY_SHOW, KEY_EXPORT, KEY_PICTURE };
+enum key { KEY_QUICK = 256, KEY_FORCE, KEY_SHOW, KEY_EXPORT, KEY_PICTURE };
 
 struct calibrate_options {
         bool quick;
+        bool force;
         bool show;
         bool json;
         const char *picture;
@@ -54,6 +55,7 @@ struct calibrate_options {
 
 static const struct argp_option option_table[] = {
     {"quick", KEY_QUICK, NULL, 0, "Fewer points and rounds: half a minute at most", 0},
+    {"force", KEY_FORCE, NULL, 0, "Keep the result in place of a better one too", 0},
     {"show", KEY_SHOW, NULL, 0, "Show the stored calibration, measure nothing", 0},
     {"export", KEY_EXPORT, "FORMAT", 0,
      "Print the stored calibration as FORMAT: json; measure nothing", 0},
@@ -68,6 +70,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         case KEY_QUICK:
                 options->quick = true;
                 return 0;
+        case KEY_FORCE:
+                options->force = true;
+                return 0;
         case KEY_SHOW:
                 options->show = true;
                 return 0;
@@ -80,8 +85,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 options->picture = text;
                 return 0;
         case ARGP_KEY_END:
-                if (options->quick && (options->show || options->json))
-                        argp_error(state, "--quick measures, --show and --export do not");
+                if ((options->quick || options->force) &&
+                    (options->show || options->json))
+                        argp_error(state, "--quick and --force are about measuring, "
+                                          "--show and --export do not measure");
                 return 0;
         case ARGP_KEY_ARG:
                 argp_error(state, "'%s' is not an option", text);
@@ -261,6 +268,62 @@ static void add_places(const struct survey *survey, json_t *document)
         add_moved(&worst, &far, json_object_get(document, "conditions"));
 }
 
+/* Whether this process is given huge pages; true where the kernel does not tell. */
+static bool has_huge_pages(void)
+{
+        enum { PROBE_BYTES = 8 << 20 };
+        struct buffer buffer;
+        struct diag diag;
+        if (buffer_map(PROBE_BYTES, PAGES_HUGE, -1, &buffer, &diag) < 0)
+                return false;
+        memset(buffer.addr, 1, buffer.bytes);
+        bool given = buffer_huge_bytes(&buffer) != 0;
+        buffer_unmap(&buffer);
+        return given;
+}
+
+/* Also where there was no time for memory, whose data tells. */
+static bool lacks_huge_pages(const json_t *document)
+{
+        size_t index;
+        json_t *node;
+        json_array_foreach(json_object_get(document, "memory"), index, node)
+        {
+                if (!json_is_true(json_object_get(node, "huge_pages")))
+                        return true;
+        }
+        return !has_huge_pages();
+}
+
+/* A load that does not make the chase wait has not saturated the memory, or the memory
+ * hardly shows it: which, and what verdicts go by then. */
+static void add_no_knee(const json_t *document, json_t *conditions)
+{
+        const json_t *loaded = json_object_get(document, "loaded");
+        double idle_ns = calibration_number(loaded, "idle_ns"), most_ns = 0, most_gbs = 0;
+        double peak_gbs = calibration_number(document, "bandwidth.peak_read_gbs");
+        double threads = calibration_number(loaded, "curve.0.threads");
+        size_t index;
+        json_t *point;
+        if (!json_is_null(json_object_get(loaded, "knee_gbs")) || isnan(threads) ||
+            isnan(peak_gbs))
+                return;
+        json_array_foreach(json_object_get(loaded, "curve"), index, point)
+        {
+                most_ns = fmax(most_ns, calibration_number(point, "latency_ns"));
+                most_gbs = fmax(most_gbs, calibration_number(point, "gbs"));
+        }
+        conditions_add(
+            conditions, "no-knee",
+            "beside %.0f thread%s the latency grew by %.0f %% at most, and not by a "
+            "quarter: with the chase %s moved %.1f GB/s, %.0f %% of the %.1f that loads "
+            "reach, %s; verdicts go by half of that bandwidth instead",
+            threads, threads == 1 ? "" : "s", fmax(0, 100 * (most_ns / idle_ns - 1)),
+            threads == 1 ? "it" : "they", most_gbs, 100 * most_gbs / peak_gbs, peak_gbs,
+            most_gbs < 0.95 * peak_gbs ? "so these CPUs cannot saturate it beside a chase"
+                                       : "and the memory hardly shows that it is full");
+}
+
 /* What was found to limit the result while measuring. */
 static void add_found_conditions(const struct survey *survey,
                                  const struct interference *interference,
@@ -268,8 +331,6 @@ static void add_found_conditions(const struct survey *survey,
 {
         json_t *conditions = json_object_get(document, "conditions");
         uint64_t wanted = survey_data_bytes(UINT64_MAX);
-        size_t index;
-        json_t *node;
         if (!survey->reaches_memory)
                 conditions_add(conditions, "little-memory",
                                "%llu MiB of memory could be used, too few to tell memory "
@@ -284,15 +345,11 @@ static void add_found_conditions(const struct survey *survey,
                                (unsigned long long)survey->memory_bytes >> 20,
                                (unsigned long long)survey->data_bytes >> 20,
                                (unsigned long long)wanted >> 20);
-        json_array_foreach(json_object_get(document, "memory"), index, node)
-        {
-                if (json_is_true(json_object_get(node, "huge_pages")))
-                        continue;
+        if (lacks_huge_pages(document))
                 conditions_add(conditions, "no-huge-pages",
                                "the data was on pages of 4 KiB: latency of caches beyond "
                                "the TLB's reach and of memory has TLB misses in it");
-                break;
-        }
+        add_no_knee(document, conditions);
         add_places(survey, document);
         conditions_add_interference(conditions, interference);
         const char *lacks = host_preset_lacks(document);
@@ -465,49 +522,35 @@ static int keep_preset(const json_t *document, const char *path, const char *pre
                               path, strerror(errno));
 }
 
-/* Whether EARLIER can be trusted, and DOCUMENT cannot or makes no simulated host. */
+/* Whether EARLIER can be trusted, and DOCUMENT cannot, or tells less. */
 static bool is_better(const json_t *earlier, const json_t *document)
 {
+        bool quicker = json_is_true(json_object_get(document, "quick")) &&
+                       !json_is_true(json_object_get(earlier, "quick"));
         return !calibration_is_poor(earlier) &&
-               (calibration_is_poor(document) ||
+               (quicker || calibration_is_poor(document) ||
                 (host_preset_lacks(document) && !host_preset_lacks(earlier)));
 }
 
-/* Gives the file with SUFFIX the further name SUFFIX.better; whether it has it. */
-static bool keep_as_better(const struct machine_identity *identity, const char *suffix)
-{
-        struct diag diag;
-        char better_suffix[32];
-        snprintf(better_suffix, sizeof(better_suffix), "%s.better", suffix);
-        char *path = calibration_path(identity, suffix, &diag);
-        char *better = calibration_path(identity, better_suffix, &diag);
-        bool kept = path && better && (unlink(better) == 0 || errno == ENOENT) &&
-                    link(path, better) == 0;
-        free(better);
-        free(path);
-        return kept;
-}
-
-/* A machine that is busy or limited for a while must not cost what it told before. */
-static void keep_better(const struct machine_identity *identity, const json_t *document)
+/* A machine that is busy or limited for a while, or a quick look at it, must not cost
+ * what it told before. Says so where DOCUMENT is not to be kept. */
+static bool keeps_earlier(const json_t *document)
 {
         struct diag diag;
         json_t *earlier;
         if (calibration_load(&earlier, &diag) < 0)
-                return;
-        if (is_better(earlier, document)) {
-                const char *made = json_string_value(json_object_get(earlier, "made"));
-                bool kept = keep_as_better(identity, ".json");
-                keep_as_better(identity, ".conf");
+                return false;
+        bool better = is_better(earlier, document);
+        const char *made = json_string_value(json_object_get(earlier, "made"));
+        bool quick = json_is_true(json_object_get(earlier, "quick"));
+        if (better)
                 diag_printf(name,
-                            "this replaces a better calibration, of %s with a worst "
-                            "error of %.1f %%%s",
-                            made ? made : "unknown date",
-                            100 * calibration_number(earlier, "noise.worst_error"),
-                            kept ? "; it stays beside this one, its files end in .better"
-                                 : ", which could not be kept beside this one");
-        }
+                            "not kept: the %s calibration of %s, with a worst error of "
+                            "%.1f %%, is better and stays in use; --force replaces it",
+                            quick ? "quick" : "full", made ? made : "unknown date",
+                            100 * calibration_number(earlier, "noise.worst_error"));
         json_decref(earlier);
+        return better;
 }
 
 static int keep(const struct machine_identity *identity, const json_t *document,
@@ -515,16 +558,14 @@ static int keep(const struct machine_identity *identity, const json_t *document,
 {
         char *path = calibration_path(identity, ".json", diag);
         char *preset_path = calibration_path(identity, ".conf", diag);
-        char *text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+        char *text = calibration_text(document);
         char *preset = host_preset(document);
         int rc = -ENOMEM;
         if (path && preset_path) {
-                if (!text || !preset) {
+                if (!text || !preset)
                         diag_set(diag, rc, "out of memory");
-                } else {
-                        keep_better(identity, document);
+                else
                         rc = calibration_write(path, text, diag);
-                }
                 if (rc == 0)
                         rc = keep_preset(document, preset_path, preset, diag);
         }
@@ -535,6 +576,17 @@ static int keep(const struct machine_identity *identity, const json_t *document,
         free(preset_path);
         free(path);
         return rc;
+}
+
+/* What is shown is what was kept: the file rounds its numbers, and one that is rounded a
+ * second time here can become another one. */
+static int keep_and_load(const struct machine_identity *identity, json_t **document,
+                         struct diag *diag)
+{
+        int rc = keep(identity, *document, diag);
+        json_decref(*document);
+        *document = NULL;
+        return rc == 0 ? calibration_load(document, diag) : rc;
 }
 
 /* ---- showing ---- */
@@ -596,14 +648,8 @@ int cmd_calibrate(int argc, char **argv)
                         rc = recover_prefetchers(&identity, &diag);
                 if (rc == 0)
                         rc = measure_machine(&options, &identity, document, &diag);
-                if (rc == 0)
-                        rc = keep(&identity, document, &diag);
-                /* What is shown is what was kept: the file rounds its numbers, and one
-                 * that is rounded a second time here can become another one. */
-                json_decref(document);
-                document = NULL;
-                if (rc == 0)
-                        rc = calibration_load(&document, &diag);
+                if (rc == 0 && (options.force || !keeps_earlier(document)))
+                        rc = keep_and_load(&identity, &document, &diag);
         }
         if (rc == 0)
                 rc = print(&options, document, &diag);
