@@ -31,6 +31,7 @@ struct code_place {
         uint32_t line;        /* 0: unknown */
         bool lineless;        /* the compiler says: of no line */
         bool unread;          /* the budget was spent before the line was known */
+        bool assembler;       /* the unit is written in: it describes no functions */
         uint32_t frame_count; /* 0: nothing is inlined there */
         size_t first_frame;   /* in code_frames, innermost first */
         /* The entry of the machine code's function, while the module's debug

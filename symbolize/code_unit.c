@@ -40,6 +40,7 @@ struct unit {
         size_t node_count;
         size_t node_capacity;
         struct range_map functions; /* value: index in nodes */
+        bool assembler;             /* the unit is written in */
         bool no_memory;             /* for some name */
 };
 
@@ -179,8 +180,10 @@ static int open_unit(struct unit *unit, size_t number)
         unit->directory = die_string(dwarf, &unit->die, DW_AT_comp_dir);
         /* The assembler makes an entry of any one of a function's names. */
         if (die_number(dwarf, &entries, DW_AT_language, &language) &&
-            language == DW_LANG_Mips_Assembler)
+            language == DW_LANG_Mips_Assembler) {
+                unit->assembler = true;
                 return 0;
+        }
         if (die_walk_code(dwarf, &entries, visit_function, unit) == -ENOMEM)
                 return -ENOMEM;
         return range_map_build(&unit->functions);
@@ -322,8 +325,15 @@ static int find_function(struct unit *unit, struct code_place *place)
         if (!range)
                 return 0;
         place->first_frame = unit->with->frames->count;
-        for (uint32_t at = range->value + 1; at && !error; at = unit->nodes[at - 1].outer)
-                error = add_frame(unit, place, at - 1);
+        for (uint32_t at = range->value + 1; at && !error;
+             at = unit->nodes[at - 1].outer) {
+                struct node *node = &unit->nodes[at - 1];
+
+                /* An inlined function may have its name in a file that is missing. */
+                if (place->frame_count > 0 || !node->outer ||
+                    node_name(unit, node, place->vaddr))
+                        error = add_frame(unit, place, at - 1);
+        }
         if (error)
                 return error;
         place->function = unit->with->frames->items[place->first_frame].function;
@@ -356,6 +366,7 @@ static int find_lines(struct unit *unit)
                         place->file = put_line_file(unit, answer->file);
                 place->line = place->file ? answer->line : 0;
                 place->lineless = answer->found && answer->line == 0;
+                place->assembler = unit->assembler;
                 place->unread =
                     unit->with->dwarf->budget == 0 && !place->line && !place->lineless;
         }

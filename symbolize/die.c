@@ -242,6 +242,14 @@ bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                (file->alt || !points_to_alt(dwarf_whatform(attribute)));
 }
 
+bool die_lost(const struct dwarf_file *file, Dwarf_Die *die, unsigned name)
+{
+        Dwarf_Attribute attribute;
+
+        return !file->alt && dwarf_attr(die, name, &attribute) &&
+               points_to_alt(dwarf_whatform(&attribute));
+}
+
 bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                 uint64_t *number)
 {

@@ -104,6 +104,8 @@ bool die_has_files(const struct dwarf_file *file, const Dwarf_Die *die);
 /* The attribute NAME of DIE itself; false when absent or unreadable. */
 bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Attribute *attribute);
+/* Whether what that attribute says is in the alternate file, which is missing. */
+bool die_lost(const struct dwarf_file *file, Dwarf_Die *die, unsigned name);
 bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                 uint64_t *number);
 /* NULL also when its length is beyond the budget. */

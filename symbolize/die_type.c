@@ -75,6 +75,12 @@ static const char *own_name(struct type_reader *reader, Dwarf_Die *die)
         return die_string(reader->dwarf, die, DW_AT_name);
 }
 
+/* Where an entry has no name of its own. */
+static const char *no_name(struct type_reader *reader, Dwarf_Die *die)
+{
+        return die_lost(reader->dwarf, die, DW_AT_name) ? "(not found)" : "(anonymous)";
+}
+
 static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
                        uint32_t *value)
 {
@@ -98,7 +104,7 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         const char *outer = string_pool_text(reader->names, parent);
 
         *value = string_pool_format(reader->names, "%s%s", outer ? outer : "",
-                                    name ? name : "(anonymous)");
+                                    name ? name : no_name(reader, &entry->die));
         *value = string_pool_format(reader->names, "%s%s",
                                     string_pool_text(reader->names, *value) ?: "", "::");
         return 1;
@@ -193,6 +199,8 @@ static uint32_t pointer_name(struct type_reader *reader, Dwarf_Die *die, int dep
 
         if (die_reference(reader->dwarf, die, DW_AT_type, &pointee))
                 name = spelled_name(reader, pointee, depth + 1);
+        else if (die_lost(reader->dwarf, die, DW_AT_type))
+                name = string_pool_put(reader->names, "(not found)");
         const char *text = string_pool_text(reader->names, name);
         size_t length = text ? strlen(text) : 0;
         bool joined = length && (text[length - 1] == '*' || text[length - 1] == '&');
@@ -232,7 +240,7 @@ static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int dept
                         return string_pool_put(reader->names, alias);
                 return string_pool_format(reader->names, "%s%s",
                                           name_prefix(reader, &die),
-                                          name ? name : "(anonymous)");
+                                          name ? name : no_name(reader, &die));
         }
 }
 
@@ -242,6 +250,7 @@ struct members {
         struct member *items;
         size_t count;
         size_t capacity;
+        bool lost; /* the names or types of some */
 };
 
 /* A constant, or the expression DW_OP_plus_uconst. */
@@ -294,6 +303,8 @@ static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
 
         if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_hasattr(die, DW_AT_external))
                 return 0; /* static: elsewhere in memory */
+        members->lost |= die_lost(reader->dwarf, die, DW_AT_type) ||
+                         die_lost(reader->dwarf, die, DW_AT_name);
         bool placed = member_offset(reader, die, &member.offset_bytes);
 
         if (die_reference(reader->dwarf, die, DW_AT_type, &type))
@@ -413,6 +424,9 @@ static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t 
                             .name = name,
                             .size_bytes = bytes,
                             .member_count = (uint32_t)members.count};
+
+        if (members.lost || die_lost(reader->dwarf, die, DW_AT_name))
+                type = (struct type){.kind = TYPE_OPAQUE, .name = name};
         uint32_t id = put(reader, &type, &members);
 
         free(members.items);

@@ -207,8 +207,8 @@ static struct sample_type by_function(struct sample_types *finder,
 
         if (!site_in_c_library(finder->sweep, place) ||
             own_data(finder->sweep, place, &location->target))
-                return open_for(place->code.line ? UNTYPED_ASSEMBLER
-                                                 : UNTYPED_NO_DEBUG_INFO);
+                return open_for(place->code.assembler ? UNTYPED_ASSEMBLER
+                                                      : UNTYPED_NO_DEBUG_INFO);
         struct sample_type found = by_argument(finder, location);
 
         if (found.reason == TYPED)
@@ -216,7 +216,8 @@ static struct sample_type by_function(struct sample_types *finder,
         if (finder->character != TYPE_NONE &&
             string_function(string_pool_text(finder->names, place->code.function)))
                 return (struct sample_type){.reason = TYPED, .type = finder->character};
-        return open_for(place->code.line ? UNTYPED_ASSEMBLER : UNTYPED_NO_DEBUG_INFO);
+        return open_for(place->code.assembler ? UNTYPED_ASSEMBLER
+                                              : UNTYPED_NO_DEBUG_INFO);
 }
 
 static struct sample_type by_instruction(struct sample_types *finder,

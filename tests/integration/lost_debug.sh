@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Debug information of which a part is elsewhere and gone: no name, type or reason is made up.
+set -eu
+
+fail()
+{
+        echo "lost_debug.sh: $*" >&2
+        exit 1
+}
+
+cat >chase.c <<'END_C'
+#include <stdlib.h>
+struct node { struct node *next; long key; char pad[48]; };
+static inline struct node *step(struct node *n)
+{
+        return n->next;
+}
+__attribute__((noinline)) long work(struct node *n, long times)
+{
+        long sum = 0;
+        for (long i = 0; i < times; i++) {
+                n = step(n);
+                sum += n->key;
+        }
+        return sum;
+}
+int main(void)
+{
+        long count = 5003;
+        struct node *nodes = calloc(count, sizeof(*nodes));
+        for (long i = 0; i < count; i++)
+                nodes[i].next = &nodes[(i * 7919 + 13) % count];
+        return work(nodes, 20000) == 1;
+}
+END_C
+sed 's/n->key/3 * n->key/' chase.c >other.c
+
+# said DB: function, type.field and reason of the samples in the loop.
+said()
+{
+        sqlite3 -readonly "$1" "SELECT DISTINCT l.function, coalesce(d.name || '.' || f.name, '')
+                FROM attribution JOIN location AS l USING (location_id)
+                LEFT JOIN type_field AS f USING (field_id) LEFT JOIN data_type AS d USING (type_id)
+                WHERE l.file LIKE '%chase.c' AND l.line IN (5, 12) ORDER BY l.line"
+}
+
+# reason DB: why most samples have no type.
+reason()
+{
+        sqlite3 -readonly "$1" "SELECT replace(kind, 'samples with no type: ', '') FROM ledger
+                WHERE kind LIKE 'samples with no type: %' ORDER BY value DESC LIMIT 1"
+}
+
+# check DB FUNCTION REASON
+check()
+{
+        "$MEMLAG" symbolize "$1"
+        [ "$(said "$1")" = "$2" ] || fail "$1: the samples are said to be: $(said "$1")"
+        [ "$(reason "$1")" = "$3" ] || fail "$1: the reason is said to be: $(reason "$1")"
+}
+
+record()
+{
+        "$MEMLAG" record --source sim --ldlat 1 --period 7 -o "$1.db" -- "./$1" >out 2>&1 ||
+                fail "$1: $(cat out)"
+        [ "$(said "$1.db")" = "step|struct node.next
+work|struct node.key" ] || fail "$1 is not known: $(said "$1.db")"
+}
+
+# The file of a split unit is one of another build.
+gcc -g -O2 -gsplit-dwarf -o split chase.c
+record split
+rm ./*.dwo
+mkdir other
+gcc -g -O2 -gsplit-dwarf -c -o other/other.o other.c
+mv other/other.dwo split-chase.dwo
+check split.db 'work|' 'no debug information'
+
+# What dwz moved to a common file is gone.
+if command -v dwz >/dev/null; then
+        gcc -g -O2 -o first chase.c
+        gcc -g -O2 -o second other.c
+        dwz -m common first second
+        readelf -SW first | grep -q gnu_debugaltlink || fail "dwz moved nothing"
+        record first
+        rm common
+        check first.db 'work|' 'incomplete type'
+else
+        echo "lost_debug.sh: SKIPPED the common file: dwz is not installed" >&2
+fi
