@@ -22,6 +22,7 @@
 #include "microbench.h"
 #include "picture.h"
 #include "prefetchers.h"
+#include "reported.h"
 #include "survey.h"
 
 static const char name[] = "calibrate";

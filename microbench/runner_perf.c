@@ -19,8 +19,8 @@
 #include "pfm.h"
 #include "plan.h"
 #include "plan_imc.h"
+#include "reported.h"
 #include "runner.h"
-#include "survey.h"
 
 enum { ROUNDS = 5, COUNTERS_MAX = 64 };
 

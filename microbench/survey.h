@@ -206,18 +206,4 @@ bool survey_is_late(const struct survey *survey);
 void survey_progress(const struct survey *survey, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Bytes of the last cache as the system tells, 0 if it does not; and of each level. */
-uint64_t reported_cache_bytes(unsigned level);
-unsigned reported_cache_ways(unsigned level);
-
-/* Whether the system tells that the CPUs A and B share a third-level cache. */
-bool reported_shared_cache(int a, int b);
-
-/* Whether the CPUs A and B have the same NUMA node and cores of one kind, as the system
- * tells. */
-bool reported_alike(int a, int b);
-
-/* Whether the CPUs A and B are threads of one core, as the system tells. */
-bool reported_one_core(int a, int b);
-
 #endif

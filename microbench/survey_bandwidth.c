@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "curve.h"
+#include "reported.h"
 #include "survey.h"
 
 enum { ROUNDS = 24, ROUNDS_HURRIED = 12, LEVELS_MAX = 3 };

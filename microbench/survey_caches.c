@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "curve.h"
+#include "reported.h"
 #include "survey.h"
 
 enum {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "curve.h"
+#include "reported.h"
 #include "survey.h"
 
 enum { TURNS_MAX = 256, DELAYS = 9, SEATS_MAX = 2, VISITS = 2, SAMPLES_MIN = 20 };

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "interference.h"
 #include "modified.h"
+#include "reported.h"
 #include "survey.h"
 
 /* Of a visit, some milliseconds in all. */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks hwloc and the kernel; measures nothing. */
+#include "reported.h"
+
+#include <hwloc.h>
+
+#include "machine.h"
+
+static int attributes_of(unsigned level, struct hwloc_cache_attr_s *attributes)
+{
+        static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE,
+                                                 HWLOC_OBJ_L3CACHE};
+        hwloc_topology_t topology;
+        int found = 0;
+        if (level < 1 || level > 3 || hwloc_topology_init(&topology) != 0)
+                return 0;
+        hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+        if (hwloc_topology_load(topology) == 0) {
+                hwloc_obj_t object = hwloc_get_obj_by_type(topology, types[level - 1], 0);
+                if (object) {
+                        *attributes = object->attr->cache;
+                        found = 1;
+                }
+        }
+        hwloc_topology_destroy(topology);
+        return found;
+}
+
+uint64_t reported_cache_bytes(unsigned level)
+{
+        struct hwloc_cache_attr_s attributes;
+        return attributes_of(level, &attributes) ? attributes.size : 0;
+}
+
+unsigned reported_cache_ways(unsigned level)
+{
+        struct hwloc_cache_attr_s attributes;
+        return attributes_of(level, &attributes) && attributes.associativity > 0
+                   ? (unsigned)attributes.associativity
+                   : 0;
+}
+
+bool reported_shared_cache(int a, int b)
+{
+        hwloc_topology_t topology;
+        bool shared = false;
+        if (hwloc_topology_init(&topology) != 0)
+                return false;
+        hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+        if (hwloc_topology_load(topology) == 0) {
+                hwloc_obj_t cache = NULL;
+                while (!shared && (cache = hwloc_get_next_obj_by_type(
+                                       topology, HWLOC_OBJ_L3CACHE, cache)))
+                        shared = hwloc_bitmap_isset(cache->cpuset, (unsigned)a) &&
+                                 hwloc_bitmap_isset(cache->cpuset, (unsigned)b);
+        }
+        hwloc_topology_destroy(topology);
+        return shared;
+}
+
+/* NULL: the kernel has none. */
+static const struct machine_pmu *core_pmu_of(const struct machine *machine, int cpu)
+{
+        for (size_t i = 0; i < machine->pmu_count; i++) {
+                const struct machine_pmu *pmu = &machine->pmus[i];
+                for (size_t k = 0; k < pmu->cpu_count; k++)
+                        if (pmu->cpus[k] == cpu)
+                                return pmu;
+        }
+        return NULL;
+}
+
+/* Each kind of core has a PMU of its own. */
+static bool same_kind(int a, int b)
+{
+        struct machine machine;
+        machine_read("", &machine);
+        bool same = core_pmu_of(&machine, a) == core_pmu_of(&machine, b);
+        machine_free(&machine);
+        return same;
+}
+
+bool reported_alike(int a, int b)
+{
+        hwloc_topology_t topology;
+        bool alike = false;
+        if (hwloc_topology_init(&topology) != 0)
+                return false;
+        if (hwloc_topology_load(topology) == 0) {
+                hwloc_obj_t one = hwloc_get_pu_obj_by_os_index(topology, (unsigned)a);
+                hwloc_obj_t other = hwloc_get_pu_obj_by_os_index(topology, (unsigned)b);
+                alike = one && other &&
+                        hwloc_bitmap_isequal(one->nodeset, other->nodeset) &&
+                        same_kind(a, b);
+        }
+        hwloc_topology_destroy(topology);
+        return alike;
+}
+
+bool reported_one_core(int a, int b)
+{
+        hwloc_topology_t topology;
+        bool same = false;
+        if (hwloc_topology_init(&topology) != 0)
+                return false;
+        if (hwloc_topology_load(topology) == 0) {
+                hwloc_obj_t one = hwloc_get_pu_obj_by_os_index(topology, (unsigned)a);
+                hwloc_obj_t core =
+                    one ? hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, one)
+                        : NULL;
+                same = core && hwloc_bitmap_isset(core->cpuset, (unsigned)b);
+        }
+        hwloc_topology_destroy(topology);
+        return same;
+}
