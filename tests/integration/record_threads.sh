@@ -96,7 +96,7 @@ work=
 trap '[ -z "$work" ] || kill "$work" 2>/dev/null || true' EXIT
 cpu=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
 for turn in 1 2 3; do
-        taskset -c "$cpu" timeout 10 sh -c 'while :; do :; done' &
+        taskset -c "$cpu" timeout 100 sh -c 'while :; do :; done' &
         work=$!
         taskset -c "$cpu" "$MEMLAG" record --source sim --force -o side.db --period 50 \
                 -- ./side_by_side >out 2>err || { cat err >&2; exit 1; }
