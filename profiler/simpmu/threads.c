@@ -6,11 +6,7 @@
  * their waker. A thread that runs alone never meets the gate. Who has waited for a child
  * goes on when that has ended. Waiting for the outside world (files, sockets, sleep)
  * takes no virtual time.
- *
- * A thread woken through a futex is on its way before Valgrind lets it run: the big
- * lock is still its waker's, and the machine may have other work. Until it is back the
- * others meet the gate at the clock of the wake, or they would run on alone for a whole
- * turn. The same holds for one that was on its way to wait and need not any more.
+ * Threads that were woken through a futex are told by futex.c.
  *
  * One check at the entry of each block, against tool_hot.instruction_limit, serves
  * the gate and the intervals of the counters. */
@@ -50,10 +46,7 @@ struct tool_thread {
         struct tool_thread *next_spare;
         UInt lwp; /* Linux thread id */
         Bool runnable;
-        Bool waits_for_futex; /* it is in such a call */
-        UWord futex_word;     /* where, as far as no wake there was counted; or 0 */
-        Bool woken;           /* one that the kernel may not know of was counted for it */
-        UInt gate_open;       /* futex: 1 once the thread may go on */
+        UInt gate_open; /* futex: 1 once the thread may go on */
         /* The hot state while another thread runs. */
         ULong instructions;
         ULong loads;
@@ -80,9 +73,6 @@ static UInt runnable_count;
 static struct clock_heap ready;   /* the runnable threads but the running one */
 static struct clock_heap at_gate; /* those that wait at the gate */
 static UInt at_gate_count;        /* and those that have been woken there */
-static Int woken_count;           /* threads woken by futex and not back yet */
-static Int waking_count;          /* threads inside a futex call that wakes */
-static ULong last_wake_clock;     /* of the last thread that woke others */
 static struct tool_thread *spare_threads;
 static Bool turn_ends_at_gate;
 static UInt *guest_of_turn; /* the guest state of the thread that is to stop */
@@ -214,8 +204,10 @@ static ULong slower_of_running(ULong clock, ThreadId tid)
 /* The gate when the slowest thread that counts is at SLOWEST; maximum: none is. */
 static ULong gate_at(ULong slowest)
 {
-        if (woken_count > 0 && last_wake_clock < slowest)
-                slowest = last_wake_clock;
+        ULong woken = futex_wake_clock();
+
+        if (woken < slowest)
+                slowest = woken;
         return slowest == CLOCK_NEVER ? slowest : slowest + gate_window_slots;
 }
 
@@ -287,19 +279,6 @@ static Bool stopped_in_event_check(void)
         return (Int)((VexGuestAMD64State *)guest_of_turn)->host_EvC_COUNTER == -1;
 }
 
-/* Whether a thread has come to the end of its wait for a futex, or not yet to the begin,
- * and lacks nothing but a processor: others of the machine are at work, however long.
- * None does where the woken one is of another process, or has ended. */
-static Bool any_is_on_its_way(void)
-{
-        for (UInt i = 0; i < alive_count; i++) {
-                const struct tool_thread *thread = threads[alive[i]];
-                if (thread->waits_for_futex && task_wants_processor(thread->lwp))
-                        return True;
-        }
-        return False;
-}
-
 static void wait_at_gate(ThreadId tid)
 {
         struct tool_thread *thread = threads[tid];
@@ -317,9 +296,8 @@ static void wait_at_gate(ThreadId tid)
                 VG_(acquire_BigLock)(tid, "simpmu gate");
                 clock_heap_remove(&at_gate, tid);
                 at_gate_count--;
-                if (result == TIMED_OUT && ++timeouts % WAKE_PATIENCE == 0 &&
-                    !any_is_on_its_way())
-                        woken_count = 0;
+                if (result == TIMED_OUT && ++timeouts % WAKE_PATIENCE == 0)
+                        futex_look_for_woken();
         }
 }
 
@@ -367,82 +345,6 @@ static Bool call_executes(UInt number)
 static Bool call_waits_for_child(UInt number)
 {
         return number == __NR_wait4 || number == __NR_waitid;
-}
-
-static Bool futex_call_wakes(UInt number, const UWord *arguments)
-{
-        UWord operation = arguments[1] & FUTEX_OPERATION_MASK;
-
-        return number == __NR_futex &&
-               (operation == FUTEX_WAKE || operation == FUTEX_WAKE_OP ||
-                operation == FUTEX_WAKE_BITSET);
-}
-
-static Bool futex_call_waits(UInt number, const UWord *arguments)
-{
-        UWord operation = arguments[1] & FUTEX_OPERATION_MASK;
-
-        return number == __NR_futex &&
-               (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
-}
-
-/* Marks at most COUNT threads that were last seen on their way to wait at WORD; returns
- * how many. */
-static UWord mark_woken(UWord word, UWord count)
-{
-        UWord marked = 0;
-
-        for (UInt i = 0; i < alive_count && marked < count; i++) {
-                struct tool_thread *thread = threads[alive[i]];
-                if (thread->futex_word != word)
-                        continue;
-                thread->futex_word = 0;
-                thread->woken = True;
-                marked++;
-        }
-        return marked;
-}
-
-/* Where those that wait at WORD are to be woken is not known any more: they were moved,
- * or those were chosen by their bits. */
-static void forget_waiting(UWord word)
-{
-        for (UInt i = 0; i < alive_count; i++)
-                if (threads[alive[i]]->futex_word == word)
-                        threads[alive[i]]->futex_word = 0;
-}
-
-static Bool futex_call_chooses(UInt number, const UWord *arguments)
-{
-        UWord operation = arguments[1] & FUTEX_OPERATION_MASK;
-
-        if (number != __NR_futex)
-                return False;
-        return operation == FUTEX_REQUEUE || operation == FUTEX_CMP_REQUEUE ||
-               (operation == FUTEX_WAKE_BITSET && (UInt)arguments[5] != FUTEX_ALL_BITS);
-}
-
-/* Thread TID has come to the end of a futex call that woke COUNT threads. Those that had
- * begun to wait without the kernel having heard of it will find that they need not. */
-static void note_wakes(ThreadId tid, const UWord *arguments, UWord count)
-{
-        UWord marked = mark_woken(arguments[0], (UInt)arguments[2]);
-
-        waking_count--;
-        woken_count += (Int)(marked > count ? marked : count);
-        last_wake_clock = clock_of(threads[tid]);
-}
-
-/* A woken thread is back. It may be so before its waker, whose call then still has to
- * be counted; the kernel's own wakes, at the end of a thread, are not counted at all. */
-static void note_woken(ThreadId tid)
-{
-        if (woken_count > 0)
-                advance_clock(threads[tid], last_wake_clock);
-        else
-                catch_up(tid);
-        if (woken_count > 0 || waking_count > 0)
-                woken_count--;
 }
 
 /* ---- turns ---- */
@@ -513,15 +415,8 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
                                   (const HChar *const *)asked[1]);
                 ring_set_executing(True);
         }
-        if (futex_call_wakes(number, arguments)) {
-                /* It does not sleep, and those it wakes may be back before it is. */
-                waking_count++;
-                return;
-        }
-        if (futex_call_waits(number, arguments)) {
-                threads[tid]->waits_for_futex = True;
-                threads[tid]->futex_word = arguments[0];
-        }
+        if (futex_before_call(tid, number, arguments))
+                return; /* it does not sleep */
         set_runnable(tid, False);
         runnable_changed();
 }
@@ -529,22 +424,19 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt count,
                             SysRes result)
 {
-        Bool woken = threads[tid]->woken;
+        ULong wake_clock;
 
         (void)count;
-        threads[tid]->waits_for_futex = False;
-        threads[tid]->futex_word = 0;
-        threads[tid]->woken = False;
-        if (futex_call_chooses(number, arguments))
-                forget_waiting(arguments[0]);
-        if (futex_call_waits(number, arguments) && (woken || !sr_isError(result))) {
-                note_woken(tid);
+        if (futex_after_call(tid, number, arguments, result, clock_of(threads[tid]),
+                             &wake_clock)) {
+                if (wake_clock != CLOCK_NEVER)
+                        advance_clock(threads[tid], wake_clock);
+                else
+                        catch_up(tid);
                 set_runnable(tid, True);
                 runnable_changed();
                 return;
         }
-        if (futex_call_wakes(number, arguments))
-                note_wakes(tid, arguments, sr_isError(result) ? 0 : sr_Res(result));
         if (!sr_isError(result))
                 images_after_syscall(number, arguments, sr_Res(result));
         else if (call_executes(number))
@@ -660,6 +552,7 @@ static void forget_thread(ThreadId tid)
 {
         set_runnable(tid, False);
         clock_heap_remove(&at_gate, tid);
+        futex_forget(tid);
         for (UInt i = 0; i < alive_count; i++) {
                 if (alive[i] == tid)
                         alive[i] = alive[--alive_count];
@@ -712,6 +605,7 @@ void threads_start(ULong start_ns)
         alive = tool_allocate(VG_N_THREADS * sizeof(*alive));
         heap_init(&ready);
         heap_init(&at_gate);
+        futex_start();
         threads[main_thread] = thread_new(slots_at_ns(start_ns));
         reading_begin(threads[main_thread], start_ns);
         alive[alive_count++] = main_thread;
@@ -726,8 +620,7 @@ void threads_forked(ThreadId tid)
                 forget_thread(alive[0] == tid ? alive[1] : alive[0]);
         set_runnable(tid, False); /* it is in the fork call */
         at_gate_count = 0;
-        woken_count = 0;
-        waking_count = 0;
+        futex_forked();
         thread->lwp = (UInt)VG_(gettid)();
         machine_forked(&tool_machine, &tool_hot);
         sampler_init(&thread->sim.sampler, sampling_period(), seed_here());

@@ -76,6 +76,21 @@ void threads_finish(void);
 /* Called by generated code when the instruction limit is passed. */
 void threads_check(UInt *guest_state);
 
+/* futex.c: threads that were woken and are not back yet. */
+void futex_start(void);
+/* Around each system call of thread TID; CLOCK: its clock afterwards. Before: whether it
+ * wakes others, and so does not sleep. After: whether the thread was woken, and at which
+ * clock (CLOCK_NEVER: not known). */
+Bool futex_before_call(ThreadId tid, UInt number, const UWord *arguments);
+Bool futex_after_call(ThreadId tid, UInt number, const UWord *arguments, SysRes result,
+                      ULong clock, ULong *wake_clock);
+/* The clock of the last wake while somebody is on its way, or CLOCK_NEVER. */
+ULong futex_wake_clock(void);
+/* They are long in coming: nobody is waited for who does not lack a processor only. */
+void futex_look_for_woken(void);
+void futex_forget(ThreadId tid); /* the thread has ended */
+void futex_forked(void);
+
 /* task_state.c: whether the kernel has this thread of the process ready to run. */
 Bool task_wants_processor(UInt lwp);
 
