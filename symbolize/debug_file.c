@@ -10,17 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char system_directory[] = "/usr/lib/debug";
 
 /* A file that NAME_SECTION names, with what proves that it is the right one. */
 struct link {
+        const struct elf_file *of; /* where it is named */
         const char *name;
         uint8_t build_id[64];
         size_t build_id_bytes; /* 0: unknown */
         bool has_checksum;
         uint32_t checksum;
+        bool *others; /* set when a file of another build is there */
 };
 
 static bool same_build_id(const struct elf_file *file, const struct link *link)
@@ -42,6 +45,15 @@ static bool same_checksum(const struct elf_file *file, uint32_t checksum)
         return bytes == 0 && sum == checksum;
 }
 
+/* Whether a link leads back to where it is: the name may be that of the program. */
+static bool same_file(const struct elf_file *a, const struct elf_file *b)
+{
+        struct stat left, right;
+
+        return fstat(a->fd, &left) == 0 && fstat(b->fd, &right) == 0 &&
+               left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
 /* Opens PATH when it is what LINK means: by build-id where both have one, else by
  * checksum. */
 static int open_matching(const char *path, const struct link *link, struct elf_file *file)
@@ -50,10 +62,15 @@ static int open_matching(const char *path, const struct link *link, struct elf_f
 
         if (error)
                 return error == -ENOMEM ? error : -ENOENT;
+        if (same_file(file, link->of)) {
+                elf_file_close(file);
+                return -ENOENT;
+        }
         if (link->build_id_bytes > 0 && file->build_id_bytes > 0
                 ? same_build_id(file, link)
                 : link->has_checksum && same_checksum(file, link->checksum))
                 return 0;
+        *link->others = true;
         elf_file_close(file);
         return -ENOENT;
 }
@@ -188,7 +205,9 @@ bool debug_file_has_dwarf(const struct elf_file *file)
 int debug_file_find(const struct elf_file *file, const struct debug_search *search,
                     struct elf_file *debug)
 {
-        struct link link = {.build_id_bytes = file->build_id_bytes};
+        bool others = false;
+        struct link link = {
+            .of = file, .build_id_bytes = file->build_id_bytes, .others = &others};
         const uint8_t *rest;
         size_t rest_bytes;
         int error;
@@ -205,13 +224,16 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
         error = in_directories(search, find_build_id_in, "", &link, debug);
         if (error == -ENOENT)
                 error = find_linked(file->path, search, &link, debug);
-        return error == -ENOENT ? fetch(search, file->path, &link, debug) : error;
+        if (error == -ENOENT)
+                error = fetch(search, file->path, &link, debug);
+        return error == -ENOENT && others ? -ESTALE : error;
 }
 
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt)
 {
-        struct link link = {0};
+        bool others = false;
+        struct link link = {.of = debug, .others = &others};
         const uint8_t *rest;
         int error;
 

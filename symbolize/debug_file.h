@@ -19,12 +19,12 @@ struct debug_search {
 bool debug_file_has_dwarf(const struct elf_file *file);
 
 /* Opens the separate debug file that belongs to FILE, by build-id and then by
- * .gnu_debuglink: 0, -ENOENT when there is none, -ENOMEM. A file with another
- * build-id or checksum is not taken. */
+ * .gnu_debuglink: 0, -ENOENT when there is none, -ESTALE when there are only those of
+ * other builds (another build-id or checksum), -ENOMEM. */
 int debug_file_find(const struct elf_file *file, const struct debug_search *search,
                     struct elf_file *debug);
 
-/* Opens the file that dwz moved common entries of DEBUG to; errors as above. */
+/* Opens the file that dwz moved common entries of DEBUG to: 0, -ENOENT or -ENOMEM. */
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt);
 

@@ -121,6 +121,7 @@ static int name_all(struct module_reading *reading, const struct module_question
 static void note_what_is_missing(struct module *module, const struct debug_info *info)
 {
         module->too_large = info->too_large;
+        module->debug_of_others = info->debug_of_others;
         module->damaged = info->damaged;
         module->no_memory |= info->no_memory;
         module->too_costly |=

@@ -26,6 +26,7 @@ struct module {
         enum module_state state;
         bool verified;          /* its build-id is the recorded one */
         bool too_large;         /* its debug information, when unpacked */
+        bool debug_of_others;   /* its separate debug files are other builds' */
         bool damaged;           /* its debug information; there is no other */
         bool too_costly;        /* it: a budget was spent before all was read */
         bool no_memory;         /* for it: what names there are come from symbols */

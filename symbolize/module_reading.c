@@ -58,7 +58,8 @@ static void open_debug_info(const struct elf_file *file,
                 if (error == 0)
                         error = open_dwarf(&info->debug, file->path, search,
                                            with_locations, info);
-                if (error == -ENOENT)
+                info->debug_of_others = error == -ESTALE;
+                if (error == -ENOENT || error == -ESTALE)
                         error = own;
         }
         info->too_large = error == -EFBIG;

@@ -19,6 +19,7 @@ struct debug_info {
         bool needs_alt;
         bool has_dwarf;
         bool too_large;
+        bool debug_of_others; /* the separate files that there are */
         bool damaged;
         bool no_memory; /* for it; what of it is there was let go of */
 };

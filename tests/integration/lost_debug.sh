@@ -89,3 +89,22 @@ if command -v dwz >/dev/null; then
 else
         echo "lost_debug.sh: SKIPPED the common file: dwz is not installed" >&2
 fi
+
+# A separate debug file is another build's. One beside the program that has the program's
+# name, as eu-strip gives it, is found in its directory of debug files.
+others="SELECT total(value) FROM ledger WHERE kind = 'separate debug files of other builds'"
+gcc -g -O2 -Wl,--build-id -o separate chase.c
+record separate
+mkdir -p .debug
+objcopy --only-keep-debug separate .debug/separate
+strip separate
+objcopy --add-gnu-debuglink=.debug/separate separate
+"$MEMLAG" symbolize separate.db
+[ "$(said separate.db)" = "step|struct node.next
+work|struct node.key" ] || fail "the debug file is not found: $(said separate.db)"
+[ "$(sqlite3 separate.db "$others")" = 0.0 ] || fail "the debug file is called another's"
+gcc -g -O2 -Wl,--build-id -o another other.c
+objcopy --only-keep-debug another .debug/separate
+"$MEMLAG" symbolize separate.db
+[ -z "$(said separate.db)" ] || fail "the debug file of another build is used"
+[ "$(sqlite3 separate.db "$others")" = 1.0 ] || fail "nothing is said of another's debug file"
