@@ -82,9 +82,9 @@ Bool access_filter_applies(const struct access_site *site)
 IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site,
                                IRExpr *address)
 {
-        const uint64_t *filter = site->kind == ACCESS_LOAD ? &tool_hot.filter[0].load
-                                                           : &tool_hot.filter[0].store;
-        const UInt entry_shift = 4;
+        const uint64_t *filter =
+            site->kind == ACCESS_LOAD ? tool_hot.loads_pass : tool_hot.stores_pass;
+        const UInt entry_shift = 3;
         IRExpr *shifted = ir_binary(pass, Ity_I64, Iop_Shr64, address,
                                     IRExpr_Const(IRConst_U8(LINE_SHIFT - entry_shift)));
         IRExpr *offset = ir_binary(pass, Ity_I64, Iop_And64, shifted,
@@ -93,7 +93,7 @@ IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site
             ir_binary(pass, Ity_I64, Iop_Add64, offset, ir_constant((Addr)filter));
         IRExpr *entry = ir_assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, place));
 
-        _Static_assert(sizeof(tool_hot.filter[0]) == 1u << 4, "entry_shift");
+        _Static_assert(sizeof(*filter) == 1u << 3, "entry_shift");
         return ir_binary(pass, Ity_I64, Iop_Sub64, address, entry);
 }
 

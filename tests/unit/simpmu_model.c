@@ -1365,7 +1365,7 @@ static void what_passes_is_recent_in_l1(void **state)
                         touch(rig, ACCESS_LOAD, line * LINE_BYTES, 400); /* settled */
                         assert_true(passes_filter(rig, ACCESS_LOAD, line * LINE_BYTES));
                         for (uint32_t entry = 0; entry < FILTER_ENTRIES; entry++) {
-                                uint64_t known = rig->hot.filter[entry].load;
+                                uint64_t known = rig->hot.loads_pass[entry];
                                 struct cache_place place =
                                     cache_place_of(l1d, known >> LINE_SHIFT);
                                 if ((known & FILTER_EMPTY) == 0)

@@ -168,9 +168,10 @@ static inline void run_thread(struct rig *rig, uint32_t thread)
 static inline bool passes_filter(const struct rig *rig, enum access_kind kind,
                                  uint64_t address)
 {
-        const struct filter_entry *entry =
-            &rig->hot.filter[(address >> LINE_SHIFT) & (FILTER_ENTRIES - 1)];
-        uint64_t known = kind == ACCESS_LOAD ? entry->load : entry->store;
+        const uint64_t line = address >> LINE_SHIFT;
+        uint64_t known = kind == ACCESS_LOAD
+                             ? rig->hot.loads_pass[line & (FILTER_ENTRIES - 1)]
+                             : rig->hot.stores_pass[line & (FILTER_ENTRIES - 1)];
 
         return address - known <= LINE_BYTES - WORD_BYTES;
 }

@@ -423,14 +423,14 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
         place->set->recent |= bit;
         if (access->kind != ACCESS_LOAD) {
                 place->set->dirty |= bit;
-                l1d_let_stores_pass(hot, line);
+                filter_let_stores_pass(hot, line);
         }
         if (access->kind != ACCESS_STORE) {
                 if (way->arrival > access->now)
                         wait_for_line(thread, access, place->set, bit, way, found);
                 if (way->arrival <= access->now ||
                     mode_one_load_waits(machine, access->mode))
-                        filter_entry_of(hot, line)->load = line << LINE_SHIFT;
+                        filter_let_loads_pass(hot, line);
         }
         if (access->kind != ACCESS_LOAD)
                 store_before_line(thread, way, access);
@@ -462,7 +462,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         *way = (struct l1d_way){miss.completion};
         if (mode_one_load_waits(machine, access->mode) && access->kind != ACCESS_STORE &&
             !miss.contested)
-                filter_entry_of(hot, line)->load = line << LINE_SHIFT;
+                filter_let_loads_pass(hot, line);
         found->level = miss.level;
         found->arrival = miss.completion;
         found->ready = miss.completion;

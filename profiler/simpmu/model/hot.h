@@ -16,7 +16,7 @@
 #define LINE_BYTES      (1u << LINE_SHIFT)
 #define PAGE_SHIFT      12
 #define PAGE_LINE_SHIFT (PAGE_SHIFT - LINE_SHIFT)
-#define FILTER_ENTRIES  512u
+#define FILTER_ENTRIES  1024u
 #define FILTER_EMPTY    (1ull << 63) /* no program has memory near this address */
 
 /* Values that may still be to come have a number each, and a bit in masks: guest
@@ -34,15 +34,6 @@
 #define NO_VALUE       63u
 #define UNUSED_VALUE   64u
 #define VALUES         65u
-
-/* Addresses of lines that are in L1, settled there and marked recent, so that one more
- * hit would change nothing. An access hits when it ends no more than a line above: so an
- * entry below the line's address is of only as much less from the line's start. Both lie
- * side by side because they are dropped together. */
-struct filter_entry {
-        uint64_t load;
-        uint64_t store; /* of a line that is dirty besides */
-};
 
 /* The last stores whose values loads may have to wait for, by address: one for every four
  * bytes, and more of them than any store buffer has places. */
@@ -96,7 +87,12 @@ struct string_chunks {
 };
 
 struct sim_hot {
-        struct filter_entry filter[FILTER_ENTRIES];
+        /* Addresses of lines that are in L1, settled there and marked recent, so that one
+         * more hit would change nothing; and of those that are dirty besides. An access
+         * hits when it ends no more than a line above. Lines that share a place push each
+         * other out: there are more places than most L1s have lines. */
+        uint64_t loads_pass[FILTER_ENTRIES];
+        uint64_t stores_pass[FILTER_ENTRIES];
         uint64_t instructions; /* retired by the running thread */
         uint64_t loads;        /* retired by the running thread */
         uint64_t stores;       /* the same */
@@ -207,34 +203,47 @@ static inline uint64_t hot_waits(const struct sim_hot *hot, const struct waits *
         return last;
 }
 
-static inline struct filter_entry *filter_entry_of(struct sim_hot *hot, uint64_t line)
+static inline uint64_t *filter_of_loads(struct sim_hot *hot, uint64_t line)
 {
-        return &hot->filter[line & (FILTER_ENTRIES - 1)];
+        return &hot->loads_pass[line & (FILTER_ENTRIES - 1)];
 }
 
-/* KNOWN, in the place where the line at ADDRESS has its own, is that, or its start. */
-static inline bool filter_is_of(uint64_t known, uint64_t address)
+static inline uint64_t *filter_of_stores(struct sim_hot *hot, uint64_t line)
 {
-        return address - known < LINE_BYTES;
+        return &hot->stores_pass[line & (FILTER_ENTRIES - 1)];
 }
 
-/* Makes what is LINE's something that nothing hits, without a branch: whether it is
- * this line's cannot be predicted. */
+static inline void filter_let_loads_pass(struct sim_hot *hot, uint64_t line)
+{
+        *filter_of_loads(hot, line) = line << LINE_SHIFT;
+}
+
+/* LINE is dirty: from now on stores to it change nothing. They do not wait for it. */
+static inline void filter_let_stores_pass(struct sim_hot *hot, uint64_t line)
+{
+        *filter_of_stores(hot, line) = line << LINE_SHIFT;
+}
+
+/* Nothing of LINE passes any more. Without a branch: whether it does cannot be predicted.
+ */
 static inline void filter_drop(struct sim_hot *hot, uint64_t line)
 {
-        struct filter_entry *entry = filter_entry_of(hot, line);
-        uint64_t address = line << LINE_SHIFT;
+        const uint64_t address = line << LINE_SHIFT;
+        uint64_t *load = filter_of_loads(hot, line);
+        uint64_t *store = filter_of_stores(hot, line);
 
-        entry->load = filter_is_of(entry->load, address) ? FILTER_EMPTY : entry->load;
-        entry->store = filter_is_of(entry->store, address) ? FILTER_EMPTY : entry->store;
+        *load = *load == address ? FILTER_EMPTY : *load;
+        *store = *store == address ? FILTER_EMPTY : *store;
 }
 
 /* Drops the entries FIRST, FIRST + STEP and so on, whatever they are. */
 static inline void filter_drop_each(struct sim_hot *hot, uint32_t first, uint32_t step)
 {
-#pragma GCC unroll 8
-        for (uint32_t i = first & (FILTER_ENTRIES - 1); i < FILTER_ENTRIES; i += step)
-                hot->filter[i] = (struct filter_entry){FILTER_EMPTY, FILTER_EMPTY};
+#pragma GCC unroll 16
+        for (uint32_t i = first & (FILTER_ENTRIES - 1); i < FILTER_ENTRIES; i += step) {
+                hot->loads_pass[i] = FILTER_EMPTY;
+                hot->stores_pass[i] = FILTER_EMPTY;
+        }
 }
 
 static inline void filter_clear(struct sim_hot *hot)

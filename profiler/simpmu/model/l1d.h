@@ -75,10 +75,4 @@ static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_
         return victim;
 }
 
-/* LINE is dirty: from now on stores to it change nothing. They do not wait for it. */
-static inline void l1d_let_stores_pass(struct sim_hot *hot, uint64_t line)
-{
-        filter_entry_of(hot, line)->store = line << LINE_SHIFT;
-}
-
 #endif
