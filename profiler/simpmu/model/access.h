@@ -570,6 +570,49 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                 finish_load(machine, hot, thread, &access, &found);
 }
 
+/* An access to one line, translated after WALK. */
+HOT_PATH void access_line(struct machine *machine, struct sim_hot *hot,
+                          struct sim_thread *thread, const struct l1d *l1d,
+                          const struct access *access, uint64_t line,
+                          const struct cache_place *place, uint32_t bit, uint64_t walk,
+                          bool tlb_miss)
+{
+        struct found found = found_in_l1(machine, access);
+
+        found.tlb_miss = tlb_miss;
+        if (bit == 0) {
+                miss_line(machine, hot, thread, l1d, access, line, place,
+                          access->start + walk, &found);
+        } else {
+                found.arrival += walk;
+                found.ready += walk;
+                hit_line(machine, hot, thread, l1d, access, line, place, bit, &found);
+        }
+        if (access->kind != ACCESS_STORE)
+                finish_load(machine, hot, thread, access, &found);
+}
+
+/* The same of a page that the DTLB does not let pass. */
+static __attribute__((noinline)) void access_page(struct machine *machine,
+                                                  struct sim_hot *hot,
+                                                  struct sim_thread *thread,
+                                                  struct access access)
+{
+        const uint64_t page = access.address >> PAGE_SHIFT;
+        const uint64_t line = access.address >> LINE_SHIFT;
+        struct core *core = thread->core;
+        enum tlb_outcome translation =
+            tlb_lookup(&core->tlb, page, pages_huge(&machine->pages, page));
+
+        if (translation > TLB_STLB_HIT)
+                touch_page(machine, hot, thread, &access, page);
+        uint64_t walk = tlb_latency(machine, core, translation, access.start);
+        struct cache_place place = cache_place_of(&core->l1d.cache, line);
+        uint32_t bit = cache_find(&core->l1d.cache, &place);
+        access_line(machine, hot, thread, &core->l1d, &access, line, &place, bit, walk,
+                    translation > TLB_STLB_HIT);
+}
+
 /* KIND is the site's and MODE the machine's: constants, where the caller knows them. */
 HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, const struct access_site *site,
@@ -585,20 +628,13 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
         bool one_line = (address & (LINE_BYTES - 1)) + site->size_bytes <= LINE_BYTES;
         struct access access = access_begin(hot, thread, site, kind, mode, address);
 
-        if (!one_line || !tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT)) {
+        if (!one_line)
                 access_slowly(machine, hot, thread, copy_of_access(&access));
-        } else if (bit == 0) {
-                struct found found = {0};
-                miss_line(machine, hot, thread, l1d, &access, line, &place, access.start,
-                          &found);
-                if (kind != ACCESS_STORE)
-                        finish_load(machine, hot, thread, &access, &found);
-        } else {
-                struct found found = found_in_l1(machine, &access);
-                hit_line(machine, hot, thread, l1d, &access, line, &place, bit, &found);
-                if (kind != ACCESS_STORE)
-                        finish_load(machine, hot, thread, &access, &found);
-        }
+        else if (!tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT))
+                access_page(machine, hot, thread, copy_of_access(&access));
+        else
+                access_line(machine, hot, thread, l1d, &access, line, &place, bit, 0,
+                            false);
 }
 
 /* A load of SITE from ADDRESS may come before a value that was stored there, for all that
