@@ -85,6 +85,13 @@ UInt ir_first_of(ULong mask);
 struct block_sites *sites_of_block(Addr block);
 void *site_new(struct pass *pass, SizeT bytes);
 
+/* ---- instrument_call.c ---- */
+
+/* A call of FUNCTION with CONSTANT and, unless it is NULL, ARGUMENT, for as long as the
+ * translation lives; seldom made, it costs the least when it is not. */
+IRDirty *call_with_constant(struct pass *pass, const HChar *name, void *function,
+                            const void *constant, IRExpr *argument);
+
 /* ---- instrument_ready.c ---- */
 
 /* What the current instruction waits for when it uses a value; its memory lives as long

@@ -149,15 +149,14 @@ static void take_slot(struct pass *pass, struct access_site *site)
         pass->load_of_slot[pass->loads++] = site;
 }
 
-static IRDirty *call_of_access(const struct access_site *site, IRExpr *address)
+static IRDirty *call_of_access(struct pass *pass, const struct access_site *site,
+                               IRExpr *address)
 {
-        IRExpr **arguments = mkIRExprVec_2(ir_constant((Addr)site), address);
         void *call = site->kind == ACCESS_UPDATE
                          ? (void *)call_update
                          : (void *)calls[access_mode_of(&tool_machine)][site->kind];
 
-        return unsafeIRDirty_0_N(2, "simpmu_access", VG_(fnptr_to_fnentry)(call),
-                                 arguments);
+        return call_with_constant(pass, "simpmu_access", call, site, address);
 }
 
 static struct depend loaded_value(struct pass *pass, struct access_site *site,
@@ -187,7 +186,7 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         site->locked = locked;
         stored_set_form(pass, site, address, vector);
         pass->stores += kind != ACCESS_LOAD;
-        call = call_of_access(site, address);
+        call = call_of_access(pass, site, address);
         if (kind != ACCESS_STORE) {
                 if (pass->follow)
                         depends = loaded_value(pass, site, depends);

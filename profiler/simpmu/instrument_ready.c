@@ -229,8 +229,7 @@ static void add_late_loads(struct pass *pass, ULong unread, IRExpr *guard)
         struct late_registers *list =
             site_new(pass, sizeof(*list) + count * sizeof(list->each[0]));
         IRDirty *call =
-            unsafeIRDirty_0_N(1, "simpmu_late", VG_(fnptr_to_fnentry)(&call_late),
-                              mkIRExprVec_1(ir_constant((Addr)list)));
+            call_with_constant(pass, "simpmu_late", (void *)call_late, list, NULL);
 
         list->count = 0;
         list_late(pass, unread, list);

@@ -257,9 +257,8 @@ void stored_add_load(struct pass *pass, const struct access_site *site, IRExpr *
         ready = ir_read_hot_element(pass, tool_hot.stored_ready, index_of(pass, address));
         in_time = ir_binary(pass, Ity_I64, Iop_Add64, clock_so_far(pass),
                             ir_constant((ULong)slack));
-        call = unsafeIRDirty_0_N(2, "simpmu_after_store",
-                                 VG_(fnptr_to_fnentry)(&call_after_store),
-                                 mkIRExprVec_2(ir_constant((Addr)site), address));
+        call = call_with_constant(pass, "simpmu_after_store", (void *)call_after_store,
+                                  site, address);
         ir_add_call(pass, call, ir_binary(pass, Ity_I1, Iop_CmpLT64U, in_time, ready));
         if (site->slot >= FIRST_SLOT && site->slot < LAST_SLOT)
                 pass->stored_of_slot[site->slot - FIRST_SLOT] =
