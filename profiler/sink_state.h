@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the sink share and nobody else sees. */
+#ifndef MEMLAG_SINK_STATE_H
+#define MEMLAG_SINK_STATE_H
+
+#include "heap/live.h"
+#include "intern.h"
+#include "mapping_set.h"
+#include "sink.h"
+#include "sink_losses.h"
+#include "sink_modules.h"
+#include "sink_readings.h"
+
+/* A fork's child may be heard of only after its parent's end; so the state of the
+ * images that ended last is kept. */
+#define ENDED_IMAGES_KEPT 4
+
+struct thread {
+        int64_t thread_id;
+        uint32_t tid;
+        bool ended;
+        uint64_t thread_pointer; /* written; 0: none yet */
+        size_t next;             /* of the same image: index + 1, 0 for none */
+};
+
+struct image {
+        int64_t process_id;
+        uint32_t pid;
+        bool begun; /* false: only what it will inherit is known */
+        bool ended;
+        int64_t changed_ns;  /* the latest change of threads, mappings or heap */
+        int64_t latest_ns;   /* the latest event of any kind */
+        size_t first_thread; /* index + 1, 0 for none */
+        struct mapping_set mappings;
+        struct heap_live *heap;
+};
+
+struct sink {
+        struct writer *writer;
+        bool imported;
+        struct sink_modules *modules;
+        struct sink_readings *readings;
+        struct sink_losses losses;
+        struct context_intern *image_index;  /* (0, image key) → index + 1 */
+        struct context_intern *thread_index; /* (image index, tid) → index + 1 */
+        struct image *images;
+        size_t image_count;
+        size_t image_capacity;
+        struct thread *threads;
+        size_t thread_count;
+        size_t thread_capacity;
+        size_t ended[ENDED_IMAGES_KEPT]; /* index + 1 */
+        size_t ended_next;
+        struct heap_sites *sites;
+        struct unhandled_instruction unhandled;
+        int64_t latest_ns;
+        uint64_t samples;
+        uint64_t memory_samples; /* of these */
+};
+
+/* ---- sink.c ---- */
+
+/* One more of KIND is missing. */
+int sink_lose(struct sink *sink, const char *kind, const char *unit, struct diag *diag);
+
+/* ---- sink_processes.c: images and their threads ---- */
+
+/* The live image of KEY, or NULL. */
+struct image *sink_find_image(const struct sink *sink, image_key key);
+
+/* The same in *IMAGE; an event without one (NULL) is counted, and to be dropped. */
+int sink_image_of_event(struct sink *sink, image_key key, struct image **image,
+                        struct diag *diag);
+
+struct thread *sink_find_thread(struct sink *sink, const struct image *image,
+                                uint32_t tid);
+
+/* The thread TID, which begins now when nothing was heard of it before. */
+int sink_thread_of_event(struct sink *sink, struct image *image, uint32_t tid,
+                         int64_t time_ns, struct thread **thread, struct diag *diag);
+
+void sink_saw_time(struct sink *sink, struct image *image, int64_t time_ns);
+
+/* The time of something that changes the image. */
+int64_t sink_time_of_change(struct sink *sink, struct image *image, int64_t time_ns);
+
+/* Ends the open threads, and the rows of blocks that live to the end. Mappings that
+ * live to the end of their process keep no end of their own. */
+int sink_end_image(struct sink *sink, struct image *image, int64_t time_ns,
+                   struct diag *diag);
+
+/* ---- sink_memory.c: their mappings and heap blocks ---- */
+
+void sink_forget_state(struct image *image);
+
+/* Gives each inherited mapping its row. */
+int sink_write_mappings(struct sink *sink, struct image *image, int64_t time_ns,
+                        struct diag *diag);
+
+/* The row of the block that ADDR fell into; blocks without samples have none. */
+int sink_write_block(struct sink *sink, struct image *image, uint64_t addr,
+                     struct diag *diag);
+
+int sink_write_site_totals(struct sink *sink, struct diag *diag);
+
+#endif
