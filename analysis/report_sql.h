@@ -20,7 +20,8 @@
 
 /* Names; code without one is told by its module, which a column of its own may name. */
 #define REPORT_FUNCTION_NAME \
-        " coalesce(function, '[' ||" REPORT_BASE("module") "|| ']', '[unknown]') "
+        " coalesce(function, iif(module GLOB '[[]*', module," \
+        "                        '[' ||" REPORT_BASE("module") "|| ']'), '[unknown]') "
 #define REPORT_FUNCTION REPORT_FUNCTION_NAME "AS function"
 #define REPORT_MODULE_NAME " coalesce(" REPORT_BASE("module") ", '-') "
 #define REPORT_MODULE_AND_FUNCTION \

@@ -29,10 +29,18 @@ static const char *not_read(const struct module *module)
         return module->damaged ? "binary with damaged debug information" : NULL;
 }
 
+/* The upper half of the addresses is the kernel's (Linux, Documentation/arch/x86/x86_64,
+ * "Memory Management"). */
+static bool in_kernel(const struct place *place)
+{
+        return place->code.vaddr >> 63;
+}
+
 static const char *no_function(const struct raw *raw, const struct place *place)
 {
         if (!place->mapped)
-                return "no mapping";
+                return in_kernel(place) ? "kernel whose place was not recorded"
+                                        : "no mapping";
         if (place->code.function)
                 return NULL;
         if (place->module == RAW_NONE)

@@ -566,6 +566,7 @@ static void a_changed_or_missing_file_gives_no_names(void **state)
         record_sample(&recording, 2, (void *)0x2010, NULL, 0);
         record_sample(&recording, 3, (void *)0x3010, NULL, 0);
         record_sample(&recording, 4, (void *)0x4010, NULL, 0);
+        record_sample(&recording, 5, (void *)0xffffffff81001000, NULL, 0);
         finish(&recording);
 
         expect_int("SELECT count(function) + count(line) FROM location", 0);
@@ -577,6 +578,9 @@ static void a_changed_or_missing_file_gives_no_names(void **state)
                    1);
         expect_int("SELECT value FROM ledger WHERE kind = 'samples in missing file'", 2);
         expect_int("SELECT value FROM ledger WHERE kind = 'samples with no mapping'", 1);
+        expect_int("SELECT value FROM ledger"
+                   " WHERE kind = 'samples in kernel whose place was not recorded'",
+                   1);
 }
 
 /* Every sample without a line has exactly one reason in the ledger. */
