@@ -243,6 +243,39 @@ static void print_forwarding(FILE *out, const json_t *calibration)
                                    : 0);
 }
 
+/* CYCLES, or what is assumed where they are not told. */
+static void print_cycles(FILE *out, const char *key, double cycles, double least,
+                         double assumed)
+{
+        bool measured = cycles > 0;
+        fprintf(out, "%s = %.0f%s\n", key,
+                measured ? fmax(least, round(cycles)) : assumed,
+                measured ? "" : " # assumed");
+}
+
+/* What branches take. An older calibration does not tell. */
+static void print_front_end(FILE *out, const json_t *calibration)
+{
+        const json_t *core = json_object_get(calibration, "core");
+        print_cycles(out, "branch.mispredict_cycles",
+                     calibration_number(core, "mispredict_cycles"), 1, 14);
+        print_cycles(out, "fetch.runs_per_cycle",
+                     1 / calibration_number(core, "jump_cycles"), 1, 1);
+        print_cycles(out, "fetch.call_cycles", calibration_number(core, "call_cycles"), 1,
+                     2);
+        print_cycles(out, "fetch.indirect_cycles",
+                     calibration_number(core, "indirect_jump_cycles"), 1, 1);
+        fputs("fetch.run_instructions = 6 # assumed\n"
+              "fetch.queue_entries = 72 # assumed\n"
+              "fetch.ahead_cycles = 32 # assumed\n"
+              "op_cache.size_bytes = 24576 # assumed\n"
+              "op_cache.ways = 12 # assumed\n"
+              "decode.width = 4 # assumed\n"
+              "l1i.size_bytes = 32768 # assumed\n"
+              "l1i.ways = 8 # assumed\n",
+              out);
+}
+
 /* A cache that the system reports and that was not told from memory is there, but nothing
  * says how large a part of it is this machine's: one that is made up would hit where the
  * machine waits for memory. */
@@ -317,9 +350,9 @@ char *host_preset(const json_t *calibration)
                      "core.load_ports = 2 # assumed\n"
                      "core.store_ports = 1 # assumed\n");
         fputs("core.lock_cycles = 18 # assumed\n"
-              "core.unforwarded_cycles = 19 # assumed\n"
-              "branch.mispredict_cycles = 14 # assumed\n",
+              "core.unforwarded_cycles = 19 # assumed\n",
               out);
+        print_front_end(out, calibration);
         print_forwarding(out, calibration);
         print_arithmetic(out, calibration);
         print_level(out, "l1d", &l1);

@@ -6,7 +6,8 @@
  *  - at each exit, what carries the ready times of values over to the next block
  *    (instrument_ready.c), slow arithmetic included, of which VEX's operations are the
  *    measure;
- *  - before that the test of a branch's prediction (instrument_branch.c);
+ *  - before that the test of a branch's prediction (instrument_branch.c), and before each
+ *    stretch of code what its delivery takes (instrument_fetch.c);
  *  - what makes chunks of repeated string instructions' elements (instrument_string.c);
  *  - where an instruction could not be decoded, the call that tells so. */
 #include "instrument.h"
@@ -197,12 +198,14 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         /* Before the first mark lies VEX's own check for self-modified code. */
         for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
                 addStmtToIRSB(pass.out, in->stmts[i]);
+        fetch_add_stretch(&pass, i);
         count_stretch(&pass, i);
         for (; i < in->stmts_used; i++) {
                 Bool exit = in->stmts[i]->tag == Ist_Exit;
                 if (exit) {
                         string_add_end(&pass, in->stmts[i]);
                         ready_begin_exit(&pass);
+                        fetch_add_exit(&pass, in->stmts[i]);
                         branch_add_conditional(&pass, in->stmts[i]);
                 }
                 if (exit && !registers_done) {
@@ -214,12 +217,15 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                 pass.at = i;
                 prepare(&pass, in->stmts[i]);
                 addStmtToIRSB(pass.out, in->stmts[i]);
-                if (exit)
+                if (exit) {
+                        fetch_add_stretch(&pass, i + 1);
                         count_stretch(&pass, i + 1);
+                }
         }
         if (in->jumpkind == Ijk_NoDecode)
                 add_unhandled(&pass);
         ready_begin_exit(&pass);
+        fetch_add_end(&pass);
         branch_add_indirect(&pass);
         ready_add_exit(&pass, NULL, depend_unread_after(in->jumpkind));
         access_drop_unused_slots(&pass);

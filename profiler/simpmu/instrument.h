@@ -50,6 +50,8 @@ struct pass {
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
         UInt counted_at_exit; /* these at the last exit that wrote ready times */
         UInt loads;           /* that have a slot of their own */
+        Addr run_ip;          /* where the front end's run goes on; 0: nowhere yet */
+        UInt run_length;      /* instructions of it since the last part delivered */
 };
 
 /* ---- instrument_ir.c: each adds statements to the new block ---- */
@@ -111,6 +113,15 @@ void ready_add_exit(struct pass *pass, IRExpr *guard, ULong unread);
 /* Each goes before registers get their ready times: of EXIT, and of the block's end. */
 void branch_add_conditional(struct pass *pass, const IRStmt *exit);
 void branch_add_indirect(struct pass *pass);
+
+/* ---- instrument_fetch.c ---- */
+
+/* The front end delivers the instructions from statement FROM of the old block to the
+ * next exit; goes before they are counted. */
+void fetch_add_stretch(struct pass *pass, Int from);
+/* The block may be left, by EXIT or at its end: a taken branch ends a run. */
+void fetch_add_exit(struct pass *pass, const IRStmt *exit);
+void fetch_add_end(struct pass *pass);
 
 /* ---- instrument_access.c ---- */
 

@@ -10,6 +10,8 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 
+#include "model/fetch.h"
+
 struct sim_hot tool_hot __attribute__((aligned(64)));
 struct machine tool_machine;
 
@@ -109,8 +111,10 @@ static void after_options(void)
         tool_machine.prefetch = control->prefetch;
         instrument_set_detail(control->caches_only == 0, control->branches != 0);
         tool_machine.one_load_waits = control->caches_only != 0;
-        if (control->branches != 0)
+        if (control->branches != 0) {
                 machine_follow_stores(&tool_machine);
+                fetch_begin(&tool_machine);
+        }
         start_ns = ring_time_before_exec();
         threads_start(start_ns);
         ring_begin_image(start_ns);

@@ -45,6 +45,17 @@
         X(lock_cycles, "core.lock_cycles", "cycles", 0, 1000)                            \
         X(mispredict_cycles, "branch.mispredict_cycles", "cycles", 0, 1000)              \
         X(unforwarded_cycles, "core.unforwarded_cycles", "cycles", 0, 1000)              \
+        X(fetch_runs, "fetch.runs_per_cycle", "runs/cycle", 0.1, 16)                     \
+        X(fetch_call_cycles, "fetch.call_cycles", "cycles", 0, 100)                      \
+        X(fetch_indirect_cycles, "fetch.indirect_cycles", "cycles", 0, 100)              \
+        X(fetch_run_instructions, "fetch.run_instructions", "instructions", 1, 64)       \
+        X(fetch_queue_entries, "fetch.queue_entries", "instructions", 1, 4096)           \
+        X(fetch_ahead_cycles, "fetch.ahead_cycles", "cycles", 0, 10000)                  \
+        X(op_cache_bytes, "op_cache.size_bytes", "bytes of code", 1024, 1048576)         \
+        X(op_cache_ways, "op_cache.ways", "ways", 1, 32)                                 \
+        X(decode_width, "decode.width", "instructions/cycle", 0.5, 16)                   \
+        X(l1i_bytes, "l1i.size_bytes", "bytes", 4096, 1048576)                           \
+        X(l1i_ways, "l1i.ways", "ways", 1, 32)                                           \
         X(forward_cycles, "store_forward.latency_cycles", "cycles", 0, 1000)             \
         X(forward_vector_cycles, "store_forward.vector_cycles", "cycles", 0, 1000)       \
         X(forward_renamed_cycles, "store_forward.renamed_cycles", "cycles", 0, 1000)     \

@@ -125,6 +125,18 @@ static void branch_at_random(long steps, uint64_t mask)
         }
 }
 
+/* Calls of a function that does nothing, in a loop. Below the stack pointer the compiler
+ * may have put something. */
+static void call_in_a_loop(long steps)
+{
+        for (long i = 0; i < steps; i++)
+                __asm__ volatile("lea -128(%%rsp), %%rsp\n call 1f\n jmp 2f\n"
+                                 "1: ret\n 2: lea 128(%%rsp), %%rsp"
+                                 :
+                                 :
+                                 : "memory");
+}
+
 /* The same, decided by a bit that takes five multiplications to make: of the last step's
  * generator, so that they are under way when the branch before is found out, or of this
  * one's. */
@@ -438,6 +450,8 @@ int main(int argc, char **argv)
                 branch_on_chain(steps, 1);
         else if (strcmp(kernel, "branch-late") == 0)
                 branch_on_chain(steps, 0);
+        else if (strcmp(kernel, "calls") == 0)
+                call_in_a_loop(steps);
         else if (strncmp(kernel, "store-", 6) == 0)
                 store_and_load(steps, kernel + 6);
         else if (strncmp(kernel, "count-", 6) == 0)

@@ -14,6 +14,8 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
     "core.issue_width": 4,
     "core.lock_cycles": 18,
     "branch.mispredict_cycles": 16,
+    "fetch.runs_per_cycle": 1,
+    "fetch.call_cycles": 7,
     "core.unforwarded_cycles": 15,
     "store_forward.latency_cycles": 7,
     "store_forward.vector_cycles": 9,
@@ -141,6 +143,12 @@ for kernel, expected in (("branch-late", begun_behind),
                          ("branch-early", (at_once + begun_behind) / 2)):
     counted = per_step(kernel, *PREDICTED)
     expect(kernel, counted[CYCLES] / counted[MISPREDICTED], expected, 0.06)
+
+# A call and its return take the front end so long, and the two other jumps of the step a
+# cycle each; its eight instructions issue in two cycles.
+expect("calls", per_step("calls", *PREDICTED)[CYCLES], PRESET["fetch.call_cycles"] + 2, 0.03)
+if per_step("calls")[CYCLES] > PRESET["fetch.call_cycles"] / 2:
+    sys.exit("the front end is followed without --sim-detail branches")
 
 # A load waits for stores that have each a part of it, but not for one that has all of it,
 # nor for one that is long past: of 256 instructions four issue in a cycle.

@@ -86,6 +86,11 @@ struct string_chunks {
         uint64_t store;
 };
 
+/* Lines of code whose decoded instructions are known to be at hand, where the front end
+ * is followed. */
+#define CODE_LINES   512u
+#define NO_CODE_LINE UINT64_MAX
+
 struct sim_hot {
         /* Addresses of lines that are in L1, settled there and marked recent, so that one
          * more hit would change nothing; and of those that are dirty besides. An access
@@ -98,8 +103,9 @@ struct sim_hot {
         uint64_t stores;       /* the same */
         uint64_t
             busy; /* slots that its arithmetic executes for beyond its instructions */
-        uint64_t stall; /* the running thread's, when its windows were last looked at */
-        uint64_t now;   /* the running thread's clock when it last called the model */
+        uint64_t stall;   /* the running thread's, when its windows were last looked at */
+        uint64_t fetched; /* the front end's, as STALL: see fetch.h */
+        uint64_t now;     /* the running thread's clock when it last called the model */
         uint64_t ready[VALUES]; /* the clock at which each value comes; 0: is there */
         /* Loads of the block being run that come later than a hit of L1: bits of their
          * slots, whose ready times are 0 otherwise. */
@@ -112,6 +118,7 @@ struct sim_hot {
          * issued), and its address, with its form. */
         uint64_t stored_ready[STORED_PLACES];
         uint64_t stored_where[STORED_PLACES];
+        uint64_t code_line[CODE_LINES];
 };
 
 /* A store of FORM to ADDRESS whose value comes at READY, as generated code notes it. */

@@ -3,6 +3,7 @@
 #include "machine.h"
 
 #include "coherence.h"
+#include "fetch.h"
 
 #define NS_PER_MHZ 1000.0 /* 1 MHz x 1000 ns = 1 cycle */
 
@@ -148,6 +149,7 @@ static struct core *core_new(struct machine *machine, uint32_t number)
         cache_init(&core->l2, (uint64_t)params->l2_bytes / LINE_BYTES,
                    (uint32_t)params->l2_ways, false, machine->allocate);
         tlb_init(&core->tlb, params, machine->allocate);
+        fetch_init_core(machine, core);
         return core;
 }
 
@@ -224,11 +226,14 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
         hot->now = 0;
         hot->late = 0;
         stall_to_hot(hot, thread);
+        hot->fetched = thread->stall;
         filter_clear(hot);
         for (uint32_t i = 0; i < RECENT_STORES; i++)
                 hot->recent_stores[i].what = 0;
         for (uint32_t i = 0; i < STORED_PLACES; i++)
                 hot->stored_ready[i] = 0;
+        for (uint32_t i = 0; i < CODE_LINES; i++)
+                hot->code_line[i] = NO_CODE_LINE;
         if (thread->core->runs == thread)
                 return;
         thread->core->runs = thread;

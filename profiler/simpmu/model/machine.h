@@ -85,10 +85,23 @@ struct core {
         uint64_t queue_full_until;    /* demand requests have waited for a place */
         uint64_t streamer_waits;      /* for a place, until then */
         struct branch_predictor predictor;
+        struct cache op_cache; /* of lines whose decoded instructions are at hand */
+        struct cache l1i;
         struct stream streams[STREAMS];
         uint32_t next_stream; /* the one to replace next */
         struct strided_load strided_loads[STRIDE_LOADS];
         struct l2_request requests[L2_REQUESTS];
+};
+
+/* What the front end takes: see fetch.h. */
+struct fetch {
+        bool followed;
+        uint64_t run_slots;
+        uint64_t return_slots;   /* what one takes, with the run that it ends */
+        uint64_t indirect_slots; /* the same of a jump or call to no fixed place */
+        double decode_slots;     /* an instruction whose decoded form is not at hand */
+        uint64_t line_slots;     /* from a line of L2's to the next */
+        uint64_t ahead_limit;    /* no line is asked for earlier before it is needed */
 };
 
 /* What the directory of coherence.h knows of a line. */
@@ -157,7 +170,8 @@ struct machine {
         uint64_t forward_renamed_latency; /* and where the core renames memory */
         uint64_t forward_longest;         /* of these */
         enum renaming renaming;
-        uint64_t mispredict_cost;  /* from a branch's execution to what comes after it */
+        uint64_t mispredict_cost; /* from a branch's execution to what comes after it */
+        struct fetch fetch;
         uint64_t unforwarded_cost; /* from a store's retirement to a load that needs only
                                       part of it; 0: stores are not followed */
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */

@@ -31,6 +31,7 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->core = core;
         thread->stall = start;
         thread->idle = start;
+        thread->fetch_restart = start;
         thread->deadline = UINT64_MAX;
         thread->retire_at = NEVER_DUE;
         thread->look_at = NEVER_DUE;
@@ -154,6 +155,7 @@ void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t 
         thread->retired = later(thread->retired, later(now, decided) - hot->instructions);
         thread->refilled = hot->instructions;
         thread->stall += later(now, decided) + cost - now;
+        thread->fetch_restart = hot->fetched = thread->stall;
         if (thread->look_at != NEVER_DUE)
                 thread->look_at = hot->instructions; /* no chain begins before that */
         stall_to_hot(hot, thread);

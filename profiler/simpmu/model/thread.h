@@ -107,7 +107,8 @@ struct sim_thread {
 
         uint64_t retired;  /* as stall, but of retirement; only where that is sampled */
         uint64_t refilled; /* the first instruction after the last wrong prediction */
-        double load_slots; /* for which a load takes the ports, on the average */
+        uint64_t fetch_restart; /* as stall: when the front end last began anew */
+        double load_slots;      /* for which a load takes the ports, on the average */
         double store_slots;
         struct ports_use ports;
         struct sim_counters counters;

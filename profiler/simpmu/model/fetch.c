@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* See fetch.h. */
+#include "fetch.h"
+
+#include "miss.h"
+
+void fetch_begin(struct machine *machine)
+{
+        const struct simpmu_params *params = &machine->params;
+        double width = (double)machine->slots_per_cycle;
+
+        machine->fetch = (struct fetch){
+            .followed = true,
+            .run_slots = (uint64_t)(width / params->fetch_runs + 0.5),
+            .indirect_slots = (uint64_t)(params->fetch_indirect_cycles * width + 0.5),
+            .decode_slots = width / params->decode_width,
+            .line_slots = (uint64_t)(LINE_BYTES / params->l2_bytes_per_cycle * width),
+            .ahead_limit = (uint64_t)(params->fetch_ahead_cycles * width + 0.5),
+        };
+        uint64_t call_slots = (uint64_t)(params->fetch_call_cycles * width);
+        machine->fetch.return_slots =
+            later(call_slots, 2 * machine->fetch.run_slots) - machine->fetch.run_slots;
+}
+
+static void init_cache(const struct machine *machine, struct cache *cache, double bytes,
+                       double ways)
+{
+        cache_init(cache, (uint64_t)bytes / LINE_BYTES, (uint32_t)ways, false,
+                   machine->allocate);
+}
+
+void fetch_init_core(const struct machine *machine, struct core *core)
+{
+        const struct simpmu_params *params = &machine->params;
+
+        if (!machine->fetch.followed)
+                return;
+        init_cache(machine, &core->op_cache, params->op_cache_bytes,
+                   params->op_cache_ways);
+        init_cache(machine, &core->l1i, params->l1i_bytes, params->l1i_ways);
+}
+
+/* For how long the core has known that it will need what comes now: since it last had to
+ * begin anew, as far as it can look ahead. */
+static uint64_t known_for(const struct machine *machine, const struct sim_hot *hot,
+                          const struct sim_thread *thread)
+{
+        int64_t since = (int64_t)(hot->fetched - thread->fetch_restart);
+
+        if (since <= 0)
+                return 0;
+        return (uint64_t)since < machine->fetch.ahead_limit ? (uint64_t)since
+                                                            : machine->fetch.ahead_limit;
+}
+
+/* LINE is not in L1I; returns for how long the front end waits for it. Lines follow each
+ * other on the way from L2. */
+static uint64_t bring(struct machine *machine, const struct sim_hot *hot,
+                      struct sim_thread *thread, uint64_t line)
+{
+        const uint64_t now = hot->instructions + hot->fetched;
+        uint64_t ahead = known_for(machine, hot, thread);
+        uint64_t latency = machine->l2_latency;
+        enum simpmu_level level;
+
+        (void)cache_insert(&thread->core->l1i, line, false);
+        if (!cache_touch(&thread->core->l2, line))
+                latency = miss_in_l2(machine, thread, line, now, &level);
+        return later(latency > ahead ? latency - ahead : 0, machine->fetch.line_slots);
+}
+
+static uint64_t *place_of(struct sim_hot *hot, uint64_t line)
+{
+        return &hot->code_line[line & (CODE_LINES - 1)];
+}
+
+void fetch_line(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
+                uint64_t line, uint32_t instructions)
+{
+        struct core *core = thread->core;
+        double decoding = machine->fetch.decode_slots - 1;
+
+        if (!cache_touch(&core->op_cache, line)) {
+                struct cache_victim victim = cache_insert(&core->op_cache, line, false);
+                if (victim.evicted && *place_of(hot, victim.line) == victim.line)
+                        *place_of(hot, victim.line) = NO_CODE_LINE;
+                if (!cache_touch(&core->l1i, line))
+                        hot->fetched += bring(machine, hot, thread, line);
+                if (decoding > 0)
+                        hot->fetched += (uint64_t)(decoding * instructions);
+        }
+        *place_of(hot, line) = line;
+}

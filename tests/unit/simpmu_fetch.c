@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated front end, on code with known answers. */
+#include "simpmu_rig.h"
+
+#include "model/fetch.h"
+
+enum { CODE_LINE = 0x400000 >> LINE_SHIFT, LINE_INSTRUCTIONS = 16 };
+
+/* A machine whose front end is followed, its thread on an idle core. */
+static struct rig *rig_with_front_end(const struct simpmu_params *params)
+{
+        struct rig *rig = allocate(sizeof(*rig));
+
+        machine_init(&rig->machine, params, 30, allocate, take_sample);
+        fetch_begin(&rig->machine);
+        rig->threads[0] = allocate(sizeof(*rig->threads[0]));
+        machine_thread_init(&rig->machine, rig->threads[0], 0, 0, NO_SAMPLES, 1);
+        machine_thread_runs(&rig->hot, rig->threads[0]);
+        rig->count = 1;
+        return rig;
+}
+
+/* The slots that the front end loses to LINE. */
+static uint64_t lost_to(struct rig *rig, uint64_t line)
+{
+        uint64_t before = rig->hot.fetched;
+
+        fetch_line(&rig->machine, &rig->hot, rig->threads[0], line, LINE_INSTRUCTIONS);
+        return rig->hot.fetched - before;
+}
+
+static bool is_known(const struct rig *rig, uint64_t line)
+{
+        return rig->hot.code_line[line & (CODE_LINES - 1)] == line;
+}
+
+/* With two decoded a cycle, where four issue, each instruction costs one slot more. */
+static const uint64_t decoding = LINE_INSTRUCTIONS;
+
+static void decoded_code_is_at_hand(void **state)
+{
+        const struct simpmu_params params = default_params();
+        struct rig *rig = rig_with_front_end(&params);
+
+        (void)state;
+        assert_false(is_known(rig, CODE_LINE));
+        assert_true(lost_to(rig, CODE_LINE) > decoding);
+        assert_true(is_known(rig, CODE_LINE));
+        assert_int_equal(lost_to(rig, CODE_LINE), 0);
+}
+
+/* 128 lines fill the cache of decoded code; twice as many, one after the other, are
+ * decoded each time, from L1I. */
+static void code_beyond_the_op_cache_is_decoded(void **state)
+{
+        const struct simpmu_params params = default_params();
+        const uint64_t fit = (uint64_t)params.op_cache_bytes / LINE_BYTES;
+        struct rig *rig = rig_with_front_end(&params);
+
+        (void)state;
+        for (uint64_t lines = fit; lines <= 2 * fit; lines += fit) {
+                for (uint64_t pass = 0; pass < 3; pass++) {
+                        uint64_t lost = 0;
+                        for (uint64_t i = 0; i < lines; i++)
+                                lost += lost_to(rig, CODE_LINE + i);
+                        if (pass == 2)
+                                assert_int_equal(lost,
+                                                 lines == fit ? 0 : lines * decoding);
+                }
+        }
+        assert_false(is_known(rig, CODE_LINE));
+        assert_true(is_known(rig, CODE_LINE + 2 * fit - 1));
+}
+
+/* Lines that L1I has given up come from L2: at once behind a wrong prediction they take
+ * its latency, and later what is left of it when the core has known of them for long. */
+static void lines_of_l2_come_ahead(void **state)
+{
+        const struct simpmu_params params = default_params();
+        const uint64_t lines = 1024; /* 64 KiB; L1I has 32 */
+        struct rig *rig = rig_with_front_end(&params);
+        struct sim_thread *thread = rig->threads[0];
+        const uint64_t width = rig->machine.slots_per_cycle;
+
+        (void)state;
+        for (uint64_t i = 0; i < 2 * lines; i++)
+                (void)lost_to(rig, CODE_LINE + i % lines);
+        thread_mispredict(&rig->hot, thread, 0, 0);
+        assert_int_equal(lost_to(rig, CODE_LINE),
+                         decoding + (uint64_t)params.l2_latency_cycles * width);
+        rig->hot.fetched += 1000 * width;
+        assert_int_equal(
+            lost_to(rig, CODE_LINE + 1),
+            decoding +
+                (uint64_t)(params.l2_latency_cycles - params.fetch_ahead_cycles) * width);
+}
+
+/* What the front end has not delivered cannot issue; behind a wrong prediction it begins
+ * with the thread. */
+static void instructions_wait_for_the_front_end(void **state)
+{
+        const struct simpmu_params params = default_params();
+        struct rig *rig = rig_with_front_end(&params);
+        struct sim_thread *thread = rig->threads[0];
+
+        (void)state;
+        rig->hot.fetched = thread->stall + 100;
+        fetch_wait(&rig->hot, thread);
+        assert_int_equal(rig->hot.stall, 100);
+        assert_int_equal(thread->stall, 100);
+        rig->hot.fetched = 50;
+        fetch_wait(&rig->hot, thread);
+        assert_int_equal(thread->stall, 100);
+        rig->hot.instructions = 1000;
+        thread_mispredict(&rig->hot, thread, 0, 40);
+        assert_int_equal(rig->hot.fetched, thread->stall);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_teardown(decoded_code_is_at_hand, free_blocks),
+            cmocka_unit_test_teardown(code_beyond_the_op_cache_is_decoded, free_blocks),
+            cmocka_unit_test_teardown(lines_of_l2_come_ahead, free_blocks),
+            cmocka_unit_test_teardown(instructions_wait_for_the_front_end, free_blocks),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
