@@ -76,8 +76,11 @@ const struct survey_part survey_clocks = {
 /* ---- at once ---- */
 
 struct core {
-        struct series gather_ns;      /* of a load of memory, others beside it */
-        struct series instruction_ns; /* of one that waits for none */
+        struct series gather_ns; /* of a load of memory, others beside it */
+        struct series jump_ns, indirect_jump_ns; /* of one to the next line */
+        struct series call_ns;                   /* with its return */
+        struct series random_ns, alternating_ns; /* of a branch that goes so */
+        struct series instruction_ns;            /* of one that waits for none */
 };
 
 /* COUNT times a hundred instructions that hardly depend on each other, for all kinds of
@@ -107,6 +110,63 @@ static void run_independent(uint64_t count)
                            "xmm3", "cc");
 }
 
+/* Jumps that are all predicted, each to the next line, and calls of a function that does
+ * nothing. Below the stack pointer the compiler may have put something. */
+#define JUMPS_LOOP(NAME, STEP, BEHIND)                                                   \
+        static void NAME(uint64_t count)                                                 \
+        {                                                                                \
+                __asm__ volatile("lea -128(%%rsp), %%rsp\n\t"                            \
+                                 "1:\n\t.rept 16\n\t" STEP "\n\t.endr\n\t"               \
+                                 "dec %[n]\n\tjnz 1b\n\t" BEHIND "\n\t"                  \
+                                 "lea 128(%%rsp), %%rsp"                                 \
+                                 : [n] "+r"(count)                                       \
+                                 :                                                       \
+                                 : "rax", "cc", "memory");                               \
+        }
+
+JUMPS_LOOP(run_jumps, "jmp 2f\n\t.p2align 6\n\t2:\n\tnop", "")
+JUMPS_LOOP(run_indirect_jumps,
+           "lea 2f(%%rip), %%rax\n\tjmp *%%rax\n\t.p2align 6\n\t2:\n\tnop", "")
+JUMPS_LOOP(run_calls, "call 3f", "jmp 4f\n\t.p2align 6\n\t3: ret\n\t4:")
+
+static int visit_branch(struct survey *survey, enum branch_pattern pattern,
+                        struct series *series, struct diag *diag)
+{
+        enum { ROUNDS = 5, PASSES = 200 };
+        struct kernel_parameters parameters = kernel_branch.defaults;
+        struct kernel_counts counts;
+        parameters.threads = 1;
+        parameters.passes = PASSES;
+        parameters.node = -1;
+        parameters.pattern = pattern;
+        kernel_branch.count(&parameters, &counts);
+        struct visit visit;
+        int rc = survey_rounds(survey, &kernel_branch, &parameters, ROUNDS,
+                               (double)counts.accesses * PASSES, &visit, diag);
+        if (rc == 0)
+                series_add(series, visit.value, visit.disturbance);
+        return rc;
+}
+
+static int visit_branches(struct survey *survey, struct core *core, struct diag *diag)
+{
+        enum { REPEATED = 16 };
+        if (survey_wants(survey, &core->jump_ns, false))
+                survey_code(survey, run_jumps, REPEATED, &core->jump_ns);
+        if (survey_wants(survey, &core->indirect_jump_ns, false))
+                survey_code(survey, run_indirect_jumps, REPEATED,
+                            &core->indirect_jump_ns);
+        if (survey_wants(survey, &core->call_ns, false))
+                survey_code(survey, run_calls, REPEATED, &core->call_ns);
+        int rc = 0;
+        if (survey_wants(survey, &core->random_ns, false))
+                rc = visit_branch(survey, BRANCH_RANDOM, &core->random_ns, diag);
+        if (rc == 0 && survey_wants(survey, &core->alternating_ns, false))
+                rc =
+                    visit_branch(survey, BRANCH_ALTERNATING, &core->alternating_ns, diag);
+        return rc;
+}
+
 static int visit_gather(struct survey *survey, struct core *core, struct diag *diag)
 {
         enum { ROUNDS = 3 };
@@ -132,6 +192,9 @@ static int core_sweep(struct survey *survey, void *state, struct diag *diag)
         survey_progress(survey, "the core");
         if (survey_wants(survey, &core->instruction_ns, false))
                 survey_code(survey, run_independent, INSTRUCTIONS, &core->instruction_ns);
+        int rc = visit_branches(survey, core, diag);
+        if (rc < 0)
+                return rc;
         return survey->reaches_memory && survey_wants(survey, &core->gather_ns, true)
                    ? visit_gather(survey, core, diag)
                    : 0;
@@ -151,6 +214,35 @@ void survey_misses_at_once(struct survey *survey, const struct series *gather_ns
         json_object_set_new(core, "gather_ns", json_real(gather.value));
 }
 
+/* Adds what the shortest of SERIES takes, in cycles, for the preset host. */
+static void add_cycles(struct survey *survey, json_t *json, const char *key,
+                       const char *name, const struct series *series)
+{
+        if (survey_trusts(survey, series, name))
+                json_object_set_new(
+                    json, key,
+                    json_real(survey_shortest(survey, series).value * survey->core_ghz));
+}
+
+static void add_branches(struct survey *survey, const struct core *core, json_t *json)
+{
+        add_cycles(survey, json, "jump_cycles", "jumps", &core->jump_ns);
+        add_cycles(survey, json, "indirect_jump_cycles", "indirect jumps",
+                   &core->indirect_jump_ns);
+        add_cycles(survey, json, "call_cycles", "calls", &core->call_ns);
+        if (!survey_trusts(survey, &core->random_ns, "random branches") ||
+            !survey_trusts(survey, &core->alternating_ns, "alternating branches"))
+                return;
+        /* Half of the random ones are predicted wrongly. Between two of these come the
+         * shift that decides the branch and the branch itself, a cycle each. */
+        const double own_cycles = 2;
+        double wrong_ns = 2 * (survey_shortest(survey, &core->random_ns).value -
+                               survey_shortest(survey, &core->alternating_ns).value);
+        double cycles = wrong_ns * survey->core_ghz - own_cycles;
+        if (cycles > 0)
+                json_object_set_new(json, "mispredict_cycles", json_real(cycles));
+}
+
 static json_t *core_result(struct survey *survey, void *state)
 {
         struct core *core = state;
@@ -160,6 +252,7 @@ static json_t *core_result(struct survey *survey, void *state)
         if (survey_trusts(survey, &core->instruction_ns, "the instructions a cycle"))
                 json_object_set_new(json, "issue_width",
                                     json_real(fmin(16, fmax(1, round(1 / cycles)))));
+        add_branches(survey, core, json);
         if (survey->reaches_memory)
                 survey_misses_at_once(survey, &core->gather_ns, json);
         return json;
