@@ -31,14 +31,6 @@
  * vain. After this time nothing more is expected from it. */
 #define STUCK_NS INT64_C(2000000000)
 
-struct heap_stack {
-        size_t number;   /* of the image that told it */
-        image_key image; /* in which the sink calls it ID */
-        int64_t id;
-        uint32_t depth;
-        uint64_t frames[];
-};
-
 /* Image number k lies in slice k. */
 struct image {
         struct sim_ring ring; /* slice NULL: it has ended */
@@ -520,12 +512,6 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
         }
         forget_ended(transport);
         return rc;
-}
-
-const uint64_t *heap_stack_frames(const struct heap_stack *stack, size_t *depth)
-{
-        *depth = stack ? stack->depth : 0;
-        return stack ? stack->frames : NULL;
 }
 
 /* What the sink calls STACK in IMAGE. */

@@ -14,7 +14,15 @@
 #include "source.h"
 
 struct heap_transport;
-struct heap_stack;
+
+/* Where a block was allocated. */
+struct heap_stack {
+        size_t number;   /* of the image that told it */
+        image_key image; /* in which the sink calls it ID */
+        int64_t id;
+        uint32_t depth;
+        uint64_t frames[]; /* return addresses, innermost first */
+};
 
 /* CALL_GRAPH: allocations have their call stacks. */
 int heap_transport_open(bool call_graph, struct heap_transport **transport,
@@ -55,9 +63,6 @@ struct heap_event {
         uint64_t size_bytes;
         struct heap_stack *stack; /* NULL: none */
 };
-
-/* Return addresses, innermost first. */
-const uint64_t *heap_stack_frames(const struct heap_stack *stack, size_t *depth);
 
 /* Must be called once for each event that was handed over, or a copy of it: the stacks of
  * a process that has ended go with its last event. */

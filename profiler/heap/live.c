@@ -161,7 +161,6 @@ struct heap_live {
         uint64_t number;
         void *root;      /* a leaf when height is 0, else an inner node */
         unsigned height; /* levels of inner nodes */
-        size_t count;
 };
 
 /* A block's place in the tree, and the way there from the root. */
@@ -462,7 +461,6 @@ static int insert(struct heap_live *live, const struct heap_block *block)
                 (leaf->node.count - slot) * sizeof(leaf->blocks[0]));
         leaf->blocks[slot] = *block;
         leaf->node.count++;
-        live->count++;
         return 0;
 }
 
@@ -502,7 +500,6 @@ static void remove_block(struct heap_live *live, struct place *place)
         memmove(leaf->blocks + place->slot, leaf->blocks + place->slot + 1,
                 (leaf->node.count - place->slot - 1) * sizeof(leaf->blocks[0]));
         leaf->node.count--;
-        live->count--;
         if (leaf->node.count == 0 && live->height > 0) {
                 remove_child(live, place, live->height - 1);
                 lower_root(live);
@@ -691,9 +688,4 @@ int heap_live_find(struct heap_live *live, uint64_t addr, struct heap_block **bl
                 return -ENOMEM;
         *block = &place.leaf->blocks[place.slot];
         return 0;
-}
-
-size_t heap_live_count(const struct heap_live *live)
-{
-        return live->count;
 }

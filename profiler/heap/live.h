@@ -94,6 +94,4 @@ bool heap_live_holds(const struct heap_live *live, uint64_t addr);
  * allocation_id; valid until the heap changes or is copied. 0 or -ENOMEM. */
 int heap_live_find(struct heap_live *live, uint64_t addr, struct heap_block **block);
 
-size_t heap_live_count(const struct heap_live *live);
-
 #endif

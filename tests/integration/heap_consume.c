@@ -39,9 +39,8 @@ static void die(const struct diag *diag)
 
 static void print_event(FILE *out, const struct heap_event *event)
 {
-        size_t depth;
-        const uint64_t *frames = heap_stack_frames(event->stack, &depth);
-        fprintf(out, "%u %zu ", event->pid, depth);
+        uint32_t depth = event->stack ? event->stack->depth : 0;
+        fprintf(out, "%u %u ", event->pid, depth);
         if (event->kind == HEAP_EVENT_PROCESS)
                 fprintf(out, "process");
         else if (event->kind == HEAP_EVENT_ALLOC)
@@ -57,8 +56,8 @@ static void print_event(FILE *out, const struct heap_event *event)
         else
                 fprintf(out, "unmap 0x%llx 0x%llx", (unsigned long long)event->addr,
                         (unsigned long long)event->size_bytes);
-        for (size_t i = 0; getenv("FRAMES") && i < depth; i++)
-                fprintf(out, " %llx", (unsigned long long)frames[i]);
+        for (uint32_t i = 0; getenv("FRAMES") && i < depth; i++)
+                fprintf(out, " %llx", (unsigned long long)event->stack->frames[i]);
         fputc('\n', out);
 }
 
