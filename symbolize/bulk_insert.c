@@ -14,12 +14,14 @@ static int sqlite_error(const struct bulk_insert *insert)
         return db_error(insert->db, "write", insert->diag);
 }
 
-/* Prepares a statement for ROW_COUNT rows. */
+/* Prepares a statement for ROW_COUNT rows. After an error the transaction is taken back as
+ * a whole: SQLite need not, as it would by default, note how to take back the rows of one
+ * statement alone. */
 static int prepare(struct bulk_insert *insert, int row_count, sqlite3_stmt **rows)
 {
         sqlite3_str *sql = sqlite3_str_new(db_sqlite(insert->db));
 
-        sqlite3_str_appendf(sql, "INSERT INTO %s (", insert->table);
+        sqlite3_str_appendf(sql, "INSERT OR FAIL INTO %s (", insert->table);
         for (int i = 0; i < insert->column_count; i++)
                 sqlite3_str_appendf(sql, i > 0 ? ", %s" : "%s", insert->columns[i]);
         sqlite3_str_appendall(sql, ") VALUES ");
