@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libelf would read and unpack one section after the other. Here each is a job, the
- * largest first. */
+ * largest first. What is not packed is not copied either: the file's pages are put in the
+ * place of the image's. */
 #include "debug_image.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 
 #include "array.h"
 #include "elf_image.h"
+#include "file_pages.h"
 #include "parallel.h"
 
 enum { NAME_BYTES = 40 };
@@ -212,12 +214,35 @@ static int inflate(const char *packed, uint64_t packed_bytes, char *to, uint64_t
         return done ? 0 : -EINVAL;
 }
 
+/* Less is as quickly read. */
+enum { LENT_LEAST = 64 * FILE_PAGE_BYTES };
+
+/* Has what is not packed in its place: whole pages are the file's own, where the image
+ * has it at the same place in a page as the file; what is left at both ends is read. */
+static int take_plain(const struct unpacking *unpacking, const struct part *part)
+{
+        char *to = unpacking->bytes + part->at;
+        uint64_t before = -part->offset % FILE_PAGE_BYTES;
+        uint64_t lent = part->bytes < LENT_LEAST
+                            ? 0
+                            : (part->bytes - before) / FILE_PAGE_BYTES * FILE_PAGE_BYTES;
+
+        if (file_pages_lend(to + before, lent, unpacking->fd, part->offset + before) != 0)
+                return read_all(unpacking->fd, to, part->bytes, part->offset);
+        int error = read_all(unpacking->fd, to, before, part->offset);
+
+        before += lent;
+        return error ? error
+                     : read_all(unpacking->fd, to + before, part->bytes - before,
+                                part->offset + before);
+}
+
 static int unpack(const struct unpacking *unpacking, const struct part *part)
 {
         char *to = unpacking->bytes + part->at;
 
         if (part->packing == PACKING_NONE)
-                return read_all(unpacking->fd, to, part->bytes, part->offset);
+                return take_plain(unpacking, part);
         char *packed = malloc(part->file_bytes + 1);
         int error = packed
                         ? read_all(unpacking->fd, packed, part->file_bytes, part->offset)
@@ -239,7 +264,7 @@ enum { STEP_BYTES = 4 << 20, PAGE_BYTES = 4096 };
 static bool gains_from_provided(const struct unpacking *unpacking)
 {
         return unpacking->part_count > 0 && unpacking->parts[0].bytes > STEP_BYTES &&
-               parallel_processors() > 1;
+               unpacking->parts[0].packing != PACKING_NONE && parallel_processors() > 1;
 }
 
 /* Has the kernel provide the memory of the largest part, which is longest at work, ahead
@@ -317,6 +342,8 @@ static int join_parts(struct unpacking *unpacking, size_t *at, struct elf_image 
         const char *name = parts[*at].name;
         int error = elf_image_begin_section(image, name);
 
+        if (!error && parts[*at].packing == PACKING_NONE)
+                error = elf_image_align(image, parts[*at].offset, FILE_PAGE_BYTES);
         for (;
              !error && *at < unpacking->part_count && strcmp(parts[*at].name, name) == 0;
              ++*at)
@@ -325,13 +352,17 @@ static int join_parts(struct unpacking *unpacking, size_t *at, struct elf_image 
         return error;
 }
 
+enum { ROOM_FOR_HEADERS = 4096 };
+
 static int make_image(struct unpacking *unpacking, struct elf_image *image)
 {
         uint64_t total;
         int error = check_sizes(unpacking, &total);
 
         if (!error)
-                error = elf_image_begin(image, total + 4096);
+                error =
+                    elf_image_begin(image, total + ROOM_FOR_HEADERS +
+                                               unpacking->part_count * FILE_PAGE_BYTES);
         qsort(unpacking->parts, unpacking->part_count, sizeof(*unpacking->parts),
               same_together);
         for (size_t i = 0; i < unpacking->part_count && !error;)
@@ -359,6 +390,7 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
                 error = image->elf ? 0 : -ENOMEM;
         }
         if (error) {
+                file_pages_return(made.bytes, made.capacity);
                 free(made.bytes);
                 return error;
         }
@@ -411,6 +443,7 @@ void debug_image_close(struct debug_image *image)
 {
         if (image->made)
                 elf_end(image->elf);
+        file_pages_return(image->bytes, image->bytes_count);
         free(image->bytes);
         *image = (struct debug_image){0};
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* A page behind the end of its file raises SIGBUS when it is touched. The signal's
+ * handler puts a page of zeros there, if it is one of those that were lent, and else
+ * leaves the signal to whom it was before. */
+#include "file_pages.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+
+/* More are read. A program has a few sections that are worth it. */
+enum { LENT_MOST = 64 };
+
+static struct lent {
+        atomic_uintptr_t start; /* 0: none */
+        atomic_uintptr_t end;
+} lent[LENT_MOST];
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction before;
+
+static bool is_lent(uintptr_t address)
+{
+        for (size_t i = 0; i < LENT_MOST; i++)
+                if (address >= atomic_load(&lent[i].start) &&
+                    address < atomic_load(&lent[i].end))
+                        return true;
+        return false;
+}
+
+static void put_plain(uintptr_t start, size_t bytes)
+{
+        mmap((void *)start, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+static void on_missing_page(int number, siginfo_t *info, void *context)
+{
+        uintptr_t address = (uintptr_t)info->si_addr;
+        int error = errno;
+
+        (void)context;
+        if (is_lent(address))
+                put_plain(address - address % FILE_PAGE_BYTES, FILE_PAGE_BYTES);
+        else /* the instruction is tried again, without this handler */
+                sigaction(number, &before, NULL);
+        errno = error;
+}
+
+/* Somebody may have put another handler there since the last time. */
+static bool handle_missing_pages(void)
+{
+        struct sigaction action = {.sa_sigaction = on_missing_page,
+                                   .sa_flags = SA_SIGINFO | SA_RESTART};
+        struct sigaction now;
+
+        if (sigaction(SIGBUS, NULL, &now) != 0)
+                return false;
+        if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_missing_page)
+                return true;
+        before = now;
+        return sigaction(SIGBUS, &action, NULL) == 0;
+}
+
+static int lend(struct lent *entry, char *start, size_t bytes, int fd, uint64_t offset)
+{
+        /* Before a page can be missing. Ends tell ranges from no ranges. */
+        atomic_store(&entry->start, (uintptr_t)start);
+        atomic_store(&entry->end, (uintptr_t)start + bytes);
+        if (mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd,
+                 (off_t)offset) == start)
+                return 0;
+        atomic_store(&entry->end, 0);
+        atomic_store(&entry->start, 0);
+        /* What was there may be gone. */
+        put_plain((uintptr_t)start, bytes);
+        return -ENOTSUP;
+}
+
+static struct lent *free_entry(void)
+{
+        for (size_t i = 0; i < LENT_MOST; i++)
+                if (atomic_load(&lent[i].start) == 0)
+                        return &lent[i];
+        return NULL;
+}
+
+int file_pages_lend(char *start, size_t bytes, int fd, uint64_t offset)
+{
+        int error = -ENOTSUP;
+
+        if ((uintptr_t)start % FILE_PAGE_BYTES || bytes % FILE_PAGE_BYTES ||
+            offset % FILE_PAGE_BYTES || bytes == 0)
+                return error;
+        pthread_mutex_lock(&changing);
+        struct lent *entry = free_entry();
+
+        if (entry && handle_missing_pages())
+                error = lend(entry, start, bytes, fd, offset);
+        pthread_mutex_unlock(&changing);
+        /* All at once, from what the kernel has of the file: quicker than one by one. An
+         * older kernel, or a page that is missing, ends it early, and nothing is lost. */
+        if (!error)
+                madvise(start, bytes, MADV_POPULATE_READ);
+        return error;
+}
+
+void file_pages_return(char *start, size_t bytes)
+{
+        uintptr_t from = (uintptr_t)start;
+
+        pthread_mutex_lock(&changing);
+        for (size_t i = 0; i < LENT_MOST; i++) {
+                uintptr_t at = atomic_load(&lent[i].start),
+                          end = atomic_load(&lent[i].end);
+
+                if (at < from || end > from + bytes || at == 0)
+                        continue;
+                put_plain(at, end - at);
+                atomic_store(&lent[i].end, 0);
+                atomic_store(&lent[i].start, 0);
+        }
+        pthread_mutex_unlock(&changing);
+}
