@@ -13,9 +13,10 @@ static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack)
         for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
                 uint32_t index = sweep->stack_places[stack];
 
-                if (index == RAW_NONE || !sweep->places[index].call.asked)
+                if (index == RAW_NONE || !place_asks(&sweep->places[index])->call.asked)
                         return TYPE_NONE;
-                const struct flow_answer *call = &sweep->places[index].call.flow;
+                const struct flow_answer *call =
+                    &place_asks(&sweep->places[index])->call.flow;
 
                 if (call->place.kind == PLACE_POINTER)
                         return call->place.type;

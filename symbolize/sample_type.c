@@ -112,7 +112,8 @@ static bool leaves(const struct types *types, const struct place_value *place,
 /* What the instruction at PLACE accesses behind a pointer, whichever sample it is. */
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
-        const struct flow_answer *flow = &finder->sweep->places[place].access.flow;
+        const struct flow_answer *flow =
+            &place_asks(&finder->sweep->places[place])->access.flow;
         struct sample_type *known = &finder->pointees[place];
 
         if (known->reason == UNTYPED_COUNT)
@@ -184,10 +185,11 @@ static struct sample_type by_argument(struct sample_types *finder,
         if (string_member(string_pool_text(finder->names, caller->code.function)) &&
             finder->character != TYPE_NONE)
                 return (struct sample_type){.reason = TYPED, .type = finder->character};
-        if (!caller->argument.asked || caller->argument.flow.outcome != FLOW_FOUND ||
-            caller->argument.flow.called != function)
+        if (!place_asks(caller)->argument.asked ||
+            place_asks(caller)->argument.flow.outcome != FLOW_FOUND ||
+            place_asks(caller)->argument.flow.called != function)
                 return open_for(UNTYPED_ASSEMBLER);
-        const struct place_value *place = &caller->argument.flow.place;
+        const struct place_value *place = &place_asks(caller)->argument.flow.place;
 
         if (uniform(finder->types, place))
                 return field_at(finder, place->type, 0, &any);
@@ -224,9 +226,9 @@ static struct sample_type by_instruction(struct sample_types *finder,
                                          const struct sample_location *location)
 {
         const struct place *place = &finder->sweep->places[location->place];
-        const struct flow_answer *flow = &place->access.flow;
+        const struct flow_answer *flow = &place_asks(place)->access.flow;
 
-        if (!place->access.asked)
+        if (!place_asks(place)->access.asked)
                 return by_function(finder, location);
         switch (flow->outcome) {
         case FLOW_UNKNOWN_BASE:
@@ -283,16 +285,18 @@ static const struct type_access *access_at(const struct place *place)
 {
         static const struct type_access not_known;
 
-        return place->access.asked && (place->access.flow.outcome == FLOW_FOUND ||
-                                       place->access.flow.outcome == FLOW_UNKNOWN_BASE)
-                   ? &place->access.flow.access
+        return place_asks(place)->access.asked &&
+                       (place_asks(place)->access.flow.outcome == FLOW_FOUND ||
+                        place_asks(place)->access.flow.outcome == FLOW_UNKNOWN_BASE)
+                   ? &place_asks(place)->access.flow.access
                    : &not_known;
 }
 
 static bool points(const struct place *place)
 {
-        return place->access.asked && place->access.flow.outcome == FLOW_FOUND &&
-               place->access.flow.place.kind == PLACE_POINTER;
+        return place_asks(place)->access.asked &&
+               place_asks(place)->access.flow.outcome == FLOW_FOUND &&
+               place_asks(place)->access.flow.place.kind == PLACE_POINTER;
 }
 
 /* ---- by the allocation ---- */
@@ -310,7 +314,7 @@ static bool is_number(const struct types *types, uint32_t type)
 static bool has_calls(const struct sweep *sweep)
 {
         for (size_t i = 0; i < sweep->place_count; i++)
-                if (sweep->places[i].argument.code)
+                if (place_asks(&sweep->places[i])->argument.code)
                         return true;
         return false;
 }
@@ -352,14 +356,15 @@ void sample_types_learn(struct sample_types *finder,
 
         if (stack == RAW_NONE)
                 return;
-        const struct place_value *pointed = &place->access.flow.place;
+        const struct place_value *pointed = &place_asks(place)->access.flow.place;
 
         finder->blocks[stack].used |=
             pointed->type != TYPE_NONE &&
             finder->types->items[pointed->type].kind == TYPE_STRUCT;
         if (!pointed->guessed)
                 block_type_learn(&finder->blocks[stack], finder->types,
-                                 target->offset_bytes, &place->access.flow.place);
+                                 target->offset_bytes,
+                                 &place_asks(place)->access.flow.place);
 }
 
 /* What lies there when the block is what it was allocated as. */
@@ -373,9 +378,9 @@ static struct sample_type by_allocation(struct sample_types *finder,
 
         if (holds->type == TYPE_NONE || holds->mixed ||
             !block_type_fills(finder->types, holds->type, bytes) ||
-            (points(place) && !place->access.flow.place.guessed &&
+            (points(place) && !place_asks(place)->access.flow.place.guessed &&
              !block_type_agrees(finder->types, holds->type, target->offset_bytes,
-                                &place->access.flow.place)))
+                                &place_asks(place)->access.flow.place)))
                 return open_for(UNTYPED_UNKNOWN_BASE);
         return field_at(
             finder, holds->type,
@@ -398,7 +403,8 @@ static bool copies_bytes(const struct sample_types *finder,
 {
         const struct place *place = &finder->sweep->places[location->place];
 
-        return !place->access.asked && size_of(finder->types, found->type) == 1 &&
+        return !place_asks(place)->access.asked &&
+               size_of(finder->types, found->type) == 1 &&
                function_at(finder, location->place) != MEMORY_NONE;
 }
 

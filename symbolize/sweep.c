@@ -463,7 +463,7 @@ const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                 *place = sweep->frames[location->frame].place;
                 access = &sweep->frames[location->frame].access;
         } else {
-                access = &sweep->places[*place].access;
+                access = &place_asks(&sweep->places[*place])->access;
         }
         return access->asked && access->flow.outcome == FLOW_FOUND &&
                        access->flow.variable.type != TYPE_NONE &&
@@ -476,7 +476,8 @@ const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
 const struct flow_answer *sweep_thread_answer(const struct sweep *sweep,
                                               const struct sample_location *location)
 {
-        const struct access *access = &sweep->places[location->place].access;
+        const struct access *access =
+            &place_asks(&sweep->places[location->place])->access;
 
         return location->target.kind != TARGET_VARIABLE && access->asked &&
                        access->flow.outcome == FLOW_FOUND &&
@@ -503,6 +504,8 @@ void sweep_free(struct sweep *sweep)
         free(sweep->dates);
         free(sweep->first_date);
         free(sweep->pasts);
+        for (size_t i = 0; i < sweep->place_count; i++)
+                free(sweep->places[i].asks);
         free(sweep->places);
         free(sweep->place_keys);
         free(sweep->place_samples);

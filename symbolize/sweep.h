@@ -9,14 +9,20 @@
 #include "samples.h"
 #include "timeline.h"
 
-/* A distinct place in code. Without a module (RAW_NONE) the address is the
- * process's; in a module without segments to go by it is the file offset. */
-struct place {
-        struct code_place code;
+/* What is asked about the instruction of some places: they take much more memory than the
+ * places. */
+struct place_asks {
         struct access access; /* of a place that samples with an address are at */
         struct access call;   /* of one that blocks were allocated through */
         /* Of one that calls the C library where samples with an address are. */
         struct access argument;
+};
+
+/* A distinct place in code. Without a module (RAW_NONE) the address is the
+ * process's; in a module without segments to go by it is the file offset. */
+struct place {
+        struct code_place code;
+        struct place_asks *asks; /* owned; NULL: nothing */
         uint32_t module;
         uint32_t
             process;   /* without a module, where something was mapped; else RAW_NONE */
@@ -25,6 +31,13 @@ struct place {
         bool in_image; /* code.vaddr is the file's virtual address */
         bool accesses; /* samples with an address are there */
 };
+
+static inline const struct place_asks *place_asks(const struct place *place)
+{
+        static const struct place_asks nothing;
+
+        return place->asks ? place->asks : &nothing;
+}
 
 /* What tells places apart. Every sample asks with one: they are kept close together. */
 struct place_key {

@@ -131,23 +131,36 @@ static void move_back(size_t *first, size_t module_count)
 
 enum { ALLOCATING_FRAMES = 8 };
 
-/* Marks the calls that the blocks of STACK came through, the innermost ones. */
-static void mark_calls(struct sweep *sweep, uint32_t stack)
+/* For the questions of PLACE; NULL when out of memory. */
+static struct place_asks *ask_about(struct place *place)
+{
+        if (!place->asks)
+                place->asks = calloc(1, sizeof(*place->asks));
+        return place->asks;
+}
+
+/* Marks the calls that the blocks of STACK came through, the innermost ones. 0 or
+ * -ENOMEM, as all. */
+static int mark_calls(struct sweep *sweep, uint32_t stack)
 {
         for (int i = 0; i < ALLOCATING_FRAMES && stack != RAW_NONE; i++) {
                 uint32_t index = sweep->stack_places[stack];
                 struct place *place = index == RAW_NONE ? NULL : &sweep->places[index];
 
-                if (place && place->in_image)
-                        place->call = (struct access){.code = &place->code,
-                                                      .question = FLOW_RESULT};
+                if (place && place->in_image) {
+                        if (!ask_about(place))
+                                return -ENOMEM;
+                        place->asks->call = (struct access){.code = &place->code,
+                                                            .question = FLOW_RESULT};
+                }
                 stack = sweep->raw->stacks[stack].parent;
         }
+        return 0;
 }
 
 /* Marks the calls of the C library's functions that samples with an address are in: what
  * such a function reads, its caller may know. */
-static void mark_arguments(struct sweep *sweep)
+static int mark_arguments(struct sweep *sweep)
 {
         const struct raw *raw = sweep->raw;
 
@@ -159,28 +172,39 @@ static void mark_arguments(struct sweep *sweep)
                         continue;
                 struct place *caller = &sweep->places[sweep->stack_places[parent]];
 
-                if (sweep->places[inner].accesses && caller->in_image &&
-                    site_in_c_library(sweep, &sweep->places[inner]))
-                        caller->argument = (struct access){.code = &caller->code,
-                                                           .question = FLOW_ARGUMENT};
+                if (!sweep->places[inner].accesses || !caller->in_image ||
+                    !site_in_c_library(sweep, &sweep->places[inner]))
+                        continue;
+                if (!ask_about(caller))
+                        return -ENOMEM;
+                caller->asks->argument =
+                    (struct access){.code = &caller->code, .question = FLOW_ARGUMENT};
         }
+        return 0;
 }
 
 /* Marks the places whose instructions' memory operands are asked about. */
-static void mark_accesses(struct sweep *sweep)
+static int mark_accesses(struct sweep *sweep)
 {
+        int error = 0;
+
         for (size_t i = 0; i < sweep->place_count; i++) {
                 struct place *place = &sweep->places[i];
 
-                if (place->accesses && place->in_image)
-                        place->access.code = &place->code;
+                if (!place->accesses || !place->in_image)
+                        continue;
+                if (!ask_about(place))
+                        return -ENOMEM;
+                place->asks->access.code = &place->code;
         }
-        for (size_t i = 0; i < sweep->raw->allocation_count; i++)
-                mark_calls(sweep, sweep->raw->allocations[i].stack);
-        mark_arguments(sweep);
+        for (size_t i = 0; i < sweep->raw->allocation_count && !error; i++)
+                error = mark_calls(sweep, sweep->raw->allocations[i].stack);
+        if (!error)
+                error = mark_arguments(sweep);
         for (size_t i = 0; i < sweep->frame_count; i++)
                 sweep->frames[i].access.code =
                     &sweep->places[sweep->frames[i].place].code;
+        return error;
 }
 
 static void list_access(struct work *work, uint32_t module, struct access *access)
@@ -191,16 +215,15 @@ static void list_access(struct work *work, uint32_t module, struct access *acces
 
 static void list_work(struct sweep *sweep, size_t module_count, struct work *work)
 {
-        mark_accesses(sweep);
         for (size_t i = 0; i < sweep->place_count; i++) {
                 const struct place *place = &sweep->places[i];
 
                 if (place->in_image)
                         work->code_first[place->module + 1]++;
-                if (place->in_image)
-                        work->access_first[place->module + 1] += !!place->access.code +
-                                                                 !!place->call.code +
-                                                                 !!place->argument.code;
+                if (place->in_image && place->asks)
+                        work->access_first[place->module + 1] +=
+                            !!place->asks->access.code + !!place->asks->call.code +
+                            !!place->asks->argument.code;
         }
         for (size_t i = 0; i < sweep->frame_count; i++)
                 work->access_first[sweep->places[sweep->frames[i].place].module + 1]++;
@@ -214,9 +237,11 @@ static void list_work(struct sweep *sweep, size_t module_count, struct work *wor
 
                 if (place->in_image)
                         work->code[work->code_first[place->module]++] = &place->code;
-                list_access(work, place->module, &place->access);
-                list_access(work, place->module, &place->call);
-                list_access(work, place->module, &place->argument);
+                if (!place->asks)
+                        continue;
+                list_access(work, place->module, &place->asks->access);
+                list_access(work, place->module, &place->asks->call);
+                list_access(work, place->module, &place->asks->argument);
         }
         for (size_t i = 0; i < sweep->frame_count; i++)
                 list_access(work, sweep->places[sweep->frames[i].place].module,
@@ -272,7 +297,7 @@ static int name_places(struct stage *stage)
         int error = -ENOMEM;
 
         if (work.code && work.code_first && work.data && work.data_first &&
-            work.accesses && work.access_first) {
+            work.accesses && work.access_first && mark_accesses(&stage->sweep) == 0) {
                 list_work(&stage->sweep, modules, &work);
                 name_modules(stage, &work);
                 error = 0;
