@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "array.h"
 
@@ -37,7 +38,12 @@ static bool skip_leb(const uint8_t **at, const uint8_t *end)
 static uint64_t read_number(const uint8_t *at, unsigned bytes, bool swapped)
 {
         uint64_t value = 0;
+        uint32_t word;
 
+        if (bytes == sizeof(word) && !swapped) { /* mostly */
+                memcpy(&word, at, sizeof(word));
+                return word;
+        }
         for (unsigned i = 0; i < bytes; i++)
                 value |= (uint64_t)at[i] << 8 * (swapped ? bytes - 1 - i : i);
         return value;
@@ -195,6 +201,29 @@ static int read_attribute(const uint8_t **at, const uint8_t *end, uint64_t *attr
         return *attribute != 0 || *form != 0;
 }
 
+/* Puts the steps together where they can be. */
+static void fix_size(const struct abbreviations *table, struct abbreviation *abbreviation)
+{
+        uint64_t bytes = 0;
+
+        for (uint32_t i = 0; i < abbreviation->step_count; i++) {
+                const struct abbreviation_step *step =
+                    &table->steps[abbreviation->first_step + i];
+
+                if (step->kind != STEP_BYTES)
+                        return;
+                if (step->use == USE_SIBLING) {
+                        abbreviation->sibling_at = (uint32_t)bytes;
+                        abbreviation->sibling_bytes = (uint8_t)step->bytes;
+                }
+                bytes += step->bytes;
+                if (bytes > INT32_MAX)
+                        return;
+        }
+        abbreviation->fixed_bytes = (uint32_t)bytes;
+        abbreviation->fixed = abbreviation->valid;
+}
+
 static int read_abbreviation(struct abbreviations *table,
                              const struct unit_layout *layout, uint64_t code,
                              const uint8_t **at, const uint8_t *end)
@@ -229,6 +258,7 @@ static int read_abbreviation(struct abbreviations *table,
         abbreviation.codeless =
             abbreviation.valid && !abbreviation.has_code &&
             (!abbreviation.has_children || (tag == DW_TAG_subprogram && declares));
+        fix_size(table, &abbreviation);
         if (array_reserve(&table->items, &table->capacity, table->count,
                           sizeof(*table->items)) < 0)
                 return -ENOMEM;
@@ -287,6 +317,21 @@ static const struct abbreviation *find(const struct abbreviations *table, uint64
         }
         return low < table->count && table->items[low].code == code ? &table->items[low]
                                                                     : NULL;
+}
+
+/* As abbreviations_next(), quickly where the code is of one byte, as most are. */
+static inline const struct abbreviation *next_entry(const struct abbreviations *table,
+                                                    const uint8_t **at,
+                                                    const uint8_t *end, uint64_t *code)
+{
+        if (*at == end || **at >= 0x80)
+                return abbreviations_next(table, at, end, code);
+        *code = *(*at)++;
+        if (*code == 0)
+                return NULL;
+        return *code <= table->count && table->items[*code - 1].code == *code
+                   ? &table->items[*code - 1]
+                   : find(table, *code);
 }
 
 const struct abbreviation *abbreviations_next(const struct abbreviations *table,
@@ -415,7 +460,17 @@ static inline bool step_over(const struct pass *pass,
             &pass->table->steps[abbreviation->first_step];
         uint64_t sibling = 0;
 
-        for (uint32_t i = abbreviation->step_count; i > 0; i--, step++) {
+        if (abbreviation->fixed) {
+                if (abbreviation->fixed_bytes > (uint64_t)(pass->end - *at))
+                        return false;
+                if (abbreviation->sibling_bytes > 0)
+                        sibling = read_number(*at + abbreviation->sibling_at,
+                                              abbreviation->sibling_bytes,
+                                              pass->layout->swapped);
+                *at += abbreviation->fixed_bytes;
+        }
+        for (uint32_t i = abbreviation->fixed ? 0 : abbreviation->step_count; i > 0;
+             i--, step++) {
                 const uint8_t *value = *at;
 
                 if (step->kind == STEP_BYTES) {
@@ -447,7 +502,7 @@ static inline bool pass_entries(const struct pass *pass, const uint8_t **at, siz
                 const uint8_t *next = *at;
                 uint64_t code;
                 const struct abbreviation *abbreviation =
-                    abbreviations_next(pass->table, &next, pass->end, &code);
+                    next_entry(pass->table, &next, pass->end, &code);
                 bool inside;
 
                 if (code == 0 && depth > 0) {

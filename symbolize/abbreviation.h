@@ -31,6 +31,12 @@ struct abbreviation {
         bool has_code; /* names an address or ranges of code */
         bool codeless; /* and neither it nor what is in it can have any */
         bool valid;    /* all its attributes are of known size */
+        /* All steps together, where each has a fixed size, and where the sibling is said
+         * in them. */
+        bool fixed;
+        uint8_t sibling_bytes; /* 0: none */
+        uint32_t sibling_at;
+        uint32_t fixed_bytes;
         uint32_t first_step;
         uint32_t step_count;
 };

@@ -44,6 +44,7 @@ struct part {
         uint64_t bytes; /* of its units' entries */
         bool spent;     /* its budget */
         struct string_pool *names;
+        struct linked_names linked;
         struct code_frames frames;
 };
 
@@ -100,6 +101,7 @@ static int find_in_part(void *context, size_t worker, size_t job)
         copy->budget = part_budget(reader.dwarf, part);
         reader.dwarf = copy;
         reader.names = part->names;
+        reader.linked = &part->linked;
         reader.frames = &part->frames;
         error = find_in_units(&reader, parts->asked + part->first, part->count);
         part->spent = copy->budget == 0;
@@ -214,6 +216,7 @@ static int find_in_parts(struct parts *parts)
                 if (!error)
                         error = take_part(parts, part);
                 string_pool_free(part->names);
+                linked_names_free(&part->linked);
                 free(part->frames.items);
         }
         return error;
@@ -221,23 +224,13 @@ static int find_in_parts(struct parts *parts)
 
 /* ---- all addresses ---- */
 
-static int compare_places(const void *left, const void *right)
-{
-        const struct code_place *a = *(struct code_place *const *)left;
-        const struct code_place *b = *(struct code_place *const *)right;
-
-        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
-}
-
 static int compare_asked(const void *left, const void *right)
 {
         const struct code_question *a = left, *b = right;
 
         if (a->unit != b->unit)
                 return a->unit < b->unit ? -1 : 1;
-        return a->place->vaddr < b->place->vaddr   ? -1
-               : a->place->vaddr > b->place->vaddr ? 1
-                                                   : 0;
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
 /* Those of PLACES that lie in a unit, by unit. When not all units could be asked for
@@ -252,7 +245,8 @@ static size_t list_asked(const struct range_map *units, bool all_units,
                 const struct range *unit = range_map_find(units, places[i]->vaddr);
 
                 if (unit)
-                        asked[listed++] = (struct code_question){places[i], unit->value};
+                        asked[listed++] = (struct code_question){
+                            places[i], places[i]->vaddr, unit->value};
                 else
                         places[i]->unread = !all_units;
         }
@@ -287,15 +281,15 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
               const struct symbol_table *symbols, struct code_place **places,
               size_t count, struct string_pool *names, struct code_frames *frames)
 {
-        const struct code_reader reader = {dwarf, file, symbols, names, frames};
+        struct linked_names linked = {0};
+        const struct code_reader reader = {dwarf, file, symbols, names, &linked, frames};
         int error = 0;
 
-        if (count > 1)
-                qsort(places, count, sizeof(*places), compare_places);
         if (dwarf)
                 error = find_in_dwarf(&reader, places, count);
         for (size_t i = 0; i < count && !error; i++)
                 if (!places[i]->function && places[i]->frame_count == 0)
                         places[i]->function = code_symbol_name(&reader, places[i]->vaddr);
+        linked_names_free(&linked);
         return error ? error : string_pool_failed(names);
 }

@@ -40,7 +40,7 @@ struct code_place {
 };
 
 /* Answers PLACES, COUNT addresses of the file that DWARF (NULL: none) and SYMBOLS
- * belong to; their order changes. Names go into NAMES, inlined functions into
+ * belong to. Names go into NAMES, inlined functions into
  * FRAMES. 0 or -ENOMEM. */
 int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
               const struct symbol_table *symbols, struct code_place **places,

@@ -8,7 +8,6 @@
 
 #include "array.h"
 #include "die_walk.h"
-#include "name.h"
 #include "path.h"
 
 /* A function, or a function inlined into NODE number outer. */
@@ -41,7 +40,8 @@ struct unit {
         size_t node_capacity;
         struct range_map functions; /* value: index in nodes */
         bool assembler;             /* the unit is written in */
-        bool no_memory;             /* for some name */
+        bool classes_declare; /* classes outside of functions have no code in them */
+        bool no_memory;       /* for some name */
 };
 
 /* ---- ranges ---- */
@@ -59,12 +59,12 @@ static bool is_asked(const struct unit *unit, uint64_t low, uint64_t high)
         while (from < to) {
                 size_t middle = from + (to - from) / 2;
 
-                if (unit->asked[middle].place->vaddr < low)
+                if (unit->asked[middle].vaddr < low)
                         from = middle + 1;
                 else
                         to = middle;
         }
-        return from < unit->asked_count && unit->asked[from].place->vaddr < high;
+        return from < unit->asked_count && unit->asked[from].vaddr < high;
 }
 
 int code_ranges_add(void *context, uint64_t low, uint64_t high)
@@ -142,6 +142,7 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:
         case DW_TAG_union_type:
+                return !unit->classes_declare || (parent & INSIDE_FUNCTION);
         case DW_TAG_enumeration_type:
         case DW_TAG_namespace:
         case DW_TAG_module:
@@ -167,6 +168,31 @@ static int open_lines(struct unit *unit, Dwarf_Die *entries)
         return error == -ENOMEM ? error : 0;
 }
 
+/* gcc and clang leave in the classes of C++ only what these declare, and put the code of
+ * the functions beside them, but for classes inside of functions. */
+static bool classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries)
+{
+        const char *producer = die_string(dwarf, entries, DW_AT_producer);
+        uint64_t language;
+
+        if (!producer || !die_number(dwarf, entries, DW_AT_language, &language) ||
+            (strncmp(producer, "GNU C", 5) != 0 && !strstr(producer, "clang version")))
+                return false;
+        switch (language) {
+        case DW_LANG_C89:
+        case DW_LANG_C:
+        case DW_LANG_C99:
+        case DW_LANG_C11:
+        case DW_LANG_C_plus_plus:
+        case DW_LANG_C_plus_plus_03:
+        case DW_LANG_C_plus_plus_11:
+        case DW_LANG_C_plus_plus_14:
+                return true;
+        default:
+                return false;
+        }
+}
+
 static int open_unit(struct unit *unit, size_t number)
 {
         struct dwarf_file *dwarf = unit->with->dwarf;
@@ -184,6 +210,7 @@ static int open_unit(struct unit *unit, size_t number)
                 unit->assembler = true;
                 return 0;
         }
+        unit->classes_declare = classes_declare(dwarf, &entries);
         if (die_walk_code(dwarf, &entries, visit_function, unit) == -ENOMEM)
                 return -ENOMEM;
         return range_map_build(&unit->functions);
@@ -275,17 +302,40 @@ static uint32_t local_name(struct unit *unit, uint64_t vaddr)
                    : 0;
 }
 
+static uint32_t entry_name(struct unit *unit, Dwarf_Die *die)
+{
+        const char *name = die_name(unit->with->dwarf, die);
+
+        return name ? linked_names_put(unit->with->linked, unit->with->names, name) : 0;
+}
+
+/* Inlined calls have the name of the function that they are instances of, many of the
+ * same. */
+static uint32_t inlined_name(struct unit *unit, struct node *node)
+{
+        struct linked_names *known = unit->with->linked;
+        Dwarf_Die origin;
+        uint32_t name;
+
+        if (!die_reference(unit->with->dwarf, &node->die, DW_AT_abstract_origin, &origin))
+                return entry_name(unit, &node->die);
+        if (!linked_names_find(known, origin.addr, &name)) {
+                name = entry_name(unit, &origin);
+                linked_names_add(known, origin.addr, name);
+        }
+        return name;
+}
+
 static uint32_t node_name(struct unit *unit, struct node *node, uint64_t vaddr)
 {
-        const char *name;
-
         if (node->named)
                 return node->name;
         if ((node->local || (!node->outer && linked_elsewhere(unit, &node->die))) &&
             !die_linkage_name(unit->with->dwarf, &node->die))
                 node->name = local_name(unit, vaddr);
-        if (!node->name && (name = die_name(unit->with->dwarf, &node->die)) != NULL)
-                node->name = name_put_linkage(unit->with->names, name);
+        if (!node->name)
+                node->name =
+                    node->outer ? inlined_name(unit, node) : entry_name(unit, &node->die);
         node->named = true;
         return node->name;
 }
@@ -351,7 +401,7 @@ static int find_lines(struct unit *unit)
         if (!unit->answers)
                 return -ENOMEM;
         for (size_t i = 0; i < unit->asked_count; i++)
-                unit->answers[i].vaddr = unit->asked[i].place->vaddr;
+                unit->answers[i].vaddr = unit->asked[i].vaddr;
         if (line_table_find(&unit->lines, unit->answers, unit->asked_count,
                             &unit->with->dwarf->budget) < 0)
                 return -ENOMEM;

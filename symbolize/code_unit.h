@@ -4,6 +4,7 @@
 #define MEMLAG_SYMBOLIZE_CODE_UNIT_H
 
 #include "code.h"
+#include "name.h"
 
 /* What answers are read from, and where they go. */
 struct code_reader {
@@ -11,12 +12,14 @@ struct code_reader {
         const struct elf_file *file;
         const struct symbol_table *symbols;
         struct string_pool *names;
+        struct linked_names *linked; /* those of NAMES that entries have */
         struct code_frames *frames;
 };
 
 struct code_question {
         struct code_place *place;
-        uint32_t unit; /* the number of the unit in READER->dwarf that has the address */
+        uint64_t vaddr; /* the place's */
+        uint32_t unit;  /* the number of the unit in READER->dwarf that has the address */
 };
 
 /* Where ranges of code go, with the VALUE of all of them. */

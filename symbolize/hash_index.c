@@ -4,15 +4,27 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        return hash ^ (hash >> 32);
+}
+
+/* Eight bytes at a time: names of C++ are long. */
 uint32_t hash_bytes(const void *data, size_t bytes)
 {
         const unsigned char *at = data;
-        uint64_t hash = 1469598103934665603u; /* FNV-1a */
+        uint64_t hash = bytes, word;
 
-        for (size_t i = 0; i < bytes; i++)
-                hash = (hash ^ at[i]) * 1099511628211u;
-        return (uint32_t)(hash ^ (hash >> 32));
+        for (; bytes > sizeof(word); bytes -= sizeof(word), at += sizeof(word)) {
+                memcpy(&word, at, sizeof(word));
+                hash = mix(hash, word);
+        }
+        word = 0;
+        memcpy(&word, at, bytes);
+        return (uint32_t)mix(hash, word);
 }
 
 uint32_t hash_number(uint32_t hash, uint64_t number)

@@ -279,7 +279,8 @@ struct run {
         uint64_t row;
         uint32_t row_file;
         uint32_t row_line;
-        size_t next; /* the first answer at or after it */
+        size_t next;         /* the first answer at or after it */
+        uint64_t next_vaddr; /* that answer's; the last address: none */
         bool spent;
 };
 
@@ -298,6 +299,12 @@ static size_t first_from(const struct run *run, uint64_t vaddr)
         return low;
 }
 
+static void go_to_answer(struct run *run, size_t next)
+{
+        run->next = next;
+        run->next_vaddr = next < run->count ? run->answers[next].vaddr : UINT64_MAX;
+}
+
 /* The row before ends where the registers are: it answers what lies in between. */
 static void end_row(struct run *run)
 {
@@ -314,6 +321,7 @@ static void end_row(struct run *run)
                 answer->file = run->row_file;
                 answer->line = run->row_line;
         }
+        go_to_answer(run, run->next);
 }
 
 static uint32_t narrow(uint64_t number)
@@ -328,7 +336,14 @@ static bool begins_nowhere(const struct run *run)
         return run->vaddr == 0 ? !run->table->code_at_zero : run->vaddr >= UINT64_MAX - 1;
 }
 
-static void add_row(struct run *run)
+static void begin_row(struct run *run)
+{
+        run->row = run->vaddr;
+        run->row_file = narrow(run->file);
+        run->row_line = narrow(run->line);
+}
+
+static void add_notable_row(struct run *run)
 {
         bool first = !run->in_sequence;
 
@@ -337,14 +352,21 @@ static void add_row(struct run *run)
                 run->discarded = begins_nowhere(run);
         if (run->discarded)
                 return;
-        if (!first && run->next < run->count &&
-            run->answers[run->next].vaddr < run->vaddr)
+        if (!first && run->next_vaddr < run->vaddr)
                 end_row(run);
         if (first || run->vaddr < run->row)
-                run->next = first_from(run, run->vaddr);
-        run->row = run->vaddr;
-        run->row_file = narrow(run->file);
-        run->row_line = narrow(run->line);
+                go_to_answer(run, first_from(run, run->vaddr));
+        begin_row(run);
+}
+
+/* Most rows follow another that nothing was asked about. */
+static inline void add_row(struct run *run)
+{
+        if (run->in_sequence && !run->discarded && run->vaddr >= run->row &&
+            run->next_vaddr >= run->vaddr)
+                begin_row(run);
+        else
+                add_notable_row(run);
 }
 
 static void begin_sequence(struct run *run)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "demangle.h"
 
 uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name)
@@ -14,6 +15,55 @@ uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name)
 
         free(readable);
         return id;
+}
+
+static bool same_place(const void *context, const void *key, uint32_t position)
+{
+        const struct linked_names *known = context;
+
+        return known->items[position].from == key;
+}
+
+static uint32_t hash_place(const void *from)
+{
+        return hash_number(0, (uintptr_t)from);
+}
+
+bool linked_names_find(const struct linked_names *known, const void *from, uint32_t *id)
+{
+        uint32_t position =
+            hash_index_find(&known->index, hash_place(from), same_place, known, from);
+
+        if (position != HASH_INDEX_NONE)
+                *id = known->items[position].id;
+        return position != HASH_INDEX_NONE;
+}
+
+void linked_names_add(struct linked_names *known, const void *from, uint32_t id)
+{
+        if (known->count < HASH_INDEX_NONE &&
+            array_reserve(&known->items, &known->capacity, known->count,
+                          sizeof(*known->items)) == 0 &&
+            hash_index_add(&known->index, hash_place(from), (uint32_t)known->count) == 0)
+                known->items[known->count++] = (struct linked_name){from, id};
+}
+
+uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
+                          const char *linkage_name)
+{
+        uint32_t id;
+
+        if (!linked_names_find(known, linkage_name, &id)) {
+                id = name_put_linkage(names, linkage_name);
+                linked_names_add(known, linkage_name, id);
+        }
+        return id;
+}
+
+void linked_names_free(struct linked_names *known)
+{
+        free(known->items);
+        hash_index_free(&known->index);
 }
 
 /* Up to the first of the characters of END. */

@@ -5,10 +5,33 @@
 
 #include <stdbool.h>
 
+#include "hash_index.h"
 #include "string_pool.h"
 
 /* The readable form of a linkage name. */
 uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name);
+
+/* Names that were put, by where what they were made of stands: entries of debug
+ * information share linkage names and origins, and to make names of these takes long. For
+ * one pool only. Zero-initialised: none. */
+struct linked_names {
+        struct linked_name {
+                const void *from;
+                uint32_t id;
+        } * items;
+        size_t count;
+        size_t capacity;
+        struct hash_index index;
+};
+
+/* Whether the name made of what is at FROM is known. */
+bool linked_names_find(const struct linked_names *known, const void *from, uint32_t *id);
+/* Where there is no memory for it, it stays unknown. */
+void linked_names_add(struct linked_names *known, const void *from, uint32_t id);
+/* As name_put_linkage(). LINKAGE_NAME stays as long as KNOWN is in use. */
+uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
+                          const char *linkage_name);
+void linked_names_free(struct linked_names *known);
 
 /* The same of a symbol, which may end in a version ("stdout@GLIBC_2.2.5"). */
 uint32_t name_put_symbol(struct string_pool *names, const char *symbol);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interned names: one allocation each, found by hash. */
+/* Interned names, found by hash; their bytes lie behind each other in large pieces. */
 #include "string_pool.h"
 
 #include <stdarg.h>
@@ -10,11 +10,27 @@
 #include "array.h"
 #include "hash_index.h"
 
+/* Of texts; a long one has a piece of its own. */
+struct piece {
+        struct piece *before;
+        size_t bytes_left;
+        char bytes[];
+};
+
+enum { PIECE_BYTES = 1 << 16 };
+
+struct text {
+        const char *bytes;
+        uint32_t hash;
+};
+
 struct string_pool {
-        char **texts;
+        struct text *texts;
         size_t count;
         size_t capacity;
         struct hash_index index;
+        struct piece *piece; /* the latest */
+        char *free;          /* in it */
         int error;
 };
 
@@ -27,8 +43,10 @@ void string_pool_free(struct string_pool *pool)
 {
         if (!pool)
                 return;
-        for (size_t i = 0; i < pool->count; i++)
-                free(pool->texts[i]);
+        for (struct piece *piece = pool->piece, *before; piece; piece = before) {
+                before = piece->before;
+                free(piece);
+        }
         free(pool->texts);
         hash_index_free(&pool->index);
         free(pool);
@@ -38,32 +56,48 @@ static bool same_text(const void *context, const void *key, uint32_t position)
 {
         const struct string_pool *pool = context;
 
-        return strcmp(pool->texts[position], key) == 0;
+        return strcmp(pool->texts[position].bytes, key) == 0;
+}
+
+/* Room for BYTES; NULL when out of memory. */
+static char *take_room(struct string_pool *pool, size_t bytes)
+{
+        if (!pool->piece || bytes > pool->piece->bytes_left) {
+                size_t room = bytes > PIECE_BYTES ? bytes : PIECE_BYTES;
+                struct piece *piece = malloc(sizeof(*piece) + room);
+
+                if (!piece)
+                        return NULL;
+                piece->before = pool->piece;
+                piece->bytes_left = room;
+                pool->piece = piece;
+                pool->free = piece->bytes;
+        }
+        char *taken = pool->free;
+
+        pool->free += bytes;
+        pool->piece->bytes_left -= bytes;
+        return taken;
 }
 
 static uint32_t add(struct string_pool *pool, const char *text, uint32_t hash)
 {
+        size_t bytes = strlen(text) + 1;
+
         if (pool->count >= UINT32_MAX - 1 ||
             array_reserve(&pool->texts, &pool->capacity, pool->count,
                           sizeof(*pool->texts)) < 0)
                 return 0;
-        char *copy = strdup(text);
+        char *copy = take_room(pool, bytes);
 
-        if (!copy)
+        if (!copy || hash_index_add(&pool->index, hash, (uint32_t)pool->count) < 0)
                 return 0;
-        if (hash_index_add(&pool->index, hash, (uint32_t)pool->count) < 0) {
-                free(copy);
-                return 0;
-        }
-        pool->texts[pool->count++] = copy;
+        pool->texts[pool->count++] = (struct text){memcpy(copy, text, bytes), hash};
         return (uint32_t)pool->count;
 }
 
-uint32_t string_pool_put(struct string_pool *pool, const char *text)
+static uint32_t put(struct string_pool *pool, const char *text, uint32_t hash)
 {
-        if (!text)
-                return 0;
-        uint32_t hash = hash_bytes(text, strlen(text));
         uint32_t position = hash_index_find(&pool->index, hash, same_text, pool, text);
 
         if (position != HASH_INDEX_NONE)
@@ -73,6 +107,11 @@ uint32_t string_pool_put(struct string_pool *pool, const char *text)
         if (!id)
                 pool->error = -ENOMEM;
         return id;
+}
+
+uint32_t string_pool_put(struct string_pool *pool, const char *text)
+{
+        return text ? put(pool, text, hash_bytes(text, strlen(text))) : 0;
 }
 
 uint32_t string_pool_format(struct string_pool *pool, const char *format, ...)
@@ -108,7 +147,8 @@ uint32_t string_pool_take(struct string_pool *pool, const struct string_pool *fr
                           uint32_t *known, uint32_t id)
 {
         if (id && !known[id])
-                known[id] = string_pool_put(pool, string_pool_text(from, id));
+                known[id] =
+                    put(pool, from->texts[id - 1].bytes, from->texts[id - 1].hash);
         return known[id];
 }
 
@@ -119,5 +159,5 @@ size_t string_pool_count(const struct string_pool *pool)
 
 const char *string_pool_text(const struct string_pool *pool, uint32_t id)
 {
-        return id ? pool->texts[id - 1] : NULL;
+        return id ? pool->texts[id - 1].bytes : NULL;
 }
