@@ -17,15 +17,15 @@ enum {
 
 /* ---- the units ---- */
 
-/* Adds to MAP, which is empty, which unit, by its number, has an address. Of the copies
- * that units have of an inline function, the linker keeps the first and gives its address
- * to all: the first unit, as the last one added, is the one found. */
-static int map_units(const struct code_reader *reader, struct range_map *map)
+/* Of the copies that units have of an inline function, the linker keeps the first and
+ * gives its address to all: the first unit, as the last one added, is the one found. */
+int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file)
 {
-        struct code_ranges ranges = {.file = reader->file, .map = map};
-        struct dwarf_file *dwarf = reader->dwarf;
+        struct code_ranges ranges = {.file = file, .map = &dwarf->unit_map};
         int error = 0;
 
+        if (dwarf->units_mapped)
+                return 0;
         for (size_t i = dwarf->unit_count; i-- > 0 && error != -ENOMEM;) {
                 Dwarf_Die die;
 
@@ -33,7 +33,10 @@ static int map_units(const struct code_reader *reader, struct range_map *map)
                 if (dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &die))
                         error = die_ranges(dwarf, &die, code_ranges_add, &ranges);
         }
-        return error == -ENOMEM ? error : range_map_build(map);
+        if (error != -ENOMEM)
+                error = range_map_build(&dwarf->unit_map);
+        dwarf->units_mapped = !error;
+        return error;
 }
 
 /* ---- the parts ---- */
@@ -260,19 +263,18 @@ static int find_in_dwarf(const struct code_reader *reader, struct code_place **p
 {
         struct code_question *asked = malloc((count + 1) * sizeof(*asked));
         struct parts parts = {.reader = reader, .asked = asked};
-        struct range_map units = {0};
-        int error = asked ? map_units(reader, &units) : -ENOMEM;
+        int error = asked ? code_map_units(reader->dwarf, reader->file) : -ENOMEM;
 
         if (!error) {
                 size_t listed =
-                    list_asked(&units, reader->dwarf->budget > 0, places, count, asked);
+                    list_asked(&reader->dwarf->unit_map, reader->dwarf->budget > 0,
+                               places, count, asked);
 
                 if (dwarf_file_shareable(reader->dwarf))
                         divide(&parts, listed);
                 error = parts.count > 1 ? find_in_parts(&parts)
                                         : find_in_units(reader, asked, listed);
         }
-        range_map_free(&units);
         free(asked);
         return error;
 }

@@ -13,6 +13,7 @@
 #include "abbreviation.h"
 #include "debug_image.h"
 #include "line_table.h"
+#include "range_map.h"
 #include "split_types.h"
 #include "split_unit.h"
 
@@ -57,6 +58,9 @@ struct dwarf_file {
         struct dwarf_unit *units;
         size_t unit_count;
         uint64_t units_end; /* where in the section the last one ends */
+        struct range_map
+            unit_map; /* of code.c: which unit, by its number, has an address */
+        bool units_mapped;
         /* Work that is left: well-formed information needs a small multiple of its
          * size, a hostile file may ask for any amount. */
         uint64_t budget;

@@ -192,7 +192,12 @@ void module_name(struct module *module, const struct debug_search *search,
                 name_in_memory(module, reading, questions, answers);
                 note_what_is_missing(module, &reading->info);
         }
-        module_reading_end(reading);
+        /* Of the one that was read ahead, which is large: to give memory back takes long.
+         */
+        if (reading && reading->ahead)
+                module->ends_aside = module_reading_end_aside(reading, &module->ending);
+        else
+                module_reading_end(reading);
 }
 
 int module_read_ahead(struct module *module, const struct debug_search *search,
@@ -207,6 +212,8 @@ void module_close(struct module *module)
 {
         module_reading_end(module->reading);
         module->reading = NULL;
+        if (module->ends_aside)
+                pthread_join(module->ending, NULL);
         free(module->path);
         free(module->build_id);
         if (module->state == MODULE_READY)

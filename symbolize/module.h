@@ -4,6 +4,8 @@
 #ifndef MEMLAG_SYMBOLIZE_MODULE_H
 #define MEMLAG_SYMBOLIZE_MODULE_H
 
+#include <pthread.h>
+
 #include "access.h"
 #include "code.h"
 #include "data.h"
@@ -39,6 +41,8 @@ struct module {
         bool kernel;
         uint64_t kernel_text; /* virtual address of _text in its file; only when READY */
         struct module_reading *reading; /* ahead of naming; NULL: not begun */
+        bool ends_aside;                /* the reading, after naming, in ENDING */
+        pthread_t ending;
 };
 
 /* Finds the file, compares it with the record and reads its segments. 0 or -ENOMEM. */

@@ -88,6 +88,8 @@ static void *read_module(void *context)
                                 info);
                 error = symbol_table_read(&reading->symbols, &reading->file,
                                           info->has_debug ? &info->debug : NULL);
+                if (!error && info->has_dwarf && reading->ahead)
+                        error = code_map_units(&info->dwarf, &reading->file);
         }
         reading->error = error;
         return NULL;
@@ -105,6 +107,7 @@ int module_reading_begin(struct module_reading **reading, const struct module *m
         *begun = (struct module_reading){.module = module,
                                          .search = search,
                                          .with_locations = with_locations,
+                                         .ahead = ahead,
                                          .state = MODULE_MISSING};
         begun->in_thread =
             ahead && pthread_create(&begun->thread, NULL, read_module, begun) == 0;
@@ -137,4 +140,18 @@ void module_reading_end(struct module_reading *reading)
         if (reading->state == MODULE_READY)
                 elf_file_close(&reading->file);
         free(reading);
+}
+
+static void *end_reading(void *context)
+{
+        module_reading_end(context);
+        return NULL;
+}
+
+bool module_reading_end_aside(struct module_reading *reading, pthread_t *thread)
+{
+        if (pthread_create(thread, NULL, end_reading, reading) == 0)
+                return true;
+        module_reading_end(reading);
+        return false;
 }

@@ -28,6 +28,7 @@ struct module_reading {
         const struct module *module;
         const struct debug_search *search;
         bool with_locations;
+        bool ahead;
         bool in_thread;
         pthread_t thread;
         /* what was read */
@@ -50,6 +51,9 @@ int module_reading_begin(struct module_reading **reading, const struct module *m
 /* Waits until it is read. 0 or -ENOMEM. */
 int module_reading_wait(struct module_reading *reading);
 void module_reading_end(struct module_reading *reading);
+/* The same in another thread, THREAD, where it can be had: true when that is to be
+ * joined. What READING's module is must stay until then. */
+bool module_reading_end_aside(struct module_reading *reading, pthread_t *thread);
 /* Lets go of READING's debug information; its symbols stay. */
 void module_reading_drop_dwarf(struct module_reading *reading);
 
