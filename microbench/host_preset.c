@@ -294,6 +294,21 @@ static const char *outer_cache_lacks(const json_t *calibration)
         return NULL;
 }
 
+/* The misses that a core has at once: those of memory that were counted, and by Little's
+ * law at least as many as loads from L2 keep under way, each for that cache's latency. */
+static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_cycles)
+{
+        double misses = calibration_number(calibration, "core.outstanding_misses");
+        double bytes_per_cycle =
+            calibration_number(calibration, "bandwidth.levels.1.read_gbs") /
+            calibration_number(calibration, "clocks.core_ghz");
+        double l2_lines = ceil(bytes_per_cycle * l2_cycles / LINE_BYTES);
+        if (misses >= 1)
+                fprintf(out, "core.lfb_entries = %.0f\n", fmax(misses, l2_lines));
+        else
+                fputs("core.lfb_entries = 12 # assumed\n", out);
+}
+
 const char *host_preset_lacks(const json_t *calibration)
 {
         static const char *const needed[] = {
@@ -340,11 +355,7 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "core.issue_width = %.0f\n",
                 calibration_number(calibration, "core.issue_width"));
         fprintf(out, "core.rob_entries = 256 # assumed\n");
-        double misses = calibration_number(calibration, "core.outstanding_misses");
-        if (misses >= 1)
-                fprintf(out, "core.lfb_entries = %.0f\n", misses);
-        else
-                fputs("core.lfb_entries = 12 # assumed\n", out);
+        print_fill_buffers(out, calibration, l2.cycles);
         fprintf(out, "core.store_buffer_entries = 64 # assumed\n"
                      "core.load_buffer_entries = 128 # assumed\n"
                      "core.load_ports = 2 # assumed\n"
