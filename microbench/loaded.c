@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "core_clock.h"
+#include "estimate.h"
 #include "interference.h"
 
 /* Long enough for all of a cache. */
@@ -62,8 +64,64 @@ struct chase_time chase_time(struct chase *chase, uint64_t steps)
         double seconds = clock_seconds();
         chase_steps(&chase->share, steps);
         seconds = clock_seconds() - seconds;
-        return (struct chase_time){.ns = seconds * 1e9 / (double)steps,
+        return (struct chase_time){.step = seconds * 1e9 / (double)steps,
                                    .disturbed = interference_switches() != before};
+}
+
+struct chase_time chase_cycles(struct chase *chase, uint64_t steps)
+{
+        double cycle_ns = core_clock_cycle_ns();
+        struct chase_time time = chase_time(chase, steps);
+        time.step /= cycle_ns;
+        return time;
+}
+
+/* A block of STEPS, in ticks of the TSC. */
+static double block_ticks(struct chase *chase, uint64_t steps)
+{
+        uint64_t begin = clock_tsc();
+        chase_steps(&chase->share, steps);
+        return (double)(clock_tsc() - begin);
+}
+
+/* The mean of those VALUES that are not far beyond their median: the TSC of some
+ * processors goes in steps of 10 ns, so that a single one, such as the median, is only
+ * near. */
+static double undisturbed_mean(double *values, size_t count)
+{
+        const double far = 1.25;
+        double sum = 0;
+        size_t near = 0;
+        estimate_sort(values, count);
+        for (; near < count && values[near] <= far * values[count / 2]; near++)
+                sum += values[near];
+        return sum / (double)near;
+}
+
+/* The difference of long blocks and short ones: what a block takes besides its steps is
+ * in both. */
+struct chase_time chase_block_cycles(struct chase *chase, uint64_t steps)
+{
+        enum { SHORT_STEPS = 8, LONG_STEPS = 40, PAIRS_MAX = 2048 };
+        double short_ticks[PAIRS_MAX], long_ticks[PAIRS_MAX];
+        size_t pairs = steps / (SHORT_STEPS + LONG_STEPS) + 1;
+        pairs = pairs < PAIRS_MAX ? pairs : PAIRS_MAX;
+        double cycle_ns = core_clock_cycle_ns();
+        long before = interference_switches();
+        double seconds = clock_seconds();
+        uint64_t begin = clock_tsc();
+        for (size_t i = 0; i < pairs; i++) {
+                short_ticks[i] = block_ticks(chase, SHORT_STEPS);
+                long_ticks[i] = block_ticks(chase, LONG_STEPS);
+        }
+        double ticks = (double)(clock_tsc() - begin);
+        double tick_ns = (clock_seconds() - seconds) * 1e9 / ticks;
+        bool disturbed = interference_switches() != before;
+        double step_ticks =
+            (undisturbed_mean(long_ticks, pairs) - undisturbed_mean(short_ticks, pairs)) /
+            (LONG_STEPS - SHORT_STEPS);
+        return (struct chase_time){.step = step_ticks * tick_ns / cycle_ns,
+                                   .disturbed = disturbed};
 }
 
 /* ---- the load ---- */

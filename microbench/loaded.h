@@ -28,11 +28,23 @@ void chase_close(struct chase *chase);
 void chase_warm(struct chase *chase);
 
 struct chase_time {
-        double ns;      /* per step */
+        double step;    /* of each, in the unit of what timed it */
         bool disturbed; /* the thread was taken from its CPU meanwhile */
 };
 
-struct chase_time chase_time(struct chase *chase, uint64_t steps);
+/* Times STEPS steps. */
+typedef struct chase_time chase_timer(struct chase *chase, uint64_t steps);
+
+/* In ns. */
+chase_timer chase_time;
+
+/* In cycles of the core, by its clock just then. */
+chase_timer chase_cycles;
+
+/* The same by blocks of at most 40 steps, but those that took far longer than the median
+ * one: loads of lines that others have thrown out of a cache meanwhile do not count,
+ * unless they are in half of the blocks. */
+chase_timer chase_block_cycles;
 
 /* ---- the load ------------------------------------------------------------------------
  */

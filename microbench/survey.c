@@ -80,8 +80,8 @@ struct visit survey_end_visit(struct survey *survey, const struct series *rounds
         return (struct visit){estimate.value, series_disturbance(rounds)};
 }
 
-void survey_visit(struct survey *survey, struct chase *chase, const struct load *load,
-                  struct series *series)
+void survey_visit(struct survey *survey, chase_timer *timer, struct chase *chase,
+                  const struct load *load, struct series *series)
 {
         enum { ROUNDS_MAX = 32 };
         struct chase_time times[ROUNDS_MAX];
@@ -92,19 +92,19 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
         rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
         if (chase->parameters.size_bytes <= survey->data_bytes / 4)
                 chase_warm(chase);
-        double ns = chase_time(chase, 1000).ns;
+        double ns = chase_time(chase, 1000).step;
         uint64_t steps = (uint64_t)(survey->round_seconds * 1e9 / ns) + 1000;
         machine_time_read(survey->cpus.cpus, loaders + 1, &before);
         double load_seconds = load_cpu_seconds(load), begin = clock_seconds();
         for (size_t i = 0; i < rounds; i++)
-                times[i] = chase_time(chase, steps);
+                times[i] = timer(chase, steps);
         double seconds = clock_seconds() - begin;
         load_seconds = load_cpu_seconds(load) - load_seconds;
         machine_time_read(survey->cpus.cpus, loaders + 1, &after);
         bool shared = machine_was_shared(&before, &after, seconds) ||
                       load_seconds < UNDISTURBED_PART * seconds * loaders;
         for (size_t i = 0; i < rounds; i++)
-                series_add(&all, times[i].ns,
+                series_add(&all, times[i].step,
                            times[i].disturbed ? INTERRUPTED
                            : shared           ? SHARED
                                               : UNDISTURBED);
@@ -112,14 +112,14 @@ void survey_visit(struct survey *survey, struct chase *chase, const struct load 
         series_add(series, visit.value, visit.disturbance);
 }
 
-void survey_chases(struct survey *survey, struct chase *chases, size_t count,
-                   struct series *const *series)
+void survey_chases(struct survey *survey, chase_timer *timer, struct chase *chases,
+                   size_t count, struct series *const *series)
 {
         for (size_t visit = 0; visit < survey->sweep_visits; visit++)
                 for (size_t i = 0; i < count; i++)
                         if (!survey_is_late(survey) ||
                             (series_count(series[i]) == 0 && !is_over(survey)))
-                                survey_visit(survey, &chases[i], NULL, series[i]);
+                                survey_visit(survey, timer, &chases[i], NULL, series[i]);
 }
 
 int survey_rounds(struct survey *survey, const struct kernel *kernel,

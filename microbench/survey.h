@@ -98,15 +98,15 @@ extern const struct survey_part survey_loaded; /* latency beside a load, and its
  * or it is the series of a FIGURE that is not known well enough. */
 bool survey_wants(const struct survey *survey, const struct series *series, bool figure);
 
-/* Times some rounds of the chase beside LOAD (NULL: alone), for about a tick of the
- * kernel's clock, and adds to SERIES what they say together. The chase is on the first
- * CPU. */
-void survey_visit(struct survey *survey, struct chase *chase, const struct load *load,
-                  struct series *series);
+/* Has TIMER time some rounds of the chase beside LOAD (NULL: alone), for about a tick of
+ * the kernel's clock, and adds to SERIES what they say together. The chase is on the
+ * first CPU. */
+void survey_visit(struct survey *survey, chase_timer *timer, struct chase *chase,
+                  const struct load *load, struct series *series);
 
 /* Visits each of COUNT chases, whose series are in SERIES, in turns. */
-void survey_chases(struct survey *survey, struct chase *chases, size_t count,
-                   struct series *const *series);
+void survey_chases(struct survey *survey, chase_timer *timer, struct chase *chases,
+                   size_t count, struct series *const *series);
 
 /* What a visit said. */
 struct visit {

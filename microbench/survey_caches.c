@@ -34,8 +34,9 @@ struct reports {
 struct caches {
         struct reports reports;
         size_t count;
-        struct series *series;        /* of each size */
-        bool *figures;                /* whether they speak for a level */
+        struct series *series;        /* of each size, in cycles of the core */
+        struct series *blocks;        /* of those just beyond a level, for the next one */
+        bool *figures;                /* whether SERIES speaks for a level */
         struct latency_point *points; /* what the sizes say that have a visit, ... */
         size_t *sizes;                /* which these are, ... */
         size_t known;                 /* and how many */
@@ -53,6 +54,7 @@ static void caches_close(void *state)
 {
         struct caches *caches = state;
         free(caches->series);
+        free(caches->blocks);
         free(caches->points);
         free(caches->sizes);
         free(caches->figures);
@@ -75,29 +77,40 @@ static int caches_open(struct survey *survey, void *state, struct diag *diag)
         while (size_of_point(caches->count) <= survey->data_bytes)
                 caches->count++;
         caches->series = calloc(caches->count, sizeof(*caches->series));
+        caches->blocks = calloc(caches->count, sizeof(*caches->blocks));
         caches->points = calloc(caches->count, sizeof(*caches->points));
         caches->figures = calloc(caches->count, sizeof(*caches->figures));
         caches->sizes = calloc(caches->count, sizeof(*caches->sizes));
-        return caches->series && caches->points && caches->figures && caches->sizes
+        return caches->series && caches->blocks && caches->points && caches->figures &&
+                       caches->sizes
                    ? 0
                    : diag_no_memory(diag);
+}
+
+/* Whether a level's latency is that of this size. */
+static bool is_beyond(const struct caches *caches, size_t index)
+{
+        for (size_t i = 0; i + 1 < caches->reports.count; i++)
+                if (curve_is_beyond(size_of_point(index), caches->reports.bytes[i]))
+                        return true;
+        return false;
 }
 
 /* Where there is no time for more, a size in each octave, and those that a level is told
  * by. */
 static bool is_essential(const struct caches *caches, size_t index)
 {
-        bool beyond = false;
-        for (size_t i = 0; i < caches->reports.count; i++)
-                beyond |= curve_is_beyond(size_of_point(index), caches->reports.bytes[i]);
-        return index % POINTS_PER_OCTAVE == 0 || beyond;
+        return index % POINTS_PER_OCTAVE == 0 || is_beyond(caches, index);
 }
 
 static bool wants_size(const struct survey *survey, const struct caches *caches,
                        size_t index)
 {
-        return survey_wants(survey, &caches->series[index], caches->figures[index]) &&
-               (!survey_is_late(survey) || is_essential(caches, index));
+        bool wanted =
+            survey_wants(survey, &caches->series[index], caches->figures[index]) ||
+            (is_beyond(caches, index) &&
+             survey_wants(survey, &caches->blocks[index], true));
+        return wanted && (!survey_is_late(survey) || is_essential(caches, index));
 }
 
 /* Visits the sizes that are wanted, from the one of point FIRST on, as many as take no
@@ -109,7 +122,7 @@ static int visit_group(struct survey *survey, struct caches *caches, size_t firs
         struct chase chases[GROUP_MAX];
         struct series *series[GROUP_MAX];
         uint64_t bytes = 0;
-        size_t opened = 0, i = first;
+        size_t sizes[GROUP_MAX], opened = 0, i = first;
         int rc = 0;
         survey_progress(survey, "latency of %llu KiB",
                         (unsigned long long)(size_of_point(first) >> 10));
@@ -122,54 +135,65 @@ static int visit_group(struct survey *survey, struct caches *caches, size_t firs
                 rc = chase_open(size_of_point(i), KERNEL_LINE_BYTES, PAGES_HUGE, -1,
                                 &chases[opened], diag);
                 series[opened] = &caches->series[i];
+                sizes[opened] = i;
                 opened += rc == 0;
         }
         *next = i;
         if (rc == 0)
-                survey_chases(survey, chases, opened, series);
-        for (size_t k = 0; k < opened; k++)
+                survey_chases(survey, chase_cycles, chases, opened, series);
+        for (size_t k = 0; k < opened; k++) {
+                struct series *blocks = &caches->blocks[sizes[k]];
+                if (rc == 0 && is_beyond(caches, sizes[k]))
+                        survey_chases(survey, chase_block_cycles, &chases[k], 1, &blocks);
                 chase_close(&chases[k]);
+        }
         return rc;
 }
 
-/* Where all visits were disturbed the shortest is the nearest to the truth. */
-static struct latency_point point_of(uint64_t size_bytes, const struct series *series)
+/* Where all visits were disturbed the shortest is the nearest to the truth. CYCLE_NS: of
+ * the core's clock. */
+static struct latency_point point_of(uint64_t size_bytes, const struct series *series,
+                                     double cycle_ns)
 {
         struct estimate estimate = series_estimate(series);
         bool clean = series_disturbance(series) == UNDISTURBED;
-        return (struct latency_point){size_bytes, clean ? estimate.value : estimate.least,
+        double cycles = clean ? estimate.value : estimate.least;
+        return (struct latency_point){size_bytes, cycles * cycle_ns,
                                       estimate_error(&estimate)};
 }
 
 /* What all visits just beyond a level of BEFORE_BYTES say together. */
 static struct latency_point point_beyond(const struct caches *caches,
-                                         uint64_t before_bytes)
+                                         uint64_t before_bytes, double cycle_ns)
 {
         struct series all = {0};
         uint64_t largest = 0;
         for (size_t i = 0; i < caches->count; i++) {
-                if (series_count(&caches->series[i]) == 0 ||
+                if (series_count(&caches->blocks[i]) == 0 ||
                     !curve_is_beyond(size_of_point(i), before_bytes))
                         continue;
-                series_join(&all, &caches->series[i]);
+                series_join(&all, &caches->blocks[i]);
                 largest = size_of_point(i);
         }
-        return largest > 0 ? point_of(largest, &all)
+        return largest > 0 ? point_of(largest, &all, cycle_ns)
                            : (struct latency_point){0, NAN, NAN};
 }
 
-/* What is known so far. */
-static void read_curve(struct caches *caches)
+/* What is known so far, with CYCLE_NS of the core's clock; while that is not known, 1
+ * will do, as levels are told by their ratios. */
+static void read_curve(struct caches *caches, double cycle_ns)
 {
         caches->known = 0;
         for (size_t k = 0; k < caches->reports.count; k++)
-                caches->beyond[k] = point_beyond(caches, caches->reports.bytes[k]);
+                caches->beyond[k] =
+                    point_beyond(caches, caches->reports.bytes[k], cycle_ns);
         for (size_t i = 0; i < caches->count; i++) {
                 const struct series *series = &caches->series[i];
                 if (series_count(series) == 0)
                         continue;
                 caches->sizes[caches->known] = i;
-                caches->points[caches->known++] = point_of(size_of_point(i), series);
+                caches->points[caches->known++] =
+                    point_of(size_of_point(i), series, cycle_ns);
         }
 }
 
@@ -199,9 +223,8 @@ static size_t find_levels(const struct caches *caches, struct plateau *plateaus,
 static void find_figures(struct caches *caches)
 {
         struct plateau plateaus[PLATEAUS_MAX];
-        const struct reports *reports = &caches->reports;
         double memory_ns;
-        read_curve(caches);
+        read_curve(caches, 1);
         size_t levels = find_levels(caches, plateaus, &memory_ns);
         for (size_t i = 0; i < caches->known; i++) {
                 const struct latency_point *point = &caches->points[i];
@@ -210,8 +233,6 @@ static void find_figures(struct caches *caches)
                 for (size_t k = 0; k < levels; k++)
                         *figure |= point->ns <= plateaus[k].ns * NEAR &&
                                    point->ns >= plateaus[k].ns / NEAR;
-                for (size_t k = 0; k + 1 < reports->count; k++)
-                        *figure |= curve_is_beyond(point->size_bytes, reports->bytes[k]);
         }
 }
 
@@ -333,9 +354,12 @@ static json_t *caches_result(struct survey *survey, void *state)
 {
         struct caches *caches = state;
         json_t *curve = json_array();
-        read_curve(caches);
-        for (size_t i = 0; i < caches->count; i++)
+        read_curve(caches, 1 / survey->core_ghz);
+        for (size_t i = 0; i < caches->count; i++) {
                 survey_estimate(survey, &caches->series[i]);
+                if (is_beyond(caches, i))
+                        survey_estimate(survey, &caches->blocks[i]);
+        }
         for (size_t i = 0; i < caches->known; i++) {
                 const struct latency_point *point = &caches->points[i];
                 json_array_append_new(curve, json_pack("{s:I, s:f, s:o}", "size_bytes",
@@ -404,7 +428,7 @@ static int memory_sweep(struct survey *survey, void *state, struct diag *diag)
                 if (rc < 0)
                         return rc;
                 for (size_t i = 0; i < VISITS_ALONE; i++)
-                        survey_chases(survey, &chase, 1, &series);
+                        survey_chases(survey, chase_time, &chase, 1, &series);
                 memory->huge_bytes[node] = buffer_huge_bytes(&chase.share.buffer);
                 chase_close(&chase);
         }

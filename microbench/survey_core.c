@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "core_clock.h"
 #include "survey.h"
 
 /* ---- clocks --------------------------------------------------------------------------
@@ -14,21 +15,6 @@ struct clocks {
         struct series core_ns, tsc_ns; /* of a cycle, of a tick */
 };
 
-/* COUNT additions, each of which needs the one before: a cycle each on every x86-64. */
-static void add_in_chain(uint64_t count)
-{
-        uint64_t sum = 0;
-        __asm__ volatile("1:\n\t"
-                         ".rept 100\n\t"
-                         "add $1, %[sum]\n\t"
-                         ".endr\n\t"
-                         "dec %[n]\n\t"
-                         "jnz 1b"
-                         : [sum] "+r"(sum), [n] "+r"(count)
-                         :
-                         : "cc");
-}
-
 static void visit_clocks(struct clocks *clocks)
 {
         enum { ROUNDS = 32, REPEATS = 20000 };
@@ -36,7 +22,7 @@ static void visit_clocks(struct clocks *clocks)
         for (size_t i = 0; i < ROUNDS; i++) {
                 double seconds = clock_seconds();
                 uint64_t begin = clock_tsc();
-                add_in_chain(REPEATS);
+                core_clock_additions(REPEATS);
                 uint64_t ticks = clock_tsc() - begin;
                 seconds = clock_seconds() - seconds;
                 series_add(&core, seconds * 1e9 / (REPEATS * 100.0), UNDISTURBED);

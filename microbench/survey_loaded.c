@@ -101,7 +101,7 @@ static int visit_counted(struct survey *survey, struct chase *chase,
         if (rc == 0 && survey->events)
                 rc = count_threads(survey, NULL, &own, diag);
         for (size_t i = 0; rc == 0 && i < VISITS; i++)
-                survey_visit(survey, chase, load, &visits);
+                survey_visit(survey, chase_time, chase, load, &visits);
         *turn = (struct turn){.stay = {PLACES_UNREAD, PLACES_UNREAD},
                               .chase = {NAN, NAN},
                               .load = {NAN, NAN}};
@@ -131,7 +131,7 @@ static int visit_sampled(struct survey *survey, struct chase *chase,
                     point_samples_start(survey->samples, diag);
                 if (!samples)
                         return -EIO;
-                survey_visit(survey, chase, load, &ignored);
+                survey_visit(survey, chase_time, chase, load, &ignored);
                 point_samples_stop(samples, &point->sampled);
         }
         return 0;

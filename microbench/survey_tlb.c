@@ -103,7 +103,7 @@ static int visit_group(struct survey *survey, struct tlb *tlb, size_t first, siz
         }
         *next = i;
         if (rc == 0)
-                survey_chases(survey, chases, opened, series);
+                survey_chases(survey, chase_time, chases, opened, series);
         for (size_t k = 0; k < opened; k++)
                 chase_close(&chases[k]);
         return rc;

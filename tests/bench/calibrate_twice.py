@@ -7,9 +7,11 @@ in one of them a hypervisor had the CPUs apart all the time, which a run's neare
 the greatest difference of any two runs for each figure; nothing here fails because a machine
 is busy, but it says how busy it was. The user's own calibration is left alone.
 
-Of a load beyond the knee the latency changes with what neighbours leave of the bandwidth
-(memlag-calibrate(1)), so these figures are held to the limit but counted apart, and beside
-each stands how many lines the load had under way by it: bandwidth times latency."""
+Latencies of caches are compared in cycles of the core, in which they are measured, as its
+clock may be another one in the next run; that has a line of its own. Of a load beyond the knee
+the latency changes with what neighbours leave of the bandwidth (memlag-calibrate(1)), so these
+figures are held to the limit but counted apart, and beside each stands how many lines the load
+had under way by it: bandwidth times latency."""
 import argparse
 import itertools
 import json
@@ -36,7 +38,7 @@ def figures(document):
     """{name: (value, limit)}"""
     found = {"core GHz": (document["clocks"]["core_ghz"], LATENCY_LIMIT)}
     for level in document["caches"]["levels"]:
-        found[f"L{level['level']} ns"] = (level["latency_ns"], LATENCY_LIMIT)
+        found[f"L{level['level']} cycles"] = (level["latency_cycles"], LATENCY_LIMIT)
     for node in document["memory"]:
         found[f"node {node['node']} ns"] = (node["latency_ns"], LATENCY_LIMIT)
     for point in document["bandwidth"]["threads"]:

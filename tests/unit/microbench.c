@@ -233,6 +233,32 @@ static void a_second_level_may_reach_all(void **state)
         assert_true(curve_second_reach(points, 6, 5) == (double)points[5].pages);
 }
 
+/* Of each seventy lines others have thrown one out of the caches. */
+static void lines_thrown_out_do_not_count_in_blocks(void **state)
+{
+        (void)state;
+        enum { LINES = 4096, THROWN = 70 };
+        struct diag diag;
+        struct chase chase;
+        assert_int_equal(chase_open(LINES * 64, 64, PAGES_HUGE, -1, &chase, &diag), 0);
+        double all = INFINITY, blocks = INFINITY;
+        chase_warm(&chase);
+        double cached = chase_block_cycles(&chase, LINES).step;
+        for (int i = 0; i < 20; i++) {
+                const char *line = chase.share.buffer.addr;
+                for (size_t k = 0; k < LINES; k += THROWN)
+                        __builtin_ia32_clflush(line + k * 64);
+                all = fmin(all, chase_cycles(&chase, LINES).step);
+                for (size_t k = 0; k < LINES; k += THROWN)
+                        __builtin_ia32_clflush(line + k * 64);
+                blocks = fmin(blocks, chase_block_cycles(&chase, LINES).step);
+                cached = fmin(cached, chase_block_cycles(&chase, LINES).step);
+        }
+        chase_close(&chase);
+        assert_true(blocks < 1.1 * cached);
+        assert_true(all > 1.1 * blocks);
+}
+
 static void a_walk_in_l2_is_shorter_than_memory(void **state)
 {
         (void)state;
@@ -1026,6 +1052,7 @@ int main(void)
             cmocka_unit_test(the_second_level_ends_where_it_does),
             cmocka_unit_test(what_another_thread_takes_of_the_tlb_does_not_count),
             cmocka_unit_test(a_second_level_may_reach_all),
+            cmocka_unit_test(lines_thrown_out_do_not_count_in_blocks),
             cmocka_unit_test(a_walk_in_l2_is_shorter_than_memory),
             cmocka_unit_test(disturbed_rounds_count_only_without_others),
             cmocka_unit_test(interrupted_rounds_are_better_than_none),
