@@ -110,7 +110,6 @@ static int put_list(FILE *text, const char *name, const char *const *list)
         return 0;
 }
 
-/* The version and every option that decides on names. */
 /* Raw rows only grow, while a recording runs. */
 static int64_t last_sample(struct db *db)
 {
@@ -125,6 +124,20 @@ static int64_t last_sample(struct db *db)
         return last;
 }
 
+/* Two builds of one version may name in different ways. */
+static void put_own_build(FILE *text)
+{
+        struct elf_file own;
+
+        if (elf_file_open(&own, "/proc/self/exe") != 0)
+                return;
+        fputs(" build=", text);
+        for (size_t i = 0; i < own.build_id_bytes; i++)
+                fprintf(text, "%02x", own.build_id[i]);
+        elf_file_close(&own);
+}
+
+/* The version, the build and every option that decides on names. */
 static int put_options(struct finding *finding, int64_t last_sample_id)
 {
         const struct symbolize_options *options = finding->options;
@@ -136,6 +149,7 @@ static int put_options(struct finding *finding, int64_t last_sample_id)
         if (!text)
                 return -ENOMEM;
         fprintf(text, MEMLAG_VERSION " samples=%lld", (long long)last_sample_id);
+        put_own_build(text);
         put_list(text, "debuginfo-path", options->debuginfo_paths);
         put_list(text, "build-id-dir", options->build_id_paths);
         put_list(text, "allocator", options->allocators);

@@ -209,6 +209,12 @@ grep -q ' \[code.so\]$' out || fail "code without a name is not told by its modu
 grep -q ' map<...>::operator\[\](int)$' out || fail "the long name is not made shorter"
 ! grep -q ' once$' out || fail "two samples of many are shown"
 expect "code as it is shown" "$(rows -S '[code.so]' odd.db)" "?,30"
+cp odd.db kernel.db
+sqlite3 kernel.db "UPDATE line_finding SET module = '[kernel.kallsyms]' WHERE function IS NULL;
+        UPDATE function_finding SET module = '[kernel.kallsyms]' WHERE function IS NULL"
+"$MEMLAG" report --no-source kernel.db >out
+grep -q ' \[kernel.kallsyms\]$' out || fail "the kernel is not shown by its name"
+expect "the kernel as it is shown" "$(rows -S '[kernel.kallsyms]' kernel.db)" "?,30"
 expect "a name as it is shown" "$("$MEMLAG" report --format csv -S 'map<...>::operator[](int)' odd.db |
         grep -c 'map<1,2,3')" 1
 expect "a path with brackets" "$(rows -d '/tmp/a[1]/prog[2]' odd.db)" "columns,50"
