@@ -3,6 +3,7 @@
 read by SQL, and the statements that are held against them. Knows no experiment."""
 import argparse
 import csv
+import json
 import os
 import pathlib
 import sqlite3
@@ -48,6 +49,7 @@ class Recording:
         if done.returncode != 0:
             sys.exit(f"{' '.join(self.command)}: status {done.returncode}\n{done.stderr}")
         self.output = done.stdout
+        self.memlag, self.path = memlag, path
         self.connection = sqlite3.connect(path)
         self.span = None
 
@@ -56,6 +58,12 @@ class Recording:
 
     def value(self, query, *values):
         return self.rows(query, *values)[0][0]
+
+    def named(self, name):
+        """The rows of a query of memlag's library."""
+        done = subprocess.run([self.memlag, "query", "-i", self.path, "--format", "json",
+                               "--name", name], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
 
     def machine(self, key):
         return self.value("SELECT value FROM machine WHERE key = ?", key)
