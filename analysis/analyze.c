@@ -116,8 +116,9 @@ static void judge_intervals(struct analysis *a)
                 a->judged[i] = (struct judged_interval){
                     interval->id,
                     contended,
+                    bandwidth_short(contended, bound),
                     bound,
-                    interval_lacks_buffers(&a->metrics[i], contended),
+                    interval_lacks_buffers(&a->metrics[i]),
                     interval_buffers_free(&a->metrics[i]),
                     traffic_origin(interval, a->counters.known, &a->machine)};
                 a->intervals_of_unknown_contention += contended == ANSWER_UNKNOWN;

@@ -111,6 +111,15 @@ static enum bound largest_class(const struct interval_metrics *metrics,
         return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
 }
 
+/* Full buffers hold loads up; but where the core waited for longer with places left than
+ * without, as for translations, they are not what it waited for. */
+static bool is_short_of_buffers(const struct interval_metrics *metrics)
+{
+        double latency = metrics->memory_stall_ratio - metrics->bandwidth_stall_ratio;
+        return metrics->fb_full_ratio >= FB_FULL_RATIO &&
+               !(latency > metrics->bandwidth_stall_ratio);
+}
+
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
                           const struct thresholds *thresholds)
 {
@@ -120,7 +129,7 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
             metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs ||
             metrics->write_gbs >= thresholds->saturated_write_gbs)
                 return BOUND_BANDWIDTH;
-        if (metrics->fb_full_ratio >= FB_FULL_RATIO)
+        if (is_short_of_buffers(metrics))
                 return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
         if (!isnan(metrics->memory_stall_ratio + metrics->bandwidth_stall_ratio))
                 return largest_class(metrics, contended);
@@ -129,9 +138,14 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
         return is_latency_bound(metrics) ? BOUND_LATENCY : BOUND_UNKNOWN;
 }
 
-bool interval_lacks_buffers(const struct interval_metrics *metrics, enum answer contended)
+enum answer bandwidth_short(enum answer contended, enum bound bound)
 {
-        return contended == ANSWER_NO && metrics->buffers_full_ratio >= FB_SHORT_RATIO;
+        return bound == BOUND_BANDWIDTH ? ANSWER_YES : contended;
+}
+
+bool interval_lacks_buffers(const struct interval_metrics *metrics)
+{
+        return metrics->buffers_full_ratio >= FB_SHORT_RATIO;
 }
 
 bool interval_buffers_free(const struct interval_metrics *metrics)

@@ -94,10 +94,13 @@ enum bound {
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
                           const struct thresholds *thresholds);
 
+/* Whether DRAM had no bandwidth left for a load that was slow in the interval: it was
+ * contended, or DRAM was at its limit while prefetches kept LMRL low. */
+enum answer bandwidth_short(enum answer contended, enum bound bound);
+
 /* Whether fill buffers or places in the queue beyond L2 ran out for a part of the
- * interval, whatever bound the rest of it, while DRAM had bandwidth left. */
-bool interval_lacks_buffers(const struct interval_metrics *metrics,
-                            enum answer contended);
+ * interval, whatever bound the rest of it. */
+bool interval_lacks_buffers(const struct interval_metrics *metrics);
 
 /* Whether they are known to have been free for nearly all of it. */
 bool interval_buffers_free(const struct interval_metrics *metrics);

@@ -156,7 +156,7 @@ static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sa
         gaps->samples_without_latency += sample->latency_cycles < 0;
         gaps->samples_without_interval += !interval;
         gaps->waits_of_unknown_contention += level_waits_for_dram(sample->level) &&
-                                             sample->interval_contended == ANSWER_UNKNOWN;
+                                             sample->bandwidth_short == ANSWER_UNKNOWN;
 }
 
 enum { COLUMN_PLACING = 6 };
@@ -176,7 +176,7 @@ static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *
             .latency_cycles = timed ? sqlite3_column_int64(row, 1) : -1,
             .stall_ns =
                 sqlite3_column_int64(row, 3) > 0 ? sqlite3_column_int64(row, 3) : 0,
-            .interval_contended = interval ? interval->contended : ANSWER_UNKNOWN,
+            .bandwidth_short = interval ? interval->bandwidth_short : ANSWER_UNKNOWN,
             .interval_bound = interval ? interval->bound : BOUND_UNKNOWN,
             .interval_lacks_buffers = interval && interval->lacks_buffers,
         };

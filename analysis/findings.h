@@ -10,6 +10,7 @@
 struct judged_interval {
         int64_t id;
         enum answer contended;
+        enum answer bandwidth_short; /* for loads that were slow in it */
         enum bound bound;
         bool lacks_buffers;
         bool buffers_free;

@@ -70,7 +70,8 @@ struct report_summary {
         int64_t ring_pages; /* of each CPU's ring buffer; 0: there was none */
         int64_t intervals;
         int64_t contended_intervals;
-        int64_t unknown_intervals; /* contended or not: the counters do not tell */
+        int64_t saturated_intervals; /* others in which DRAM was at its limit */
+        int64_t unknown_intervals;   /* contended or not: the counters do not tell */
         double contended_time_share;
         double contended_lmrl_cycles; /* mean, NAN without such intervals */
         double other_lmrl_cycles;

@@ -30,6 +30,17 @@ static void say_contended(FILE *text, const struct report_summary *summary)
         fputc('.', text);
 }
 
+/* Stores fill DRAM without a load that waits, and prefetches while few wait long. */
+static void say_saturated(FILE *text, const struct report_summary *summary)
+{
+        if (!summary->saturated_intervals)
+                return;
+        fputs(" In ", text);
+        prose_counted(text, summary->saturated_intervals, "intervals");
+        fprintf(text, "%s DRAM moved nine tenths or more of what it can.",
+                summary->contended_intervals ? " more" : "");
+}
+
 static void say_contention(FILE *text, const struct report_summary *summary)
 {
         if (summary->intervals == 0)
@@ -44,8 +55,11 @@ static void say_contention(FILE *text, const struct report_summary *summary)
         else {
                 fputs("Contended: none of ", text);
                 prose_counted(text, summary->intervals, "intervals");
-                fputs("; DRAM bandwidth was not short.", text);
+                fputs(summary->saturated_intervals ? "."
+                                                   : "; DRAM bandwidth was not short.",
+                      text);
         }
+        say_saturated(text, summary);
         if (summary->unknown_intervals > 0 &&
             summary->unknown_intervals < summary->intervals)
                 fprintf(text, " Of %" PRId64 " intervals the counters do not tell.",
@@ -106,7 +120,7 @@ bool report_waits_little(const struct report_summary *summary)
                !(summary->fb_full_ratio >= WORTHWHILE_RATIO) &&
                !(summary->sq_full_ratio >= WORTHWHILE_RATIO) &&
                !(summary->sb_full_ratio >= WORTHWHILE_RATIO) &&
-               summary->contended_intervals == 0;
+               summary->contended_intervals == 0 && summary->saturated_intervals == 0;
 }
 
 static void say_cost(FILE *text, const struct report_summary *summary)

@@ -35,7 +35,9 @@ static const char interval_sql[] =
     " coalesce(1.0 * sum(end_ns - start_ns) FILTER (WHERE contended = 1)"
     "          / sum(end_ns - start_ns), 0),"
     " avg(lmrl_cycles) FILTER (WHERE contended = 1),"
-    " avg(lmrl_cycles) FILTER (WHERE contended = 0) FROM interval_view";
+    " avg(lmrl_cycles) FILTER (WHERE contended = 0),"
+    " count(*) FILTER (WHERE bound = 'bandwidth' AND contended IS NOT 1)"
+    " FROM interval_view";
 
 static const char latency_sql[] =
     "SELECT sum(samples * mean_latency_cycles)"
@@ -86,6 +88,7 @@ static int read_intervals(struct db *db, struct report_summary *summary,
                 summary->contended_time_share = sqlite3_column_double(row, 3);
                 summary->contended_lmrl_cycles = real_or_nan(row, 4);
                 summary->other_lmrl_cycles = real_or_nan(row, 5);
+                summary->saturated_intervals = sqlite3_column_int64(row, 6);
         }
         sqlite3_finalize(row);
         return code < 0 ? code : 0;

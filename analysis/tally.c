@@ -12,7 +12,7 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->contended_samples += contended == ANSWER_YES;
         tally->untold_samples += contended == ANSWER_UNKNOWN;
         tally->told_samples +=
-            contended != ANSWER_UNKNOWN && sample->interval_contended != ANSWER_UNKNOWN;
+            contended != ANSWER_UNKNOWN && sample->bandwidth_short != ANSWER_UNKNOWN;
         bool timed = sample->latency_cycles >= 0;
         double cost = timed ? (double)sample->latency_cycles : (double)sample->stall_ns;
         tally->cost += cost;

@@ -59,7 +59,7 @@ enum answer sample_contended(const struct sample_facts *sample,
             sample->latency_cycles <= thresholds->high_latency_cycles)
                 return ANSWER_NO;
         return isnan(thresholds->high_latency_cycles) ? ANSWER_UNKNOWN
-                                                      : sample->interval_contended;
+                                                      : sample->bandwidth_short;
 }
 
 /* ---- where lines on their way come from ---- */
@@ -153,28 +153,50 @@ static bool is_remote(const struct rule_input *in)
                (is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_REMOTE);
 }
 
-static bool is_contention(const struct rule_input *in)
-{
-        return sample_contended(in->sample, in->thresholds) == ANSWER_YES;
-}
-
 static bool is_behind_l1(enum level level)
 {
         return level == LEVEL_LFB || level == LEVEL_L2 || level == LEVEL_L3;
 }
 
+/* A load that missed the TLB may have waited for its translation instead: in an interval
+ * that other work binds; and where a cache had its line, as pages are walked one or two
+ * at a time, and a cache's lines come as many at a time as there are buffers. */
+static bool may_be_translation(const struct sample_facts *sample)
+{
+        return sample->tlb_missed &&
+               (sample->interval_bound != BOUND_IN_CORE || sample->level == LEVEL_L2 ||
+                sample->level == LEVEL_L3);
+}
+
+/* A latency above DRAM's of a line that a cache had, while the buffers were full: the
+ * load waited for one of these first. */
+static bool is_late_for_a_buffer(const struct rule_input *in)
+{
+        return in->sample->interval_lacks_buffers && !may_be_translation(in->sample) &&
+               is_behind_l1(in->sample->level) &&
+               in->sample->latency_cycles > in->thresholds->high_latency_cycles;
+}
+
+/* Where DRAM is short of bandwidth, buffers are full of lines that wait for it: so did
+ * who waited for a buffer, wherever its own line was. */
+static bool is_contention(const struct rule_input *in)
+{
+        return sample_contended(in->sample, in->thresholds) == ANSWER_YES ||
+               (in->sample->bandwidth_short == ANSWER_YES && is_late_for_a_buffer(in));
+}
+
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left,
  * because the load had to wait for a fill buffer first, wherever its line then came from.
- * In an interval with other work too that is the reason unless the translation may be. */
+ */
 static bool is_in_core(const struct rule_input *in)
 {
-        enum level level = in->sample->level;
-        bool waited_for_buffer =
-            in->sample->interval_bound == BOUND_IN_CORE ||
-            (in->sample->interval_lacks_buffers && !in->sample->tlb_missed);
-        return waited_for_buffer &&
-               (is_behind_l1(level) || level_waits_for_dram(level)) &&
-               in->sample->latency_cycles > in->thresholds->high_latency_cycles;
+        const struct sample_facts *sample = in->sample;
+        bool lacks_buffers =
+            sample->interval_bound == BOUND_IN_CORE ||
+            (sample->interval_lacks_buffers && sample->bandwidth_short == ANSWER_NO);
+        return lacks_buffers && !may_be_translation(sample) &&
+               (is_behind_l1(sample->level) || level_waits_for_dram(sample->level)) &&
+               sample->latency_cycles > in->thresholds->high_latency_cycles;
 }
 
 /* A fill buffer that is soon filled was waiting for a cache, not for DRAM; so was a slow

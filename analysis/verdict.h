@@ -45,10 +45,10 @@ struct sample_facts {
         enum level level;
         enum origin line_origin; /* of lines on their way (LFB) at this place */
         bool tlb_missed;
-        bool hit_modified;      /* snoop hitm: another core had the line modified */
-        int64_t latency_cycles; /* -1: not known */
-        int64_t stall_ns;       /* of a timer sample; 0: it is none */
-        enum answer interval_contended;
+        bool hit_modified;           /* snoop hitm: another core had the line modified */
+        int64_t latency_cycles;      /* -1: not known */
+        int64_t stall_ns;            /* of a timer sample; 0: it is none */
+        enum answer bandwidth_short; /* in its interval */
         enum bound interval_bound;
         bool interval_lacks_buffers;
 };
@@ -56,8 +56,8 @@ struct sample_facts {
 /* Whether a load from LEVEL may have waited for DRAM. */
 bool level_waits_for_dram(enum level level);
 
-/* H19's hybrid method: in a contended interval, a load that may have waited for
- * DRAM, for longer than an uncontended one does. */
+/* H19's hybrid method: in an interval that was short of bandwidth, a load that may have
+ * waited for DRAM, for longer than an uncontended one does. */
 enum answer sample_contended(const struct sample_facts *sample,
                              const struct thresholds *thresholds);
 

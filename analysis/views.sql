@@ -44,8 +44,8 @@ SELECT replace(substr(fullkey, length('$.') + 1), '"', ''), atom
 FROM run, json_tree(run.value)
 WHERE run.key = 'calibration' AND atom IS NOT NULL;
 
--- A sample is contended when it lies in a contended interval, may have waited for
--- DRAM, and waited longer than loads do on an idle memory (method.md).
+-- A sample is contended when it lies in an interval that was contended or at DRAM's limit,
+-- may have waited for DRAM, and waited longer than loads do on an idle memory (method.md).
 CREATE VIEW sample_view (
         sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
         snoop, locked, module, function, file, line, object_kind, object, interval_id,
@@ -64,7 +64,7 @@ SELECT
                         SELECT value FROM threshold WHERE name = 'high_latency_cycles')
              THEN 0
              WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
-             THEN i.contended END
+             THEN iif(i.bound = 'bandwidth', 1, i.contended) END
 FROM sample AS s
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN process AS p ON p.process_id = t.process_id

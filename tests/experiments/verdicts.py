@@ -1,11 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What kinds of wait are called: false sharing, on the line and object that are fought
-for, and a stride that the TLB does not reach. (Remote memory and the same for whole
-programs: tests/integration/examples.sh.)"""
+for, a stride that the TLB does not reach, and memory that prefetches keep at its limit;
+in full all of verdict_cases.py, by CPU, prefetching and length of the intervals. (Remote
+memory and the same for whole programs: tests/integration/examples.sh.)"""
+import os
+import subprocess
+import tempfile
+
 import experiment
+import verdict_cases
 
 CPU = "haswell-ep"
+HERE = os.path.dirname(os.path.abspath(__file__))
+HEADER = ["cpu", "prefetch", "case", "interval_ms", "verdicts", "accepted"]
 
 
 def measure(memlag, kernel, options):
@@ -41,14 +49,93 @@ def sharing(statements, memlag):
                    objects[0][1].startswith("measure"), str(objects))
 
 
+def transposed(memlag, program, directory, name, prefetch, *settings):
+    """A recording of transpose.c, and how long it takes in the model."""
+    path = os.path.join(directory, f"{name}.db")
+    command = [memlag, "record", "-o", path, "--source", "sim", "--sim-prefetch", prefetch,
+               "--interval", str(verdict_cases.RECORDED_MS), "--no-heap", "--call-graph",
+               "none", "--sim-set", "numa.nodes=1"]
+    for setting in settings:
+        command += ["--sim-set", setting]
+    subprocess.run([*command, "--", program], check=True, capture_output=True)
+    with verdict_cases.opened(path) as connection:
+        return path, connection.execute(
+            "SELECT max(time_ns) - min(time_ns) FROM sample_view"
+            " WHERE function = 'transpose'").fetchone()[0]
+
+
+def translation(statements, memlag, directory):
+    """The walks hold it up, since it is faster without them and not with more buffers; so
+    its verdict is tlb, though many of its cycles have no buffer left."""
+    program = os.path.join(directory, "transpose")
+    subprocess.run(["cc", "-O2", "-g", os.path.join(HERE, "transpose.c"), "-o", program],
+                   check=True)
+    for prefetch in ("off", "on"):
+        where = f"matrix turned around, prefetching {prefetch}: "
+        path, ns = transposed(memlag, program, directory, f"as-it-is-{prefetch}", prefetch)
+        for name, setting, least, most in (
+                ("walks of one cycle", "page_walk.latency_cycles=1", 0, 0.85),
+                ("twice as many fill buffers", "core.lfb_entries=24", 0.95, 1.05)):
+            _, changed_ns = transposed(memlag, program, directory,
+                                       f"{setting}-{prefetch}", prefetch, setting)
+            statements.add(where + f"time with {name}", least <= changed_ns / ns <= most,
+                           f"{changed_ns / ns:.2f} ({least} to {most})")
+        for interval_ms in (0.5, 10):
+            judged = verdict_cases.judged(memlag, path, os.path.join(directory, "judged.db"),
+                                          interval_ms)
+            statements.equal(where + f"verdict with intervals of {interval_ms} ms",
+                             verdict_cases.verdicts(judged, "transpose"), {"tlb"})
+
+
+def prefetched_to_the_limit(statements, memlag, directory):
+    """DRAM moves all it can, and prefetches keep LMRL low."""
+    case = next(case for case in verdict_cases.CASES if case.name == "triad, 4 threads")
+    path = verdict_cases.record(memlag, directory, "zen4", "on", case)
+    with verdict_cases.opened(path) as connection:
+        moved = connection.execute(
+            "SELECT avg(read_gbs + write_gbs) FROM interval_view"
+            " WHERE bound = 'bandwidth'").fetchone()[0]
+    statements.at_least("triad, 4 threads, prefetching on, zen4: GB/s of 20", moved, 18)
+    statements.equal("triad, 4 threads, prefetching on, zen4: verdict",
+                     verdict_cases.verdicts(path, case.function), case.truth)
+
+
 def short(memlag, statements):
     tlb(statements, memlag)
     sharing(statements, memlag)
+    with tempfile.TemporaryDirectory(prefix="memlag-experiment-") as directory:
+        translation(statements, memlag, directory)
+        prefetched_to_the_limit(statements, memlag, directory)
+
+
+def sweep(memlag, statements, scratch):
+    rows = []
+    for cpu in verdict_cases.CPUS:
+        for case in verdict_cases.CASES:
+            for prefetch in case.prefetch:
+                path = verdict_cases.record(memlag, scratch, cpu, prefetch, case)
+                all_found = []
+                for interval_ms in verdict_cases.INTERVALS_MS:
+                    judged = verdict_cases.judged(memlag, path,
+                                                  os.path.join(scratch, "judged.db"),
+                                                  interval_ms)
+                    found = verdict_cases.verdicts(judged, case.function)
+                    all_found.append(found)
+                    rows.append([cpu, prefetch, case.name, interval_ms,
+                                 " ".join(sorted(found)), " ".join(sorted(case.truth))])
+                os.remove(path)
+                text = sorted({" ".join(sorted(found)) for found in all_found})
+                statements.add(f"{cpu}, prefetching {prefetch}: {case.name}",
+                               all(verdict_cases.is_right(found, case.truth)
+                                   for found in all_found), ", ".join(text))
+    return rows
 
 
 def full(memlag, statements, directory):
-    del directory
     short(memlag, statements)
+    with tempfile.TemporaryDirectory(prefix="memlag-experiment-") as scratch:
+        rows = sweep(memlag, statements, scratch)
+    experiment.write_csv(directory / "verdicts.csv", HEADER, rows)
 
 
 if __name__ == "__main__":

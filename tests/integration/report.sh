@@ -94,9 +94,15 @@ cp lines.db killed.db
 sqlite3 killed.db "INSERT INTO run VALUES ('signal', 9)"
 "$MEMLAG" report killed.db | grep -qx 'The command was ended by signal 9 (Killed)\.' ||
         fail "the signal that ended the command is not told"
+# DRAM at its limit is not called idle where LMRL is low.
+cp lines.db full.db
+sqlite3 full.db "UPDATE interval SET contended = 0"
+"$MEMLAG" report full.db | tr '\n' ' ' |
+        grep -q 'Contended: none of 10 intervals\. In 4 intervals DRAM moved nine tenths or more of what it can\. ' ||
+        fail "memory at its limit is not told"
 # Of a program that hardly waits nothing is to be gained: no advice, whatever the verdicts.
 cp lines.db idle.db
-sqlite3 idle.db "UPDATE interval SET contended = 0;
+sqlite3 idle.db "UPDATE interval SET contended = 0, bound = 'compute' WHERE contended = 1;
                  DELETE FROM reading WHERE counter_id IN
                  (SELECT counter_id FROM counter WHERE name LIKE '%full%' OR name LIKE 'resource_%');
                  UPDATE run SET value = 10 WHERE key = 'period_loads'; UPDATE reading SET value = 720800 WHERE counter_id = 99"

@@ -280,16 +280,25 @@ static void buffers_are_short_from_a_twentieth_of_the_cycles_on(void **state)
 {
         (void)state;
         struct interval_metrics m = {.buffers_full_ratio = 0.05};
-        assert_true(interval_lacks_buffers(&m, ANSWER_NO));
-        assert_false(interval_lacks_buffers(&m, ANSWER_YES)); /* DRAM is short too */
-        assert_false(interval_lacks_buffers(&m, ANSWER_UNKNOWN));
+        assert_true(interval_lacks_buffers(&m));
         assert_false(interval_buffers_free(&m));
         m.buffers_full_ratio = 0.049;
-        assert_false(interval_lacks_buffers(&m, ANSWER_NO));
+        assert_false(interval_lacks_buffers(&m));
         assert_true(interval_buffers_free(&m));
         m.buffers_full_ratio = NAN; /* not counted */
-        assert_false(interval_lacks_buffers(&m, ANSWER_NO));
+        assert_false(interval_lacks_buffers(&m));
         assert_false(interval_buffers_free(&m));
+}
+
+/* DRAM at its limit has none left, whatever prefetches hide of that from most loads. */
+static void bandwidth_is_short_at_the_limit_too(void **state)
+{
+        (void)state;
+        assert_int_equal(bandwidth_short(ANSWER_NO, BOUND_BANDWIDTH), ANSWER_YES);
+        assert_int_equal(bandwidth_short(ANSWER_UNKNOWN, BOUND_BANDWIDTH), ANSWER_YES);
+        assert_int_equal(bandwidth_short(ANSWER_YES, BOUND_BANDWIDTH), ANSWER_YES);
+        assert_int_equal(bandwidth_short(ANSWER_NO, BOUND_IN_CORE), ANSWER_NO);
+        assert_int_equal(bandwidth_short(ANSWER_UNKNOWN, BOUND_LATENCY), ANSWER_UNKNOWN);
 }
 
 /* One core's interval of a million cycles with these counts of stalled cycles. */
@@ -361,6 +370,9 @@ static void stalls_tell_the_middle(void **state)
          * queue beside them, or the stores, that makes bandwidth the largest. */
         assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 3e5, ANSWER_NO), BOUND_IN_CORE);
         assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 1e5, ANSWER_NO), BOUND_LATENCY);
+        /* Full buffers are not what it waited for when more was lost beside them. */
+        assert_int_equal(bound_of_stalls(9e5, 0, 3e5, 0, ANSWER_NO), BOUND_LATENCY);
+        assert_int_equal(bound_of_stalls(9e5, 0, 5e5, 0, ANSWER_NO), BOUND_IN_CORE);
         assert_int_equal(bound_of_stalls(7e5, 6e5, 0, 0, ANSWER_NO), BOUND_IN_CORE);
         assert_int_equal(bound_of_stalls(7e5, 6e5, 0, 0, ANSWER_UNKNOWN), BOUND_UNKNOWN);
         /* Stores wait although no load does. */
@@ -421,6 +433,7 @@ int main(void)
             cmocka_unit_test(a_knee_only_makes_the_limit_lower),
             cmocka_unit_test(too_few_cores_below_the_knee_are_not_contended),
             cmocka_unit_test(without_a_needed_counter_the_answer_is_unknown),
+            cmocka_unit_test(bandwidth_is_short_at_the_limit_too),
             cmocka_unit_test(buffers_are_short_from_a_twentieth_of_the_cycles_on),
             cmocka_unit_test(bounds_follow_the_rules_in_their_order),
             cmocka_unit_test(writes_have_a_peak_of_their_own),

@@ -31,7 +31,7 @@ static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_misse
         return cause_of((struct sample_facts){.level = level,
                                               .tlb_missed = tlb_missed,
                                               .latency_cycles = latency_cycles,
-                                              .interval_contended = contended,
+                                              .bandwidth_short = contended,
                                               .interval_bound = bound});
 }
 
@@ -76,13 +76,50 @@ static void slow_loads_of_in_core_intervals_waited_for_a_buffer(void **state)
                          CAUSE_NONE); /* it needs none */
 }
 
+/* Buffers that are full of lines which wait for a DRAM that is short of bandwidth. */
+static void or_for_bandwidth_where_that_is_short(void **state)
+{
+        (void)state;
+        struct sample_facts sample = {.level = LEVEL_L2,
+                                      .latency_cycles = 251,
+                                      .bandwidth_short = ANSWER_YES,
+                                      .interval_bound = BOUND_BANDWIDTH,
+                                      .interval_lacks_buffers = true};
+        assert_int_equal(cause_of(sample), CAUSE_CONTENTION);
+        sample.level = LEVEL_L3;
+        assert_int_equal(cause_of(sample), CAUSE_CONTENTION);
+        sample.latency_cycles = 250; /* an innocent neighbour */
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+        sample.latency_cycles = 251;
+        sample.tlb_missed = true;
+        assert_int_equal(cause_of(sample), CAUSE_TLB);
+        sample.tlb_missed = false;
+        sample.interval_lacks_buffers = false;
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+        sample.interval_lacks_buffers = true;
+        sample.bandwidth_short = ANSWER_UNKNOWN;
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+}
+
+/* A cache's lines come faster than pages are walked. */
+static void or_for_their_translation_where_a_cache_had_the_line(void **state)
+{
+        (void)state;
+        assert_int_equal(cause(LEVEL_L3, 500, true, ANSWER_NO, BOUND_IN_CORE), CAUSE_TLB);
+        assert_int_equal(cause(LEVEL_L2, 500, true, ANSWER_NO, BOUND_IN_CORE), CAUSE_TLB);
+        assert_int_equal(cause(LEVEL_LFB, 500, true, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_IN_CORE);
+        assert_int_equal(cause(LEVEL_DRAM, 500, true, ANSWER_NO, BOUND_IN_CORE),
+                         CAUSE_IN_CORE);
+}
+
 /* Bursts that fill all buffers, in an interval whose bound is that of other work. */
 static void so_did_those_of_intervals_that_lack_buffers_now_and_then(void **state)
 {
         (void)state;
         struct sample_facts sample = {.level = LEVEL_DRAM,
                                       .latency_cycles = 500,
-                                      .interval_contended = ANSWER_NO,
+                                      .bandwidth_short = ANSWER_NO,
                                       .interval_bound = BOUND_COMPUTE,
                                       .interval_lacks_buffers = true};
         assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
@@ -108,7 +145,7 @@ static enum cause cause_of_line(enum origin origin, int64_t latency_cycles)
         return cause_of((struct sample_facts){.level = LEVEL_LFB,
                                               .line_origin = origin,
                                               .latency_cycles = latency_cycles,
-                                              .interval_contended = ANSWER_NO,
+                                              .bandwidth_short = ANSWER_NO,
                                               .interval_bound = BOUND_LATENCY});
 }
 
@@ -248,7 +285,7 @@ static void without_thresholds_contention_is_unknown(void **state)
 #undef UNKNOWN
         struct thresholds thresholds = thresholds_of_machine(&nothing);
         struct sample_facts sample = {
-            .level = LEVEL_DRAM, .latency_cycles = 500, .interval_contended = ANSWER_YES};
+            .level = LEVEL_DRAM, .latency_cycles = 500, .bandwidth_short = ANSWER_YES};
         assert_int_equal(sample_contended(&sample, &thresholds), ANSWER_UNKNOWN);
         assert_int_equal(sample_cause(&sample, &nothing, &thresholds), CAUSE_DRAM);
 }
@@ -307,7 +344,7 @@ static void many_at_a_time_wait_for_the_buffers(void **state)
         (void)state;
         struct sample_facts sample = {.level = LEVEL_DRAM,
                                       .latency_cycles = 200,
-                                      .interval_contended = ANSWER_NO,
+                                      .bandwidth_short = ANSWER_NO,
                                       .interval_bound = BOUND_IN_CORE,
                                       .interval_lacks_buffers = true};
         assert_int_equal(cause_of(sample), CAUSE_DRAM);
@@ -339,6 +376,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(slow_loads_of_contended_intervals_suffer_contention),
             cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
+            cmocka_unit_test(or_for_bandwidth_where_that_is_short),
+            cmocka_unit_test(or_for_their_translation_where_a_cache_had_the_line),
             cmocka_unit_test(so_did_those_of_intervals_that_lack_buffers_now_and_then),
             cmocka_unit_test(many_at_a_time_wait_for_the_buffers),
             cmocka_unit_test(a_line_in_flight_is_judged_by_how_long_it_took),
