@@ -1376,6 +1376,27 @@ static void what_passes_is_recent_in_l1(void **state)
         }
 }
 
+/* Two lines as far apart as L1 is large both pass once they are there, dirty ones for
+ * stores, too: neither pushes the other out of what generated code knows. */
+static void lines_at_the_size_of_l1_pass_both(void **state)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        const uint64_t addresses[] = {MIB, MIB + (uint64_t)params.l1d_bytes};
+
+        (void)state;
+        for (int round = 0; round < 2; round++) {
+                for (int i = 0; i < 2; i++) {
+                        touch(rig, ACCESS_STORE, addresses[i], 400);
+                        touch(rig, ACCESS_LOAD, addresses[i], 400);
+                }
+        }
+        for (int i = 0; i < 2; i++) {
+                assert_true(passes_filter(rig, ACCESS_LOAD, addresses[i]));
+                assert_true(passes_filter(rig, ACCESS_STORE, addresses[i]));
+        }
+}
+
 /* ---- modes ---- */
 
 /* Loads and stores all over a buffer of twice L1, of which some wait for the load before;
@@ -1521,6 +1542,7 @@ int main(void)
             cmocka_unit_test_teardown(a_value_stored_long_before_is_there, free_blocks),
             cmocka_unit_test_teardown(stored_values_stay_with_their_thread, free_blocks),
             cmocka_unit_test_teardown(what_passes_is_recent_in_l1, free_blocks),
+            cmocka_unit_test_teardown(lines_at_the_size_of_l1_pass_both, free_blocks),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
