@@ -51,7 +51,7 @@ def measure(memlag, prefetch, threads, delay):
         "idle_cycles": run.machine("dram_latency_cycles"),
         "verdicts": run.verdicts(KERNEL),
         "latency_alone": {row["by_latency_alone"] for row in run.named("latency-alone")
-                          if row["function"].startswith("read_records")},
+                          if (row["function"] or "").startswith("read_records")},
     }
 
 
