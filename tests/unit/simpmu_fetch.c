@@ -72,6 +72,35 @@ static void code_beyond_the_op_cache_is_decoded(void **state)
         assert_true(is_known(rig, CODE_LINE + 2 * fit - 1));
 }
 
+/* The slots that the front end loses to LINE when generated code comes to it: that asks
+ * for the line only where it is not known. */
+static uint64_t lost_to_generated(struct rig *rig, uint64_t line)
+{
+        return is_known(rig, line) ? 0 : lost_to(rig, line);
+}
+
+/* A line that is run every second time stays, however many others of its set are run
+ * once: the one that was not used for longest has to go. */
+static void code_in_use_stays_decoded(void **state)
+{
+        const struct simpmu_params params = default_params();
+        const uint64_t sets =
+            (uint64_t)(params.op_cache_bytes / LINE_BYTES / params.op_cache_ways);
+        struct rig *rig = rig_with_front_end(&params);
+        uint64_t lost = 0;
+
+        (void)state;
+        (void)lost_to_generated(rig, CODE_LINE);
+        for (uint64_t i = 1; i <= 2000; i++) {
+                uint64_t cold = CODE_LINE + i * sets;
+                /* Not where the line itself is noted as known. */
+                if ((cold - CODE_LINE) % CODE_LINES != 0)
+                        assert_true(lost_to_generated(rig, cold) >= decoding);
+                lost += lost_to_generated(rig, CODE_LINE);
+        }
+        assert_int_equal(lost, 0);
+}
+
 /* Lines that L1I has given up come from L2: at once behind a wrong prediction they take
  * its latency, and later what is left of it when the core has known of them for long. */
 static void lines_of_l2_come_ahead(void **state)
@@ -121,6 +150,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_teardown(decoded_code_is_at_hand, free_blocks),
             cmocka_unit_test_teardown(code_beyond_the_op_cache_is_decoded, free_blocks),
+            cmocka_unit_test_teardown(code_in_use_stays_decoded, free_blocks),
             cmocka_unit_test_teardown(lines_of_l2_come_ahead, free_blocks),
             cmocka_unit_test_teardown(instructions_wait_for_the_front_end, free_blocks),
         };

@@ -74,20 +74,44 @@ static uint64_t *place_of(struct sim_hot *hot, uint64_t line)
         return &hot->code_line[line & (CODE_LINES - 1)];
 }
 
+/* Generated code passes LINE's next use on to fetch_line. */
+static void forget(struct sim_hot *hot, uint64_t line)
+{
+        if (*place_of(hot, line) == line)
+                *place_of(hot, line) = NO_CODE_LINE;
+}
+
+/* The line of PLACE has just been used. What generated code knows is marked recent, so
+ * that one more use would change nothing: where the set's marks were cleared, all but the
+ * last line are to be marked again when they are used. */
+static void forget_old(struct sim_hot *hot, const struct cache *cache,
+                       const struct cache_place *place)
+{
+        const struct cache_set *set = place->set;
+        bool several_recent = (set->recent & (set->recent - 1)) != 0;
+
+        for (uint32_t way = 0; !several_recent && way < cache->tag_count; way++)
+                if (set->tag[way] != CACHE_EMPTY)
+                        forget(hot, cache_line_of(cache, place->index, set->tag[way]));
+}
+
 void fetch_line(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
                 uint64_t line, uint32_t instructions)
 {
         struct core *core = thread->core;
+        struct cache_place place = cache_place_of(&core->op_cache, line);
         double decoding = machine->fetch.decode_slots - 1;
 
-        if (!cache_touch(&core->op_cache, line)) {
-                struct cache_victim victim = cache_insert(&core->op_cache, line, false);
-                if (victim.evicted && *place_of(hot, victim.line) == victim.line)
-                        *place_of(hot, victim.line) = NO_CODE_LINE;
+        if (!cache_touch_at(&core->op_cache, &place)) {
+                struct cache_victim victim =
+                    cache_insert_at(&core->op_cache, &place, false);
+                if (victim.evicted)
+                        forget(hot, victim.line);
                 if (!cache_touch(&core->l1i, line))
                         hot->fetched += bring(machine, hot, thread, line);
                 if (decoding > 0)
                         hot->fetched += (uint64_t)(decoding * instructions);
         }
+        forget_old(hot, &core->op_cache, &place);
         *place_of(hot, line) = line;
 }

@@ -86,8 +86,8 @@ struct string_chunks {
         uint64_t store;
 };
 
-/* Lines of code whose decoded instructions are known to be at hand, where the front end
- * is followed. */
+/* Lines of code whose decoded instructions are at hand and marked recent, so that one
+ * more use would change nothing, where the front end is followed. */
 #define CODE_LINES   512u
 #define NO_CODE_LINE UINT64_MAX
 
