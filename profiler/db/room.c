@@ -3,8 +3,10 @@
 #include "room.h"
 
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 /* A row takes some hundred bytes with all that comes with it. */
 #define ROOM_BYTES_A_ROW 4096
 #define ROWS_LEAST       100
+#define LEAST_BYTES      (ROWS_LEAST * ROOM_BYTES_A_ROW)
 #define PAGE_BYTES       4096
 #define LOG_PAGES_LEAST  8
 
@@ -33,22 +36,64 @@ static uint64_t clamped(uint64_t value, uint64_t least, uint64_t most)
         return value < least ? least : value > most ? most : value;
 }
 
-/* Without a reserve things go on as long as they can. */
-static void take_reserve(struct room *room, const char *path, uint64_t free_bytes)
+/* Opens the file for the reserve, once. It has a name only for a moment, and only where
+ * the file system knows no file without one. */
+static void open_reserve(struct room *room, const char *path)
 {
-        char *name = NULL;
-        if (asprintf(&name, "%s.XXXXXX", path) < 0)
+        if (room->opened)
+                return;
+        room->opened = true;
+        char *name = strdup(path);
+        if (!name)
+                return;
+        room->reserve =
+            open(dirname(name), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+        free(name);
+        if (room->reserve >= 0 || asprintf(&name, "%s.XXXXXX", path) < 0)
                 return;
         room->reserve = mkostemp(name, O_CLOEXEC);
         if (room->reserve >= 0)
                 unlink(name);
         free(name);
+}
+
+/* Without a reserve things go on as long as they can. */
+static void take_reserve(struct room *room, const char *path, uint64_t free_bytes)
+{
+        if (room->taken)
+                return;
+        room->taken = true;
+        open_reserve(room, path);
         room->reserved_bytes =
             clamped(free_bytes / RESERVE_PARTS, RESERVE_LEAST_BYTES, RESERVE_MOST_BYTES);
         if (room->reserved_bytes > free_bytes / 2)
                 room->reserved_bytes = free_bytes / 2;
-        if (room->reserve >= 0)
-                (void)!fallocate(room->reserve, 0, 0, (off_t)room->reserved_bytes);
+        if (room->reserve >= 0 && room->reserved_bytes > 0)
+                (void)!posix_fallocate(room->reserve, 0, (off_t)room->reserved_bytes);
+}
+
+/* Whether the disk has room for a transaction of the least size. */
+static bool takes_more(const struct room *room)
+{
+        if (room->reserve < 0)
+                return false;
+        int error =
+            posix_fallocate(room->reserve, (off_t)room->reserved_bytes, LEAST_BYTES);
+        return ftruncate(room->reserve, (off_t)room->reserved_bytes) == 0 && error == 0;
+}
+
+/* UINT64_MAX: not known. No room is also what is reported of a disk whose rest is root's,
+ * to root too, and of a file system that cannot tell. */
+static uint64_t room_bytes(struct room *room, const char *path,
+                           const struct statvfs *status)
+{
+        if (status->f_bavail > 0)
+                return (uint64_t)status->f_bavail * status->f_frsize;
+        open_reserve(room, path);
+        if (!takes_more(room))
+                return 0;
+        return status->f_bfree > 0 ? (uint64_t)status->f_bfree * status->f_frsize
+                                   : UINT64_MAX;
 }
 
 struct room_limits room_look(struct room *room, const char *path)
@@ -57,11 +102,10 @@ struct room_limits room_look(struct room *room, const char *path)
         struct room_limits limits = {ROOM_ROWS, ROOM_LOG_PAGES};
         if (statvfs(path, &status) != 0)
                 return limits;
-        uint64_t free_bytes = (uint64_t)status.f_bavail * status.f_frsize;
+        uint64_t free_bytes = room_bytes(room, path, &status);
         if (free_bytes >= SHORT_BYTES)
                 return limits;
-        if (room->reserved_bytes == 0)
-                take_reserve(room, path, free_bytes);
+        take_reserve(room, path, free_bytes);
         limits.rows = clamped(free_bytes / ROOM_BYTES_A_ROW, ROWS_LEAST, ROOM_ROWS);
         limits.log_pages = (int)clamped(room->reserved_bytes / LOG_PARTS / PAGE_BYTES,
                                         LOG_PAGES_LEAST, ROOM_LOG_PAGES);

@@ -5,11 +5,14 @@
 #ifndef MEMLAG_ROOM_H
 #define MEMLAG_ROOM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct room {
         int reserve; /* a file without a name; -1: none */
-        uint64_t reserved_bytes;
+        bool opened; /* it was tried, also in vain */
+        bool taken;
+        uint64_t reserved_bytes; /* may be 0 */
 };
 
 struct room_limits {
