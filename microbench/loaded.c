@@ -3,6 +3,7 @@
 #include "loaded.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -84,42 +85,51 @@ static double block_ticks(struct chase *chase, uint64_t steps)
         return (double)(clock_tsc() - begin);
 }
 
-/* The mean of those VALUES that are not far beyond their median: the TSC of some
- * processors goes in steps of 10 ns, so that a single one, such as the median, is only
- * near. */
-static double undisturbed_mean(double *values, size_t count)
+/* The mean of those of COUNT sorted TIMES that are at most WITHIN beyond their median:
+ * the TSC of some processors goes in steps of 10 ns, so that a single one, such as the
+ * median, is only near. */
+static double undisturbed_mean(const double *times, size_t count, double within)
 {
-        const double far = 1.25;
         double sum = 0;
         size_t near = 0;
-        estimate_sort(values, count);
-        for (; near < count && values[near] <= far * values[count / 2]; near++)
-                sum += values[near];
+        for (; near < count && times[near] <= times[count / 2] + within; near++)
+                sum += times[near];
         return sum / (double)near;
 }
 
-/* The difference of long blocks and short ones: what a block takes besides its steps is
- * in both. */
+double chase_step_of_blocks(double *short_times, double *long_times, size_t count)
+{
+        /* More than the steps of an undisturbed block differ together, and less than what
+         * memory takes beside a cache. */
+        const double within_steps = 3;
+        const double steps = CHASE_LONG_STEPS - CHASE_SHORT_STEPS;
+        estimate_sort(short_times, count);
+        estimate_sort(long_times, count);
+        double median_step = (long_times[count / 2] - short_times[count / 2]) / steps;
+        double within = fmax(0, within_steps * median_step);
+        return (undisturbed_mean(long_times, count, within) -
+                undisturbed_mean(short_times, count, within)) /
+               steps;
+}
+
 struct chase_time chase_block_cycles(struct chase *chase, uint64_t steps)
 {
-        enum { SHORT_STEPS = 8, LONG_STEPS = 40, PAIRS_MAX = 2048 };
+        enum { PAIRS_MAX = 2048 };
         double short_ticks[PAIRS_MAX], long_ticks[PAIRS_MAX];
-        size_t pairs = steps / (SHORT_STEPS + LONG_STEPS) + 1;
+        size_t pairs = steps / (CHASE_SHORT_STEPS + CHASE_LONG_STEPS) + 1;
         pairs = pairs < PAIRS_MAX ? pairs : PAIRS_MAX;
         double cycle_ns = core_clock_cycle_ns();
         long before = interference_switches();
         double seconds = clock_seconds();
         uint64_t begin = clock_tsc();
         for (size_t i = 0; i < pairs; i++) {
-                short_ticks[i] = block_ticks(chase, SHORT_STEPS);
-                long_ticks[i] = block_ticks(chase, LONG_STEPS);
+                short_ticks[i] = block_ticks(chase, CHASE_SHORT_STEPS);
+                long_ticks[i] = block_ticks(chase, CHASE_LONG_STEPS);
         }
         double ticks = (double)(clock_tsc() - begin);
         double tick_ns = (clock_seconds() - seconds) * 1e9 / ticks;
         bool disturbed = interference_switches() != before;
-        double step_ticks =
-            (undisturbed_mean(long_ticks, pairs) - undisturbed_mean(short_ticks, pairs)) /
-            (LONG_STEPS - SHORT_STEPS);
+        double step_ticks = chase_step_of_blocks(short_ticks, long_ticks, pairs);
         return (struct chase_time){.step = step_ticks * tick_ns / cycle_ns,
                                    .disturbed = disturbed};
 }

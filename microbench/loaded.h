@@ -41,10 +41,19 @@ chase_timer chase_time;
 /* In cycles of the core, by its clock just then. */
 chase_timer chase_cycles;
 
-/* The same by blocks of at most 40 steps, but those that took far longer than the median
- * one: loads of lines that others have thrown out of a cache meanwhile do not count,
- * unless they are in half of the blocks. */
+/* The same by blocks of 8 and of 40 steps, but those that took far longer than the median
+ * of their kind: loads of lines that others have thrown out of a cache meanwhile do not
+ * count, unless they are in half of the blocks. */
 chase_timer chase_block_cycles;
+
+/* Steps of the two kinds of blocks. */
+enum { CHASE_SHORT_STEPS = 8, CHASE_LONG_STEPS = 40 };
+
+/* What a step takes by COUNT times of short blocks and as many of long ones, without
+ * blocks that took more than three steps longer than the median of their kind: by the
+ * difference of both kinds, as what a block takes besides its steps is in both. In the
+ * unit of the times, which it sorts. */
+double chase_step_of_blocks(double *short_times, double *long_times, size_t count);
 
 /* ---- the load ------------------------------------------------------------------------
  */

@@ -233,30 +233,38 @@ static void a_second_level_may_reach_all(void **state)
         assert_true(curve_second_reach(points, 6, 5) == (double)points[5].pages);
 }
 
-/* Of each seventy lines others have thrown one out of the caches. */
+/* A block of STEPS steps of HIT cycles each, but MISS where others have thrown the line
+ * out, as happened to one of THROWN; and what timing a block takes. The clock goes in
+ * steps of 10 ns, 27 cycles at 2.7 GHz. */
+static double block_cycles(unsigned steps, double hit, double miss, unsigned thrown)
+{
+        enum { TIMING = 45, CLOCK_CYCLES = 27 };
+        double cycles = TIMING;
+        for (unsigned i = 0; i < steps; i++)
+                cycles += lrand48() % thrown == 0 ? miss : hit;
+        return floor(cycles / CLOCK_CYCLES + drand48()) * CLOCK_CYCLES;
+}
+
 static void lines_thrown_out_do_not_count_in_blocks(void **state)
 {
         (void)state;
-        enum { LINES = 4096, THROWN = 70 };
-        struct diag diag;
-        struct chase chase;
-        assert_int_equal(chase_open(LINES * 64, 64, PAGES_HUGE, -1, &chase, &diag), 0);
-        double all = INFINITY, blocks = INFINITY;
-        chase_warm(&chase);
-        double cached = chase_block_cycles(&chase, LINES).step;
-        for (int i = 0; i < 20; i++) {
-                const char *line = chase.share.buffer.addr;
-                for (size_t k = 0; k < LINES; k += THROWN)
-                        __builtin_ia32_clflush(line + k * 64);
-                all = fmin(all, chase_cycles(&chase, LINES).step);
-                for (size_t k = 0; k < LINES; k += THROWN)
-                        __builtin_ia32_clflush(line + k * 64);
-                blocks = fmin(blocks, chase_block_cycles(&chase, LINES).step);
-                cached = fmin(cached, chase_block_cycles(&chase, LINES).step);
+        enum { BLOCKS = 1000, THROWN = 100 };
+        static const struct {
+                double hit, miss;
+        } machines[] = {{14, 260}, {36, 220}, {50, 300}, {75, 480}};
+        double short_cycles[BLOCKS], long_cycles[BLOCKS];
+        srand48(7);
+        for (size_t m = 0; m < sizeof(machines) / sizeof(machines[0]); m++) {
+                double hit = machines[m].hit, miss = machines[m].miss;
+                for (size_t i = 0; i < BLOCKS; i++) {
+                        short_cycles[i] =
+                            block_cycles(CHASE_SHORT_STEPS, hit, miss, THROWN);
+                        long_cycles[i] =
+                            block_cycles(CHASE_LONG_STEPS, hit, miss, THROWN);
+                }
+                double step = chase_step_of_blocks(short_cycles, long_cycles, BLOCKS);
+                assert_true(fabs(step / hit - 1) < 0.02);
         }
-        chase_close(&chase);
-        assert_true(blocks < 1.1 * cached);
-        assert_true(all > 1.1 * blocks);
 }
 
 static void a_walk_in_l2_is_shorter_than_memory(void **state)
