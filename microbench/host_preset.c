@@ -253,14 +253,25 @@ static void print_cycles(FILE *out, const char *key, double cycles, double least
                 measured ? "" : " # assumed");
 }
 
+/* Runs of code that end with a jump, JUMP_CYCLES each, as whole ones or a part of one in
+ * a cycle. */
+static void print_runs(FILE *out, double jump_cycles)
+{
+        static const double least = 0.1, most = 16; /* that a preset may have */
+        if (jump_cycles > 0)
+                fprintf(out, "fetch.runs_per_cycle = %.2f\n",
+                        fmin(fmax(least, 1 / jump_cycles), most));
+        else
+                fputs("fetch.runs_per_cycle = 1 # assumed\n", out);
+}
+
 /* What branches take. An older calibration does not tell. */
 static void print_front_end(FILE *out, const json_t *calibration)
 {
         const json_t *core = json_object_get(calibration, "core");
         print_cycles(out, "branch.mispredict_cycles",
                      calibration_number(core, "mispredict_cycles"), 1, 14);
-        print_cycles(out, "fetch.runs_per_cycle",
-                     1 / calibration_number(core, "jump_cycles"), 1, 1);
+        print_runs(out, calibration_number(core, "jump_cycles"));
         print_cycles(out, "fetch.call_cycles", calibration_number(core, "call_cycles"), 1,
                      2);
         print_cycles(out, "fetch.indirect_cycles",
