@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A page behind the end of its file raises SIGBUS when it is touched. The signal's
- * handler puts a page of zeros there, if it is one of those that were lent, and else
- * leaves the signal to whom it was before. */
+ * handler puts zeros there, if it is one of those that were lent, and else leaves the
+ * signal to whom it was before. */
 #include "file_pages.h"
 
 #include <errno.h>
@@ -21,31 +21,52 @@ static struct lent {
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
 
-static bool is_lent(uintptr_t address)
+/* Where the range that was lent and holds ADDRESS ends; 0: there is none. */
+static uintptr_t lent_end(uintptr_t address)
 {
-        for (size_t i = 0; i < LENT_MOST; i++)
-                if (address >= atomic_load(&lent[i].start) &&
-                    address < atomic_load(&lent[i].end))
-                        return true;
-        return false;
+        for (size_t i = 0; i < LENT_MOST; i++) {
+                uintptr_t end = atomic_load(&lent[i].end);
+
+                if (address >= atomic_load(&lent[i].start) && address < end)
+                        return end;
+        }
+        return 0;
 }
 
-static void put_plain(uintptr_t start, size_t bytes)
+static bool put_plain(uintptr_t start, size_t bytes)
 {
-        mmap((void *)start, bytes, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        return mmap((void *)start, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == (void *)start;
+}
+
+/* To the end of the range, for all behind the page is missing too: page by page the
+ * mappings would become more than a process may have. */
+static bool put_zeros(uintptr_t address)
+{
+        uintptr_t end = lent_end(address), start = address - address % FILE_PAGE_BYTES;
+
+        return end && put_plain(start, end - start);
+}
+
+/* An instruction is tried again, without this handler; a signal that was sent does not
+ * come again by itself. */
+static void hand_on(int number, bool sent)
+{
+        if (sent && before.sa_handler == SIG_IGN)
+                return;
+        sigaction(number, &before, NULL);
+        if (sent)
+                raise(number);
 }
 
 static void on_missing_page(int number, siginfo_t *info, void *context)
 {
-        uintptr_t address = (uintptr_t)info->si_addr;
         int error = errno;
+        bool sent = info->si_code <= 0; /* and no address is in INFO */
 
         (void)context;
-        if (is_lent(address))
-                put_plain(address - address % FILE_PAGE_BYTES, FILE_PAGE_BYTES);
-        else /* the instruction is tried again, without this handler */
-                sigaction(number, &before, NULL);
+        if (sent || !put_zeros((uintptr_t)info->si_addr))
+                hand_on(number, sent);
         errno = error;
 }
 

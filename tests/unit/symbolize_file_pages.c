@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +19,24 @@
 #include "file_pages.h"
 
 enum { PAGES = 4, BYTES = PAGES * FILE_PAGE_BYTES };
+
+/* As where a process has all the mappings it may have. */
+static bool no_plain_memory;
+
+void *__wrap_mmap(void *start, size_t bytes, int protection, int flags, int fd,
+                  off_t offset);
+void *__real_mmap(void *start, size_t bytes, int protection, int flags, int fd,
+                  off_t offset);
+
+void *__wrap_mmap(void *start, size_t bytes, int protection, int flags, int fd,
+                  off_t offset)
+{
+        if (no_plain_memory && flags & MAP_ANONYMOUS) {
+                errno = ENOMEM;
+                return MAP_FAILED;
+        }
+        return __real_mmap(start, bytes, protection, flags, fd, offset);
+}
 
 static int make_file(void)
 {
@@ -144,6 +164,92 @@ static void other_missing_pages_end_the_program(void **state)
         close(fd);
 }
 
+static int mappings(void)
+{
+        FILE *maps = fopen("/proc/self/maps", "r");
+        int count = 0, c;
+
+        assert_non_null(maps);
+        while ((c = getc(maps)) != EOF)
+                count += c == '\n';
+        fclose(maps);
+        return count;
+}
+
+/* A process may have some ten thousands. */
+static void missing_pages_are_few_mappings(void **state)
+{
+        enum { MANY = 400 * FILE_PAGE_BYTES };
+        int fd = make_file();
+        char *memory =
+            mmap(NULL, MANY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        (void)state;
+        assert_true(memory != MAP_FAILED);
+        assert_int_equal(ftruncate(fd, MANY), 0);
+        assert_int_equal(file_pages_lend(memory, MANY, fd, 0), 0);
+        assert_int_equal(ftruncate(fd, FILE_PAGE_BYTES), 0);
+
+        int count = mappings();
+
+        for (int i = MANY - FILE_PAGE_BYTES; i > MANY / 2; i -= 2 * FILE_PAGE_BYTES)
+                assert_int_equal(memory[i], 0);
+        for (int i = FILE_PAGE_BYTES; i < MANY; i += 2 * FILE_PAGE_BYTES)
+                assert_int_equal(memory[i], 0);
+        assert_int_equal(memory[0], 'a');
+        assert_in_range(mappings(), count, count + 20);
+        file_pages_return(memory, MANY);
+        munmap(memory, MANY);
+        close(fd);
+}
+
+/* The signal a child process ends by that does what ACT does with pages of a file. */
+static int ends_by(void (*act)(const char *memory, int fd))
+{
+        int fd = make_file(), status;
+        char *memory = take_memory();
+        pid_t child = fork();
+
+        if (child == 0) {
+                signal(SIGBUS, SIG_DFL);
+                alarm(10);
+                if (file_pages_lend(memory, BYTES, fd, 0) == 0)
+                        act(memory, fd);
+                _exit(1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        free(memory);
+        close(fd);
+        return WTERMSIG(status);
+}
+
+static void touch_without_zeros(const char *memory, int fd)
+{
+        no_plain_memory = true;
+        if (ftruncate(fd, 0) == 0)
+                _exit(*(const volatile char *)memory);
+}
+
+static void send_to_itself(const char *memory, int fd)
+{
+        (void)memory;
+        (void)fd;
+        kill(getpid(), SIGBUS);
+}
+
+static void without_zeros_the_program_ends(void **state)
+{
+        (void)state;
+        assert_int_equal(ends_by(touch_without_zeros), SIGBUS);
+}
+
+static void a_signal_that_was_sent_is_obeyed(void **state)
+{
+        (void)state;
+        assert_int_equal(ends_by(send_to_itself), SIGBUS);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -152,6 +258,9 @@ int main(void)
             cmocka_unit_test(a_file_cut_short_gives_zeros),
             cmocka_unit_test(what_has_no_room_is_to_be_read),
             cmocka_unit_test(other_missing_pages_end_the_program),
+            cmocka_unit_test(missing_pages_are_few_mappings),
+            cmocka_unit_test(without_zeros_the_program_ends),
+            cmocka_unit_test(a_signal_that_was_sent_is_obeyed),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
