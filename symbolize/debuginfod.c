@@ -82,15 +82,18 @@ static bool is_time(struct debuginfod *client)
 static int show_progress(void *handle, long done, long all)
 {
         struct debuginfod *client = get_data(handle);
+        const char *path = path_of(client->wanted);
+        struct diag line;
 
         client->begun |= all > 0;
         if (!client->on_terminal || !is_time(client))
                 return 0;
-        fprintf(stderr, "\r\033[Kmemlag symbolize: %s: ", path_of(client->wanted));
         if (all > 0)
-                fprintf(stderr, "%.1f of %.1f MB", (double)done / 1e6, (double)all / 1e6);
+                diag_set(&line, 0, "%s: %.1f of %.1f MB", path, (double)done / 1e6,
+                         (double)all / 1e6);
         else
-                fputs("waiting for the debuginfod servers", stderr);
+                diag_set(&line, 0, "%s: waiting for the debuginfod servers", path);
+        fprintf(stderr, "\r\033[Kmemlag symbolize: %s", line.text);
         fflush(stderr);
         return 0;
 }
@@ -121,12 +124,20 @@ static bool means_unreachable(int error)
                error == -EHOSTUNREACH || error == -ENETUNREACH;
 }
 
+/* A part came. -ENOENT is also what the library makes of errors that it has no number
+ * for. */
+static bool means_broken_off(const struct debuginfod *client, int error)
+{
+        return client->begun &&
+               (error == -ENOENT || error == -ECONNRESET || means_unreachable(error));
+}
+
 static void say_failed(const struct debuginfod *client, int error)
 {
         const char *timeout = getenv("DEBUGINFOD_TIMEOUT");
         char reason[128];
 
-        if (client->begun)
+        if (means_broken_off(client, error))
                 snprintf(reason, sizeof(reason), "the download broke off%s",
                          error == -ENOENT ? ", which the cache knows for ten minutes"
                                           : "");

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/integration")
@@ -17,6 +18,7 @@ from symbolize_db import build_id  # pylint: disable=wrong-import-position
 
 MEMLAG = os.environ["MEMLAG"]
 CC = os.environ["CC"]
+SKIPPED = 77
 
 LIBRARY = """
 long in_library(const long *words)
@@ -189,11 +191,39 @@ def check_breaks(server):
     assert not lines() and undelivered() == [2], (lines(), undelivered())
 
 
+def check_too_large(server):
+    """What the user's own limit refuses did not break off."""
+    server.send = lambda handler, contents: handler.answer(contents)
+    os.environ["DEBUGINFOD_MAXSIZE"] = "1000"
+    said = symbolize("--debuginfod")
+    del os.environ["DEBUGINFOD_MAXSIZE"]
+    assert said.count("File too large") == 2 and "broke off" not in said, said
+    assert not lines() and undelivered() == [2], (lines(), undelivered())
+
+
+def check_hostile_name(server):
+    """A path does not steer the terminal, neither while it is waited for nor after."""
+    def send_late(handler, contents):
+        time.sleep(0.3)
+        handler.answer(contents)
+    server.send = send_late
+    name = "pro\x1b[31mgram"
+    shutil.copy("program", name)
+    record("./" + name)
+    shown = on_terminal()
+    assert "pro [31mgram: waiting for the debuginfod servers" in shown, repr(shown)
+    assert "\x1b[31m" not in shown, repr(shown)
+    record("./program")
+
+
 def check_unknown(server, files):
-    """That no server has a file is no failure."""
+    """That no server has a file is no failure. Nor is what the client reports in the same
+    way: an error of the server."""
     server.files = {}
     assert symbolize("--debuginfod") == "" and not undelivered(), undelivered()
     server.files = files
+    server.send = lambda handler, _: handler.send_error(503)
+    assert symbolize("--debuginfod") == "" and not undelivered(), undelivered()
 
 
 def check_silent(server):
@@ -207,10 +237,14 @@ def check_silent(server):
     server.ended.set()
 
 
+def record(program):
+    run(MEMLAG, "record", "--source", "sim", "--ldlat", "1", "--period", "7", "-o", "t.db",
+        "--force", "--", program)
+
+
 def main():
     files = build()
-    run(MEMLAG, "record", "--source", "sim", "--ldlat", "1", "--period", "7", "-o", "t.db", "--",
-        "./program")
+    record("./program")
     add_idle_library()
     server = Server(files)
     os.environ["DEBUGINFOD_URLS"] = f"http://127.0.0.1:{server.server_port}"
@@ -221,13 +255,16 @@ def main():
     if "libdebuginfod.so.1" not in run("/sbin/ldconfig", "-p").stdout:
         refused_about("libdebuginfod1", os.environ)
         print("debuginfod.py: SKIPPED the rest: libdebuginfod1 is not installed")
-        return
+        return SKIPPED
     check_delivered(server, files)
     check_lies(server, files)
     check_breaks(server)
+    check_too_large(server)
+    check_hostile_name(server)
     check_unknown(server, files)
     check_silent(server)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
