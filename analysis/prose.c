@@ -3,6 +3,7 @@
 #include "prose.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { PROSE_WIDTH = 90 };
@@ -23,12 +24,24 @@ void prose_wrapped(FILE *out, const char *text)
         putc('\n', out);
 }
 
+static bool ends_in(const char *text, size_t length, const char *end)
+{
+        return length >= strlen(end) &&
+               memcmp(text + length - strlen(end), end, strlen(end)) == 0;
+}
+
 void prose_counted(FILE *out, int64_t count, const char *plural)
 {
         size_t length = strlen(plural);
-        if (count == 1 && length > 4 && strcmp(plural + length - 4, "sses") == 0)
+        const char *end = "";
+        bool as_it_is = count != 1 || ends_in(plural, length, "series");
+        if (!as_it_is && ends_in(plural, length, "ies")) {
+                length -= 3;
+                end = "y";
+        } else if (!as_it_is && ends_in(plural, length, "sses")) {
                 length -= 2;
-        else if (count == 1 && length > 1 && plural[length - 1] == 's')
+        } else if (!as_it_is && ends_in(plural, length, "s")) {
                 length--;
-        fprintf(out, "%" PRId64 " %.*s", count, (int)length, plural);
+        }
+        fprintf(out, "%" PRId64 " %.*s%s", count, (int)length, plural, end);
 }

@@ -9,7 +9,7 @@
 /* Fills lines of at most 90 characters with the words of TEXT, and ends the last. */
 void prose_wrapped(FILE *out, const char *text);
 
-/* "1 interval", "2 intervals": PLURAL is a regular one. */
+/* "1 interval", "2 intervals", "1 entry", "1 series": PLURAL is a regular one. */
 void prose_counted(FILE *out, int64_t count, const char *plural);
 
 #endif
