@@ -63,10 +63,10 @@ const struct survey_part survey_clocks = {
 
 struct core {
         struct series gather_ns; /* of a load of memory, others beside it */
-        struct series jump_ns, indirect_jump_ns; /* of one to the next line */
-        struct series call_ns;                   /* with its return */
-        struct series random_ns, alternating_ns; /* of a branch that goes so */
-        struct series instruction_ns;            /* of one that waits for none */
+        struct series jump_ns, indirect_jump_ns;      /* of one to the next line */
+        struct series call_ns;                        /* with its return */
+        struct series random_ns, never_ns, always_ns; /* of a branch that goes so */
+        struct series instruction_ns;                 /* of one that waits for none */
 };
 
 /* COUNT times a hundred instructions that hardly depend on each other, for all kinds of
@@ -115,42 +115,47 @@ JUMPS_LOOP(run_indirect_jumps,
            "lea 2f(%%rip), %%rax\n\tjmp *%%rax\n\t.p2align 6\n\t2:\n\tnop", "")
 JUMPS_LOOP(run_calls, "call 3f", "jmp 4f\n\t.p2align 6\n\t3: ret\n\t4:")
 
-static int visit_branch(struct survey *survey, enum branch_pattern pattern,
-                        struct series *series, struct diag *diag)
-{
-        enum { ROUNDS = 5, PASSES = 200 };
-        struct kernel_parameters parameters = kernel_branch.defaults;
-        struct kernel_counts counts;
-        parameters.threads = 1;
-        parameters.passes = PASSES;
-        parameters.node = -1;
-        parameters.pattern = pattern;
-        kernel_branch.count(&parameters, &counts);
-        struct visit visit;
-        int rc = survey_rounds(survey, &kernel_branch, &parameters, ROUNDS,
-                               (double)counts.accesses * PASSES, &visit, diag);
-        if (rc == 0)
-                series_add(series, visit.value, visit.disturbance);
-        return rc;
-}
+/* A loop with a branch on a number of which no predictor knows the sign before it is
+ * there (a linear congruential generator, Knuth, TAOCP 2, 3.3.4; each time another part
+ * of it), or on what is always 0. No fence, as in the kernel branch: its wait would hide
+ * a part of what a wrong prediction costs. */
+#define BRANCH_LOOP(NAME, TEST, JUMP)                                                    \
+        static void NAME(uint64_t count)                                                 \
+        {                                                                                \
+                const uint64_t factor = UINT64_C(6364136223846793005), zero = 0;         \
+                uint64_t drawn = clock_tsc();                                            \
+                __asm__ volatile(".p2align 6\n1:\n\t"                                    \
+                                 "imul %[factor], %[drawn]\n\tadd $1, %[drawn]\n\t"      \
+                                 "test " TEST ", %[drawn]\n\t" JUMP " 2f\n\tnop\n2:\n\t" \
+                                 "dec %[n]\n\tjnz 1b"                                    \
+                                 : [n] "+r"(count), [drawn] "+r"(drawn)                  \
+                                 : [factor] "r"(factor), [zero] "r"(zero)                \
+                                 : "cc");                                                \
+        }
 
-static int visit_branches(struct survey *survey, struct core *core, struct diag *diag)
+BRANCH_LOOP(run_random_branches, "%[drawn]", "js")
+BRANCH_LOOP(run_branches_never_taken, "%[zero]", "jnz")
+BRANCH_LOOP(run_branches_always_taken, "%[zero]", "jz")
+
+static void visit_branches(struct survey *survey, struct core *core)
 {
         enum { REPEATED = 16 };
-        if (survey_wants(survey, &core->jump_ns, false))
-                survey_code(survey, run_jumps, REPEATED, &core->jump_ns);
-        if (survey_wants(survey, &core->indirect_jump_ns, false))
-                survey_code(survey, run_indirect_jumps, REPEATED,
-                            &core->indirect_jump_ns);
-        if (survey_wants(survey, &core->call_ns, false))
-                survey_code(survey, run_calls, REPEATED, &core->call_ns);
-        int rc = 0;
-        if (survey_wants(survey, &core->random_ns, false))
-                rc = visit_branch(survey, BRANCH_RANDOM, &core->random_ns, diag);
-        if (rc == 0 && survey_wants(survey, &core->alternating_ns, false))
-                rc =
-                    visit_branch(survey, BRANCH_ALTERNATING, &core->alternating_ns, diag);
-        return rc;
+        const struct {
+                void (*run)(uint64_t count);
+                double units;
+                struct series *series;
+        } loops[] = {
+            {run_jumps, REPEATED, &core->jump_ns},
+            {run_indirect_jumps, REPEATED, &core->indirect_jump_ns},
+            {run_calls, REPEATED, &core->call_ns},
+            {run_random_branches, 1, &core->random_ns},
+            {run_branches_never_taken, 1, &core->never_ns},
+            {run_branches_always_taken, 1, &core->always_ns},
+        };
+        for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
+                if (survey_wants(survey, loops[i].series, false))
+                        survey_code(survey, loops[i].run, loops[i].units,
+                                    loops[i].series);
 }
 
 static int visit_gather(struct survey *survey, struct core *core, struct diag *diag)
@@ -178,9 +183,7 @@ static int core_sweep(struct survey *survey, void *state, struct diag *diag)
         survey_progress(survey, "the core");
         if (survey_wants(survey, &core->instruction_ns, false))
                 survey_code(survey, run_independent, INSTRUCTIONS, &core->instruction_ns);
-        int rc = visit_branches(survey, core, diag);
-        if (rc < 0)
-                return rc;
+        visit_branches(survey, core);
         return survey->reaches_memory && survey_wants(survey, &core->gather_ns, true)
                    ? visit_gather(survey, core, diag)
                    : 0;
@@ -217,14 +220,18 @@ static void add_branches(struct survey *survey, const struct core *core, json_t 
                    &core->indirect_jump_ns);
         add_cycles(survey, json, "call_cycles", "calls", &core->call_ns);
         if (!survey_trusts(survey, &core->random_ns, "random branches") ||
-            !survey_trusts(survey, &core->alternating_ns, "alternating branches"))
+            !survey_trusts(survey, &core->never_ns, "branches never taken") ||
+            !survey_trusts(survey, &core->always_ns, "branches always taken"))
                 return;
-        /* Half of the random ones are predicted wrongly. Between two of these come the
-         * shift that decides the branch and the branch itself, a cycle each. */
-        const double own_cycles = 2;
-        double wrong_ns = 2 * (survey_shortest(survey, &core->random_ns).value -
-                               survey_shortest(survey, &core->alternating_ns).value);
-        double cycles = wrong_ns * survey->core_ghz - own_cycles;
+        /* Half of the random ones are taken, and half are predicted wrongly. Only behind
+         * a wrong one does the next number wait for the test, which takes a cycle. */
+        const double test_cycles = 1;
+        double right_ns = (survey_shortest(survey, &core->never_ns).value +
+                           survey_shortest(survey, &core->always_ns).value) /
+                          2;
+        double wrong_ns =
+            2 * (survey_shortest(survey, &core->random_ns).value - right_ns);
+        double cycles = wrong_ns * survey->core_ghz - test_cycles;
         if (cycles > 0)
                 json_object_set_new(json, "mispredict_cycles", json_real(cycles));
 }
