@@ -79,6 +79,33 @@ static uint64_t lost_to_generated(struct rig *rig, uint64_t line)
         return is_known(rig, line) ? 0 : lost_to(rig, line);
 }
 
+/* Where six issue and four are decoded in a cycle, each instruction takes half a slot
+ * more, also on lines that have an odd number of them. */
+static void no_part_of_a_slot_is_lost(void **state)
+{
+        const uint64_t lines = 10000;
+        struct simpmu_params params = default_params();
+
+        (void)state;
+        params.issue_width = 6;
+        params.decode_width = 4;
+        for (uint32_t instructions = 1; instructions <= 3; instructions += 2) {
+                struct rig *rig = rig_with_front_end(&params);
+                struct sim_thread *thread = rig->threads[0];
+                /* All in L1I, and none in the cache of decoded code. */
+                uint64_t round = (uint64_t)params.l1i_bytes / LINE_BYTES;
+                uint64_t before = 0;
+                for (uint64_t i = 0; i < round + lines; i++) {
+                        if (i == round)
+                                before = rig->hot.fetched;
+                        fetch_line(&rig->machine, &rig->hot, thread,
+                                   CODE_LINE + i % round, instructions);
+                }
+                assert_near((double)(rig->hot.fetched - before),
+                            (double)(lines * instructions) / 2, 0.001);
+        }
+}
+
 /* A line that is run every second time stays, however many others of its set are run
  * once: the one that was not used for longest has to go. */
 static void code_in_use_stays_decoded(void **state)
@@ -150,6 +177,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_teardown(decoded_code_is_at_hand, free_blocks),
             cmocka_unit_test_teardown(code_beyond_the_op_cache_is_decoded, free_blocks),
+            cmocka_unit_test_teardown(no_part_of_a_slot_is_lost, free_blocks),
             cmocka_unit_test_teardown(code_in_use_stays_decoded, free_blocks),
             cmocka_unit_test_teardown(lines_of_l2_come_ahead, free_blocks),
             cmocka_unit_test_teardown(instructions_wait_for_the_front_end, free_blocks),

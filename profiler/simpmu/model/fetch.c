@@ -14,10 +14,11 @@ void fetch_begin(struct machine *machine)
             .run_slots = (uint64_t)(width / params->fetch_runs + 0.5),
             .indirect_slots = (uint64_t)(params->fetch_indirect_cycles * width + 0.5),
             .decode_slots = width / params->decode_width,
-            .line_slots = (uint64_t)(LINE_BYTES / params->l2_bytes_per_cycle * width),
+            .line_slots =
+                (uint64_t)(LINE_BYTES / params->l2_bytes_per_cycle * width + 0.5),
             .ahead_limit = (uint64_t)(params->fetch_ahead_cycles * width + 0.5),
         };
-        uint64_t call_slots = (uint64_t)(params->fetch_call_cycles * width);
+        uint64_t call_slots = (uint64_t)(params->fetch_call_cycles * width + 0.5);
         machine->fetch.return_slots =
             later(call_slots, 2 * machine->fetch.run_slots) - machine->fetch.run_slots;
 }
@@ -95,12 +96,27 @@ static void forget_old(struct sim_hot *hot, const struct cache *cache,
                         forget(hot, cache_line_of(cache, place->index, set->tag[way]));
 }
 
+/* The slots for which CORE decodes INSTRUCTIONS beyond those in which they issue. What is
+ * less than a slot counts with the next ones. */
+static uint64_t decode(const struct machine *machine, struct core *core,
+                       uint32_t instructions)
+{
+        double beyond = machine->fetch.decode_slots - 1;
+        uint64_t slots;
+
+        if (!(beyond > 0))
+                return 0;
+        core->decode_remainder += beyond * instructions;
+        slots = (uint64_t)core->decode_remainder;
+        core->decode_remainder -= (double)slots;
+        return slots;
+}
+
 void fetch_line(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
                 uint64_t line, uint32_t instructions)
 {
         struct core *core = thread->core;
         struct cache_place place = cache_place_of(&core->op_cache, line);
-        double decoding = machine->fetch.decode_slots - 1;
 
         if (!cache_touch_at(&core->op_cache, &place)) {
                 struct cache_victim victim =
@@ -109,8 +125,7 @@ void fetch_line(struct machine *machine, struct sim_hot *hot, struct sim_thread 
                         forget(hot, victim.line);
                 if (!cache_touch(&core->l1i, line))
                         hot->fetched += bring(machine, hot, thread, line);
-                if (decoding > 0)
-                        hot->fetched += (uint64_t)(decoding * instructions);
+                hot->fetched += decode(machine, core, instructions);
         }
         forget_old(hot, &core->op_cache, &place);
         *place_of(hot, line) = line;

@@ -87,6 +87,7 @@ struct core {
         struct branch_predictor predictor;
         struct cache op_cache; /* of lines whose decoded instructions are at hand */
         struct cache l1i;
+        double decode_remainder; /* of a slot, of what has been decoded */
         struct stream streams[STREAMS];
         uint32_t next_stream; /* the one to replace next */
         struct strided_load strided_loads[STRIDE_LOADS];
