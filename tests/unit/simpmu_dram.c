@@ -3,6 +3,8 @@
  * and the traffic that reads and writes together reach. */
 #include "simpmu_rig.h"
 
+#include "model/kernel.h"
+
 /* With a slot of 1 ns: 16 GB/s, a line every 4 ns, and an idle latency of 80 ns. */
 #define LINE_NS 4.0
 #define IDLE_NS 80.0
@@ -93,12 +95,118 @@ static void a_stream_of_stores_reaches_what_turn_rounds_leave(void **state)
         assert_near(ns, expected_ns, 0.07);
 }
 
+/* ---- no more than the bandwidth, whatever the traffic is made of ---- */
+
+#define CORES      4u
+#define LINES_EACH (6 * MIB / LINE_BYTES)
+#define FAST_MHZ   4500.0
+#define APART      (4096 * MIB) /* of the threads' memory */
+#define PAGE       4096ull
+
+/* What each thread does for its line number STEP from ADDRESS on. */
+typedef void step_fn(struct rig *rig, uint64_t address, uint64_t step);
+
+static void read_and_write_streams(struct rig *rig, uint64_t address, uint64_t step)
+{
+        const uint64_t apart = 256 * MIB;
+
+        address += step * LINE_BYTES;
+        touch_at(rig, 1, ACCESS_LOAD, address, 12);
+        touch_at(rig, 2, ACCESS_LOAD, address + apart, 12);
+        touch_at(rig, 3, ACCESS_STORE, address + 2 * apart, 12);
+}
+
+static void store_here_and_there(struct rig *rig, uint64_t address, uint64_t step)
+{
+        touch(rig, ACCESS_STORE, address + scattered(step, 64 * MIB), 4);
+        touch(rig, ACCESS_LOAD, address + 256 * MIB + step * LINE_BYTES, 4);
+}
+
+static void have_pages_written(struct rig *rig, uint64_t address, uint64_t step)
+{
+        struct sim_thread *thread = rig->threads[rig->running];
+        const uint64_t lines = PAGE / LINE_BYTES;
+        uint64_t now = rig->hot.instructions + thread->stall;
+
+        if (step % lines == 0)
+                thread_pause(thread,
+                             kernel_write(&rig->machine, &rig->hot, thread,
+                                          address + step * LINE_BYTES, PAGE, now));
+}
+
+static uint64_t clock_of(const struct rig *rig, uint32_t thread)
+{
+        uint64_t instructions =
+            thread == rig->running ? rig->hot.instructions : rig->instructions[thread];
+
+        return instructions + rig->threads[thread]->stall;
+}
+
+/* All threads run, no one further ahead of the last than the gate lets it. Returns what
+ * memory moves, in GB/s. */
+static double moved_gbs(struct rig *rig, step_fn *run_step)
+{
+        uint64_t done[CORES] = {0}, lines = 0, last = 0;
+
+        for (;;) {
+                uint32_t next = CORES;
+                for (uint32_t i = 0; i < CORES; i++) {
+                        if (done[i] < LINES_EACH &&
+                            (next == CORES || clock_of(rig, i) < clock_of(rig, next)))
+                                next = i;
+                }
+                if (next == CORES)
+                        break;
+                run_thread(rig, next);
+                uint64_t end =
+                    clock_of(rig, next) + GATE_CYCLES * rig->machine.slots_per_cycle;
+                while (done[next] < LINES_EACH && clock_of(rig, next) < end)
+                        run_step(rig, next * APART, done[next]++);
+        }
+        for (uint32_t i = 0; i < CORES; i++) {
+                const struct sim_counters *counters = &rig->threads[i]->counters;
+                lines += counters->dram_read_lines + counters->dram_write_lines;
+                last = later(last, clock_of(rig, i));
+        }
+        return (double)(lines * LINE_BYTES) * machine_slots_per_ns(&rig->machine) /
+               (double)last;
+}
+
+static void nothing_passes_faster_than_the_bandwidth(void **state)
+{
+        step_fn *const steps[] = {read_and_write_streams, store_here_and_there,
+                                  have_pages_written};
+        const uint32_t prefetch[] = {0, UINT32_MAX};
+        struct simpmu_params params = default_params();
+
+        (void)state;
+        params.clock_mhz = FAST_MHZ;
+        params.issue_width = 6;
+        params.lfb_entries = 24;
+        params.l2_queue_entries = 64;
+        params.stream_lines = 64;
+        params.l3_inclusion = INCLUSION_VICTIM;
+        params.dram_channels = 2;
+        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+                for (size_t k = 0; k < 2; k++) {
+                        struct rig *rig = rig_new(&params, CORES, NO_SAMPLES, 1);
+                        rig->machine.prefetch = prefetch[k];
+                        double gbs = moved_gbs(rig, steps[i]);
+                        if (gbs > DRAM_GBS * 1.01 || gbs < DRAM_GBS * 0.9)
+                                fail_msg("kind %zu, prefetch %#x: %g GB/s of %g", i,
+                                         prefetch[k], gbs, DRAM_GBS);
+                }
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_teardown(latency_grows_as_a_queue_s_does, free_blocks),
             cmocka_unit_test_teardown(writes_and_turn_rounds_take_time, free_blocks),
             cmocka_unit_test_teardown(a_stream_of_stores_reaches_what_turn_rounds_leave,
+                                      free_blocks),
+            cmocka_unit_test_teardown(nothing_passes_faster_than_the_bandwidth,
                                       free_blocks),
         };
 

@@ -12,6 +12,17 @@
  * would swing. */
 #define ADJUSTMENT 0.25
 
+/* How much longer a read takes for each slot of work that memory is behind. All of it
+ * would swing as well: requests learn of it only when all threads have passed the bucket,
+ * which is long against the latency. */
+#define BACKLOG_SHARE 0.125
+
+/* Lines of a thread that was far behind the others come all at once. What memory is
+ * behind then is made good over some time: reads wait for it at most so many times the
+ * latency, and by Little's law a bucket counts as no fuller than that. */
+#define MOST_BEHIND      3.0
+#define MOST_UTILISATION 4.0
+
 /* M/D/1 has no finite answer at u = 1; from here on Little's law decides. */
 #define QUEUE_UTILISATION_LIMIT 0.97
 
@@ -45,11 +56,16 @@ void dram_set_skew(struct dram *dram, uint64_t skew_slots)
         set_close_at(dram);
 }
 
+/* How long memory works for the lines of BUCKET. */
+static double busy_slots(const struct dram *dram, const struct dram_bucket *bucket)
+{
+        return (double)bucket->lines * dram->line_slots +
+               (double)(bucket->lines - bucket->reads) * dram->write_slots;
+}
+
 static double latency_after(const struct dram *dram, const struct dram_bucket *bucket)
 {
-        double busy = (double)bucket->lines * dram->line_slots +
-                      (double)(bucket->lines - bucket->reads) * dram->write_slots;
-        double utilisation = busy / (double)dram->bucket_slots;
+        double utilisation = busy_slots(dram, bucket) / (double)dram->bucket_slots;
         double bounded =
             utilisation < QUEUE_UTILISATION_LIMIT ? utilisation : QUEUE_UTILISATION_LIMIT;
         double queued = dram->idle_latency_slots +
@@ -57,17 +73,30 @@ static double latency_after(const struct dram *dram, const struct dram_bucket *b
         double balanced = 0;
 
         if (bucket->reads > 0)
-                balanced = (double)bucket->read_latency_slots / (double)bucket->reads *
-                           utilisation;
+                balanced =
+                    (double)bucket->read_latency_slots / (double)bucket->reads *
+                    (utilisation < MOST_UTILISATION ? utilisation : MOST_UTILISATION);
         return balanced > queued ? balanced : queued;
+}
+
+/* What a read waits for work that closed buckets have left. */
+static double wait_behind(const struct dram *dram)
+{
+        double share = dram->backlog_slots * BACKLOG_SHARE;
+        double most = dram->latency * MOST_BEHIND;
+
+        return share < most ? share : most;
 }
 
 static void close_oldest(struct dram *dram)
 {
         struct dram_bucket *bucket = &dram->buckets[dram->oldest & (DRAM_BUCKETS - 1)];
+        double backlog =
+            dram->backlog_slots + busy_slots(dram, bucket) - (double)dram->bucket_slots;
 
+        dram->backlog_slots = backlog > 0 ? backlog : 0;
         dram->latency += (latency_after(dram, bucket) - dram->latency) * ADJUSTMENT;
-        dram->latency_slots = (uint64_t)(dram->latency + 0.5);
+        dram->latency_slots = (uint64_t)(dram->latency + wait_behind(dram) + 0.5);
         *bucket = (struct dram_bucket){0};
         dram->oldest++;
 }
@@ -81,6 +110,10 @@ void dram_close(struct dram *dram, uint64_t clock)
         if (first_open > dram->oldest + DRAM_BUCKETS) {
                 for (uint32_t i = 0; i < DRAM_BUCKETS; i++)
                         close_oldest(dram);
+                double silence =
+                    (double)((first_open - dram->oldest) * dram->bucket_slots);
+                dram->backlog_slots -=
+                    silence < dram->backlog_slots ? silence : dram->backlog_slots;
                 dram->oldest = first_open;
         }
         while (dram->oldest < first_open)

@@ -13,7 +13,10 @@
  *   mean   = mean latency of the bucket's reads
  *   next   = max(idle + service * u / (2 (1 - u)), mean * u)
  *
- * and latency moves towards next by a part of the difference. A controller gathers
+ * and latency moves towards next by a part of the difference. Where traffic goes up and
+ * down faster than that, more than the bandwidth would pass on the average: what a bucket
+ * holds beyond its length is left for those after it, and until it is done all reads wait
+ * for a part of it as well. A controller gathers
  * writes, and turns a channel from reads to writes and back for a batch of them; traffic
  * is taken to spread evenly over the channels, as the hash of real controllers makes it.
  * The first term of next is the waiting time of an M/D/1 queue (Pollaczek and Khinchine)
@@ -47,8 +50,10 @@ struct dram {
         double write_slots;   /* and a write beyond that */
         double service_slots; /* of a line by its channel */
         double idle_latency_slots;
-        double latency;         /* that reads meet now */
-        uint64_t latency_slots; /* the same in whole slots */
+        double latency;         /* of the formulas above */
+        double backlog_slots;   /* work that closed buckets have left */
+        uint64_t latency_slots; /* that reads meet now */
+        double in_turn_until;   /* when the next line of dram_in_turn may begin */
 };
 
 struct dram_timing {
@@ -101,6 +106,21 @@ static inline uint64_t dram_read(struct dram *dram, uint64_t slot)
 static inline void dram_write(struct dram *dram, uint64_t slot)
 {
         dram_bucket_at(dram, slot)->lines++;
+}
+
+/* So many lines, which could begin at SLOT, are part of work that the model does at once,
+ * so that the latency tells of it too late: such lines of all threads follow each other
+ * at the bandwidth. Returns when these have passed. They are counted as any others are.
+ */
+static inline uint64_t dram_in_turn(struct dram *dram, uint64_t slot, uint64_t reads,
+                                    uint64_t writes)
+{
+        double begin =
+            dram->in_turn_until > (double)slot ? dram->in_turn_until : (double)slot;
+
+        dram->in_turn_until = begin + (double)(reads + writes) * dram->line_slots +
+                              (double)writes * dram->write_slots;
+        return (uint64_t)dram->in_turn_until;
 }
 
 #endif

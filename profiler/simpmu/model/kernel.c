@@ -9,13 +9,23 @@ struct kernel_job {
         struct machine *machine;
         struct sim_hot *hot;
         struct sim_thread *thread;
-        bool writes; /* false: lines come as they are */
+        bool writes;  /* false: lines come as they are */
+        bool in_turn; /* its lines are many: see dram_in_turn */
         uint64_t now;
 };
 
-static uint64_t memory_lines(const struct sim_thread *thread)
+/* So many lines have passed memory for the job: what that takes. */
+static void take_time(struct kernel_job *job, uint64_t reads, uint64_t writes)
 {
-        return thread->counters.dram_read_lines + thread->counters.dram_write_lines;
+        struct core *core = job->thread->core;
+        struct dram *dram = &core->node->dram;
+        uint64_t begin = job->now;
+
+        if (reads + writes == 0)
+                return;
+        job->now += (reads + writes) * dram->latency_slots / core->queue.places;
+        if (job->in_turn)
+                job->now = later(job->now, dram_in_turn(dram, begin, reads, writes));
 }
 
 /* LINE is not in L1; returns the bit of the way that it is in now. */
@@ -39,10 +49,11 @@ static uint32_t bring_line(const struct kernel_job *job, uint64_t line, bool who
 static void use_line(struct kernel_job *job, uint64_t line, bool whole)
 {
         struct machine *machine = job->machine;
-        struct core *core = job->thread->core;
-        struct cache_place place = cache_place_of(&core->l1d.cache, line);
-        uint32_t bit = cache_find(&core->l1d.cache, &place);
-        uint64_t before = memory_lines(job->thread);
+        struct cache_place place = cache_place_of(&job->thread->core->l1d.cache, line);
+        uint32_t bit = cache_find(&job->thread->core->l1d.cache, &place);
+        const struct sim_counters *counters = &job->thread->counters;
+        const uint64_t reads = counters->dram_read_lines;
+        const uint64_t writes = counters->dram_write_lines;
         bool contested = false;
 
         machine_tick(machine, job->now);
@@ -57,8 +68,8 @@ static void use_line(struct kernel_job *job, uint64_t line, bool whole)
                 place.set->contested |= bit;
                 filter_drop(job->hot, line);
         }
-        job->now += (memory_lines(job->thread) - before) *
-                    core->node->dram.latency_slots / core->queue.places;
+        take_time(job, counters->dram_read_lines - reads,
+                  counters->dram_write_lines - writes);
 }
 
 static void use_lines(struct kernel_job *job, uint64_t address, uint64_t end)
@@ -102,9 +113,9 @@ uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, uint64_t page, bool writes,
                             uint64_t now)
 {
-        struct kernel_job job = {machine, hot, thread, writes, now};
         bool zeroed = machine->page_is_zeroed(page);
         bool huge = pages_huge(&machine->pages, page);
+        struct kernel_job job = {machine, hot, thread, writes, true, now};
 
         pages_at(&machine->pages, page)->memory = memory_of(writes || !zeroed);
         if (!huge)
@@ -122,7 +133,8 @@ uint64_t kernel_write(struct machine *machine, struct sim_hot *hot,
                       struct sim_thread *thread, uint64_t address, uint64_t size_bytes,
                       uint64_t now)
 {
-        struct kernel_job job = {machine, hot, thread, true, now};
+        struct kernel_job job = {machine, hot, thread, true, size_bytes >> PAGE_SHIFT > 0,
+                                 now};
         const uint64_t end = address + size_bytes;
 
         for (uint64_t at = address; at < end;) {

@@ -8,7 +8,9 @@
  * not modelled. Lines that go to memory or come from there count at its controllers, and
  * the time that they take passes on the thread's clock as time in which it does not run:
  * a core's requests have l2.queue_entries places, which by Little's law is a line in the
- * memory's latency over these. What the kernel reads (the page cache) is not followed.
+ * memory's latency over these. Whole pages, which the model writes at once, also follow
+ * each other, and those of other threads, no faster than memory's bandwidth lets them.
+ * What the kernel reads (the page cache) is not followed.
  *
  * A load from a page that nobody has touched finds the page of zeroes that all such
  * share: its lines come unmodified and are nowhere to be written to. A store gets it
