@@ -212,6 +212,8 @@ static void settings_change_one_parameter(void **state)
         assert_int_equal(sim_preset_set(&preset, "numa.cache_latency_ns=99", &diag), 0);
         assert_true(preset.params.dram_bandwidth_gbs == 15);
         assert_true(preset.params.remote_cache_ns == 99);
+        assert_int_equal(sim_preset_set(&preset, "fetch.runs_per_cycle=0.5", &diag), 0);
+        assert_true(preset.params.fetch_runs == 0.5);
         assert_true(preset.from_command_line[LINES - 1]);
         assert_false(preset.from_command_line[0]);
         assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs", &diag) < 0);
