@@ -124,17 +124,21 @@ static int64_t last_sample(struct db *db)
         return last;
 }
 
-/* Two builds of one version may name in different ways. */
-static void put_own_build(FILE *text)
+/* Two builds of one version may name in different ways. Returns whether TEXT tells this
+ * one from others. */
+static bool put_own_build(FILE *text)
 {
         struct elf_file own;
 
         if (elf_file_open(&own, "/proc/self/exe") != 0)
-                return;
+                return false;
+        bool known = own.build_id_bytes > 0;
+
         fputs(" build=", text);
         for (size_t i = 0; i < own.build_id_bytes; i++)
                 fprintf(text, "%02x", own.build_id[i]);
         elf_file_close(&own);
+        return known;
 }
 
 /* The version, the build and every option that decides on names. */
@@ -149,7 +153,7 @@ static int put_options(struct finding *finding, int64_t last_sample_id)
         if (!text)
                 return -ENOMEM;
         fprintf(text, MEMLAG_VERSION " samples=%lld", (long long)last_sample_id);
-        put_own_build(text);
+        finding->sources->build_unknown = !put_own_build(text);
         put_list(text, "debuginfo-path", options->debuginfo_paths);
         put_list(text, "build-id-dir", options->build_id_paths);
         put_list(text, "allocator", options->allocators);
@@ -215,6 +219,8 @@ static bool looked_for_same(sqlite3_stmt *row)
 int name_sources_same(const struct name_sources *sources, struct db *db,
                       struct diag *diag)
 {
+        if (sources->build_unknown)
+                return 0;
         sqlite3_stmt *rows;
         size_t at = 0;
         int rc = sqlite3_prepare_v2(

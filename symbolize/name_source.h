@@ -4,6 +4,8 @@
 #ifndef MEMLAG_SYMBOLIZE_NAME_SOURCE_H
 #define MEMLAG_SYMBOLIZE_NAME_SOURCE_H
 
+#include <stdbool.h>
+
 #include "debug_file.h"
 #include "looked_for.h"
 #include "module_file.h"
@@ -21,6 +23,7 @@ struct name_sources {
         struct name_source *items;
         size_t count;
         size_t capacity;
+        bool build_unknown; /* of memlag itself: it is the same as no other */
 };
 
 /* Finds them, reading headers only. 0 or a negative errno value; on error SOURCES is

@@ -109,26 +109,28 @@ expect_status 0 "$MEMLAG" symbolize memlag.db
         fail "a changed file was not noticed"
 sqlite3 memlag.db .dump >first
 
-# Another build of memlag makes them again.
-if readelf -n "$MEMLAG" | grep -q 'Build ID'; then
-        python3 - "$MEMLAG" <<'END'
+# Another build of memlag makes them again, and one that does not know which it is.
+python3 - "$MEMLAG" <<'END'
 import os, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/integration")
 from symbolize_db import build_id
-own = build_id(sys.argv[1])
+note = b"GNU\0" + build_id(sys.argv[1])
 with open(sys.argv[1], "rb") as file:
     contents = file.read()
-with open("another-memlag", "wb") as file:
-    file.write(contents.replace(own, own[::-1], 1))
+for name, other in (("another-memlag", b"GNU\0" + note[:3:-1]), ("unknown-memlag", b"UNG" + note[3:])):
+    assert contents.count(note) == 1 and len(other) == len(note)
+    with open(name, "wb") as file:
+        file.write(contents.replace(note, other))
 END
-        chmod +x another-memlag
+chmod +x another-memlag unknown-memlag
+for build in another unknown unknown; do
         sqlite3 memlag.db "UPDATE name SET text = 'kept'"
-        expect_status 0 ./another-memlag symbolize memlag.db
+        expect_status 0 "./$build-memlag" symbolize memlag.db
         [ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
-                fail "another build was not noticed"
-        expect_status 0 "$MEMLAG" symbolize memlag.db
-fi
+                fail "$build build was not noticed"
+done
+expect_status 0 "$MEMLAG" symbolize memlag.db
 
 # Built again, with other lines: the old recording gets no names from it.
 sed 's/^int work/\n\n&/' program.c >longer.c
