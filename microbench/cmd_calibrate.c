@@ -33,9 +33,6 @@ static const char prefetchers_suffix[] = ".prefetchers";
 /* More than this makes the result doubtful. */
 static const double ERROR_LIMIT = 0.05;
 
-/* Of a latency to compare another one with. */
-static const double CACHE_ERROR_LIMIT = 0.25;
-
 /* From then on only what has not been measured yet is, so that all ends within 30
  * seconds, or three minutes, on a busy machine too. */
 static const double QUICK_SECONDS = 15, FULL_SECONDS = 140;
@@ -233,21 +230,13 @@ static void add_moved(const struct places_pair *worst, const struct places_pair 
                     far->cpu, far->next, far->nearest_ns);
 }
 
-/* The latency of the cache LEVEL, from 0; NAN: not known well enough to judge by. */
-static double known_cache_ns(const json_t *document, size_t level)
-{
-        const json_t *cache = json_array_get(
-            json_object_get(json_object_get(document, "caches"), "levels"), level);
-        return calibration_number(cache, "error") <= CACHE_ERROR_LIMIT
-                   ? calibration_number(cache, "latency_ns")
-                   : NAN;
-}
-
 /* Where the CPUs were. */
 static void add_places(const struct survey *survey, json_t *document)
 {
         double cache_ns =
-            places_cache_ns(known_cache_ns(document, 2), known_cache_ns(document, 1));
+            places_cache_ns(calibration_number(document, "caches.levels.2.latency_ns"),
+                            calibration_number(document, "caches.levels.2.error"),
+                            calibration_number(document, "caches.levels.1.latency_ns"));
         json_t *pairs = json_array();
         struct places_pair worst = {0}, far = {0};
         size_t count = survey->places ? places_pairs(survey->places) : 0;

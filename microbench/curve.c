@@ -204,6 +204,12 @@ bool curve_walk_can(double walk_ns, double memory_ns)
         return isnan(memory_ns) || walk_ns < memory_ns / 2;
 }
 
+void curve_settle_costs(struct page_point *points, size_t count)
+{
+        for (size_t i = count; i-- > 1;)
+                points[i - 1].ns = fmin(points[i - 1].ns, points[i].ns);
+}
+
 double curve_second_reach(const struct page_point *points, size_t count, size_t first)
 {
         size_t last = count - 1, hit = first;

@@ -84,6 +84,10 @@ struct page_point {
         double ns;      /* added to a load's latency */
 };
 
+/* More pages never cost less: what lies above a later one of the COUNT points, pages
+ * ascending, is noise, and becomes as low as that. */
+void curve_settle_costs(struct page_point *points, size_t count);
+
 /* The pages that the TLB's second level reaches, by the COUNT points, pages ascending, of
  * which FIRST is the first beyond the first level's reach: where the cost is half way, in
  * octaves of pages, from that of a hit to that of a walk. The hit is that an octave above

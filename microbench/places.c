@@ -21,6 +21,9 @@ static const double FAR_FACTOR = 8;
 /* Processors of Intel have about so much, those of AMD less: 3.3 to 4. */
 static const double THIRD_FACTOR = 5;
 
+/* Of a latency to compare round trips with. */
+static const double THIRD_ERROR_LIMIT = 0.25;
+
 struct places {
         const int *cpus;
         size_t pairs;
@@ -104,9 +107,10 @@ bool places_far(double ns, double cache_ns)
         return ns > FAR_FACTOR * cache_ns;
 }
 
-double places_cache_ns(double third_ns, double second_ns)
+double places_cache_ns(double third_ns, double third_error, double second_ns)
 {
-        return isnan(third_ns) ? THIRD_FACTOR * second_ns : third_ns;
+        bool known = !isnan(third_ns) && third_error <= THIRD_ERROR_LIMIT;
+        return known ? third_ns : THIRD_FACTOR * second_ns;
 }
 
 size_t places_pairs(const struct places *places)

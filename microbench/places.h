@@ -44,9 +44,11 @@ struct places_pair {
  * CACHE_NS: it needs two transfers, and each less than four such loads. */
 bool places_far(double ns, double cache_ns);
 
-/* What loads of the third-level cache take: THIRD_NS, and where that is not known (NAN),
- * at most five times the SECOND_NS of the cache before it. */
-double places_cache_ns(double third_ns, double second_ns);
+/* What loads of the third-level cache take: THIRD_NS, and where that is not known to a
+ * quarter (THIRD_ERROR is its relative error, NAN that or the latency where unknown), at
+ * most five times the SECOND_NS of the cache before it. That may come of a single visit:
+ * what disturbs one makes it longer, and so CPUs less far. NAN: neither is known. */
+double places_cache_ns(double third_ns, double third_error, double second_ns);
 
 size_t places_pairs(const struct places *places);
 struct places_pair places_pair(const struct places *places, size_t pair);

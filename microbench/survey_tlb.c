@@ -261,6 +261,7 @@ static json_t *tlb_result(struct survey *survey, void *state)
         json_t *json = json_pack("{s:o}", "curve", curve);
         if (json && tlb->count == TLB_POINTS && trusts_walk(survey, tlb, walk_ns)) {
                 double error = error_ns / walk_ns;
+                curve_settle_costs(points, tlb->count);
                 add_levels(survey, tlb, points, walk_ns, json);
                 json_object_set_new(json, "error", survey_number(error));
                 survey_noise(survey, error, "a page walk");

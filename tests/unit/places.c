@@ -130,10 +130,13 @@ static void a_stay_is_together_from_begin_to_end(void **state)
 static void without_a_third_level_the_second_tells(void **state)
 {
         (void)state;
-        assert_true(places_cache_ns(13.3, 3.7) == 13.3);
-        assert_true(places_far(416, places_cache_ns(NAN, 3.7)));
-        assert_false(places_far(96, places_cache_ns(NAN, 3.7)));
-        assert_false(places_far(416, places_cache_ns(NAN, NAN))); /* nothing is known */
+        assert_true(places_cache_ns(13.3, 0.02, 3.7) == 13.3);
+        assert_true(places_far(416, places_cache_ns(NAN, NAN, 3.7)));
+        assert_false(places_far(96, places_cache_ns(NAN, NAN, 3.7)));
+        /* The L3 by a single visit, or by visits that differ. */
+        assert_true(places_far(369, places_cache_ns(52, NAN, 3.7)));
+        assert_true(places_far(369, places_cache_ns(52, 0.4, 3.7)));
+        assert_false(places_far(416, places_cache_ns(NAN, NAN, NAN))); /* none is known */
 }
 
 /* More than fit in the room that there is at first. */
