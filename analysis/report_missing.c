@@ -53,7 +53,8 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
         sqlite3_stmt *row;
         int code = statement_prepare(
             db,
-            "SELECT group_concat(name, ', ') FROM"
+            "SELECT group_concat(name, ', '), EXISTS (SELECT 1 FROM ledger"
+            "  WHERE kind = 'debug files not delivered by servers') FROM"
             " (SELECT" REPORT_BASE(
                 "module") "AS name FROM line_finding"
                           "  WHERE line IS NULL AND module LIKE '/%'"
@@ -67,14 +68,18 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
                 return code;
         code = statement_next(db, row, diag);
         char *files = code > 0 ? statement_printable(row, 0) : NULL;
+        /* Servers that did not deliver are no remedy. */
+        const char *servers = code > 0 && sqlite3_column_int(row, 1)
+                                  ? ""
+                                  : "'memlag symbolize --debuginfod', or ";
         char *sentence = NULL;
         if (files &&
             asprintf(
                 &sentence,
-                "For the lines of %s: 'memlag symbolize --debuginfod', or install "
+                "For the lines of %s: %sinstall "
                 "their debug information (Debian: packages *-dbgsym, *-dbg) or build "
                 "with -g, and then 'memlag symbolize'.",
-                files) >= 0)
+                files, servers) >= 0)
                 prose_wrapped(out, sentence);
         free(sentence);
         free(files);

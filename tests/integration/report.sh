@@ -321,6 +321,11 @@ sqlite3 stripped.db "UPDATE line_finding SET line = NULL, module = '/opt/bin/wor
 "$MEMLAG" report stripped.db | tr '\n' ' ' >prose
 grep -q "For the lines of worker: 'memlag symbolize --debuginfod', .*-dbgsym" prose ||
         fail "no remedy for missing lines: $(cat prose)"
+sqlite3 stripped.db "INSERT INTO ledger (stage, kind, value, unit)
+        VALUES ('symbolize', 'debug files not delivered by servers', 1, 'files')"
+"$MEMLAG" report stripped.db | tr '\n' ' ' >prose
+grep -q "For the lines of worker: install .*-dbgsym" prose && ! grep -q -e --debuginfod prose ||
+        fail "servers that did not deliver are to be asked again: $(cat prose)"
 ! "$MEMLAG" report | grep -q debuginfod || fail "a remedy for lines that are there"
 
 # ---- a recording that was cut off before it was analysed --------------------------
