@@ -204,6 +204,15 @@ static struct depend read_value(const struct depend_state *state, struct depend 
         return value.operation == state->index + 1 ? value : depend_settled(state, value);
 }
 
+struct depend depend_registers(const struct depend_state *state)
+{
+        struct depend all = {0};
+
+        for (UInt id = FIRST_REGISTER; id < MULTIPLIER; id++)
+                all = depend_either(all, depend_settled(state, state->of_register[id]));
+        return all;
+}
+
 struct depend depend_get(const struct depend_state *state, Int offset, Int size)
 {
         const Int step = 8; /* no register is smaller */

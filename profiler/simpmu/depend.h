@@ -62,6 +62,9 @@ UInt depend_delay_from(struct depend value, UInt number);
 /* The union over the guest state's bytes [OFFSET, OFFSET + SIZE). */
 struct depend depend_get(const struct depend_state *state, Int offset, Int size);
 
+/* What all registers hold. */
+struct depend depend_registers(const struct depend_state *state);
+
 /* Whether the guest state's byte at OFFSET is part of a register that is followed. */
 Bool depend_follows(Int offset);
 

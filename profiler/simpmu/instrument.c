@@ -145,7 +145,7 @@ static void prepare(struct pass *pass, const IRStmt *statement)
                 access_add_compare_and_swap(pass, statement->Ist.CAS.details);
                 break;
         case Ist_MBE:
-                access_add_serialisation(pass);
+                access_add_fence(pass);
                 break;
         default:
                 break;

@@ -172,8 +172,8 @@ void stored_drop_load(const struct pass *pass, UInt slot);
 
 /* ---- instrument_access.c, again ---- */
 
-/* The current instruction is a locked one or a fence. */
-void access_add_serialisation(struct pass *pass);
+/* The current instruction is a fence. */
+void access_add_fence(struct pass *pass);
 /* At the end: loads whose value nobody waits for need not tell when it comes. */
 void access_drop_unused_slots(const struct pass *pass);
 

@@ -66,7 +66,23 @@ static void (*const calls[][2])(const struct access_site *, Addr) VG_REGPARM(2) 
 static VG_REGPARM(1) void call_serialise(Long position)
 {
         thread_serialise(&tool_hot, tool_thread, tool_hot.instructions + (ULong)position,
-                         tool_machine.lock_cost);
+                         0, tool_machine.lock_cost);
+}
+
+/* A fence that also waits for values. */
+struct fence_site {
+        Long position;       /* from the instructions counted */
+        struct waits before; /* for all that is computed before it */
+};
+
+static VG_REGPARM(1) void call_fence(const struct fence_site *site)
+{
+        const uint64_t instruction = tool_hot.instructions + (ULong)site->position;
+
+        thread_serialise(
+            &tool_hot, tool_thread, instruction,
+            hot_waits(&tool_hot, &site->before, instruction + tool_thread->stall),
+            tool_machine.lock_cost);
 }
 
 Bool access_filter_applies(const struct access_site *site)
@@ -235,7 +251,7 @@ void access_add_guarded_load(struct pass *pass, const IRLoadG *load)
 }
 
 /* The current instruction is a locked one or a fence. */
-void access_add_serialisation(struct pass *pass)
+static void add_serialisation(struct pass *pass)
 {
         const Long position = (Long)pass->index - (Long)pass->counted;
 
@@ -246,6 +262,36 @@ void access_add_serialisation(struct pass *pass)
                                       VG_(fnptr_to_fnentry)(&call_serialise),
                                       mkIRExprVec_1(ir_constant((ULong)position))),
                     NULL);
+}
+
+static Bool is_lfence(Addr ip)
+{
+        const UChar *bytes = (const UChar *)ip;
+
+        return bytes[0] == 0x0f && bytes[1] == 0xae && bytes[2] >> 3 == 0xe8 >> 3;
+}
+
+/* LFENCE waits for all instructions before it, other fences for loads and stores. */
+void access_add_fence(struct pass *pass)
+{
+        struct fence_site *site;
+        IRDirty *call;
+
+        if (!pass->follow_branches || !is_lfence(pass->ip)) {
+                add_serialisation(pass);
+                return;
+        }
+        if (pass->excluded || tool_machine.lock_cost == 0)
+                return;
+        site = site_new(pass, sizeof(*site));
+        site->position = (Long)pass->index - (Long)pass->counted;
+        site->before = ready_waits(pass, depend_registers(&pass->depend));
+        call = call_with_constant(pass, "simpmu_fence", (void *)call_fence, site, NULL);
+        /* It adds to the stall: what was read of that must not be read behind. */
+        call->mFx = Ifx_Modify;
+        call->mAddr = ir_constant((Addr)&tool_hot.stall);
+        call->mSize = sizeof(tool_hot.stall);
+        ir_add_call(pass, call, NULL);
 }
 
 /* A locked instruction is a plain load and a compare-and-swap to VEX, or, when it
@@ -263,7 +309,7 @@ void access_add_compare_and_swap(struct pass *pass, const IRCAS *cas)
         pass->depend.of_temporary[cas->oldLo] = value;
         if (cas->oldHi != IRTemp_INVALID)
                 pass->depend.of_temporary[cas->oldHi] = value;
-        access_add_serialisation(pass);
+        add_serialisation(pass);
 }
 
 /* A call of one of VEX's helpers, which may read and write memory and registers. */

@@ -136,6 +136,22 @@ for name, sharing, expected in (("measured", {"modified_cycles": 86.6}, ["87"]),
     failed |= found != expected
     print(f"modified lines, {name}: {' '.join(found)}")
 
+# A wrong prediction takes as long as was measured. Half of the kernel's random branches are
+# predicted wrongly; its fences wait for the number that a branch tests, which takes a cycle.
+TOLD_CYCLES, BRANCHES = 20, 4096
+calibration = {**MACHINES["server"],
+               "core": {**MACHINES["server"]["core"], "mispredict_cycles": TOLD_CYCLES}}
+pathlib.Path("branch.json").write_text(json.dumps(calibration))
+with open("branch.conf", "w") as out:
+    subprocess.run([HOST_PRESET, "branch.json"], stdout=out, check=True)
+cycles = {pattern: experiment.per_pass(
+    MEMLAG, "branch", ["--pattern", pattern], 10, 30, cpu="branch.conf", prefetch="on",
+    record=["--no-heap", "--period", "1000000", "--sim-detail", "branches"]
+)["cpu_clk_unhalted.thread"] / BRANCHES for pattern in ("random", "never", "always")}
+found = 2 * (cycles["random"] - (cycles["never"] + cycles["always"]) / 2) - 1
+failed |= abs(found / TOLD_CYCLES - 1) > LATENCY
+print(f"wrong predictions: {TOLD_CYCLES} {found:.1f} cycles")
+
 # A cache that is there and was not told from memory is not made up: there is no such host.
 # Where the system reports none, nothing is lacking.
 for level, reported, expected in ((1, True, "caches.levels.1.latency_cycles"),

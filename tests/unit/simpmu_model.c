@@ -1012,14 +1012,16 @@ static void locked_instructions_wait_for_all_before(void **state)
                 for (uint64_t n = 0; n < stores; n++) {
                         touch(rig, kinds[i], scattered(n, 64 * MIB), 1);
                         thread_serialise(&rig->hot, rig->threads[0],
-                                         rig->hot.instructions, rig->machine.lock_cost);
+                                         rig->hot.instructions, 0,
+                                         rig->machine.lock_cost);
                 }
                 assert_near((double)now_cycles(rig, 0) / (double)stores,
                             (double)(DRAM_CYCLES + cost_cycles), 0.02);
                 uint64_t before = now_cycles(rig, 0);
                 for (int n = 0; n < 100; n++)
                         thread_serialise(&rig->hot, rig->threads[0],
-                                         rig->hot.instructions, rig->machine.lock_cost);
+                                         rig->hot.instructions, 0,
+                                         rig->machine.lock_cost);
                 assert_int_equal(now_cycles(rig, 0) - before, 100 * cost_cycles);
         }
 }

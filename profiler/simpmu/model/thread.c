@@ -134,14 +134,14 @@ void thread_fold_activity(const struct sim_hot *hot, struct sim_thread *thread,
 }
 
 void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
-                      uint64_t instruction, uint64_t cost)
+                      uint64_t instruction, uint64_t ready, uint64_t cost)
 {
         thread_retire(hot, thread, instruction);
         uint64_t now = instruction + thread->stall;
         uint64_t done =
             later(thread->stores.done, thread->activity.covers[ACTIVITY_LDM].until);
 
-        thread->stall += later(now, done) + cost - now;
+        thread->stall += later(later(now, done), ready) + cost - now;
         stall_to_hot(hot, thread);
 }
 

@@ -225,10 +225,10 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread);
 void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t decided,
                        uint64_t cost);
 
-/* INSTRUCTION is a locked one or a fence: it waits for all loads and stores before it,
- * and what comes after it for another COST slots. */
+/* INSTRUCTION is a locked one or a fence: it waits for all loads and stores before it and
+ * until READY, and what comes after it for another COST slots. */
 void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
-                      uint64_t instruction, uint64_t cost);
+                      uint64_t instruction, uint64_t ready, uint64_t cost);
 
 /* A thread that has run nothing yet, its clock at START; THREAD is all zero. */
 void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
