@@ -219,9 +219,10 @@ static void add_branches(struct survey *survey, const struct core *core, json_t 
         add_cycles(survey, json, "indirect_jump_cycles", "indirect jumps",
                    &core->indirect_jump_ns);
         add_cycles(survey, json, "call_cycles", "calls", &core->call_ns);
-        if (!survey_trusts(survey, &core->random_ns, "random branches") ||
-            !survey_trusts(survey, &core->never_ns, "branches never taken") ||
-            !survey_trusts(survey, &core->always_ns, "branches always taken"))
+        static const char name[] = "what a wrong prediction costs";
+        if (!survey_trusts(survey, &core->random_ns, name) ||
+            !survey_trusts(survey, &core->never_ns, name) ||
+            !survey_trusts(survey, &core->always_ns, name))
                 return;
         /* Half of the random ones are taken, and half are predicted wrongly. Only behind
          * a wrong one does the next number wait for the test, which takes a cycle. */
@@ -234,6 +235,9 @@ static void add_branches(struct survey *survey, const struct core *core, json_t 
         double cycles = wrong_ns * survey->core_ghz - test_cycles;
         if (cycles > 0)
                 json_object_set_new(json, "mispredict_cycles", json_real(cycles));
+        else
+                survey_leave_out(survey,
+                                 "%s (random branches took no longer than others)", name);
 }
 
 static json_t *core_result(struct survey *survey, void *state)

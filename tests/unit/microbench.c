@@ -868,6 +868,23 @@ static void walks_are_of_four_mappings_a_sweep(void **state)
         }
 }
 
+/* Of branches that were not visited, the reader asks which figure lacks for it. */
+static void a_wrong_prediction_without_visits_is_left_out_by_name(void **state)
+{
+        (void)state;
+        struct survey survey = {.core_ghz = 1, .left_out = json_array()};
+        void *core = calloc(1, survey_core.state_bytes);
+        assert_non_null(core);
+        json_t *result = survey_core.result(&survey, core);
+        assert_null(json_object_get(result, "mispredict_cycles"));
+        char *left_out = json_dumps(survey.left_out, 0);
+        assert_non_null(strstr(left_out, "what a wrong prediction costs ("));
+        free(left_out);
+        json_decref(result);
+        json_decref(survey.left_out);
+        free(core);
+}
+
 /* Neighbours that are alike but for their pages: the first has huge ones. */
 static void huge_pages_are_counted_where_they_are(void **state)
 {
@@ -1106,6 +1123,7 @@ int main(void)
             cmocka_unit_test(visits_to_arithmetic_count),
             cmocka_unit_test(misses_at_once_are_of_the_shortest_visit),
             cmocka_unit_test(walks_are_of_four_mappings_a_sweep),
+            cmocka_unit_test(a_wrong_prediction_without_visits_is_left_out_by_name),
             cmocka_unit_test(a_round_is_the_time_of_all_threads),
             cmocka_unit_test(rounds_go_over_one_window_after_the_other),
             cmocka_unit_test(sharing_adds_are_all_done),
