@@ -200,6 +200,35 @@ static void print_arithmetic(FILE *out, const json_t *calibration)
         }
 }
 
+/* The interval at which a set of L1 takes lines from the cache FROM; 0: loads of lines of
+ * one set take no longer than those of two, within what noise does; NAN: it was not
+ * measured.
+ */
+static double set_interval(const json_t *calibration, const char *from)
+{
+        const double longer = 1.25;
+        const json_t *loads =
+            json_object_get(json_object_get(calibration, "l1d_sets"), from);
+        double one_set = calibration_number(loads, "one_set_cycles");
+        double two_sets = calibration_number(loads, "two_sets_cycles");
+        return isnan(one_set) || isnan(two_sets) ? NAN
+               : one_set >= longer * two_sets    ? one_set
+                                                 : 0;
+}
+
+/* An older calibration does not tell. */
+static void print_set_intervals(FILE *out, const json_t *calibration)
+{
+        double l2 = set_interval(calibration, "l2"), l3 = set_interval(calibration, "l3");
+        double l2_or_none = isnan(l2) ? 0 : l2;
+        fprintf(out,
+                "l1d.set_interval_l2_cycles = %.1f%s\n"
+                "l1d.set_interval_l3_cycles = %.1f%s\n",
+                l2_or_none, isnan(l2) ? " # assumed" : "",
+                isnan(l3) ? l2_or_none : fmax(l3, l2_or_none),
+                isnan(l3) ? " # assumed" : "");
+}
+
 /* A line that another core has modified. An older calibration does not tell, nor one of a
  * single CPU: up to the L3 and from there to the other core is about twice the way. */
 static void print_modified(FILE *out, const json_t *calibration, double l3_cycles)
@@ -378,6 +407,7 @@ char *host_preset(const json_t *calibration)
         print_forwarding(out, calibration);
         print_arithmetic(out, calibration);
         print_level(out, "l1d", &l1);
+        print_set_intervals(out, calibration);
         print_level(out, "l2", &l2);
         print_level(out, "l3", &l3);
         print_modified(out, calibration, l3.cycles);

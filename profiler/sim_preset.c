@@ -133,7 +133,8 @@ static bool may_have_a_fraction(const struct sim_parameter *parameter)
                strcmp(parameter->unit, "ns") == 0 ||
                strcmp(parameter->unit, "GB/s") == 0 ||
                strcmp(parameter->unit, "bytes/cycle") == 0 ||
-               strcmp(parameter->unit, "runs/cycle") == 0;
+               strcmp(parameter->unit, "runs/cycle") == 0 ||
+               strcmp(parameter->unit, "cycles/line") == 0;
 }
 
 /* Only plain decimal numbers: strtod alone would take "nan", "inf" and "0x1p3". */

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 12u
+#define SIMPMU_VERSION 13u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -74,6 +74,8 @@
         X(l1d_bytes, "l1d.size_bytes", "bytes", 4096, 1048576)                           \
         X(l1d_ways, "l1d.ways", "ways", 1, 16)                                           \
         X(l1d_latency_cycles, "l1d.latency_cycles", "cycles", 1, 100)                    \
+        X(set_interval_l2_cycles, "l1d.set_interval_l2_cycles", "cycles/line", 0, 1000)  \
+        X(set_interval_l3_cycles, "l1d.set_interval_l3_cycles", "cycles/line", 0, 1000)  \
         X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                            \
         X(l2_ways, "l2.ways", "ways", 1, 32)                                             \
         X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                     \

@@ -152,6 +152,24 @@ found = 2 * (cycles["random"] - (cycles["never"] + cycles["always"]) / 2) - 1
 failed |= abs(found / TOLD_CYCLES - 1) > LATENCY
 print(f"wrong predictions: {TOLD_CYCLES} {found:.1f} cycles")
 
+# A set of L1 has the interval of its lines where those of two sets come faster; from L3 at
+# least that from L2; and none where they do not, or where nothing is known.
+for name, sets, expected in (
+        ("intervals", {"l2": (7.3, 4.1), "l3": (16.5, 7.9)}, (["7.3"], ["16.5"])),
+        ("none", {"l2": (3.1, 3.0), "l3": (5.2, 5.0)}, (["0.0"], ["0.0"])),
+        ("L2 only", {"l2": (7.3, 4.1)}, (["7.3"], ["7.3", "#", "assumed"])),
+        ("unknown", {}, (["0.0", "#", "assumed"],) * 2)):
+    calibration = {**MACHINES["server"], "l1d_sets": {
+        level: dict(zip(("one_set_cycles", "two_sets_cycles"), cycles))
+        for level, cycles in sets.items()}}
+    pathlib.Path("sets.json").write_text(json.dumps(calibration))
+    with open("sets.conf", "w") as out:
+        subprocess.run([HOST_PRESET, "sets.json"], stdout=out, check=True)
+    found = tuple(value_of("sets.conf", f"l1d.set_interval_{level}_cycles")
+                  for level in ("l2", "l3"))
+    failed |= found != expected
+    print(f"sets of L1, {name}: {found}")
+
 # A cache that is there and was not told from memory is not made up: there is no such host.
 # Where the system reports none, nothing is lacking.
 for level, reported, expected in ((1, True, "caches.levels.1.latency_cycles"),

@@ -179,6 +179,64 @@ static void ports_bound_loads_and_stores(void **state)
         }
 }
 
+/* Cycles from line to line, as L1 misses them, of loads in turns from LINES lines in one
+ * set of L1 or in all of them. */
+static double set_cycles(const struct simpmu_params *params, uint64_t lines, bool one_set)
+{
+        const uint64_t rounds = 16, sets = 64;
+        const uint64_t step = one_set ? sets * LINE_BYTES : LINE_BYTES;
+        struct rig *rig = rig_new(params, 1, NO_SAMPLES, 1);
+        uint64_t first[SIMPMU_COUNTER_COUNT] = {0}, all[SIMPMU_COUNTER_COUNT];
+
+        for (uint64_t round = 0; round <= rounds; round++) {
+                for (uint64_t i = 0; i < lines; i++)
+                        touch(rig, ACCESS_LOAD, i * step, 4);
+                if (round == 0)
+                        counters(rig, 0, first);
+        }
+        counters(rig, 0, all);
+        return (double)(all[SIMPMU_CYCLES] - first[SIMPMU_CYCLES]) /
+               (double)(all[SIMPMU_L1_MISS] - first[SIMPMU_L1_MISS]);
+}
+
+/* Six times the ways of a set fit into the sets of L2 that its lines share; four times L2
+ * into L3. Without intervals 12 loads are under way at once. */
+static void a_set_takes_a_line_in_its_interval(void **state)
+{
+        struct simpmu_params params = without_pages();
+        const uint64_t one_in_l2 = 48, all_in_l2 = 2048;
+        const uint64_t one_in_l3 = 512, all_in_l3 = 16 * KIB;
+
+        (void)state;
+        double one_l2 = set_cycles(&params, one_in_l2, true);
+        double all_l2 = set_cycles(&params, all_in_l2, false);
+        double one_l3 = set_cycles(&params, one_in_l3, true);
+        double all_l3 = set_cycles(&params, all_in_l3, false);
+        params.set_interval_l2_cycles = 7.5;
+        params.set_interval_l3_cycles = 16;
+        assert_true(one_l2 < 7.5 / 2);
+        assert_true(one_l3 < 16.0 / 2);
+        assert_near(set_cycles(&params, one_in_l2, true), 7.5, 0.03);
+        assert_near(set_cycles(&params, one_in_l3, true), 16, 0.03);
+        assert_near(set_cycles(&params, all_in_l2, false), all_l2, 0.01);
+        assert_near(set_cycles(&params, all_in_l3, false), all_l3, 0.01);
+}
+
+/* A line that comes late leaves its set to those that come long before. */
+static void a_line_to_come_leaves_the_set_to_earlier_ones(void **state)
+{
+        struct l1d l1d;
+
+        (void)state;
+        l1d_init(&l1d, 512, 8, allocate);
+        assert_int_equal(l1d_take_turn(&l1d, 0, 5000, 10), 5000);
+        assert_int_equal(l1d_take_turn(&l1d, 64, 100, 10), 100);
+        assert_int_equal(l1d_take_turn(&l1d, 128, 4995, 10), 5010);
+        assert_int_equal(l1d_take_turn(&l1d, 192, 5001, 10), 5020);
+        assert_int_equal(l1d_take_turn(&l1d, 1, 5001, 10), 5001);
+        assert_int_equal(l1d_take_turn(&l1d, 256, 5040, 10), 5040);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -192,6 +250,9 @@ int main(void)
             cmocka_unit_test_teardown(a_stream_that_runs_on_loses_nothing_between_pages,
                                       free_blocks),
             cmocka_unit_test_teardown(the_load_buffer_bounds_the_overlap, free_blocks),
+            cmocka_unit_test_teardown(a_set_takes_a_line_in_its_interval, free_blocks),
+            cmocka_unit_test_teardown(a_line_to_come_leaves_the_set_to_earlier_ones,
+                                      free_blocks),
             cmocka_unit_test_teardown(ports_bound_loads_and_stores, free_blocks),
         };
 

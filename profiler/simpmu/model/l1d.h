@@ -19,16 +19,28 @@ struct l1d_way {
         uint64_t arrival; /* the line has been requested, and is there from then on */
 };
 
+/* A set takes one line after another: the last time in which it did so without a pause.
+ */
+struct l1d_turns {
+        uint64_t from, until;
+};
+
 struct l1d {
         struct cache cache;
-        struct l1d_way *ways; /* tag_count of each set */
-        uint32_t filter_step; /* filter entries that one set uses lie so far apart */
+        struct l1d_way *ways;    /* tag_count of each set */
+        uint32_t filter_step;    /* filter entries that one set uses lie so far apart */
+        struct l1d_turns *turns; /* of each set */
 };
 
 void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, sim_allocate allocate);
 
 /* Another thread comes to the core, with a clock of its own: all lines are there. */
 void l1d_settle(struct l1d *l1d);
+
+/* LINE could be there at COMES, and its set takes no other for INTERVAL from then on:
+ * returns when it is there. Lines do not come in the order of their times, as one may
+ * have waited long for its address: the set is taken for free before its last turns. */
+uint64_t l1d_take_turn(struct l1d *l1d, uint64_t line, uint64_t comes, uint64_t interval);
 
 /* The same as L1D, whose geometry is the common one: what follows from that is constant.
  */

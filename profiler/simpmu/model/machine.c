@@ -102,6 +102,10 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         init_forwarding(machine);
         machine->l2_latency = in_slots(machine, params->l2_latency_cycles);
         machine->l3_latency = in_slots(machine, params->l3_latency_cycles);
+        machine->set_interval_l2 = in_slots(machine, params->set_interval_l2_cycles);
+        machine->set_interval_l3 = in_slots(machine, params->set_interval_l3_cycles);
+        machine->lines_take_turns =
+            machine->set_interval_l2 != 0 || machine->set_interval_l3 != 0;
         machine->hitm_latency = in_slots(machine, params->hitm_latency_cycles);
         machine->remote_cache_latency =
             in_slots(machine, params->remote_cache_ns * params->clock_mhz / NS_PER_MHZ);

@@ -160,7 +160,10 @@ struct machine {
         uint64_t l1d_latency;
         uint64_t l2_latency;
         uint64_t l3_latency;
-        uint64_t hitm_latency; /* of a line that another core has modified */
+        bool lines_take_turns; /* in a set of L1, at one of these intervals: */
+        uint64_t set_interval_l2;
+        uint64_t set_interval_l3; /* also of lines from beyond */
+        uint64_t hitm_latency;    /* of a line that another core has modified */
         uint64_t remote_cache_latency;
         uint64_t write_time; /* for which a line written to memory keeps a place */
         uint64_t stlb_latency;

@@ -145,6 +145,11 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
                 dram_tick(&machine->nodes[0].dram, now);
                 miss.completion = path_take(&core->from_l2, begin) + machine->l2_latency;
         }
+        if (__builtin_expect(machine->lines_take_turns, 0))
+                miss.completion = l1d_take_turn(&core->l1d, line, miss.completion,
+                                                miss.level == SIMPMU_LEVEL_L2
+                                                    ? machine->set_interval_l2
+                                                    : machine->set_interval_l3);
         miss.begin = begin;
         thread->fill_done[thread->fill_count - 1] = miss.completion;
         if (for_load) {

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of a survey that is about the sets of L1: how soon one takes a line after
+ * another, from L2 and from L3. */
+#include <math.h>
+
+#include "clock.h"
+#include "interference.h"
+#include "reported.h"
+#include "set_loads.h"
+#include "survey.h"
+
+enum { FROM_L2, FROM_L3, SOURCES };
+
+static const char *const names[SOURCES] = {"l2", "l3"};
+
+struct sets {
+        struct set_loads loads[SOURCES]; /* without pages: there is no such cache */
+        struct series one[SOURCES], two[SOURCES]; /* cycles of a load */
+};
+
+/* The lines of one set of L1 share as many places of L2 as that has pages' worth of
+ * bytes. They are half filled; and so overfull by the lines of two sets, four times each,
+ * that all come from L3. Of that they are so little that they stay there, whatever others
+ * use it. */
+static int sets_open(struct survey *survey, void *state, struct diag *diag)
+{
+        enum { PAGE_BYTES = 4096 };
+        struct sets *sets = state;
+        uint64_t room = reported_cache_bytes(2) / PAGE_BYTES;
+        const uint64_t pages[SOURCES] = {room / 2,
+                                         reported_cache_bytes(3) ? 8 * room : 0};
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < SOURCES; i++)
+                if (pages[i] > 0 && pages[i] * PAGE_BYTES <= survey->data_bytes)
+                        rc = set_loads_make(&sets->loads[i], pages[i], diag);
+        return rc;
+}
+
+static void sets_close(void *state)
+{
+        struct sets *sets = state;
+        for (size_t i = 0; i < SOURCES; i++)
+                set_loads_free(&sets->loads[i]);
+}
+
+static void visit(struct survey *survey, const struct set_loads *loads, bool one_set,
+                  struct series *series)
+{
+        enum { ROUNDS = 16, ROUND_LOADS = 1 << 16 };
+        uint64_t sweeps = 1 + ROUND_LOADS / loads->pages;
+        double cycles[ROUNDS];
+        bool switched[ROUNDS];
+        struct machine_time before, after;
+        struct series all = {0};
+        (void)set_loads_cycles(loads, one_set, 1); /* the lines come to where they stay */
+        machine_time_read(survey->cpus.cpus, 1, &before);
+        double begin = clock_seconds();
+        for (size_t i = 0; i < ROUNDS; i++) {
+                long switches = interference_switches();
+                cycles[i] = set_loads_cycles(loads, one_set, sweeps);
+                switched[i] = interference_switches() != switches;
+        }
+        double seconds = clock_seconds() - begin;
+        machine_time_read(survey->cpus.cpus, 1, &after);
+        bool shared = machine_was_shared(&before, &after, seconds);
+        for (size_t i = 0; i < ROUNDS; i++)
+                series_add(&all, cycles[i],
+                           switched[i] ? INTERRUPTED
+                           : shared    ? SHARED
+                                       : UNDISTURBED);
+        struct visit said = survey_end_visit(survey, &all);
+        series_add(series, said.value, said.disturbance);
+}
+
+static int sets_sweep(struct survey *survey, void *state, struct diag *diag)
+{
+        struct sets *sets = state;
+        (void)diag;
+        survey_progress(survey, "the sets of L1");
+        for (size_t i = 0; i < SOURCES; i++) {
+                if (sets->loads[i].pages == 0)
+                        continue;
+                if (survey_wants(survey, &sets->one[i], false))
+                        visit(survey, &sets->loads[i], true, &sets->one[i]);
+                if (survey_wants(survey, &sets->two[i], false))
+                        visit(survey, &sets->loads[i], false, &sets->two[i]);
+        }
+        return 0;
+}
+
+static json_t *sets_result(struct survey *survey, void *state)
+{
+        struct sets *sets = state;
+        json_t *json = json_object();
+        for (size_t i = 0; i < SOURCES; i++) {
+                if (sets->loads[i].pages == 0 ||
+                    !survey_trusts(survey, &sets->one[i], "lines to one set of L1") ||
+                    !survey_trusts(survey, &sets->two[i], "lines to two sets of L1"))
+                        continue;
+                json_object_set_new(
+                    json, names[i],
+                    json_pack("{s:f, s:f}", "one_set_cycles",
+                              survey_shortest(survey, &sets->one[i]).value,
+                              "two_sets_cycles",
+                              survey_shortest(survey, &sets->two[i]).value));
+        }
+        return json;
+}
+
+const struct survey_part survey_sets = {
+    .key = "l1d_sets",
+    .state_bytes = sizeof(struct sets),
+    .open = sets_open,
+    .sweep = sets_sweep,
+    .result = sets_result,
+    .close = sets_close,
+};
