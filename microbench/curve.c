@@ -17,6 +17,8 @@ static const double BEYOND = 1.25;
 /* More than this part of memory's latency is no cache's; and where a cache has no sizes
  * of its own, more than the lesser one is not what a hit takes. */
 static const double MEMORY_LIKE = 0.6, HIDDEN_LIKE = 0.4;
+/* Of random lines in so many times a cache's size too few are there to be half way. */
+static const double TOO_LARGE = 1.5;
 
 /* The point of the lowest latency from INDEX on. */
 static const struct latency_point *floor_of(const struct latency_point *points,
@@ -138,6 +140,14 @@ size_t curve_cache_levels(const struct plateau *plateaus, size_t count, size_t r
                plateaus[levels - 1].ns > MEMORY_LIKE * plateaus[count - 1].ns)
                 levels--;
         return reports > 0 && levels > most ? most : levels;
+}
+
+bool curve_may_be_memory(const struct plateau *level, uint64_t reported_bytes,
+                         double memory_ns, bool small_pages)
+{
+        bool too_large = reported_bytes > 0 && (double)level->capacity_bytes >
+                                                   TOO_LARGE * (double)reported_bytes;
+        return level->ns > HIDDEN_LIKE * memory_ns && (small_pages || too_large);
 }
 
 static int by_bandwidth(const void *a, const void *b)

@@ -78,6 +78,13 @@ bool curve_walk_can(double walk_ns, double memory_ns);
 size_t curve_cache_levels(const struct plateau *plateaus, size_t count, size_t reports,
                           bool reach);
 
+/* Whether a LEVEL of REPORTED_BYTES (0: the system does not tell) may be memory whose
+ * latency only grows with its size, by misses of the TLB: it takes over two fifths of
+ * what memory does (MEMORY_NS), and is over half as large again as reported, or the data
+ * is on SMALL_PAGES. */
+bool curve_may_be_memory(const struct plateau *level, uint64_t reported_bytes,
+                         double memory_ns, bool small_pages);
+
 /* What the step to another page costs. */
 struct page_point {
         uint64_t pages; /* that are stepped over in turns */

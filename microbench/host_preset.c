@@ -145,15 +145,16 @@ static void print_streams(FILE *out, const json_t *calibration)
                 "prefetch.stream_lines = %.0f # as many as the queue holds, and more\n"
                 "prefetch.next_page = 1 # assumed\n",
                 streams.queue_lines, streams.stream_lines);
-        fprintf(
-            out,
-            "# Reads and writes together: what loads, or triad, or stores reach.\n"
-            "dram.bandwidth_gbs = %.2f\n"
-            "dram.channels = %d # assumed\n"
-            "# The time that memory takes to turn round is part of its bandwidth.\n"
-            "dram.turnaround_ns = 0\ndram.write_batch = 32\n"
-            "dram.write_ns = %.1f # from the bandwidth of one thread that runs triad\n",
-            streams.memory_gbs, CHANNELS, streams.write_ns);
+        fprintf(out,
+                "# Reads and writes together: what loads, or triad, or stores reach.\n"
+                "dram.bandwidth_gbs = %.2f\n"
+                "dram.channels = %d # assumed\n"
+                "# The time that memory takes to turn round is part of its bandwidth.\n"
+                "dram.turnaround_ns = 0\ndram.write_batch = 32\n"
+                "dram.write_ns = %.1f # %s\n",
+                streams.memory_gbs, CHANNELS, streams.write_ns,
+                streams.write_ns > 0 ? "from the bandwidth of one thread that runs triad"
+                                     : "assumed");
 }
 
 /* Bytes a cycle from L2 and from L3 to a core. An older calibration does not tell. What
@@ -322,15 +323,17 @@ static void print_front_end(FILE *out, const json_t *calibration)
 static const char *outer_cache_lacks(const json_t *calibration)
 {
         static const struct {
-                const char *reported, *told;
+                const char *reported, *told, *words;
         } outer[] = {
-            {"caches.levels.1.reported_bytes", "caches.levels.1.latency_cycles"},
-            {"caches.levels.2.reported_bytes", "caches.levels.2.latency_cycles"},
+            {"caches.levels.1.reported_bytes", "caches.levels.1.latency_cycles",
+             "the latency of L2"},
+            {"caches.levels.2.reported_bytes", "caches.levels.2.latency_cycles",
+             "the latency of L3"},
         };
         for (size_t i = 0; i < sizeof(outer) / sizeof(outer[0]); i++)
                 if (calibration_number(calibration, outer[i].reported) > 0 &&
                     isnan(calibration_number(calibration, outer[i].told)))
-                        return outer[i].told;
+                        return outer[i].words;
         return NULL;
 }
 
@@ -351,19 +354,21 @@ static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_c
 
 const char *host_preset_lacks(const json_t *calibration)
 {
-        static const char *const needed[] = {
-            "clocks.core_ghz",
-            "caches.levels.0.latency_cycles",
-            "tlb.first_pages",
-            "tlb.walk_cycles",
-            "memory.0.latency_ns",
-            "core.issue_width",
-            "bandwidth.threads.0.read_gbs",
-            "bandwidth.threads.0.triad_gbs",
+        static const struct {
+                const char *path, *words;
+        } needed[] = {
+            {"clocks.core_ghz", "the core's clock"},
+            {"caches.levels.0.latency_cycles", "the latency of L1"},
+            {"tlb.first_pages", "the reach of the TLB"},
+            {"tlb.walk_cycles", "the cost of a page walk"},
+            {"memory.0.latency_ns", "the latency of memory"},
+            {"core.issue_width", "the instructions that issue in a cycle"},
+            {"bandwidth.threads.0.read_gbs", "the bandwidth of loads of 1 thread"},
+            {"bandwidth.threads.0.triad_gbs", "the bandwidth of triad of 1 thread"},
         };
         for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-                if (isnan(calibration_number(calibration, needed[i])))
-                        return needed[i];
+                if (isnan(calibration_number(calibration, needed[i].path)))
+                        return needed[i].words;
         return outer_cache_lacks(calibration);
 }
 

@@ -5,7 +5,8 @@
 
 #include <jansson.h>
 
-/* Which figure CALIBRATION lacks that a simulated CPU cannot do without; NULL: none. */
+/* Which figure CALIBRATION lacks that a simulated CPU cannot do without, in words;
+ * NULL: none. */
 const char *host_preset_lacks(const json_t *calibration);
 
 /* The text of a preset (profiler/simpmu/presets); the caller frees it. NULL: no memory.

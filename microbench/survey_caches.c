@@ -14,7 +14,8 @@
 enum {
         POINTS_PER_OCTAVE = 4,
         PLATEAUS_MAX = 8,
-        GROUP_MAX = 64,  /* chases that take turns */
+        GROUP_MAX = 64, /* chases that take turns */
+        HUGE_PAGE_BYTES = 2 << 20,
         VISITS_ALONE = 2 /* in a sweep, for each of the others' */
 };
 
@@ -40,6 +41,7 @@ struct caches {
         struct latency_point *points; /* what the sizes say that have a visit, ... */
         size_t *sizes;                /* which these are, ... */
         size_t known;                 /* and how many */
+        bool small_pages;             /* those that are large are on pages of 4 KiB */
         struct latency_point beyond[PLATEAUS_MAX]; /* just beyond each reported level;
                                                       NAN: no visit */
 };
@@ -139,6 +141,9 @@ static int visit_group(struct survey *survey, struct caches *caches, size_t firs
                 opened += rc == 0;
         }
         *next = i;
+        if (rc == 0 && opened > 0 && size_of_point(sizes[opened - 1]) >= HUGE_PAGE_BYTES)
+                caches->small_pages =
+                    buffer_huge_bytes(&chases[opened - 1].share.buffer) == 0;
         if (rc == 0)
                 survey_chases(survey, chase_cycles, chases, opened, series);
         for (size_t k = 0; k < opened; k++) {
@@ -321,14 +326,44 @@ static double next_ns(const struct caches *caches, const struct plateau *levels,
         return fmin(caches->beyond[count - 1].ns, NEXT_LIKE * levels[count - 1].ns);
 }
 
-static void leave_out_level(struct survey *survey, json_t *levels)
+/* DOUBTFUL: there was a plateau that may be memory's. */
+static void leave_out_level(struct survey *survey, const struct plateau *doubtful,
+                            json_t *levels)
 {
         unsigned level = (unsigned)json_array_size(levels) + 1;
-        survey_leave_out(survey,
-                         "L%u (the system reports it, and sizes just beyond L%u have the "
-                         "latency of memory: others use all of it)",
-                         level, level - 1);
+        if (doubtful)
+                survey_leave_out(survey,
+                                 "L%u (sizes up to %llu KiB take %.0f ns, which may be "
+                                 "memory's latency with fewer misses of the TLB)",
+                                 level,
+                                 (unsigned long long)doubtful->capacity_bytes >> 10,
+                                 doubtful->ns);
+        else
+                survey_leave_out(survey,
+                                 "L%u (the system reports it, and sizes just beyond L%u "
+                                 "have the latency of memory: others use all of it)",
+                                 level, level - 1);
         json_array_append_new(levels, level_json(survey, level, NULL, NULL));
+}
+
+/* How many of the COUNT levels are no memory for certain. */
+static size_t certain_levels(const struct caches *caches, const struct plateau *levels,
+                             size_t count, double memory_ns)
+{
+        const struct reports *reports = &caches->reports;
+        size_t i = 0;
+        while (i < count && !curve_may_be_memory(
+                                &levels[i], i < reports->count ? reports->bytes[i] : 0,
+                                memory_ns, caches->small_pages))
+                i++;
+        return i;
+}
+
+static void set_capacities(const struct caches *caches, struct plateau *levels,
+                           size_t count, double memory_ns)
+{
+        curve_capacities(caches->points, caches->known,
+                         next_ns(caches, levels, count, memory_ns), levels, count);
 }
 
 static json_t *levels_json(struct survey *survey, const struct caches *caches)
@@ -340,13 +375,15 @@ static json_t *levels_json(struct survey *survey, const struct caches *caches)
         /* Without memory to compare with, the last one cannot be told. */
         if (curve_reaches(caches))
                 all = find_hidden_levels(caches, memory_ns, plateaus, found);
-        curve_capacities(caches->points, caches->known,
-                         next_ns(caches, plateaus, all, memory_ns), plateaus, all);
-        for (size_t i = 0; i < all; i++)
+        set_capacities(caches, plateaus, all, memory_ns);
+        size_t certain = certain_levels(caches, plateaus, all, memory_ns);
+        if (certain < all)
+                set_capacities(caches, plateaus, certain, memory_ns);
+        for (size_t i = 0; i < certain; i++)
                 add_level(survey, caches, &plateaus[i],
                           i < found ? OF_PLATEAU : OF_SIZES_BEYOND, levels);
-        while (curve_reaches(caches) && json_array_size(levels) < caches->reports.count)
-                leave_out_level(survey, levels);
+        for (size_t i = certain; curve_reaches(caches) && i < caches->reports.count; i++)
+                leave_out_level(survey, i < all ? &plateaus[i] : NULL, levels);
         return levels;
 }
 

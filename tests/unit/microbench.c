@@ -407,6 +407,52 @@ static void what_is_nearly_memory_is_no_cache(void **state)
         assert_int_equal(curve_cache_levels(found, 0, 3, true), 0);
 }
 
+/* An EPYC of family 26 without huge pages, whose L3 others used: memory's latency grows
+ * by misses of the TLB from 131 ns to 271, and what is less far up is no cache. */
+static void latency_that_the_tlb_bounds_is_no_cache(void **state)
+{
+        (void)state;
+        const struct latency_point points[] = {
+            {4096, 1.05, NAN},      {5120, 1.051, NAN},     {5632, 1.05, NAN},
+            {6656, 1.051, NAN},     {8192, 1.046, NAN},     {9728, 1.049, NAN},
+            {11776, 1.05, NAN},     {13824, 1.036, NAN},    {16384, 1.039, NAN},
+            {19456, 1.047, NAN},    {23040, 1.05, NAN},     {27648, 1.05, NAN},
+            {32768, 1.05, NAN},     {38912, 1.05, NAN},     {46592, 1.053, NAN},
+            {55296, 3.703, NAN},    {65536, 3.671, NAN},    {77824, 3.655, NAN},
+            {92672, 3.675, NAN},    {110080, 3.674, NAN},   {131072, 3.674, NAN},
+            {155648, 3.676, NAN},   {185344, 3.676, NAN},   {220672, 3.674, NAN},
+            {262144, 3.677, NAN},   {311808, 3.679, NAN},   {370688, 3.678, NAN},
+            {440832, 3.897, NAN},   {524288, 4.14, NAN},    {623616, 4.388, NAN},
+            {741376, 5.164, NAN},   {881664, 7.622, NAN},   {1048576, 25.67, NAN},
+            {1246720, 21.4, NAN},   {1482752, 97.33, NAN},  {1763328, 124.9, NAN},
+            {2097152, 132.5, NAN},  {2493952, 131.4, NAN},  {2966016, 131.1, NAN},
+            {3527168, 143.1, NAN},  {4194304, 142, NAN},    {4987904, 145.2, NAN},
+            {5931520, 144.9, NAN},  {8388608, 146.6, NAN},  {16777216, 154.4, NAN},
+            {33554432, 175.4, NAN}, {67108864, 190.6, NAN}, {134217728, 214.6, NAN},
+            {268435456, 271.1, NAN}};
+        const uint64_t reports[] = {49152, 1 << 20, 32 << 20};
+        const size_t count = sizeof(points) / sizeof(points[0]);
+        struct plateau levels[8];
+        size_t found = curve_plateaus(points, count, levels, 8);
+        double memory_ns = levels[found - 1].ns;
+        found = curve_merge_plateaus(levels, found, reports, 3);
+        found = curve_cache_levels(levels, found, 3, true);
+        assert_int_equal(found, 3); /* the third is that of memory */
+        curve_capacities(points, count, memory_ns, levels, found);
+        assert_true(curve_may_be_memory(&levels[2], reports[2], memory_ns, true));
+        assert_true(curve_may_be_memory(&levels[2], reports[2], memory_ns, false));
+        for (size_t i = 0; i < 2; i++)
+                assert_false(
+                    curve_may_be_memory(&levels[i], reports[i], memory_ns, true));
+        /* A true one on small pages; one of which a hypervisor tells a part; a slow one.
+         */
+        const struct plateau third = {32 << 20, 14, 0}, slow = {32 << 20, 60, 0};
+        assert_false(curve_may_be_memory(&third, 32 << 20, 160, true));
+        assert_false(curve_may_be_memory(&third, 16 << 20, 160, false));
+        assert_false(curve_may_be_memory(&slow, 32 << 20, 110, false));
+        assert_false(curve_may_be_memory(&slow, 0, 110, false));
+}
+
 /* The same machine twice, with few neighbours and with many: more of the last cache is
  * theirs. Its latency is the same. */
 static void a_level_has_its_latency_wherever_it_ends(void **state)
@@ -1104,6 +1150,7 @@ int main(void)
             cmocka_unit_test(three_caches_are_found),
             cmocka_unit_test(noise_makes_no_levels),
             cmocka_unit_test(what_is_nearly_memory_is_no_cache),
+            cmocka_unit_test(latency_that_the_tlb_bounds_is_no_cache),
             cmocka_unit_test(a_level_has_its_latency_wherever_it_ends),
             cmocka_unit_test(a_load_rests_and_runs_again),
             cmocka_unit_test(a_load_that_cannot_run_says_so),
