@@ -19,6 +19,7 @@
 #include "command.h"
 #include "conditions.h"
 #include "host_preset.h"
+#include "knee_note.h"
 #include "microbench.h"
 #include "picture.h"
 #include "prefetchers.h"
@@ -285,35 +286,6 @@ static bool lacks_huge_pages(const json_t *document)
         return !has_huge_pages();
 }
 
-/* A load that does not make the chase wait has not saturated the memory, or the memory
- * hardly shows it: which, and what verdicts go by then. */
-static void add_no_knee(const json_t *document, json_t *conditions)
-{
-        const json_t *loaded = json_object_get(document, "loaded");
-        double idle_ns = calibration_number(loaded, "idle_ns"), most_ns = 0, most_gbs = 0;
-        double peak_gbs = calibration_number(document, "bandwidth.peak_read_gbs");
-        double threads = calibration_number(loaded, "curve.0.threads");
-        size_t index;
-        json_t *point;
-        if (!json_is_null(json_object_get(loaded, "knee_gbs")) || isnan(threads) ||
-            isnan(peak_gbs))
-                return;
-        json_array_foreach(json_object_get(loaded, "curve"), index, point)
-        {
-                most_ns = fmax(most_ns, calibration_number(point, "latency_ns"));
-                most_gbs = fmax(most_gbs, calibration_number(point, "gbs"));
-        }
-        conditions_add(
-            conditions, "no-knee",
-            "beside %.0f thread%s the latency grew by %.0f %% at most, and not by a "
-            "quarter: with the chase %s moved %.1f GB/s, %.0f %% of the %.1f that loads "
-            "reach, %s; verdicts go by half of that bandwidth instead",
-            threads, threads == 1 ? "" : "s", fmax(0, 100 * (most_ns / idle_ns - 1)),
-            threads == 1 ? "it" : "they", most_gbs, 100 * most_gbs / peak_gbs, peak_gbs,
-            most_gbs < 0.95 * peak_gbs ? "so these CPUs cannot saturate it beside a chase"
-                                       : "and the memory hardly shows that it is full");
-}
-
 /* What was found to limit the result while measuring. */
 static void add_found_conditions(const struct survey *survey,
                                  const struct interference *interference,
@@ -339,7 +311,7 @@ static void add_found_conditions(const struct survey *survey,
                 conditions_add(conditions, "no-huge-pages",
                                "the data was on pages of 4 KiB: latency of caches beyond "
                                "the TLB's reach and of memory has TLB misses in it");
-        add_no_knee(document, conditions);
+        knee_note(document, conditions);
         add_places(survey, document);
         conditions_add_interference(conditions, interference);
         const char *lacks = host_preset_lacks(document);
@@ -512,14 +484,36 @@ static int keep_preset(const json_t *document, const char *path, const char *pre
                               path, strerror(errno));
 }
 
-/* Whether EARLIER can be trusted, and DOCUMENT cannot, or tells less. */
+static bool is_quick(const json_t *document)
+{
+        return json_is_true(json_object_get(document, "quick"));
+}
+
+/* Whether EARLIER can be trusted, and DOCUMENT cannot, or tells less. A quick one that
+ * cannot be trusted is no better than a full one that cannot, unless only it can be
+ * simulated. */
 static bool is_better(const json_t *earlier, const json_t *document)
 {
-        bool quicker = json_is_true(json_object_get(document, "quick")) &&
-                       !json_is_true(json_object_get(earlier, "quick"));
-        return !calibration_is_poor(earlier) &&
-               (quicker || calibration_is_poor(document) ||
-                (host_preset_lacks(document) && !host_preset_lacks(earlier)));
+        bool quicker = is_quick(document) && !is_quick(earlier);
+        bool poor = calibration_is_poor(document);
+        bool lacks = host_preset_lacks(document) != NULL;
+        bool earlier_lacks = host_preset_lacks(earlier) != NULL;
+        if (calibration_is_poor(earlier))
+                return quicker && poor && (lacks || !earlier_lacks);
+        return quicker || poor || (lacks && !earlier_lacks);
+}
+
+/* Says what became of EARLIER. */
+static void tell_of(const json_t *earlier, const char *before, const char *after)
+{
+        const char *made = json_string_value(json_object_get(earlier, "made"));
+        double worst = calibration_number(earlier, "noise.worst_error");
+        char error[32] = "an unknown worst error";
+        if (!isnan(worst))
+                snprintf(error, sizeof(error), "a worst error of %.1f %%", 100 * worst);
+        diag_printf(name, "%s the %s calibration of %s, with %s%s", before,
+                    is_quick(earlier) ? "quick" : "full", made ? made : "unknown date",
+                    error, after);
 }
 
 /* A machine that is busy or limited for a while, or a quick look at it, must not cost
@@ -531,14 +525,10 @@ static bool keeps_earlier(const json_t *document)
         if (calibration_load(&earlier, &diag) < 0)
                 return false;
         bool better = is_better(earlier, document);
-        const char *made = json_string_value(json_object_get(earlier, "made"));
-        bool quick = json_is_true(json_object_get(earlier, "quick"));
         if (better)
-                diag_printf(name,
-                            "not kept: the %s calibration of %s, with a worst error of "
-                            "%.1f %%, is better and stays in use; --force replaces it",
-                            quick ? "quick" : "full", made ? made : "unknown date",
-                            100 * calibration_number(earlier, "noise.worst_error"));
+                tell_of(earlier, "not kept:", ", stays in use; --force replaces it");
+        else if (is_quick(document) && !is_quick(earlier))
+                tell_of(earlier, "this quick calibration replaces", "");
         json_decref(earlier);
         return better;
 }

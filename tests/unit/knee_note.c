@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said where the latency under load never grew by a quarter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "knee_note.h"
+
+struct load {
+        double delay, gbs, ns;
+};
+
+/* Of a machine of two CPUs, whose loads of one thread and of two have ONE_GBS and
+ * TWO_GBS, with COUNT points under load and no knee. */
+static json_t *document_of(double one_gbs, double two_gbs, const struct load *loads,
+                           size_t count)
+{
+        json_t *curve = json_array();
+        for (size_t i = 0; i < count; i++)
+                json_array_append_new(curve,
+                                      json_pack("{s:i, s:f, s:f, s:f}", "threads", 1,
+                                                "delay_nops", loads[i].delay, "gbs",
+                                                loads[i].gbs, "latency_ns", loads[i].ns));
+        json_t *document = json_pack(
+            "{s:{s:o, s:f, s:n}, s:{s:[{s:i, s:f}, {s:i, s:f}], s:f}}", "loaded", "curve",
+            curve, "idle_ns", 161.0, "knee_gbs", "bandwidth", "threads", "threads", 1,
+            "read_gbs", one_gbs, "threads", 2, "read_gbs", two_gbs, "peak_read_gbs",
+            one_gbs > two_gbs ? one_gbs : two_gbs);
+        assert_non_null(document);
+        return document;
+}
+
+/* Whether the note says that nothing is known, and no knee is claimed to be absent. */
+static bool is_unknown(json_t *document)
+{
+        json_t *conditions = json_array();
+        knee_note(document, conditions);
+        assert_int_equal(json_array_size(conditions), 1);
+        const char *meaning =
+            json_string_value(json_object_get(json_array_get(conditions, 0), "meaning"));
+        bool unknown = strstr(meaning, "not known: the load had no CPU") != NULL;
+        assert_true(unknown == (strstr(meaning, "cannot saturate") == NULL));
+        assert_true(unknown == (json_object_get(json_object_get(document, "loaded"),
+                                                "knee_gbs") == NULL));
+        json_decref(conditions);
+        json_decref(document);
+        return unknown;
+}
+
+/* Other programs had 80 % of the CPUs' time: an EPYC of family 26. */
+static void a_load_without_cpu_tells_nothing(void **state)
+{
+        (void)state;
+        static const struct load loads[] = {{6400, 0.46, 206},
+                                            {800, 1.69, 188.3},
+                                            {200, 5.28, 183.5},
+                                            {50, 5.47, 180.8},
+                                            {0, 5.88, 181.2}};
+        assert_true(is_unknown(document_of(41.5, 38.9, loads, 5)));
+}
+
+/* Its bandwidth rose, and fell again with less delay. */
+static void a_curve_that_runs_backwards_tells_nothing(void **state)
+{
+        (void)state;
+        static const struct load loads[] = {{6400, 0.77, 170.7},
+                                            {200, 14.1, 185.5},
+                                            {50, 16.1, 189.2},
+                                            {0, 11.05, 189.2}};
+        assert_true(is_unknown(document_of(20, 22, loads, 4)));
+}
+
+/* The same machine when it had a CPU, with noise. */
+static void a_load_that_runs_cannot_saturate_the_memory(void **state)
+{
+        (void)state;
+        static const struct load loads[] = {{6400, 0.82, 176.3},
+                                            {800, 6.19, 184.3},
+                                            {200, 19.7, 190.6},
+                                            {50, 22.5, 195.2},
+                                            {0, 21.6, 194.4}};
+        assert_false(is_unknown(document_of(27.3, 30, loads, 5)));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_load_without_cpu_tells_nothing),
+            cmocka_unit_test(a_curve_that_runs_backwards_tells_nothing),
+            cmocka_unit_test(a_load_that_runs_cannot_saturate_the_memory),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
