@@ -84,6 +84,10 @@ struct report_summary {
         /* Cycles that executed nothing beside a load that missed L1, over the run's; NAN
          * when they were not counted. */
         double stall_ratio;
+        double instructions_per_cycle; /* retired; NAN when they were not counted */
+        /* Of the latency, what is on lines that mostly waited for another core or node.
+         */
+        double others_share;
         /* Cycles in which the cores' fill buffers, queues beyond L2 and store buffers
          * were full, over the run's; NAN when they were not counted. */
         double fb_full_ratio;

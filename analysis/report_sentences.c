@@ -13,6 +13,11 @@
 
 /* Of the cycles; to look closer at less is not worth while. */
 static const double WORTHWHILE_RATIO = 0.05;
+/* A chain of single instructions behind loads can be slow with hardly a cycle that
+ * executes nothing; it takes few instructions a cycle (doc/method.md). */
+static const double BUSY_INSTRUCTIONS_PER_CYCLE = 2;
+/* Of the latency; more of it on lines of other cores, and these are worth a word. */
+static const double OTHERS_SHARE_MIN = 0.1;
 
 static void say_contended(FILE *text, const struct report_summary *summary)
 {
@@ -111,16 +116,38 @@ static void say_latency(FILE *text, const struct report_summary *summary)
         fputc('.', text);
 }
 
+/* Loads were slow, but their core had enough else to do. */
+static bool other_work_hides(const struct report_summary *summary)
+{
+        return summary->latency_per_cycle >= WORTHWHILE_RATIO &&
+               summary->stall_ratio < WORTHWHILE_RATIO &&
+               summary->instructions_per_cycle >= BUSY_INSTRUCTIONS_PER_CYCLE &&
+               summary->others_share < OTHERS_SHARE_MIN;
+}
+
 /* Loads under way are the whole wait: neither the core's resources nor DRAM were short.
  * Cycles without execution alone do not tell: threads that write one line have few. */
 bool report_waits_little(const struct report_summary *summary)
 {
-        return summary->latency_per_cycle < WORTHWHILE_RATIO &&
+        return (summary->latency_per_cycle < WORTHWHILE_RATIO ||
+                other_work_hides(summary)) &&
                !(summary->stall_ratio >= WORTHWHILE_RATIO) &&
                !(summary->fb_full_ratio >= WORTHWHILE_RATIO) &&
                !(summary->sq_full_ratio >= WORTHWHILE_RATIO) &&
                !(summary->sb_full_ratio >= WORTHWHILE_RATIO) &&
                summary->contended_intervals == 0 && summary->saturated_intervals == 0;
+}
+
+/* Which of the two numbers before it tells what faster loads can gain. */
+static void say_gain(FILE *text, const struct report_summary *summary)
+{
+        if (report_waits_little(summary) && other_work_hides(summary))
+                fprintf(text,
+                        " Other work went on in the rest (%.1f instructions a cycle), so "
+                        "that faster loads can gain about this share only.",
+                        summary->instructions_per_cycle);
+        else if (!report_waits_little(summary) && summary->latency_per_cycle < 1)
+                fputs(" The gain from faster loads lies between the two.", text);
 }
 
 static void say_cost(FILE *text, const struct report_summary *summary)
@@ -131,11 +158,13 @@ static void say_cost(FILE *text, const struct report_summary *summary)
                 separator = " ";
         }
         if (!isnan(summary->stall_ratio) &&
-            !(summary->stall_ratio >= fmin(summary->latency_per_cycle, 1)))
+            !(summary->stall_ratio >= fmin(summary->latency_per_cycle, 1))) {
                 fprintf(text,
                         "%sIn %.1f%% of the run's cycles nothing was executed beside a "
                         "load that missed L1.",
                         separator, 100 * summary->stall_ratio);
+                say_gain(text, summary);
+        }
         if (report_waits_little(summary))
                 fputs(" Waiting for memory is not what this program's time goes to.",
                       text);
@@ -175,7 +204,7 @@ static int say_too_few(struct db *db, FILE *text, const struct report_summary *s
 {
         sqlite3_stmt *row;
         bool imported = summary->numbers && strcmp(summary->numbers, "imported") == 0;
-        if (summary->latency_per_cycle < WORTHWHILE_RATIO)
+        if (summary->latency_per_cycle < WORTHWHILE_RATIO || report_waits_little(summary))
                 return 0;
         int code = statement_prepare(
             db,

@@ -43,6 +43,9 @@ static const char latency_sql[] =
     "SELECT sum(samples * mean_latency_cycles)"
     " * (SELECT value FROM run WHERE key = 'period_loads') FROM function_finding";
 
+static const char others_sql[] = "SELECT total(latency_share) FROM line_finding"
+                                 " WHERE verdict IN ('sharing', 'remote-memory')";
+
 static double real_or_nan(sqlite3_stmt *row, int i)
 {
         return sqlite3_column_type(row, i) == SQLITE_NULL ? NAN
@@ -115,6 +118,18 @@ static int read_counts(struct db *db, double counts[CONCEPT_COUNT], struct diag 
         return code;
 }
 
+static int read_others(struct db *db, struct report_summary *summary, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_prepare(db, others_sql, &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        summary->others_share = code > 0 ? sqlite3_column_double(row, 0) : 0;
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
 static int read_cost(struct db *db, struct report_summary *summary, struct diag *diag)
 {
         double counts[CONCEPT_COUNT];
@@ -127,6 +142,7 @@ static int read_cost(struct db *db, struct report_summary *summary, struct diag 
         code = statement_next(db, row, diag);
         double cycles = counts[CONCEPT_CYCLES];
         summary->latency_per_cycle = code > 0 ? real_or_nan(row, 0) / cycles : NAN;
+        summary->instructions_per_cycle = counts[CONCEPT_INSTRUCTIONS] / cycles;
         summary->stall_ratio = counts[CONCEPT_STALLS_L1D] / cycles;
         summary->fb_full_ratio = counts[CONCEPT_FB_FULL] / cycles;
         summary->sq_full_ratio = counts[CONCEPT_SQ_FULL] / cycles;
@@ -169,6 +185,8 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
         int code = read_run(db, summary, diag);
         if (!code)
                 code = read_intervals(db, summary, diag);
+        if (!code)
+                code = read_others(db, summary, diag);
         return code ? code : read_cost(db, summary, diag);
 }
 

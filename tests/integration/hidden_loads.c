@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* A chain of loads from L2, or from L1 if the argument is "near", beside arithmetic: as
+ * much of it that the core has no cycle left, or, as "hash", a chain of single
+ * instructions behind each load. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 64, NEAR_LINES = 64, FAR_LINES = 4096, STEPS = 1000000 };
+
+struct line {
+        struct line *next;
+        char rest[LINE - sizeof(struct line *)];
+};
+
+/* Sixty-four instructions that wait for nothing but the one four before. */
+static __attribute__((noinline)) const struct line *beside(const struct line *line)
+{
+        uint64_t a = 1, b = 2, c = 3, d = 4;
+        for (int i = 0; i < STEPS; i++) {
+                line = line->next;
+                __asm__ volatile(".rept 16\n\tadd $1, %0\n\tadd $1, %1\n\t"
+                                 "add $1, %2\n\tadd $1, %3\n\t.endr"
+                                 : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+        }
+        return line;
+}
+
+/* Twelve instructions of which each waits for the one before, and the first for the load.
+ */
+static __attribute__((noinline)) const struct line *hash(const struct line *line)
+{
+        for (int i = 0; i < STEPS; i++) {
+                uint64_t value;
+                line = line->next;
+                value = (uint64_t)(uintptr_t)line;
+                __asm__ volatile(".rept 12\n\tadd $1, %0\n\t.endr" : "+r"(value));
+        }
+        return line;
+}
+
+/* In an order that no prefetcher knows: by a step that all lines' number has no part in.
+ */
+static void link_lines(struct line *lines, unsigned count)
+{
+        for (unsigned i = 0; i < count; i++)
+                lines[i].next = &lines[(i * 5 + 17) % count];
+}
+
+int main(int argc, char **argv)
+{
+        unsigned count =
+            argc > 2 && strcmp(argv[2], "near") == 0 ? NEAR_LINES : FAR_LINES;
+        struct line *lines = aligned_alloc(4096, count * sizeof(*lines));
+        if (!lines || argc < 2)
+                return 1;
+        memset(lines, 0, count * sizeof(*lines));
+        link_lines(lines, count);
+        const struct line *end =
+            strcmp(argv[1], "hash") == 0 ? hash(lines) : beside(lines);
+        printf("%d\n", end == lines);
+        free(lines);
+        return 0;
+}

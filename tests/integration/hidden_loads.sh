@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Loads from L2 beside other work (hidden_loads.c). What waiting for them costs is known:
+# the cycles of the same program with its lines in L1, subtracted. Where that is next to
+# nothing the report gives no advice on them, and where it is much it is silent on that.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+cc -O1 -g "$SOURCE_DIR/tests/integration/hidden_loads.c" -o hidden_loads
+nothing="Waiting for memory is not what this program's time goes to\."
+
+# cycles NAME ARGUMENTS: of a run
+cycles()
+{
+        name=$1
+        shift
+        "$MEMLAG" record --source sim --sim-cpu skylake-sp --ldlat 10 -o "$name.db" -- ./hidden_loads "$@" \
+                >out 2>&1 || fail "record: $(cat out)"
+        "$MEMLAG" report "$name.db" >"$name.txt" 2>&1 || fail "report: $(cat "$name.txt")"
+        tr '\n' ' ' <"$name.txt" >"$name.prose"
+        answer "$name.db" "SELECT CAST(sum(value) AS INTEGER) FROM counter JOIN reading
+                           USING (counter_id) WHERE name = 'cpu_clk_unhalted.thread'"
+}
+
+near=$(cycles beside_near beside near)
+far=$(cycles beside_far beside far)
+[ $((far * 100)) -le $((near * 105)) ] || fail "work does not hide L2: $far cycles, $near of L1"
+grep -q "slow loads.*faster loads can gain about this share only\. $nothing  latency" beside_far.prose ||
+        fail "loads that other work hides are said to cost time: $(cat beside_far.txt)"
+expect "verdict of the loads" "$(answer beside_far.db "
+        SELECT DISTINCT verdict FROM line_view WHERE function = 'beside'
+        AND latency_share > 0.5")" cache
+
+near=$(cycles hash_near hash near)
+far=$(cycles hash_far hash far)
+[ $((far * 100)) -ge $((near * 115)) ] || fail "work hides L2: $far cycles, $near of L1"
+! grep -q "$nothing" hash_far.prose || fail "loads that cost time are said to cost none: $(cat hash_far.txt)"
+# A core that counts every cycle in which anything executes finds few others here.
+sqlite3 hash_far.db "UPDATE reading SET value = value / 100 WHERE counter_id =
+                     (SELECT counter_id FROM counter
+                      WHERE name = 'cycle_activity.stalls_l1d_pending')"
+! "$MEMLAG" report hash_far.db | tr '\n' ' ' | grep -q "$nothing" ||
+        fail "loads that cost time are said to cost none on another core"
+grep -q '^cache: ' hash_far.txt || fail "no advice on loads that cost time"
