@@ -47,8 +47,12 @@ static const struct advice {
      "power of two, which use few of its sets, in another layout); matters only where "
      "nothing waits longer",
      false},
-    {"unknown", "nothing tells where the lines came from that these loads waited for",
-     "record more samples (a smaller --period, or -c of perf)", false},
+    {"unknown",
+     "these loads waited for lines that were on their way already, and nothing tells "
+     "where from, as what asked for them first is not known",
+     "look at what the lines before them in the same function touch (more samples help "
+     "only where these have few)",
+     false},
 };
 
 static const struct advice *advice_on(const char *verdict)

@@ -112,6 +112,13 @@ grep -q "at most 3\.2% of .*Waiting for memory is not what this program's time g
 sqlite3 idle.db "UPDATE reading SET value = 7208000 WHERE counter_id = 99"
 ! "$MEMLAG" report idle.db | grep -q 'this program' ||
         fail "cycles that waited are called no waiting"
+# Loads that waited for lines on their way: another load's sample tells, not one more of these.
+cp lines.db asked.db
+sqlite3 asked.db "UPDATE line_finding SET verdict = 'unknown' WHERE line = 10"
+"$MEMLAG" report asked.db | tr '\n' ' ' >prose
+grep -q 'unknown: .* on their way already, .*; look at what the lines before them in the same function touch' prose ||
+        fail "not told whom loads of lines on their way waited for: $(cat prose)"
+! grep -q 'record more samples' prose || fail "more samples are to tell what they cannot"
 sqlite3 lines.db "UPDATE run SET value = 100 WHERE key = 'period_loads'"
 # Short runs keep three digits.
 for duration in "9870000 9.87 ms" "1234567 1.23 ms" "45678 45.7 us"; do
