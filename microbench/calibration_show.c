@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibration.h"
+#include "host_preset.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -218,6 +219,32 @@ static void show_loaded(const json_t *document)
                 printf("The latency has grown by a quarter at %.1f GB/s.\n", knee);
 }
 
+/* From which bandwidth on a verdict takes memory for contended (doc/method.md). */
+static void show_limits(const json_t *document)
+{
+        double half = calibration_number(document, "bandwidth.peak_read_gbs") / 2;
+        double knee = calibration_number(document, "loaded.knee_gbs");
+        const char *origin;
+        double host = host_preset_memory_gbs(document, &origin);
+        if (knee < half)
+                printf("Verdicts take memory for contended from %.1f GB/s on, where the "
+                       "latency has grown by a quarter",
+                       knee);
+        else if (!isnan(half))
+                printf("Verdicts take memory for contended from %.1f GB/s on, half of "
+                       "what loads reach",
+                       half);
+        else
+                return;
+        if (host_preset_lacks(document))
+                puts(".");
+        else
+                printf(";\nin recordings with '--sim-cpu host' from %.1f on, half of the "
+                       "%.1f that its memory has for reads and writes together (%s, as "
+                       "it is busy for 97 %% of the time at most).\n",
+                       host / 2, host, origin);
+}
+
 void calibration_show(const json_t *document)
 {
         const json_t *machine = json_object_get(document, "machine");
@@ -245,4 +272,5 @@ void calibration_show(const json_t *document)
         show_sharing(document);
         show_bandwidth(document);
         show_loaded(document);
+        show_limits(document);
 }

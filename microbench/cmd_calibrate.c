@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,34 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
+        }
+}
+
+/* ---- interruption ---- */
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void tell_interruption(int number)
+{
+        static const char text[] = "\nmemlag calibrate: interrupted: nothing is kept, an "
+                                   "earlier calibration stays in use\n";
+        ssize_t written = write(STDERR_FILENO, text + !isatty(STDERR_FILENO),
+                                sizeof(text) - 1 - !isatty(STDERR_FILENO));
+        (void)written;
+        raise(number); /* its default again: this process ends by it */
+}
+
+/* What ends this process while it measures says what is left; what is ignored stays so.
+ */
+static void tell_of_interruption(bool tell)
+{
+        for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
+                struct sigaction old,
+                    action = {.sa_handler = tell ? tell_interruption : SIG_DFL,
+                              .sa_flags = (int)SA_RESETHAND};
+                if (sigaction(ending_signals[i], NULL, &old) == 0 &&
+                    old.sa_handler != SIG_IGN)
+                        sigaction(ending_signals[i], &action, NULL);
         }
 }
 
@@ -626,8 +655,10 @@ int cmd_calibrate(int argc, char **argv)
                 rc = document ? check_place(&identity, &diag) : diag_no_memory(&diag);
                 if (rc == 0)
                         rc = recover_prefetchers(&identity, &diag);
+                tell_of_interruption(true);
                 if (rc == 0)
                         rc = measure_machine(&options, &identity, document, &diag);
+                tell_of_interruption(false);
                 if (rc == 0 && (options.force || !keeps_earlier(document)))
                         rc = keep_and_load(&identity, &document, &diag);
         }

@@ -9,6 +9,10 @@
  * NULL: none. */
 const char *host_preset_lacks(const json_t *calibration);
 
+/* The bandwidth, reads and writes together, in GB/s, of the memory of a CPU that is
+ * simulated after CALIBRATION. ORIGIN: which measured figure it is of, in words. */
+double host_preset_memory_gbs(const json_t *calibration, const char **origin);
+
 /* The text of a preset (profiler/simpmu/presets); the caller frees it. NULL: no memory.
  * What a calibration cannot tell has the figure of a present server core, and the text
  * says so. */

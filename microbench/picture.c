@@ -8,7 +8,15 @@
 
 #include "calibration.h"
 
-enum { WIDTH = 560, HEIGHT = 360, LEFT = 70, TOP = 40, RIGHT = 20, BOTTOM = 50 };
+enum {
+        FOOTER = 24,
+        WIDTH = 560,
+        HEIGHT = 360,
+        LEFT = 70,
+        TOP = 40,
+        RIGHT = 20,
+        BOTTOM = 50
+};
 
 struct axis {
         double low, high;
@@ -201,6 +209,38 @@ static void add_line(struct panel *panel, struct line line)
         }
 }
 
+/* TEXT as the content of an element. */
+static void write_text(const char *text, FILE *out)
+{
+        for (; *text; text++) {
+                if (*text == '<')
+                        fputs("&lt;", out);
+                else if (*text == '&')
+                        fputs("&amp;", out);
+                else
+                        fputc(*text, out);
+        }
+}
+
+/* Of which machine the picture is, and how far it can be trusted. */
+static void write_footer(const json_t *calibration, FILE *out)
+{
+        const json_t *machine = json_object_get(calibration, "machine");
+        const char *cpu = json_string_value(json_object_get(machine, "cpu"));
+        const char *made = json_string_value(json_object_get(calibration, "made"));
+        double worst = calibration_number(calibration, "noise.worst_error");
+        fprintf(out, "<text x='%d' y='%d'>", LEFT, HEIGHT + FOOTER / 2);
+        write_text(cpu ? cpu : "unknown CPU", out);
+        fprintf(out, ", %.0f CPUs; measured ", calibration_number(machine, "cpus"));
+        write_text(made ? made : "some time", out);
+        fprintf(out, " (%s); worst error ",
+                json_is_true(json_object_get(calibration, "quick")) ? "quick" : "full");
+        if (isnan(worst))
+                fputs("unknown</text>\n", out);
+        else
+                fprintf(out, "%.1f %%</text>\n", 100 * worst);
+}
+
 void picture_write(const json_t *calibration, FILE *out)
 {
         const json_t *caches = json_object_get(calibration, "caches");
@@ -241,8 +281,9 @@ void picture_write(const json_t *calibration, FILE *out)
                 ".middle{text-anchor:middle}.end{text-anchor:end}"
                 ".grid{stroke:#ddd;fill:none}</style>\n"
                 "<rect width='100%%' height='100%%' fill='white'/>\n",
-                2 * WIDTH, HEIGHT);
+                2 * WIDTH, HEIGHT + FOOTER);
         draw(&size, out);
         draw(&load, out);
+        write_footer(calibration, out);
         fputs("</svg>\n", out);
 }

@@ -23,6 +23,14 @@ grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 "$MEMLAG" calibrate --quick --picture curves.svg >quick.txt
 "$MEMLAG" calibrate --show >show.txt
 cmp quick.txt show.txt
+grep -q "^<text .*CPUs; measured 20.*Z (quick); worst error " curves.svg || fail "whose picture is it"
+grep -q "^Verdicts take memory for contended from " quick.txt || fail "no limit of verdicts: $(cat quick.txt)"
+
+# What is interrupted says that nothing is kept, and what was there stays.
+cat "$XDG_DATA_HOME"/memlag/*.json >before
+timeout -s TERM 1 "$MEMLAG" calibrate --quick >out 2>err && fail "it was not interrupted"
+[ "$(wc -l <err)" -eq 1 ] && grep -q "interrupted: nothing is kept, an earlier calibration stays" err || fail "$(cat err)"
+cat "$XDG_DATA_HOME"/memlag/*.json | cmp - before
 "$MEMLAG" calibrate --export json >calibration.json
 "$MEMLAG" calibrate --show --picture missing/curves.svg >out 2>err && fail "drawn into a missing directory"
 grep -q "cannot write missing/curves.svg" err || fail "$(cat err)"

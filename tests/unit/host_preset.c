@@ -38,10 +38,29 @@ static void a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle(void **state)
                     cores[i].runs_per_cycle, 0.005);
 }
 
+/* Each line that is stored to is read before: twice the bytes. The model's memory is busy
+ * for 97 % of the time at most. */
+static void the_memory_has_the_most_that_was_moved(void **state)
+{
+        (void)state;
+        const char *origin;
+        json_t *stores = json_pack("{s:{s:f, s:f, s:f}}", "bandwidth", "peak_read_gbs",
+                                   44.5, "peak_triad_gbs", 43.3, "peak_write_gbs", 33.7);
+        json_t *loads = json_pack("{s:{s:f, s:n, s:f}}", "bandwidth", "peak_read_gbs",
+                                  97.0, "peak_triad_gbs", "peak_write_gbs", 33.7);
+        assert_float_equal(host_preset_memory_gbs(stores, &origin), 67.4 / 0.97, 0.01);
+        assert_string_equal(origin, "twice what stores reach");
+        assert_float_equal(host_preset_memory_gbs(loads, &origin), 100, 0.01);
+        assert_string_equal(origin, "what loads reach");
+        json_decref(stores);
+        json_decref(loads);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle),
+            cmocka_unit_test(the_memory_has_the_most_that_was_moved),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
