@@ -90,6 +90,7 @@ static void count(const struct kernel_parameters *parameters,
         *counts = (struct kernel_counts){
             .accesses = TIMES,
             .instructions = pairs * loops[parameters->pattern].instructions,
+            .tells_branches = true,
             .branches = pairs * loops[parameters->pattern].conditional,
             .branches_taken = pairs * loops[parameters->pattern].taken,
             .branches_mispredicted = pairs * loops[parameters->pattern].mispredicted,

@@ -332,6 +332,15 @@ static void print_table(const struct kernel *kernel,
         }
 }
 
+/* Of an object that has members already. */
+static void print_count(const char *key, bool known, uint64_t count)
+{
+        if (known)
+                printf(", \"%s\": %llu", key, (unsigned long long)count);
+        else
+                printf(", \"%s\": null", key);
+}
+
 static void print_json(const struct kernel *kernel,
                        const struct kernel_parameters *parameters,
                        const struct measurement *measurement,
@@ -342,10 +351,7 @@ static void print_json(const struct kernel *kernel,
                "\"size_bytes\": %llu, \"huge_bytes\": %lld, \"seconds\": %.9f, "
                "\"ns_per_access\": %.6f, \"tsc_ticks_per_access\": %.6f, \"gbs\": %.6f, "
                "\"per_pass\": {\"loads\": %llu, \"stores\": %llu, \"lines_read\": %llu, "
-               "\"lines_written\": %llu, \"flops\": %llu, \"instructions\": %llu, "
-               "\"branches\": %llu, \"branches_taken\": %llu, "
-               "\"branches_mispredicted\": %llu, \"branches_executed\": %llu, "
-               "\"jumps\": %llu}",
+               "\"lines_written\": %llu, \"flops\": %llu",
                kernel->name, parameters->threads, measurement->pinned ? "true" : "false",
                (unsigned long long)parameters->passes,
                (unsigned long long)parameters->size_bytes,
@@ -354,13 +360,15 @@ static void print_json(const struct kernel *kernel,
                (unsigned long long)counts->loads, (unsigned long long)counts->stores,
                (unsigned long long)counts->lines_read,
                (unsigned long long)counts->lines_written,
-               (unsigned long long)counts->flops,
-               (unsigned long long)counts->instructions,
-               (unsigned long long)counts->branches,
-               (unsigned long long)counts->branches_taken,
-               (unsigned long long)counts->branches_mispredicted,
-               (unsigned long long)counts->branches_executed,
-               (unsigned long long)counts->jumps);
+               (unsigned long long)counts->flops);
+        bool branches = counts->tells_branches;
+        print_count("instructions", counts->instructions > 0, counts->instructions);
+        print_count("branches", branches, counts->branches);
+        print_count("branches_taken", branches, counts->branches_taken);
+        print_count("branches_mispredicted", branches, counts->branches_mispredicted);
+        print_count("branches_executed", branches, counts->branches_executed);
+        print_count("jumps", branches, counts->jumps);
+        putchar('}');
         if (places->before) {
                 fputs(", \"round_trips_ns\": {", stdout);
                 print_trips_json("before", places->before, places->count);

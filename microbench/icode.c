@@ -123,6 +123,7 @@ static void count(const struct kernel_parameters *parameters,
             .bytes = bytes_of(parameters) * parameters->threads,
             .instructions =
                 instructions(lines, parameters->pattern) * parameters->threads,
+            .tells_branches = true,
             .branches = branches,
             .branches_taken = parameters->pattern == BRANCH_ALWAYS ? branches : 0,
             .branches_executed = branches,

@@ -75,8 +75,9 @@ struct kernel_counts {
         uint64_t lines_read;
         uint64_t lines_written;
         uint64_t flops;
-        uint64_t instructions; /* of the loop; told by sharing, branch and icode */
-        /* Conditional ones; told by branch and icode alone. At random: on average. */
+        uint64_t instructions; /* of the loop; 0: not told */
+        bool tells_branches;   /* otherwise nothing is known of what follows */
+        /* Conditional ones. At random: on average. */
         uint64_t branches; /* that retire */
         uint64_t branches_taken;
         uint64_t branches_mispredicted;

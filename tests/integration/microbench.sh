@@ -43,6 +43,14 @@ for kernel in $("$MEMLAG" bench --list | cut -d' ' -f1); do
         python3 -c 'import json, sys; assert json.load(sys.stdin)["ns_per_access"] > 0' \
                 <"$kernel.json"
 done
+# What a kernel does not tell is null; no branch is 0.
+python3 - chase.json icode.json <<'EOF'
+import json, sys
+
+chase, icode = (json.load(open(path))["per_pass"] for path in sys.argv[1:])
+assert chase["instructions"] is None and chase["branches"] is None, chase
+assert icode["instructions"] > 0 and icode["branches"] == 0, icode
+EOF
 
 # A line's way between two CPUs is longer than between a core and its own caches, and no
 # longer than a few loads of memory.
