@@ -18,7 +18,8 @@
 #define LOG_PARTS           4
 #define RESERVE_PARTS       8
 #define RESERVE_LEAST_BYTES (UINT64_C(256) << 10)
-#define RESERVE_MOST_BYTES  (UINT64_C(64) << 20)
+/* More takes long where room is memory (tmpfs), and only spares checkpoints. */
+#define RESERVE_MOST_BYTES (UINT64_C(8) << 20)
 /* A row takes some hundred bytes with all that comes with it. */
 #define ROOM_BYTES_A_ROW 4096
 #define ROWS_LEAST       100

@@ -123,11 +123,11 @@ static void the_reserve_is_an_eighth(void **state)
 
         (void)state;
         room_init(&room);
-        available_bytes = free_bytes = 80 * MB;
+        available_bytes = free_bytes = 40 * MB;
         full = false;
-        assert_int_equal(looked(&room, 2).log_pages, 10 * MB / 4 / 4096);
+        assert_int_equal(looked(&room, 2).log_pages, 5 * MB / 4 / 4096);
         assert_int_equal(fstat(room.reserve, &status), 0);
-        assert_in_range(status.st_blocks * 512, 10 * MB, 10 * MB + 65536);
+        assert_in_range(status.st_blocks * 512, 5 * MB, 5 * MB + 65536);
         assert_int_equal(status.st_nlink, 0);
         available_bytes = free_bytes = 0;
         full = true;
@@ -135,7 +135,20 @@ static void the_reserve_is_an_eighth(void **state)
         full = false;
         assert_int_equal(looked(&room, 2).rows, ROOM_ROWS);
         assert_int_equal(fstat(room.reserve, &status), 0);
-        assert_int_equal(status.st_size, 10 * MB);
+        assert_int_equal(status.st_size, 5 * MB);
+        room_give_up(&room);
+}
+
+static void the_reserve_is_no_more_than_takes_a_moment(void **state)
+{
+        struct room room;
+
+        (void)state;
+        room_init(&room);
+        available_bytes = free_bytes = 800 * MB;
+        full = false;
+        looked(&room, 2);
+        assert_int_equal(room.reserved_bytes, 8 << 20);
         room_give_up(&room);
 }
 
@@ -145,6 +158,7 @@ int main(void)
             cmocka_unit_test(short_room_is_for_short_transactions),
             cmocka_unit_test(a_disk_that_takes_more_is_not_full),
             cmocka_unit_test(the_reserve_is_an_eighth),
+            cmocka_unit_test(the_reserve_is_no_more_than_takes_a_moment),
         };
 
         return cmocka_run_group_tests(tests, make_directory, remove_directory);
