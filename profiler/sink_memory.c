@@ -136,8 +136,10 @@ static int heap_result(int rc, struct diag *diag)
         return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
-int sink_unmapping(struct sink *sink, int64_t time_ns, image_key key, uint64_t start_addr,
-                   uint64_t length_bytes, struct diag *diag)
+/* Blocks in the range end, and with MAPPED what is mapped there too. */
+static int end_range(struct sink *sink, int64_t time_ns, image_key key,
+                     uint64_t start_addr, uint64_t length_bytes, bool mapped,
+                     struct diag *diag)
 {
         struct image *image;
         int rc = sink_image_of_event(sink, key, &image, diag);
@@ -146,25 +148,25 @@ int sink_unmapping(struct sink *sink, int64_t time_ns, image_key key, uint64_t s
         struct row_context context = {sink, image,
                                       sink_time_of_change(sink, image, time_ns), diag};
         struct mapping_listener listener = listener_of(&context);
-        rc = mapping_set_remove(&image->mappings, start_addr, length_bytes, &listener);
+        if (mapped)
+                rc = mapping_set_remove(&image->mappings, start_addr, length_bytes,
+                                        &listener);
         if (rc == 0)
                 rc = heap_live_end_range(image->heap, start_addr, length_bytes,
                                          context.time_ns, block_ended, &context);
         return heap_result(rc, diag);
 }
 
+int sink_unmapping(struct sink *sink, int64_t time_ns, image_key key, uint64_t start_addr,
+                   uint64_t length_bytes, struct diag *diag)
+{
+        return end_range(sink, time_ns, key, start_addr, length_bytes, true, diag);
+}
+
 int sink_replaced(struct sink *sink, int64_t time_ns, image_key key, uint64_t start_addr,
                   uint64_t length_bytes, struct diag *diag)
 {
-        struct image *image;
-        int rc = sink_image_of_event(sink, key, &image, diag);
-        if (!image || length_bytes == 0)
-                return rc;
-        struct row_context context = {sink, image,
-                                      sink_time_of_change(sink, image, time_ns), diag};
-        return heap_result(heap_live_end_range(image->heap, start_addr, length_bytes,
-                                               context.time_ns, block_ended, &context),
-                           diag);
+        return end_range(sink, time_ns, key, start_addr, length_bytes, false, diag);
 }
 
 int sink_stack(struct sink *sink, image_key key, const uint64_t *frames, size_t depth,

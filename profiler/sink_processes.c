@@ -5,8 +5,7 @@
  * come in the order in which they happened, but not quite in the order of their
  * times. Rows follow the order: what changes the image is never earlier than an
  * event before it, and no sample is earlier than the change that it saw. */
-#include <stdlib.h>
-
+#include "array.h"
 #include "sink_state.h"
 
 /* ---- times ---- */
@@ -50,15 +49,9 @@ static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
                       const char *name, int64_t time_ns, struct thread **result,
                       struct diag *diag)
 {
-        if (sink->thread_count == sink->thread_capacity) {
-                size_t capacity = sink->thread_capacity * 2 + 16;
-                struct thread *threads =
-                    reallocarray(sink->threads, capacity, sizeof(*threads));
-                if (!threads)
-                        return diag_no_memory(diag);
-                sink->threads = threads;
-                sink->thread_capacity = capacity;
-        }
+        if (array_reserve(&sink->threads, &sink->thread_capacity, sink->thread_count,
+                          sizeof(*sink->threads)) < 0)
+                return diag_no_memory(diag);
         struct thread thread = {.tid = tid};
         int rc = writer_thread(sink->writer, image->process_id, (int32_t)tid, name,
                                time_ns, &thread.thread_id, diag);
@@ -141,15 +134,9 @@ int sink_thread_end(struct sink *sink, int64_t time_ns, image_key key, uint32_t 
 static int add_image(struct sink *sink, image_key key, struct image **image,
                      struct diag *diag)
 {
-        if (sink->image_count == sink->image_capacity) {
-                size_t capacity = sink->image_capacity * 2 + 16;
-                struct image *images =
-                    reallocarray(sink->images, capacity, sizeof(*images));
-                if (!images)
-                        return diag_no_memory(diag);
-                sink->images = images;
-                sink->image_capacity = capacity;
-        }
+        if (array_reserve(&sink->images, &sink->image_capacity, sink->image_count,
+                          sizeof(*sink->images)) < 0)
+                return diag_no_memory(diag);
         struct context_node *node = context_intern_place(sink->image_index, 0, key);
         if (!node)
                 return diag_no_memory(diag);

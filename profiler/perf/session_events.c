@@ -225,15 +225,9 @@ static int connect_ring(struct session *session, struct cpu *cpu, int fd,
 static int keep_event(struct session *session, const struct event *event,
                       struct diag *diag)
 {
-        if (session->event_count == session->event_capacity) {
-                size_t capacity = session->event_capacity * 2 + 32;
-                struct event *events =
-                    reallocarray(session->events, capacity, sizeof(*events));
-                if (!events)
-                        return diag_no_memory(diag);
-                session->events = events;
-                session->event_capacity = capacity;
-        }
+        if (array_reserve(&session->events, &session->event_capacity,
+                          session->event_count, sizeof(*session->events)) < 0)
+                return diag_no_memory(diag);
         session->events[session->event_count++] = *event;
         return 0;
 }
@@ -394,15 +388,9 @@ static int find_counted(struct session *session, int cpu, size_t *index,
 static int add_opening(struct session *session, int cpu, int tracking_fd, size_t *index,
                        struct diag *diag)
 {
-        if (session->opening_count == session->opening_capacity) {
-                size_t capacity = session->opening_capacity * 2 + 16;
-                struct opening *openings =
-                    reallocarray(session->openings, capacity, sizeof(*openings));
-                if (!openings)
-                        return diag_no_memory(diag);
-                session->openings = openings;
-                session->opening_capacity = capacity;
-        }
+        if (array_reserve(&session->openings, &session->opening_capacity,
+                          session->opening_count, sizeof(*session->openings)) < 0)
+                return diag_no_memory(diag);
         struct opening opening = {.tracking_fd = tracking_fd};
         int rc = find_counted(session, cpu, &opening.counted, diag);
         *index = session->opening_count;
