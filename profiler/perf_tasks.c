@@ -214,7 +214,8 @@ static const char *thread_name(const struct perf_tasks *tasks, uint32_t tid)
         return thread ? thread->name : NULL;
 }
 
-/* Begins thread TID of PROCESS, which may have been another's before. */
+/* Begins thread TID of PROCESS, which may have been another's before. NAME may be the one
+ * that TID had until now. */
 static int begin_thread(struct perf_tasks *tasks, struct perf_process *process,
                         uint32_t tid, const char *name, int64_t time_ns,
                         struct diag *diag)
@@ -233,7 +234,7 @@ static int begin_thread(struct perf_tasks *tasks, struct perf_process *process,
         *thread =
             (struct thread){.pid = process->pid, .image = process->image, .name = copy};
         process->threads_alive++;
-        return sink_thread(tasks->sink, time_ns, process->image, tid, name, diag);
+        return sink_thread(tasks->sink, time_ns, process->image, tid, copy, diag);
 }
 
 /* Begins the image that waits for its executable's name. */

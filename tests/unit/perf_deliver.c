@@ -170,6 +170,20 @@ static void a_shell_runs_a_program_with_threads(void **state)
         assert_int_equal(number("SELECT count(*) FROM ledger"), 0);
 }
 
+/* As no kernel writes it: a thread that forked itself. */
+static void a_thread_that_is_its_own_parent_keeps_its_name(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        comm(&f, 10, 100, 100, "program", true);
+        map(&f, 11, 100, 0x400000, 0x2000, "/bin/program");
+        fork_task(&f, 20, 100, 100, 100);
+        close_fixture(&f);
+        assert_string_equal(
+            plain_text("deliver.db", "SELECT group_concat(name) FROM thread"),
+            "program,program");
+}
+
 static void what_existed_is_told_by_perf(void **state)
 {
         (void)state;
@@ -364,6 +378,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             db_unit_test(a_shell_runs_a_program_with_threads),
+            db_unit_test(a_thread_that_is_its_own_parent_keeps_its_name),
             db_unit_test(what_existed_is_told_by_perf),
             db_unit_test(mappings_have_perfs_kinds),
             db_unit_test(kernel_mappings_go_where_samples_are),
