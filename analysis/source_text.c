@@ -37,8 +37,8 @@ static bool changed_since(const struct stat *source, const char *module)
         return source->st_mtim.tv_sec > built.st_mtim.tv_sec;
 }
 
-/* One line from FILE without its end, tabs expanded, cut at LINE_WIDTH; NULL at the
- * end of the file. */
+/* One line from FILE without its end and the blanks before that, tabs expanded, cut at
+ * LINE_WIDTH; NULL at the end of the file. */
 static char *read_line(FILE *file)
 {
         char buffer[LINE_WIDTH];
@@ -53,7 +53,7 @@ static char *read_line(FILE *file)
                         if (length < sizeof(buffer))
                                 buffer[length++] = (char)(c == '\t' ? ' ' : c);
         }
-        if (length && buffer[length - 1] == '\r')
+        while (length && (buffer[length - 1] == '\r' || buffer[length - 1] == ' '))
                 length--;
         return text_printable(buffer, length);
 }
@@ -81,8 +81,9 @@ static int print_around(FILE *out, FILE *file, int64_t line)
         for (size_t i = 0; i < count; i++) {
                 int64_t number = first + (int64_t)i;
                 if (found)
-                        fprintf(out, "  %s %5" PRId64 "  %s\n",
-                                number == line ? ">" : " ", number, lines[i]);
+                        fprintf(out, "  %s %5" PRId64 "%s%s\n",
+                                number == line ? ">" : " ", number, *lines[i] ? "  " : "",
+                                lines[i]);
                 free(lines[i]);
         }
         return found ? 0 : -ENODATA;

@@ -148,13 +148,15 @@ sqlite3 lines.db "UPDATE run SET value = 1 WHERE key = 'period_loads'"
 
 # ---- source text ----------------------------------------------------------------
 mkdir src
-seq -f 'text of line %g' 1 30 >src/stream.c
+seq -f 'text of line %g' 1 30 | sed '9s/.*//; 11s/.*/\t  /' >src/stream.c
 sqlite3 memlag.db "
         UPDATE name SET text = '$PWD' || text
                 WHERE name_id IN (SELECT file_id FROM code_location); UPDATE line_finding SET file = '$PWD' || file"
 "$MEMLAG" report >out
 grep -q '^  > *10  text of line 10$' out || fail "the worst line's text is not shown"
 grep -q '^ *12  text of line 12$' out || fail "the lines around it are not shown"
+[ "$(grep -c '^ *9$' out)$(grep -c '^ *11$' out)" = 11 ] || fail "empty lines around it: $(cat out)"
+! grep -q ' $' out || fail "blanks at the end of a line: $(cat -A out)"
 ! "$MEMLAG" report --no-source | grep -q 'text of line' || fail "--no-source shows source"
 sqlite3 memlag.db "UPDATE line_finding SET module = '$PWD/program' WHERE module <> ''"
 touch -d '2020-01-01' program
