@@ -117,7 +117,7 @@ static int open_output(struct import *import, struct diag *diag)
                                    diag);
 }
 
-static void note_losses(const struct import *import)
+static int note_losses(const struct import *import, struct diag *diag)
 {
         const struct perf_data_counts *counts = perf_data_counts(import->data);
         const char *ignored;
@@ -140,25 +140,25 @@ static void note_losses(const struct import *import)
             {"records before the first", import->records.early, "entries"},
             {"records of impossible times", import->records.impossible, "entries"},
         };
-        for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
-                if (losses[i].count)
-                        sink_loss(import->sink, losses[i].kind, losses[i].count,
-                                  losses[i].unit);
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < sizeof(losses) / sizeof(losses[0]); i++)
+                rc = sink_loss(import->sink, losses[i].kind, losses[i].count,
+                               losses[i].unit, diag);
+        return rc;
 }
 
-static void note_damage(struct import *import, struct import_result *result,
-                        const struct diag *damage)
+static int note_damage(struct import *import, struct import_result *result,
+                       const char *damage, struct diag *diag)
 {
         uint64_t read_bytes, all_bytes;
         perf_data_progress(import->data, &read_bytes, &all_bytes);
         result->damaged = true;
-        result->damage = *damage;
+        diag_set(&result->damage, 0, "%s", damage);
         if (all_bytes > read_bytes)
-                sink_loss(import->sink, "bytes not read behind the damage",
-                          all_bytes - read_bytes, "bytes");
-        else
-                sink_loss(import->sink, "damage at the end of the recording", 1,
-                          "places");
+                return sink_loss(import->sink, "bytes not read behind the damage",
+                                 all_bytes - read_bytes, "bytes", diag);
+        return sink_loss(import->sink, "damage at the end of the recording", 1, "places",
+                         diag);
 }
 
 static void set_warning(const struct import *import, struct import_result *result)
@@ -195,31 +195,34 @@ static void describe_contents(const struct import *import, struct diag *diag)
         free(events);
 }
 
+/* All records, or with --partial those before the damage. */
+static int take_records(struct import *import, struct import_result *result,
+                        struct diag *diag)
+{
+        const char *damage = perf_data_damage(import->data); /* of what stands in front */
+        struct diag found;
+        int rc = import_records_take(&import->records, &found);
+        if (rc < 0 && (rc != -EBADMSG || !import->options->partial))
+                return diag_set(diag, rc, "%s", found.text);
+        if (rc < 0 && !damage)
+                damage = found.text;
+        rc = damage ? note_damage(import, result, damage, diag) : 0;
+        return rc == 0 ? import_records_flush(&import->records, diag) : rc;
+}
+
 static int fill(struct import *import, struct import_result *result, struct diag *diag)
 {
-        const char *damage = perf_data_damage(import->data);
-        struct diag found;
         int rc = open_output(import, diag);
+        if (rc == 0)
+                rc = take_records(import, result, diag);
+        if (rc == 0)
+                rc = note_losses(import, diag);
         if (rc < 0)
                 return rc;
-        rc = import_records_take(&import->records, diag);
-        if (damage) {
-                diag_set(&found, 0, "%s", damage);
-                note_damage(import, result, &found);
-        }
-        if (rc == -EBADMSG && import->options->partial) {
-                if (!damage)
-                        note_damage(import, result, diag);
-                rc = 0;
-        }
-        if (rc == 0)
-                rc = import_records_flush(&import->records, diag);
-        note_losses(import);
         result->samples = sink_samples(import->sink);
         result->memory_samples = sink_memory_samples(import->sink);
         set_warning(import, result);
-        if (rc == 0)
-                rc = import_facts_machine(import->data, import->writer, diag);
+        rc = import_facts_machine(import->data, import->writer, diag);
         if (rc < 0)
                 return rc;
         rc = writer_close(import->writer, diag);

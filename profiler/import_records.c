@@ -147,12 +147,6 @@ static uint64_t time_of(const struct record *record)
         return 0;
 }
 
-static int count(struct import_records *records, const char *kind, const char *unit,
-                 struct diag *diag)
-{
-        return sink_loss(records->sink, kind, 1, unit) < 0 ? diag_no_memory(diag) : 0;
-}
-
 /* Records without a time, such as those that perf made of what it found in /proc, happen
  * where they stand. */
 static int take_record(struct import_records *records, const struct perf_data_item *item,
@@ -163,13 +157,12 @@ static int take_record(struct import_records *records, const struct perf_data_it
         memcpy(&header, item->bytes, sizeof(header));
         bool sample = header.type == PERF_RECORD_SAMPLE;
         if (!item->event)
-                return sample ? count(records, "samples of an unknown event", "samples",
-                                      diag)
-                              : 0;
+                return sink_loss(records->sink, "samples of an unknown event", sample,
+                                 "samples", diag);
         if (sample && item->event->unreadable) {
                 records->unreadable_samples++;
-                return count(records, "samples with fields newer than memlag", "samples",
-                             diag);
+                return sink_loss(records->sink, "samples with fields newer than memlag",
+                                 1, "samples", diag);
         }
         if (record_decode(&item->event->layout, item->bytes, item->size, &record) < 0)
                 return diag_set(diag, -EBADMSG,

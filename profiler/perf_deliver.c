@@ -36,12 +36,6 @@ struct perf_deliver {
         size_t frame_capacity;
 };
 
-static int loss(struct perf_deliver *deliver, const char *kind, uint64_t count,
-                const char *unit, struct diag *diag)
-{
-        return sink_loss(deliver->sink, kind, count, unit) < 0 ? diag_no_memory(diag) : 0;
-}
-
 struct perf_deliver *perf_deliver_new(struct sink *sink)
 {
         struct perf_deliver *deliver = calloc(1, sizeof(*deliver));
@@ -81,14 +75,14 @@ struct perf_tasks *perf_deliver_tasks(const struct perf_deliver *deliver)
         return deliver->tasks;
 }
 
-/* ---- counters ---- */
-
 void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend amend,
                             void *context)
 {
         deliver->amend = amend;
         deliver->amend_context = context;
 }
+
+/* ---- counters ---- */
 
 /* The first reading on a CPU gives it its name. */
 static int begin_cpu(struct perf_deliver *deliver, uint32_t cpu, int64_t start_ns,
@@ -271,11 +265,11 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
         const struct record_sample *sample = &record->sample;
         bool known = record->id.present & PERF_SAMPLE_TID;
         uint32_t pid = known ? record->id.pid : PERF_NO_TASK;
-        if (pid == PERF_NO_TASK &&
-            loss(deliver, "samples of unknown threads", 1, "samples", diag) < 0)
-                return -ENOMEM;
         struct perf_process *process = NULL;
-        int rc = perf_tasks_running(deliver->tasks, pid, time_ns, &process, diag);
+        int rc = sink_loss(deliver->sink, "samples of unknown threads",
+                           pid == PERF_NO_TASK, "samples", diag);
+        if (rc == 0)
+                rc = perf_tasks_running(deliver->tasks, pid, time_ns, &process, diag);
         if (rc < 0)
                 return rc;
         struct data_source_row row;
@@ -288,7 +282,8 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
         set_memory(stream, sample, &event, &row);
         rc = set_frames(deliver, sample, &event, diag);
         if (rc == 0 && is_of_tracker(process, &event))
-                return loss(deliver, "samples in the heap tracker", 1, "samples", diag);
+                return sink_loss(deliver->sink, "samples in the heap tracker", 1,
+                                 "samples", diag);
         if (rc == 0)
                 skip_tracker(deliver, process, &event);
         if (rc == 0 && deliver->amend)
@@ -317,12 +312,12 @@ static int deliver_throttle(struct perf_deliver *deliver, int64_t time_ns,
         throttle->active = record->kind == RECORD_THROTTLE;
         if (throttle->active) {
                 throttle->since_ns = was_active ? throttle->since_ns : time_ns;
-                return loss(deliver, "times throttled", 1, "times", diag);
+                return sink_loss(deliver->sink, "times throttled", 1, "times", diag);
         }
         if (!was_active || time_ns <= throttle->since_ns)
                 return 0;
-        return loss(deliver, "throttled time", (uint64_t)(time_ns - throttle->since_ns),
-                    "ns", diag);
+        return sink_loss(deliver->sink, "throttled time",
+                         (uint64_t)(time_ns - throttle->since_ns), "ns", diag);
 }
 
 int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
@@ -338,17 +333,19 @@ int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
         case RECORD_EXIT:
                 return perf_tasks_record(deliver->tasks, time_ns, record, diag);
         case RECORD_LOST:
-                return loss(deliver, "records lost", record->lost.count, "records", diag);
+                return sink_loss(deliver->sink, "records lost", record->lost.count,
+                                 "records", diag);
         case RECORD_LOST_SAMPLES:
-                return loss(deliver, "samples lost by the CPU", record->lost.count,
-                            "records", diag);
+                return sink_loss(deliver->sink, "samples lost by the CPU",
+                                 record->lost.count, "records", diag);
         case RECORD_THROTTLE:
         case RECORD_UNTHROTTLE:
                 return deliver_throttle(deliver, time_ns, record, diag);
         case RECORD_OTHER:
                 return 0; /* known, and not needed */
         case RECORD_UNKNOWN:
-                return loss(deliver, "records of unknown types", 1, "entries", diag);
+                return sink_loss(deliver->sink, "records of unknown types", 1, "entries",
+                                 diag);
         }
         return 0;
 }

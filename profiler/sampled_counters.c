@@ -368,9 +368,7 @@ static int tell_task(struct sampled_counters *counters, const struct gain *gains
             perf_tasks_image(perf_deliver_tasks(counters->deliver), gains[0].pid);
         if (!image)
                 return sink_loss(counters->sink, "counts of ended processes", n,
-                                 "readings") < 0
-                           ? diag_no_memory(diag)
-                           : 0;
+                                 "readings", diag);
         return sink_counters(counters->sink, counters->start_ns, end_ns, image,
                              gains[0].tid, told, n, diag);
 }

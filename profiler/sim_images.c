@@ -118,19 +118,20 @@ static int end_image(struct sim_images *images, size_t number, int64_t time_ns,
         retire(images, number, keep_header);
         if (!image->begun)
                 return 0;
-        if (images->heap && !image->tracked)
-                sink_loss(images->sink, "processes without heap objects", 1, "processes");
-        return sink_process_end(images->sink, time_ns, number + 1, diag);
+        int rc = sink_loss(images->sink, "processes without heap objects",
+                           images->heap && !image->tracked, "processes", diag);
+        return rc == 0 ? sink_process_end(images->sink, time_ns, number + 1, diag) : rc;
 }
 
 static int end_by_record(struct sim_images *images, size_t number,
                          const struct simpmu_record *end, struct diag *diag)
 {
-        if (end->flags & SIMPMU_NATIVE)
-                sink_loss(images->sink, "programs that the simulated PMU cannot run", 1,
-                          "programs");
-        bool exec_follows =
-            (end->flags & (SIMPMU_EXECED | SIMPMU_NATIVE)) == SIMPMU_EXECED;
+        bool native = end->flags & SIMPMU_NATIVE;
+        bool exec_follows = (end->flags & SIMPMU_EXECED) && !native;
+        int rc = sink_loss(images->sink, "programs that the simulated PMU cannot run",
+                           native, "programs", diag);
+        if (rc < 0)
+                return rc;
         return end_image(images, number, (int64_t)end->time_ns, exec_follows, diag);
 }
 
@@ -143,11 +144,12 @@ static int64_t time_reached(const struct image *image)
 
 /* What the ring holds cannot be understood: the rest of this image is lost. Its
  * ring is emptied from now on, so that the process does not wait for ever. */
-static void give_up(struct sim_images *images, struct image *image)
+static int give_up(struct sim_images *images, struct image *image, struct diag *diag)
 {
-        sink_loss(images->sink, "processes with damaged records", 1, "processes");
         image->state = IMAGE_DAMAGED;
         sim_ring_discard(&image->ring);
+        return sink_loss(images->sink, "processes with damaged records", 1, "processes",
+                         diag);
 }
 
 /* ---- records ------------------------------------------------------------------------
@@ -175,10 +177,8 @@ static int handle_record(struct sim_images *images, size_t number, struct diag *
 {
         struct simpmu_record *record = images->record;
         struct image *image = &images->images[number];
-        if (record->type == SIMPMU_PROCESS) {
-                give_up(images, image);
-                return 0;
-        }
+        if (record->type == SIMPMU_PROCESS)
+                return give_up(images, image, diag);
         if (record->type == SIMPMU_FORK)
                 return expect_child(images, number, (struct simpmu_fork *)record, diag);
         if (record->type == SIMPMU_END)
@@ -195,8 +195,8 @@ static int take_record(struct sim_images *images, size_t number, struct diag *di
         const char *fault;
         int found = sim_ring_peek(&image->ring, images->record, &fault);
         if (found < 0)
-                give_up(images, image);
-        if (found <= 0)
+                return give_up(images, image, diag);
+        if (found == 0)
                 return 0;
         sim_ring_pop(&image->ring, images->record);
         int rc = handle_record(images, number, diag);
@@ -289,10 +289,8 @@ static int try_to_begin(struct sim_images *images, size_t number, struct diag *d
         int found = sim_ring_peek(&image->ring, images->record, &fault);
         if (found == 0)
                 return 0;
-        if (found < 0 || process->header.type != SIMPMU_PROCESS) {
-                give_up(images, image);
-                return 0;
-        }
+        if (found < 0 || process->header.type != SIMPMU_PROCESS)
+                return give_up(images, image, diag);
         if (awaits_fork(images, number, process))
                 return 0;
         bool forked = process->header.flags & SIMPMU_FORKED;
@@ -377,27 +375,37 @@ static bool executes(const struct image *image)
                 __atomic_load_n(&image->ring.slice->executing, __ATOMIC_ACQUIRE));
 }
 
-/* Counts what the command has left behind, and what is not known to have begun: it may
- * have been killed before, or still wait for a processor. */
-static void count_survivors(struct sim_images *images)
+/* What the ledger calls a process that the command has left behind, or whose end nobody
+ * told of; NULL: it is neither. Between two programs a process holds no lock, and whether
+ * it lives is not known; nor is it of a child that has not begun, which may have been
+ * killed or still wait for a processor. */
+static const char *fate_of(const struct image *image)
 {
-        for (size_t i = 0; i < images->count; i++) {
-                const struct image *image = &images->images[i];
-                bool claimed = image->state == IMAGE_CLAIMED;
-                bool lives = image->lived && image->state != IMAGE_ENDED &&
-                             (!claimed || image->expected);
-                if (lives || executes(image))
-                        sink_loss(images->sink, "processes left running", 1, "processes");
-                else if (claimed && image->expected)
-                        sink_loss(images->sink, "processes without records", 1,
-                                  "processes");
+        bool claimed = image->state == IMAGE_CLAIMED;
+        bool ended = image->state == IMAGE_ENDED;
+        if (image->lived && !ended && (!claimed || image->expected))
+                return "processes left running";
+        if (executes(image))
+                return "processes left running";
+        return claimed && image->expected ? "processes without records" : NULL;
+}
+
+static int count_survivors(struct sim_images *images, struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < images->count; i++) {
+                const char *fate = fate_of(&images->images[i]);
+                if (fate)
+                        rc = sink_loss(images->sink, fate, 1, "processes", diag);
         }
+        return rc;
 }
 
 int sim_images_finish(struct sim_images *images, struct diag *diag)
 {
         int rc = take_rest(images, diag);
-        count_survivors(images);
+        if (rc == 0)
+                rc = count_survivors(images, diag);
         sim_images_stop(images);
         for (size_t i = 0; rc == 0 && i < images->active_count; i++) {
                 struct image *image = &images->images[images->active[i]];
@@ -408,10 +416,11 @@ int sim_images_finish(struct sim_images *images, struct diag *diag)
         forget_ended(images);
         uint64_t claimed =
             __atomic_load_n(&images->memory->control->slices_claimed, __ATOMIC_ACQUIRE);
-        if (claimed > images->memory->capacity)
-                sink_loss(images->sink, "processes beyond the memory file",
-                          claimed - images->memory->capacity, "processes");
-        return rc;
+        uint64_t capacity = images->memory->capacity;
+        return rc == 0 ? sink_loss(images->sink, "processes beyond the memory file",
+                                   claimed > capacity ? claimed - capacity : 0,
+                                   "processes", diag)
+                       : rc;
 }
 
 void sim_images_stop(struct sim_images *images)

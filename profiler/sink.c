@@ -92,14 +92,14 @@ const struct unhandled_instruction *sink_unhandled_instruction(const struct sink
 
 /* ---- the ledger ---- */
 
-int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit)
+int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit,
+              struct diag *diag)
 {
-        return sink_losses_add(&sink->losses, kind, count, unit);
-}
-
-int sink_lose(struct sink *sink, const char *kind, const char *unit, struct diag *diag)
-{
-        return sink_loss(sink, kind, 1, unit) < 0 ? diag_no_memory(diag) : 0;
+        if (count == 0)
+                return 0;
+        return sink_losses_add(&sink->losses, kind, count, unit) < 0
+                   ? diag_no_memory(diag)
+                   : 0;
 }
 
 int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag)
@@ -205,10 +205,9 @@ int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key
         uint64_t disordered;
         rc = sink_readings_add(sink->readings, start_ns, end_ns, thread->thread_id,
                                counters, count, &disordered, diag);
-        if (rc == 0 && disordered &&
-            sink_loss(sink, "counter readings out of order", disordered, "readings") < 0)
-                return diag_no_memory(diag);
-        return rc;
+        return rc == 0 ? sink_loss(sink, "counter readings out of order", disordered,
+                                   "readings", diag)
+                       : rc;
 }
 
 /* ---- the rest ---- */

@@ -92,7 +92,8 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
         if (rc == -ENOMEM)
                 return diag_no_memory(diag);
         if (rc == -EINVAL)
-                return sink_lose(sink, "mappings that make no sense", "mappings", diag);
+                return sink_loss(sink, "mappings that make no sense", 1, "mappings",
+                                 diag);
         return rc;
 }
 

@@ -42,7 +42,7 @@ int sink_image_of_event(struct sink *sink, image_key key, struct image **image,
         if (*image && (*image)->begun && !(*image)->ended)
                 return 0;
         *image = NULL;
-        return sink_lose(sink, "events without a process", "events", diag);
+        return sink_loss(sink, "events without a process", 1, "events", diag);
 }
 
 static int add_thread(struct sink *sink, struct image *image, uint32_t tid,
@@ -204,7 +204,7 @@ int sink_process(struct sink *sink, int64_t time_ns, const struct event_process 
         image->heap = heap_live_new(sink->sites);
         if (!image->heap)
                 return diag_no_memory(diag);
-        return event->forked ? sink_lose(sink, "processes forked from an unknown one",
+        return event->forked ? sink_loss(sink, "processes forked from an unknown one", 1,
                                          "processes", diag)
                              : 0;
 }

@@ -58,11 +58,6 @@ struct sink {
         uint64_t memory_samples; /* of these */
 };
 
-/* ---- sink.c ---- */
-
-/* One more of KIND is missing. */
-int sink_lose(struct sink *sink, const char *kind, const char *unit, struct diag *diag);
-
 /* ---- sink_processes.c: images and their threads ---- */
 
 /* The live image of KEY, or NULL. */

@@ -130,8 +130,10 @@ int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t t
  */
 int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
                    size_t length, struct diag *diag);
-/* Adds to the ledger, for instance ("records lost", 12, "records"). */
-int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit);
+/* Adds COUNT, which may be 0, to what the ledger says is missing, for instance
+ * ("records lost", 12, "records"). */
+int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit,
+              struct diag *diag);
 
 /* The least latency that is sampled by default. */
 enum { LDLAT_CYCLES_USUAL = 30 };

@@ -47,9 +47,7 @@ static int step_back_sample(void *context, const struct record_sample *sample,
         event->has_addr = false;
         if (!waited)
                 return sink_loss(clock->sink, "timer samples on unknown instructions", 1,
-                                 "samples") < 0
-                           ? diag_no_memory(diag)
-                           : 0;
+                                 "samples", diag);
         event->ip = waited_ip;
         if (!waited->loads)
                 return 0;

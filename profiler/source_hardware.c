@@ -43,9 +43,10 @@ static size_t counter_groups(const struct plan *plan)
 
 static int tell_counters(struct sink *sink, const struct plan *plan, struct diag *diag)
 {
-        if (plan->left_out_count && sink_loss(sink, "counters without a place on the CPU",
-                                              plan->left_out_count, "counters") < 0)
-                return diag_no_memory(diag);
+        int code = sink_loss(sink, "counters without a place on the CPU",
+                             plan->left_out_count, "counters", diag);
+        if (code)
+                return code;
         return sink_machine(
             sink, "counter_groups", (double)counter_groups(plan), "groups",
             plan->samples_rotate

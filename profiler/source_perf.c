@@ -150,9 +150,7 @@ static int deliver_heap_event(struct source *source, int64_t time_ns,
             perf_tasks_image(perf_deliver_tasks(source->deliver), event->pid);
         if (image == 0)
                 return sink_loss(source->sink, "heap events of unknown processes", 1,
-                                 "events") < 0
-                           ? diag_no_memory(diag)
-                           : 0;
+                                 "events", diag);
         return heap_event_deliver(source->sink, run_time(source, time_ns), image, event,
                                   diag);
 }
@@ -175,7 +173,7 @@ static int take_damage(void *context, uint64_t count, const char *unit, struct d
         const struct source *source = context;
         const char *kind =
             strcmp(unit, "records") == 0 ? "damaged records" : "damaged bytes";
-        return sink_loss(source->sink, kind, count, unit) < 0 ? diag_no_memory(diag) : 0;
+        return sink_loss(source->sink, kind, count, unit, diag);
 }
 
 enum { GAINS_AT_ONCE = 64 };
@@ -185,9 +183,7 @@ static int take_counters(void *context, int64_t end_ns, int cpu,
                          uint64_t missed_ns, struct diag *diag)
 {
         struct source *source = context;
-        int rc = 0;
-        if (missed_ns && sink_loss(source->sink, "multiplexed time", missed_ns, "ns") < 0)
-                return diag_no_memory(diag);
+        int rc = sink_loss(source->sink, "multiplexed time", missed_ns, "ns", diag);
         for (size_t from = 0; rc == 0 && from < count; from += GAINS_AT_ONCE) {
                 struct event_counter counters[GAINS_AT_ONCE];
                 size_t some = count - from < GAINS_AT_ONCE ? count - from : GAINS_AT_ONCE;
@@ -313,9 +309,7 @@ static int open_on_process(struct source *source, struct session_options *option
                         return rc;
         }
         return sink_loss(source->sink, "threads born while events were opened", born,
-                         "threads") < 0
-                   ? diag_no_memory(diag)
-                   : 0;
+                         "threads", diag);
 }
 
 static int open_session(struct source *source, pid_t target, struct diag *diag)
@@ -363,21 +357,35 @@ static int tell_rings(struct source *source, struct diag *diag)
                             diag);
 }
 
+struct loss {
+        const char *kind;
+        uint64_t count;
+        const char *unit;
+};
+
+static int note_losses(struct source *source, const struct loss *losses, size_t count,
+                       struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < count; i++)
+                rc = sink_loss(source->sink, losses[i].kind, losses[i].count,
+                               losses[i].unit, diag);
+        return rc;
+}
+
 static int note_what_is_missing(struct source *source, struct diag *diag)
 {
+        const struct loss losses[] = {
+            {"counter groups not permitted", session_groups_refused(source->session),
+             "groups"},
+            {"counter groups unknown to the kernel",
+             session_groups_unknown(source->session), "groups"},
+        };
         if (session_forgoes_large_pebs(source->session))
                 diag_printf("record",
                             "each sample interrupts the program, since the kernel does "
                             "not tell how its clock for samples relates to others");
-        size_t refused = session_groups_refused(source->session);
-        size_t unknown = session_groups_unknown(source->session);
-        if (refused && sink_loss(source->sink, "counter groups not permitted", refused,
-                                 "groups") < 0)
-                return diag_no_memory(diag);
-        return unknown && sink_loss(source->sink, "counter groups unknown to the kernel",
-                                    unknown, "groups") < 0
-                   ? diag_no_memory(diag)
-                   : 0;
+        return note_losses(source, losses, sizeof(losses) / sizeof(losses[0]), diag);
 }
 
 int source_perf_attach(struct source *source, pid_t target, struct diag *diag)
@@ -447,22 +455,6 @@ int source_perf_drain(struct source *source, struct diag *diag)
 {
         int rc = drain_heap(source, diag);
         return rc == 0 ? session_drain(source->session, diag) : rc;
-}
-
-struct loss {
-        const char *kind;
-        uint64_t count;
-        const char *unit;
-};
-
-static int note_losses(struct source *source, const struct loss *losses, size_t count,
-                       struct diag *diag)
-{
-        for (size_t i = 0; i < count; i++)
-                if (losses[i].count && sink_loss(source->sink, losses[i].kind,
-                                                 losses[i].count, losses[i].unit) < 0)
-                        return diag_no_memory(diag);
-        return 0;
 }
 
 static int note_heap_losses(struct source *source, struct diag *diag)

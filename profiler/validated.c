@@ -116,8 +116,9 @@ int validated_tell(const struct validated *validated, struct sink *sink,
                         continue;
                 snprintf(kind, sizeof(kind), "not recorded: %.80s, by validation: %s",
                          name_of(event), reason);
-                if (sink_loss(sink, kind, 1, "counters") < 0)
-                        return diag_no_memory(diag);
+                int rc = sink_loss(sink, kind, 1, "counters", diag);
+                if (rc < 0)
+                        return rc;
         }
         return 0;
 }

@@ -163,8 +163,10 @@ int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_
         return 0;
 }
 
-int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit)
+int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit,
+              struct diag *diag)
 {
+        (void)diag;
         read_all(sink, kind, strlen(kind));
         read_all(sink, unit, strlen(unit));
         sink->sum += count;
