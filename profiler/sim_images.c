@@ -386,7 +386,7 @@ static const char *fate_of(const struct image *image)
         if (image->lived && !ended && (!claimed || image->expected))
                 return "processes left running";
         if (executes(image))
-                return "processes left running";
+                return "processes between two programs";
         return claimed && image->expected ? "processes without records" : NULL;
 }
 

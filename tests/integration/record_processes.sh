@@ -183,7 +183,8 @@ chmod +x script
 mkfifo done
 "$MEMLAG" record --source sim -o left.db -- sh -c '{ echo >begun; cat done >/dev/null; } &
         echo $! >left; while [ ! -s begun ]; do :; done' 2>err
-[ "$(ask left.db "SELECT value FROM ledger WHERE kind = 'processes left running'")" = 1 ]
+[ "$(ask left.db "SELECT sum(value) FROM ledger WHERE kind IN
+                  ('processes left running', 'processes between two programs')")" = 1 ]
 kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
 echo >done
 

@@ -413,7 +413,7 @@ static void children_of_ended_children_are_found_at_the_end(void **state)
             1);
 }
 
-static void a_process_between_two_programs_is_left_running(void **state)
+static void a_process_between_two_programs_is_counted_as_such(void **state)
 {
         (void)state;
         struct run run;
@@ -422,8 +422,10 @@ static void a_process_between_two_programs_is_left_running(void **state)
         put_process(slice, SIMPMU_STARTED, 10, 0, 0);
         __atomic_store_n(&slice->executing, 1, __ATOMIC_RELEASE);
         close_run(&run);
-        assert_int_equal(
-            count("SELECT value FROM ledger WHERE kind = 'processes left running'"), 1);
+        assert_int_equal(count("SELECT value FROM ledger "
+                               "WHERE kind = 'processes between two programs'"),
+                         1);
+        assert_int_equal(count("SELECT count(*) FROM ledger"), 1);
 }
 
 /* It has begun where the one before could not write its end. */
@@ -641,7 +643,7 @@ int main(void)
             db_unit_test(a_child_that_never_began_is_counted),
             db_unit_test(a_fork_that_was_taken_back_has_no_child),
             db_unit_test(children_of_ended_children_are_found_at_the_end),
-            db_unit_test(a_process_between_two_programs_is_left_running),
+            db_unit_test(a_process_between_two_programs_is_counted_as_such),
             db_unit_test(a_process_that_has_begun_its_next_program_is_counted_once),
             db_unit_test(exec_follows_the_image_before_in_its_process),
             db_unit_test(the_memory_of_ended_images_is_given_back),
