@@ -182,6 +182,7 @@ int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t add
  * STANDS_FOR: the event in whose place it counts, or NULL. */
 int writer_counter(struct writer *writer, const char *name, const char *unit,
                    const char *stands_for, int64_t *id, struct diag *diag);
+/* Of a VALUE of 0 no row is made. */
 int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
                    int64_t thread_id, int64_t counter_id, uint64_t value,
                    struct diag *diag);

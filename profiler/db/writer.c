@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes raw rows: one writer, prepared statements, rows collected into large
- * transactions, and things that many rows share (modules, data sources, counters,
- * calling contexts) given one row each. Knows the schema and nothing of sources. */
-#include "db_internal.h"
-
+/* Writes raw rows, and gives one row each to things that many rows share: modules, data
+ * sources, counters, calling contexts. Knows the schema and nothing of sources. */
 #include <errno.h>
-#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "batch.h"
+#include "db_internal.h"
 #include "intern.h"
-#include "room.h"
-
-enum { NS_A_COMMIT = 1000000000 };
 
 /* X(symbol, sql): every statement of the writer. */
 #define STATEMENTS(X)                                                                    \
-        X(BEGIN, "BEGIN IMMEDIATE")                                                      \
-        X(COMMIT, "COMMIT")                                                              \
         X(MACHINE, "INSERT INTO machine (key, value, unit, origin) "                     \
                    "VALUES (?1, ?2, ?3, ?4)")                                            \
         X(PROCESS, "INSERT INTO process (pid, parent_process_id, executable, start_ns) " \
@@ -77,115 +69,16 @@ static const char *const statement_sql[] = {
 
 struct writer {
         struct db *db;
-        sqlite3_stmt *statements[STATEMENT_COUNT];
+        struct batch *batch;
         struct intern *modules;
         struct intern *data_sources;
         struct intern *counters;
         struct context_intern *stacks;
-        struct room room;
-        uint64_t rows_a_commit;
-        int64_t begin_ns; /* when the open transaction began */
-        uint64_t rows;    /* in the open transaction */
-        uint64_t samples; /* written, and committed: what an error leaves */
-        uint64_t committed_samples;
-        bool in_transaction;
-        int failure; /* a transaction was lost: the interned ids are void, nothing goes on
-                      */
-        struct diag failure_diag;
 };
-
-/* ---- transactions ---- */
-
-/* Cheap, and a few milliseconds exact: it is asked for every row. */
-static int64_t now_ns(void)
-{
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-        return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* Gives up the open transaction. Rows of it that other rows refer to are gone, so
- * no later row can be trusted to be whole: the writer refuses all of them. */
-static int fail(struct writer *writer, struct diag *diag)
-{
-        struct diag cause;
-        writer->failure = db_error(writer->db, "write", &cause);
-        diag_set(&writer->failure_diag, 0,
-                 "%.800s; %" PRIu64 " samples were written before", cause.text,
-                 writer->committed_samples);
-        if (!sqlite3_get_autocommit(writer->db->sqlite))
-                sqlite3_exec(writer->db->sqlite, "ROLLBACK", NULL, NULL, NULL);
-        writer->in_transaction = false;
-        room_give_up(&writer->room);
-        return diag_set(diag, writer->failure, "%s", writer->failure_diag.text);
-}
 
 static int no_memory(struct writer *writer, struct diag *diag)
 {
         return diag_set(diag, -ENOMEM, "cannot write %s: no memory", writer->db->path);
-}
-
-static int step(struct writer *writer, enum statement_index index)
-{
-        sqlite3_step(writer->statements[index]);
-        return sqlite3_reset(writer->statements[index]);
-}
-
-int writer_flush(struct writer *writer, struct diag *diag)
-{
-        if (writer->failure)
-                return diag_set(diag, writer->failure, "%s", writer->failure_diag.text);
-        if (!writer->in_transaction)
-                return 0;
-        if (step(writer, STATEMENT_COMMIT))
-                return fail(writer, diag);
-        writer->in_transaction = false;
-        writer->committed_samples = writer->samples;
-        return 0;
-}
-
-static void fit_to_room(struct writer *writer)
-{
-        struct room_limits limits = room_look(&writer->room, writer->db->path);
-        writer->rows_a_commit = limits.rows;
-        sqlite3_wal_autocheckpoint(writer->db->sqlite, limits.log_pages);
-}
-
-/* Every row begins here: opens a transaction when none is open. */
-static int begin_row(struct writer *writer, struct diag *diag)
-{
-        if (writer->failure)
-                return diag_set(diag, writer->failure, "%s", writer->failure_diag.text);
-        if (writer->in_transaction)
-                return 0;
-        fit_to_room(writer);
-        if (step(writer, STATEMENT_BEGIN))
-                return fail(writer, diag);
-        writer->in_transaction = true;
-        writer->begin_ns = now_ns();
-        writer->rows = 0;
-        return 0;
-}
-
-/* Every row ends here: writes it with the values bound to statement INDEX. A row
- * that breaks a constraint is refused alone; any other failure ends the writer. */
-static int end_row(struct writer *writer, enum statement_index index, int64_t *id,
-                   struct diag *diag)
-{
-        int rc = step(writer, index);
-        if (rc == SQLITE_CONSTRAINT || rc == SQLITE_MISMATCH)
-                return db_error(writer->db, "write a row to", diag);
-        if (rc)
-                return fail(writer, diag);
-        if (id)
-                *id = sqlite3_last_insert_rowid(writer->db->sqlite);
-        if (index == STATEMENT_SAMPLE)
-                writer->samples++;
-        writer->rows++;
-        if (writer->rows >= writer->rows_a_commit ||
-            now_ns() - writer->begin_ns >= NS_A_COMMIT)
-                return writer_flush(writer, diag);
-        return 0;
 }
 
 static void bind_text(sqlite3_stmt *statement, int parameter, const char *text)
@@ -213,13 +106,11 @@ static void bind_if(sqlite3_stmt *statement, int parameter, bool known, int64_t 
 
 static void writer_free(struct writer *writer)
 {
-        for (int i = 0; i < STATEMENT_COUNT; i++)
-                sqlite3_finalize(writer->statements[i]);
+        batch_free(writer->batch);
         intern_free(writer->modules);
         intern_free(writer->data_sources);
         intern_free(writer->counters);
         context_intern_free(writer->stacks);
-        room_give_up(&writer->room);
         free(writer);
 }
 
@@ -238,16 +129,6 @@ static int check_empty(struct db *db, struct diag *diag)
         return rc == SQLITE_DONE ? 0 : db_error(db, "read", diag);
 }
 
-static int prepare_statements(struct writer *writer)
-{
-        for (int i = 0; i < STATEMENT_COUNT; i++)
-                if (sqlite3_prepare_v3(writer->db->sqlite, statement_sql[i], -1,
-                                       SQLITE_PREPARE_PERSISTENT, &writer->statements[i],
-                                       NULL))
-                        return -1;
-        return 0;
-}
-
 int writer_open(struct db *db, struct writer **result, struct diag *diag)
 {
         *result = NULL;
@@ -258,7 +139,6 @@ int writer_open(struct db *db, struct writer **result, struct diag *diag)
         if (!writer)
                 return diag_set(diag, -ENOMEM, "cannot write %s: no memory", db->path);
         writer->db = db;
-        room_init(&writer->room);
         writer->modules = intern_new();
         writer->data_sources = intern_new();
         writer->counters = intern_new();
@@ -266,13 +146,19 @@ int writer_open(struct db *db, struct writer **result, struct diag *diag)
         if (!writer->modules || !writer->data_sources || !writer->counters ||
             !writer->stacks)
                 code = no_memory(writer, diag);
-        else if (prepare_statements(writer))
-                code = db_error(db, "write", diag);
+        else
+                code = batch_open(db, statement_sql, STATEMENT_COUNT, STATEMENT_SAMPLE,
+                                  &writer->batch, diag);
         if (code)
                 writer_free(writer);
         else
                 *result = writer;
         return code;
+}
+
+int writer_flush(struct writer *writer, struct diag *diag)
+{
+        return batch_flush(writer->batch, diag);
 }
 
 int writer_close(struct writer *writer, struct diag *diag)
@@ -290,42 +176,42 @@ int writer_close(struct writer *writer, struct diag *diag)
 static int end_at(struct writer *writer, enum statement_index index, int64_t id,
                   int64_t end_ns, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, index, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[index];
         sqlite3_bind_int64(statement, 1, id);
         sqlite3_bind_int64(statement, 2, end_ns);
-        return end_row(writer, index, NULL, diag);
+        return batch_end_row(writer->batch, NULL, diag);
 }
 
 int writer_machine(struct writer *writer, const char *key, double value, const char *unit,
                    const char *origin, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_MACHINE, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_MACHINE];
         bind_text(statement, 1, key);
         sqlite3_bind_double(statement, 2, value);
         bind_text(statement, 3, unit);
         bind_text(statement, 4, origin);
-        return end_row(writer, STATEMENT_MACHINE, NULL, diag);
+        return batch_end_row(writer->batch, NULL, diag);
 }
 
 int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
                    const char *executable, int64_t start_ns, int64_t *id,
                    struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_PROCESS, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_PROCESS];
         sqlite3_bind_int64(statement, 1, pid);
         bind_id(statement, 2, parent_id);
         bind_text(statement, 3, executable);
         sqlite3_bind_int64(statement, 4, start_ns);
-        return end_row(writer, STATEMENT_PROCESS, id, diag);
+        return batch_end_row(writer->batch, id, diag);
 }
 
 int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns,
@@ -337,26 +223,28 @@ int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns
 int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
                   const char *name, int64_t start_ns, int64_t *id, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_THREAD, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_THREAD];
         sqlite3_bind_int64(statement, 1, process_id);
         sqlite3_bind_int64(statement, 2, tid);
         bind_text(statement, 3, name);
         sqlite3_bind_int64(statement, 4, start_ns);
-        return end_row(writer, STATEMENT_THREAD, id, diag);
+        return batch_end_row(writer->batch, id, diag);
 }
 
 int writer_thread_name(struct writer *writer, int64_t thread_id, const char *name,
                        struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code =
+            batch_begin_row(writer->batch, STATEMENT_THREAD_NAME, &statement, diag);
         if (code)
                 return code;
-        sqlite3_bind_int64(writer->statements[STATEMENT_THREAD_NAME], 1, thread_id);
-        bind_text(writer->statements[STATEMENT_THREAD_NAME], 2, name);
-        return end_row(writer, STATEMENT_THREAD_NAME, NULL, diag);
+        sqlite3_bind_int64(statement, 1, thread_id);
+        bind_text(statement, 2, name);
+        return batch_end_row(writer->batch, NULL, diag);
 }
 
 int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
@@ -368,16 +256,16 @@ int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
 static int insert_module(struct writer *writer, const char *path, const uint8_t *build_id,
                          size_t length, int64_t *id, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_MODULE, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_MODULE];
         bind_text(statement, 1, path);
         if (length)
                 sqlite3_bind_blob64(statement, 2, build_id, length, SQLITE_STATIC);
         else
                 sqlite3_bind_null(statement, 2);
-        return end_row(writer, STATEMENT_MODULE, id, diag);
+        return batch_end_row(writer->batch, id, diag);
 }
 
 int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
@@ -408,10 +296,10 @@ int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t
                                             [MAPPING_HEAP] = "heap",
                                             [MAPPING_STACK] = "stack",
                                             [MAPPING_VDSO] = "vdso"};
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_MAPPING, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_MAPPING];
         sqlite3_bind_int64(statement, 1, row->process_id);
         bind_text(statement, 2, kinds[row->kind]);
         sqlite3_bind_int64(statement, 3, (int64_t)row->start_addr);
@@ -421,7 +309,7 @@ int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t
         bind_text(statement, 7, row->protection);
         bind_id(statement, 8, row->thread_id);
         sqlite3_bind_int64(statement, 9, row->start_ns);
-        return end_row(writer, STATEMENT_MAPPING, id, diag);
+        return batch_end_row(writer->batch, id, diag);
 }
 
 int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns,
@@ -435,17 +323,18 @@ int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns
 static int insert_data_source(struct writer *writer, const struct data_source_row *row,
                               int64_t *id, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code =
+            batch_begin_row(writer->batch, STATEMENT_DATA_SOURCE, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_DATA_SOURCE];
         bind_text(statement, 1, row->op);
         bind_text(statement, 2, row->level);
         bind_text(statement, 3, row->tlb);
         bind_text(statement, 4, row->snoop);
         sqlite3_bind_int64(statement, 5, row->locked);
         bind_if(statement, 6, row->has_raw, (int64_t)row->raw);
-        return end_row(writer, STATEMENT_DATA_SOURCE, id, diag);
+        return batch_end_row(writer->batch, id, diag);
 }
 
 int writer_data_source(struct writer *writer, const struct data_source_row *row,
@@ -466,14 +355,14 @@ int writer_data_source(struct writer *writer, const struct data_source_row *row,
 static int insert_stack(struct writer *writer, int64_t parent_id, int64_t process_id,
                         uint64_t ip, int64_t *id, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_STACK, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_STACK];
         bind_id(statement, 1, parent_id);
         sqlite3_bind_int64(statement, 2, process_id);
         sqlite3_bind_int64(statement, 3, (int64_t)ip);
-        return end_row(writer, STATEMENT_STACK, id, diag);
+        return batch_end_row(writer->batch, id, diag);
 }
 
 /* Tells the parents of nodes apart: a root's parent is its process. A leaf has
@@ -510,35 +399,37 @@ int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
 static int insert_stack_access(struct writer *writer, int64_t sample_id,
                                const struct sample_row *row, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code =
+            batch_begin_row(writer->batch, STATEMENT_STACK_ACCESS, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_STACK_ACCESS];
         sqlite3_bind_int64(statement, 1, sample_id);
         sqlite3_bind_int64(statement, 2, row->stack_frame - 1);
         sqlite3_bind_int64(statement, 3, row->cfa_offset_bytes);
-        return end_row(writer, STATEMENT_STACK_ACCESS, NULL, diag);
+        return batch_end_row(writer->batch, NULL, diag);
 }
 
 static int insert_page(struct writer *writer, int64_t sample_id,
                        const struct sample_row *row, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code =
+            batch_begin_row(writer->batch, STATEMENT_SAMPLE_PAGE, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_SAMPLE_PAGE];
         sqlite3_bind_int64(statement, 1, sample_id);
         bind_id(statement, 2, (int64_t)row->phys_addr);
         bind_id(statement, 3, row->page_bytes);
-        return end_row(writer, STATEMENT_SAMPLE_PAGE, NULL, diag);
+        return batch_end_row(writer->batch, NULL, diag);
 }
 
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_SAMPLE, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_SAMPLE];
         sqlite3_bind_int64(statement, 1, row->time_ns);
         sqlite3_bind_int64(statement, 2, row->thread_id);
         bind_if(statement, 3, row->cpu >= 0, row->cpu);
@@ -549,7 +440,7 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
         bind_id(statement, 8, row->stack_id);
         bind_id(statement, 9, row->stall_ns);
         int64_t id;
-        code = end_row(writer, STATEMENT_SAMPLE, &id, diag);
+        code = batch_end_row(writer->batch, &id, diag);
         if (!code && row->stack_frame)
                 code = insert_stack_access(writer, id, row, diag);
         if (!code && (row->phys_addr || row->page_bytes))
@@ -560,13 +451,14 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
                           struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code =
+            batch_begin_row(writer->batch, STATEMENT_THREAD_POINTER, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_THREAD_POINTER];
         sqlite3_bind_int64(statement, 1, thread_id);
         sqlite3_bind_int64(statement, 2, (int64_t)address);
-        return end_row(writer, STATEMENT_THREAD_POINTER, NULL, diag);
+        return batch_end_row(writer->batch, NULL, diag);
 }
 
 /* ---- counters ---- */
@@ -574,14 +466,14 @@ int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t add
 static int insert_counter(struct writer *writer, const char *name, const char *unit,
                           const char *stands_for, int64_t *id, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_COUNTER, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_COUNTER];
         bind_text(statement, 1, name);
         bind_text(statement, 2, unit);
         bind_text(statement, 3, stands_for);
-        return end_row(writer, STATEMENT_COUNTER, id, diag);
+        return batch_end_row(writer->batch, id, diag);
 }
 
 int writer_counter(struct writer *writer, const char *name, const char *unit,
@@ -602,16 +494,16 @@ int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
 {
         if (value == 0)
                 return 0;
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_READING, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_READING];
         sqlite3_bind_int64(statement, 1, start_ns);
         sqlite3_bind_int64(statement, 2, end_ns);
         sqlite3_bind_int64(statement, 3, thread_id);
         sqlite3_bind_int64(statement, 4, counter_id);
         sqlite3_bind_int64(statement, 5, (int64_t)value);
-        return end_row(writer, STATEMENT_READING, NULL, diag);
+        return batch_end_row(writer->batch, NULL, diag);
 }
 
 /* ---- allocations ---- */
@@ -619,10 +511,10 @@ int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
 int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_ALLOCATION, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_ALLOCATION];
         sqlite3_bind_int64(statement, 1, row->process_id);
         bind_id(statement, 2, row->thread_id);
         bind_text(statement, 3, row->function);
@@ -630,7 +522,7 @@ int writer_allocation(struct writer *writer, const struct allocation_row *row,
         sqlite3_bind_int64(statement, 5, (int64_t)row->size_bytes);
         bind_id(statement, 6, row->stack_id);
         sqlite3_bind_int64(statement, 7, row->start_ns);
-        return end_row(writer, STATEMENT_ALLOCATION, id, diag);
+        return batch_end_row(writer->batch, id, diag);
 }
 
 int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,
@@ -643,14 +535,15 @@ int writer_allocation_total(struct writer *writer, int64_t stack_id, const char 
                             uint64_t allocations, uint64_t total_bytes,
                             uint64_t peak_bytes, struct diag *diag)
 {
-        int code = begin_row(writer, diag);
+        sqlite3_stmt *statement;
+        int code =
+            batch_begin_row(writer->batch, STATEMENT_ALLOCATION_TOTAL, &statement, diag);
         if (code)
                 return code;
-        sqlite3_stmt *statement = writer->statements[STATEMENT_ALLOCATION_TOTAL];
         sqlite3_bind_int64(statement, 1, stack_id);
         bind_text(statement, 2, function);
         sqlite3_bind_int64(statement, 3, (int64_t)allocations);
         sqlite3_bind_int64(statement, 4, (int64_t)total_bytes);
         sqlite3_bind_int64(statement, 5, (int64_t)peak_bytes);
-        return end_row(writer, STATEMENT_ALLOCATION_TOTAL, NULL, diag);
+        return batch_end_row(writer->batch, NULL, diag);
 }
