@@ -105,14 +105,22 @@ static bool in_rust_library(const char *file)
                strstr(file, "/lib/rustlib/src/rust/library/");
 }
 
+/* Whether FILE is a header of C++'s own library, as GNU's and LLVM's are installed. The
+ * names of its functions are no sign where their arguments are types of a function, such
+ * as those of lambdas: gcc then leaves out their scope. */
+static bool in_cxx_library(const char *file)
+{
+        return strstr(file, "/include/c++/") != NULL;
+}
+
 static bool hands_on(const struct site_search *search, const struct site *site)
 {
         const char *function = string_pool_text(search->names, site->function);
         const char *file = string_pool_text(search->names, site->file);
 
-        return function &&
-               (in_list(known_allocators, function) ||
-                in_list(search->allocators, function) || (file && in_rust_library(file)));
+        return function && (in_list(known_allocators, function) ||
+                            in_list(search->allocators, function) ||
+                            (file && (in_rust_library(file) || in_cxx_library(file))));
 }
 
 /* The innermost function of PLACE, inlined ones included, that is no allocator's.

@@ -83,11 +83,16 @@ measure cxx_gcc
 # Without optimisation what a call returns is told by the function that is called.
 build cxx_gcc_O0 g++ program.cc -O0
 measure cxx_gcc_O0
+# Of what is open most has no place that the debug information tells: members of virtual bases.
+build containers_gcc g++ containers.cc -std=c++17
+measure containers_gcc 93
 if command -v clang >/dev/null; then
         build c_clang clang program.c
         measure c_clang
         build cxx_clang clang++ program.cc
         measure cxx_clang
+        build containers_clang clang++ containers.cc -std=c++17
+        measure containers_clang 93
         echo '#include <vector>' >headers.cc
         if clang++ -stdlib=libc++ -fsyntax-only headers.cc 2>headers; then
                 build cxx_libcxx clang++ program.cc -stdlib=libc++
