@@ -337,9 +337,9 @@ static void explain_unhandled(const struct recording *recording)
         diag_printf(
             name,
             "process %u reached an instruction that the simulated PMU cannot run:%s%s "
-            "at %s+0x%llx; run a build or a code path without it",
+            "at %s%s0x%llx; run a build or a code path without it",
             first->pid, bytes, instruction_family(first),
-            first->module ? first->module : "address 0",
+            first->module ? first->module : "address ", first->module ? "+" : "",
             (unsigned long long)(first->module ? first->module_offset_bytes : first->ip));
 }
 

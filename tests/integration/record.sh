@@ -286,6 +286,23 @@ END
 expect 132 "$MEMLAG" record --source sim -o evex.db -- ./evex
 grep -q 62.f1.7c.48.58.c0.*AVX-512.*/evex+0x err || fail "$(cat err)"
 grep -qx before out
+# The same in memory that is of no file.
+cat >made.c <<'EOF'
+#include <string.h>
+#include <sys/mman.h>
+int main(void)
+{
+        static const unsigned char code[] = {0x62, 0xf1, 0x7c, 0x48, 0x58, 0xc0, 0xc3};
+        void *page = mmap((void *)0x7e0000000, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        memcpy(page, code, sizeof(code));
+        ((void (*)(void))page)();
+        return 0;
+}
+EOF
+"$CC" -O1 -o made made.c
+"$MEMLAG" record --source sim -o made.db -- ./made 2>err || true
+grep -q '62 f1 7c 48 58 c0 .*(AVX-512) at address 0x7e0000000;' err || fail "code of no file: $(cat err)"
 
 # ---- a file that the engine cannot read ----
 # Names of symbols that lie outside: the kernel does not look at them, the engine gives up.
