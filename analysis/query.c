@@ -170,7 +170,7 @@ static int print_rows(struct db *db, sqlite3_stmt *statement, struct render *ren
                         cells[i] = cell_of_column(statement, i);
                 code = render_row(render, cells);
                 if (code)
-                        diag_set(diag, code, "no memory");
+                        diag_no_memory(diag);
         }
         free(cells);
         return code;

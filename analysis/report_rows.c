@@ -58,7 +58,7 @@ static int render_cells(struct render *render, const struct report_rows *rows,
         for (size_t i = 0; names && i < count; i++)
                 free(names[i]);
         free(names);
-        return code ? diag_set(diag, code, "no memory") : 0;
+        return code ? diag_no_memory(diag) : 0;
 }
 
 static int render_statement(struct db *db, sqlite3_stmt *statement,

@@ -170,7 +170,7 @@ static void say_cost(FILE *text, const struct report_summary *summary)
                       text);
 }
 
-/* "Of the latency of all samples, 62% is on lines with dram-contention, 30% …". */
+/* "Latency of all samples, by the verdict on their line: 62% dram-contention, 30% …". */
 static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
 {
         sqlite3_stmt *rows;

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "db.h"
 
 #define STACK_BYTES_MAX (UINT64_C(1) << 30) /* of an unlimited stack */
@@ -31,7 +32,8 @@ static int compare_tasks(const void *a, const void *b)
                (*(const pid_t *)a < *(const pid_t *)b);
 }
 
-/* The entries of DIRECTORY that are numbers. */
+/* The entries of DIRECTORY that are numbers, ascending. The caller frees *NUMBERS, also
+ * on error. */
 static int list_numbers(const char *directory, pid_t **numbers, size_t *count)
 {
         *numbers = NULL;
@@ -47,16 +49,9 @@ static int list_numbers(const char *directory, pid_t **numbers, size_t *count)
                 long number = strtol(entry->d_name, &end, 10);
                 if (*end || number <= 0 || number > INT_MAX)
                         continue;
-                if (*count == capacity) {
-                        capacity = capacity * 2 + 16;
-                        pid_t *grown = reallocarray(*numbers, capacity, sizeof(*grown));
-                        if (!grown) {
-                                rc = -ENOMEM;
-                                break;
-                        }
-                        *numbers = grown;
-                }
-                (*numbers)[(*count)++] = (pid_t)number;
+                rc = array_reserve(numbers, &capacity, *count, sizeof(**numbers));
+                if (rc == 0)
+                        (*numbers)[(*count)++] = (pid_t)number;
         }
         closedir(entries);
         if (*count)
@@ -74,7 +69,7 @@ int perf_existing_threads(pid_t pid, pid_t **threads, size_t *count, struct diag
         free(*threads);
         *threads = NULL;
         if (rc == -ENOMEM)
-                return diag_set(diag, rc, "out of memory");
+                return diag_no_memory(diag);
         return diag_set(diag, -ESRCH, "there is no process %d", (int)pid);
 }
 
@@ -244,8 +239,8 @@ int perf_existing_all(struct perf_tasks *tasks, int64_t time_ns, struct diag *di
         size_t count;
         int rc = list_numbers("/proc", &processes, &count);
         if (rc < 0)
-                return diag_set(diag, rc, "cannot list the processes in /proc: %s",
-                                strerror(-rc));
+                diag_set(diag, rc, "cannot list the processes in /proc: %s",
+                         strerror(-rc));
         for (size_t i = 0; rc == 0 && i < count; i++)
                 if (processes[i] != getpid())
                         rc = perf_existing_process(tasks, time_ns, processes[i], diag);

@@ -367,7 +367,7 @@ static int load_host(struct sim_preset *preset, struct diag *diag)
         return rc;
 }
 
-int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *diag)
+static int load(const char *name, struct sim_preset *preset, struct diag *diag)
 {
         *preset = (struct sim_preset){0};
         size_t length = strlen(name);
@@ -476,7 +476,7 @@ int sim_preset_check(const struct sim_preset *preset, struct diag *diag)
 int sim_preset_build(const char *cpu, const char *const *settings,
                      struct sim_preset *preset, struct diag *diag)
 {
-        int rc = sim_preset_load(cpu ? cpu : SIM_PRESET_DEFAULT, preset, diag);
+        int rc = load(cpu ? cpu : SIM_PRESET_DEFAULT, preset, diag);
         for (; rc == 0 && settings && *settings; settings++)
                 rc = sim_preset_set(preset, *settings, diag);
         return rc == 0 ? sim_preset_check(preset, diag) : rc;

@@ -41,10 +41,6 @@ struct sim_preset {
 int sim_preset_parse(const char *text, size_t length, const char *file,
                      struct sim_preset *preset, struct diag *diag);
 
-/* Reads a preset of the installation by its name, or, when NAME has a '/' or ends
- * in ".conf", that file. */
-int sim_preset_load(const char *name, struct sim_preset *preset, struct diag *diag);
-
 /* Applies "key=value". */
 int sim_preset_set(struct sim_preset *preset, const char *assignment, struct diag *diag);
 
@@ -52,8 +48,9 @@ int sim_preset_set(struct sim_preset *preset, const char *assignment, struct dia
  * latencies grow from level to level, ...). */
 int sim_preset_check(const struct sim_preset *preset, struct diag *diag);
 
-/* Loads CPU (NULL: the default), applies SETTINGS (NULL-terminated, or NULL) and
- * checks the outcome. */
+/* Reads the preset CPU: one of the installation by its name, this machine's
+ * (SIM_PRESET_HOST), a file when it has a '/' or ends in ".conf", or for NULL the default.
+ * Applies SETTINGS (NULL-terminated, or NULL) and checks the outcome. */
 int sim_preset_build(const char *cpu, const char *const *settings,
                      struct sim_preset *preset, struct diag *diag);
 

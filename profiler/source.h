@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where samples come from. Every source (the simulated PMU, later the hardware
- * ones and recordings) delivers the same events to one sink; none knows the
- * database. */
+/* Where samples come from. Every source (the simulated PMU, hardware, timers, recordings
+ * of perf) delivers the same events to one sink; none knows the database. */
 #ifndef MEMLAG_SOURCE_H
 #define MEMLAG_SOURCE_H
 
@@ -69,8 +68,9 @@ struct event_counter {
         uint64_t value; /* gained since start_ns */
 };
 
-/* The sink. TIME_NS counts from the start of the run and does not decrease
- * within one image. Each function returns 0 or a negative errno value with a
+/* The sink. TIME_NS counts from the start of the run. Within one image events come in the
+ * order in which they happened; a time that lies a little before an earlier event's is
+ * put right (sink_processes.c). Each function returns 0 or a negative errno value with a
  * message in DIAG, after which the source stops. */
 struct sink;
 int sink_machine(struct sink *sink, const char *key, double value, const char *unit,
@@ -161,10 +161,9 @@ const char *sink_module_path(const struct sink *sink, int64_t module_id);
 struct source_options {
         uint64_t interval_ns;
         uint64_t period_loads;
-        uint64_t
-            period_stores; /* with STORES, where they are not sampled with the loads */
-        uint64_t frequency_hz; /* samples a second of each CPU; 0: by the period */
-        uint32_t ldlat_cycles; /* 0: the source's default, and afterwards: all */
+        uint64_t period_stores; /* with STORES, unless loads' samples hold them too */
+        uint64_t frequency_hz;  /* samples a second of each CPU; 0: by the period */
+        uint32_t ldlat_cycles;  /* 0: the source's default, and afterwards: all */
         enum call_graph call_graph;
         bool heap;
         bool stores;

@@ -4,16 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "plan_pebs.h"
-
-#define BIT_SYS_ADMIN 21
-#define BIT_IPC_LOCK  14
-#define BIT_PERFMON   38
 
 struct list {
         struct finding *findings;
@@ -44,15 +41,15 @@ static void say_problem(struct finding *finding, const char *problem)
                 REMEDY(finding, "%s", remedy + 2);
 }
 
-static bool has_capability(const struct machine *machine, int bit)
+static bool has_capability(const struct machine *machine, int capability)
 {
-        return machine->effective_capabilities >> bit & 1;
+        return machine->effective_capabilities >> capability & 1;
 }
 
 static bool may_watch_all(const struct machine *machine)
 {
-        return has_capability(machine, BIT_PERFMON) ||
-               has_capability(machine, BIT_SYS_ADMIN);
+        return has_capability(machine, CAP_PERFMON) ||
+               has_capability(machine, CAP_SYS_ADMIN);
 }
 
 static bool is_intel(const struct machine *machine)
@@ -293,7 +290,7 @@ static void about_memory(struct list *list, const struct machine *machine,
         if (machine->perf_event_mlock_kb == MACHINE_UNKNOWN)
                 return;
         struct finding *finding = add(list, "mlock", FINDING_NOTE);
-        if (has_capability(machine, BIT_IPC_LOCK)) {
+        if (has_capability(machine, CAP_IPC_LOCK)) {
                 SAY(finding, "CAP_IPC_LOCK: rings may be of any size");
                 return;
         }

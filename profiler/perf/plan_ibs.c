@@ -118,5 +118,5 @@ int plan_ibs(const struct machine *machine, const struct plan_options *options,
         code = plan_samples(machine, options, weight_struct, plan);
         if (!code && options->counters && machine->pmu_count)
                 code = plan_counters(plan);
-        return code ? diag_set(diag, code, "no memory") : 0;
+        return code ? diag_no_memory(diag) : 0;
 }

@@ -145,7 +145,7 @@ static int plan_samples(const struct machine *machine, struct intel_core *core,
                     core->pmu->name, machine->family, machine->model);
         int code = plan_loads(core, options, limits, &loads, plan);
         if (code)
-                return diag_set(diag, code, "no memory");
+                return diag_no_memory(diag);
         return options->stores ? plan_stores(core, options, limits, plan, diag) : 0;
 }
 
@@ -209,5 +209,5 @@ int plan_pebs(const struct machine *machine, const struct plan_options *options,
         if (options->counters && !code)
                 code = plan_imc(machine, plan);
         pin_samples(plan);
-        return code ? diag_set(diag, code, "no memory") : 0;
+        return code ? diag_no_memory(diag) : 0;
 }

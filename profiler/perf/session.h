@@ -60,19 +60,15 @@ struct session_options {
 
 struct session;
 
-/* Nothing is counted until the task's exec or session_begin. A negative errno value of
- * the kernel's, with the event, the task or CPU and the kernel's reason in DIAG. */
+/* Nothing is counted until the task's exec or session_begin. A task that has ended is
+ * left out; -ESRCH when all have. Otherwise a negative errno value of the kernel's, with
+ * the event, the task or CPU and the kernel's reason in DIAG. */
 int session_open(const struct session_options *options, struct session **session,
                  struct diag *diag);
 void session_close(struct session *session);
 
 /* Lets the events begin now, where they do not wait for an exec. */
 int session_begin(struct session *session, struct diag *diag);
-
-/* Adds tasks, whose events begin at once if the session's have. One that has ended is
- * left out; -ESRCH when all have. */
-int session_add_tasks(struct session *session, const pid_t *tasks, size_t count,
-                      struct diag *diag);
 
 /* Polls readable when a ring fills up or an interval has passed. */
 int session_fd(const struct session *session);

@@ -444,21 +444,6 @@ static int open_system_wide(struct session *session, size_t group, struct diag *
         return 0;
 }
 
-int session_open_all(struct session *session, struct diag *diag)
-{
-        const struct session_options *options = &session->options;
-        int rc = make_streams(session, diag);
-        for (size_t i = 0; rc == 0 && i < options->plan->group_count; i++)
-                if (options->plan->groups[i].system_wide)
-                        rc = open_system_wide(session, i, diag);
-        if (rc == 0 && options->task_count)
-                return session_add_tasks(session, options->tasks, options->task_count,
-                                         diag);
-        for (size_t i = 0; rc == 0 && i < session->cpu_count; i++)
-                rc = open_on_cpu(session, &session->cpus[i], -1, diag);
-        return rc;
-}
-
 static int open_on_task(struct session *session, pid_t task, struct diag *diag)
 {
         int rc = 0;
@@ -467,26 +452,36 @@ static int open_on_task(struct session *session, pid_t task, struct diag *diag)
         return rc;
 }
 
-int session_add_tasks(struct session *session, const pid_t *tasks, size_t count,
-                      struct diag *diag)
+/* One that has ended is left out; -ESRCH when all have. */
+static int open_on_tasks(struct session *session, struct diag *diag)
 {
-        size_t first = session->event_count;
+        const struct session_options *options = &session->options;
         size_t gone = 0;
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < count; i++) {
-                rc = open_on_task(session, tasks[i], diag);
-                if (rc == -ESRCH && ++gone < count) /* it has ended; others go on */
+        for (size_t i = 0; rc == 0 && i < options->task_count; i++) {
+                rc = open_on_task(session, options->tasks[i], diag);
+                if (rc == -ESRCH && ++gone < options->task_count)
                         rc = 0;
         }
-        for (size_t i = first; rc == 0 && session->begun && i < session->event_count; i++)
-                if (session->events[i].leads)
-                        ioctl(session->events[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+        return rc;
+}
+
+int session_open_all(struct session *session, struct diag *diag)
+{
+        const struct session_options *options = &session->options;
+        int rc = make_streams(session, diag);
+        for (size_t i = 0; rc == 0 && i < options->plan->group_count; i++)
+                if (options->plan->groups[i].system_wide)
+                        rc = open_system_wide(session, i, diag);
+        if (rc == 0 && options->task_count)
+                return open_on_tasks(session, diag);
+        for (size_t i = 0; rc == 0 && i < session->cpu_count; i++)
+                rc = open_on_cpu(session, &session->cpus[i], -1, diag);
         return rc;
 }
 
 int session_begin(struct session *session, struct diag *diag)
 {
-        session->begun = true;
         for (size_t i = 0; i < session->event_count; i++)
                 if (session->events[i].leads &&
                     ioctl(session->events[i].fd, PERF_EVENT_IOC_ENABLE, 0) != 0)

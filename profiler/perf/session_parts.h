@@ -69,8 +69,7 @@ struct session {
         int epoll_fd;
         int timer_fd;
         bool can_tell_lost; /* the kernel knows PERF_FORMAT_LOST */
-        bool begun;
-        struct diag *diag; /* of the call in progress */
+        struct diag *diag;  /* of the call in progress */
 };
 
 /* session_events.c: learns what the kernel can do, and how large rings may be. */
