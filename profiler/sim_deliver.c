@@ -27,6 +27,16 @@ static void write_origin(const struct sim_preset *preset, const char *key, char 
                          known && preset->assumed[i] ? ", assumed" : "");
 }
 
+/* The most that stores write: a line that is written is read first, and a channel turns
+ * round for each batch of writes (model/dram.h). A byte takes 1 ns at 1 GB/s. */
+static double dram_write_bandwidth_gbs(const struct simpmu_params *p)
+{
+        enum { LINE_BYTES = 64 };
+        double line_ns = LINE_BYTES / p->dram_bandwidth_gbs;
+        double turn_ns = p->dram_turnaround_ns / p->dram_write_batch / p->dram_channels;
+        return LINE_BYTES / (2 * line_ns + turn_ns);
+}
+
 int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
                         struct diag *diag)
 {
@@ -50,6 +60,8 @@ int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
             {"l3_latency_cycles", p->l3_latency_cycles, "cycles", "l3.latency_cycles"},
             {"dram_latency_cycles", dram_latency_cycles, "cycles", "dram.latency_ns"},
             {"dram_bandwidth_gbs", p->dram_bandwidth_gbs, "GB/s", "dram.bandwidth_gbs"},
+            {"dram_write_bandwidth_gbs", dram_write_bandwidth_gbs(p), "GB/s",
+             "dram.bandwidth_gbs"},
             {"line_bytes", 64, "bytes", ""},
         };
         int rc = 0;
