@@ -10,7 +10,6 @@ MULTIPLICATIONS = 24
 CYCLES = "cpu_clk_unhalted.thread"
 L1D = "cycle_activity.stalls_l1d_pending"
 LDM = "cycle_activity.stalls_ldm_pending"
-LOADS = "mem_inst_retired.all_loads"
 LINE_BYTES = 64
 LOAD_BYTES = 32
 # In L3 and, a block at a time, within the reach of the TLB.
@@ -58,7 +57,7 @@ def bandwidth(memlag, level, size, published):
         memlag, "load", ["--size", size, "--width", 8 * LOAD_BYTES, "--passes", passes],
         cpu=CPU, prefetch="on", record=[*RECORD, "--interval", "0.02"])
     readings = run.rows("SELECT value, end_ns - start_ns FROM reading JOIN counter"
-                        " USING (counter_id) WHERE name = ? ORDER BY start_ns", LOADS)
+                        " USING (counter_id) WHERE name = ? ORDER BY start_ns", (experiment.LOADS,))
     total = sum(loads for loads, _ in readings)
     before = middle_loads = middle_ns = 0
     for loads, ns in readings:

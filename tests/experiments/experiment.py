@@ -16,12 +16,23 @@ import tempfile
 # out what L2 serves.
 LDLAT_CYCLES = 6
 
-# From when on every thread is in its second pass over the data, the first being the one
-# that goes before the timed ones, until the first thread ends.
+# Between the barrier at which the timed passes begin and the first thread's end, with some
+# room: by the loads that each thread has made since it began, of which one pass goes before
+# and preparation, which stores, makes few. Samples would not tell it: a thread whose
+# prefetches come in time may have none.
+BEGIN_PART, END_PART = 0.1, 0.95
+LOADS = "mem_inst_retired.all_loads"
 WINDOW = """
-WITH span AS (SELECT tid, min(time_ns) AS first, max(time_ns) AS last
-              FROM sample_view WHERE function LIKE ? GROUP BY tid)
-SELECT max(first + (last - first) * 0.55), min(last) FROM span
+WITH made AS (
+        SELECT thread_id, start_ns, end_ns,
+               sum(value) OVER (PARTITION BY thread_id ORDER BY start_ns) AS loads
+        FROM reading JOIN counter USING (counter_id) WHERE name = :loads
+        AND thread_id > 1), -- which starts the others
+member AS (
+        SELECT min(end_ns) FILTER (WHERE loads >= :begin) AS begin_ns,
+               max(start_ns) FILTER (WHERE loads <= :end) AS end_ns
+        FROM made GROUP BY thread_id HAVING max(loads) >= :end)
+SELECT max(begin_ns), min(end_ns), count(*) FROM member
 """
 
 SAMPLING_LATENCY = """
@@ -40,7 +51,8 @@ class Recording:
         self.command = ["memlag", "record", "--source", "sim", "--sim-cpu", cpu]
         self.command += ["--sim-prefetch", prefetch, "--ldlat", str(LDLAT_CYCLES)]
         self.command += ["--sim-set", f"numa.nodes={nodes}"]
-        self.command += [*record, "--", "memlag", "bench", kernel, *map(str, options)]
+        self.command += [*record, "--", "memlag", "bench", kernel, *map(str, options),
+                         "--format", "json"]
         command = [memlag if word == "memlag" else word for word in self.command]
         command[2:2] = ["-o", path]
         # What the user's own validations say about counters is none of an experiment's.
@@ -48,16 +60,16 @@ class Recording:
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode != 0:
             sys.exit(f"{' '.join(self.command)}: status {done.returncode}\n{done.stderr}")
-        self.output = done.stdout
+        self.bench = json.loads(done.stdout)
         self.memlag, self.path = memlag, path
         self.connection = sqlite3.connect(path)
         self.span = None
 
-    def rows(self, query, *values):
+    def rows(self, query, values=()):
         return self.connection.execute(query, values).fetchall()
 
-    def value(self, query, *values):
-        return self.rows(query, *values)[0][0]
+    def value(self, query, values=()):
+        return self.rows(query, values)[0][0]
 
     def named(self, name):
         """The rows of a query of memlag's library."""
@@ -66,43 +78,61 @@ class Recording:
         return json.loads(done.stdout)
 
     def machine(self, key):
-        return self.value("SELECT value FROM machine WHERE key = ?", key)
+        return self.value("SELECT value FROM machine WHERE key = ?", (key,))
 
     def counters(self):
         """Totals of the whole run."""
         return dict(self.rows("SELECT name, sum(value) FROM reading JOIN counter"
                               " USING (counter_id) GROUP BY name"))
 
-    def window(self, function):
-        """The ns between which all threads are in FUNCTION, and warm."""
+    def window(self):
+        """The ns between which all threads are in their timed passes, and warm."""
         if self.span is None:
-            self.span = self.rows(WINDOW, function)[0]
+            threads, passes = self.bench["threads"], self.bench["passes"]
+            loads = self.bench["per_pass"]["loads"] / threads
+            begin_ns, end_ns, members = self.rows(WINDOW, {
+                "loads": LOADS, "begin": loads * (1 + passes * BEGIN_PART),
+                "end": loads * (1 + passes * END_PART)})[0]
+            if members != threads or begin_ns >= end_ns:
+                sys.exit(f"{' '.join(self.command)}: {members} threads, which are not in"
+                         f" their passes together: {begin_ns} to {end_ns} ns")
+            self.span = begin_ns, end_ns
         return self.span
 
-    def intervals(self, function, column):
+    def per_pass(self):
+        """What the counters gain in one pass over the data, in that time. What preparation
+        moves is not in it, nor what it left in the caches: a pass goes before."""
+        gained = dict(self.rows("SELECT name, sum(value) FROM reading JOIN counter"
+                                " USING (counter_id) WHERE start_ns >= ? AND end_ns <= ?"
+                                " GROUP BY name", self.window()))
+        passes = gained[LOADS] / self.bench["per_pass"]["loads"]
+        return {name: value / passes for name, value in gained.items()}
+
+    def intervals(self, column):
         """The values of COLUMN of interval_view in that time."""
         return [row[0] for row in self.rows(
             f"SELECT {column} FROM interval_view WHERE start_ns >= ? AND end_ns <= ?"
-            f" AND {column} IS NOT NULL", *self.window(function))]
+            f" AND {column} IS NOT NULL", self.window())]
 
-    def middle(self, function, column):
-        values = self.intervals(function, column)
+    def middle(self, column):
+        values = self.intervals(column)
         return statistics.median(values) if values else None
 
-    def sampling_latency(self, function):
-        return self.value(SAMPLING_LATENCY, *self.window(function))
+    def sampling_latency(self):
+        return self.value(SAMPLING_LATENCY, self.window())
 
     def levels(self, function):
-        """The part of the samples that each level has served."""
-        counts = dict(self.rows(
-            "SELECT level, count(*) FROM sample_view WHERE time_ns BETWEEN ? AND ?"
-            " GROUP BY level", *self.window(function)))
-        total = sum(counts.values())
-        return {level: count / total for level, count in counts.items()}
+        """The part of FUNCTION's samples that each level has served; of one thread, whose
+        first pass is not among the later half of them."""
+        served = [level for level, in self.rows(
+            "SELECT level FROM sample_view WHERE function LIKE ? ORDER BY time_ns",
+            (function,))]
+        later = served[len(served) // 2:]
+        return {level: later.count(level) / len(later) for level in set(later)}
 
     def verdicts(self, function):
         return [row[0] for row in self.rows(
-            "SELECT DISTINCT verdict FROM line_view WHERE function LIKE ?", function)]
+            "SELECT DISTINCT verdict FROM line_view WHERE function LIKE ?", (function,))]
 
 
 def per_pass(memlag, kernel, options, few, many, **settings):

@@ -15,13 +15,13 @@ HEADER = ["prefetch", "threads", "array_bytes", "arrays_read", "arrays_written",
 
 
 def measure(memlag, prefetch, threads, size_mib):
-    gained = experiment.per_pass(memlag, "triad", ["--threads", threads, "--size",
-                                                   f"{size_mib}M"],
-                                 2, 4, cpu=CPU, prefetch=prefetch,
-                                 record=["--no-heap", "--period", "100000"])
+    gained = experiment.Recording(
+        memlag, "triad", ["--threads", threads, "--size", f"{size_mib}M", "--passes", 3],
+        cpu=CPU, prefetch=prefetch,
+        record=["--no-heap", "--period", "100000", "--interval", "0.05"]).per_pass()
     array_bytes = size_mib * MIB // ARRAYS
-    demanded = gained["offcore_requests.demand_data_rd"] + \
-        gained["offcore_requests.demand_rfo"]
+    demanded = sum(gained.get("offcore_requests." + kind, 0)
+                   for kind in ("demand_data_rd", "demand_rfo"))
     return {
         "prefetch": prefetch,
         "threads": threads,
