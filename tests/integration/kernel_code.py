@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The kernels' loops in machine code have exactly the accesses that their counts say:
-the compiler has neither removed nor merged nor added any. By objdump of the library."""
+the compiler has neither removed nor merged nor added any. By objdump of the library. So
+have they the floating-point operations: those of a time around the loop, over the loads
+or stores in it, whose number in a pass kernel_counts.py proves."""
+import json
 import re
 import subprocess
 import sys
@@ -27,6 +30,22 @@ EXPECTED = [
     ("run_true", 1, 1),
 ]
 BANDWIDTH = [("run_load", 8, 0), ("run_store", 0, 8)]
+# The function of each kernel that computes; the accesses that only its innermost loop has,
+# and how many a time around.
+COMPUTING = {
+    "scale": ("run_scale", "stores", 1),
+    "add": ("run_add", "stores", 1),
+    "triad": ("run_triad", "stores", 1),
+    "ddot": ("ddot_run", "loads", 2),
+    "dgemv": ("dgemv_run", "loads", 2),
+    "dgemm": ("dgemm_run", "stores", 1),
+}
+# One for each pass: its sum is added to that of the passes before.
+AROUND_A_PASS = {"ddot": 1}
+# Those that do not.
+OTHERS = {"copy": "run_copy", "memread": "read_records", "gather": "gather_lines",
+          "chase": "chase_plain", "pairs": "chase_pairs", "load": "run_load",
+          "store": "run_store", "false-sharing": "run_false", "true-sharing": "run_true"}
 # The branches' loops, instruction by instruction, with the place in the loop that a branch
 # goes to: "js 12".
 DRAW = ["lfence"] + 3 * ["imul", "add"]
@@ -83,8 +102,8 @@ def accesses(mnemonic, operands):
     return 1, 1
 
 
-def innermost(body):
-    """The innermost loops' instructions: from a backward jump's target to the jump."""
+def loop_spans(body):
+    """From a backward jump's target to the jump."""
     spans = []
     for address, mnemonic, operands in body:
         target = re.match(r"([0-9a-f]+)", operands)
@@ -92,6 +111,18 @@ def innermost(body):
             begin = int(target.group(1), 16)
             if begin <= address:
                 spans.append((begin, address))
+    return spans
+
+
+def in_loops(body):
+    """The instructions of all loops: what is done more than once."""
+    spans = loop_spans(body)
+    return [(m, o) for a, m, o in body if any(begin <= a <= end for begin, end in spans)]
+
+
+def innermost(body):
+    """The innermost loops' instructions."""
+    spans = loop_spans(body)
     for begin, end in spans:
         if not any((b, e) != (begin, end) and begin <= b and e <= end for b, e in spans):
             yield [(m, o) for a, m, o in body if begin <= a <= end]
@@ -102,6 +133,41 @@ def loops(body):
     for loop in innermost(body):
         inside = [accesses(mnemonic, operands) for mnemonic, operands in loop]
         yield sum(l for l, _ in inside), sum(s for _, s in inside)
+
+
+def operations(loop):
+    """Floating-point operations on doubles of its instructions: lanes, two for a fused one."""
+    count = 0
+    for mnemonic, operands in loop:
+        arithmetic = re.fullmatch(r"v?(fn?m(?:add|sub)\d*|add|sub|mul|div|sqrt|max|min)([sp])([sd])", mnemonic)
+        if not arithmetic:
+            # Nothing else computes: neither other types nor the old unit.
+            assert not re.match(r"v?(?:addsub|h?add|h?sub|dp|fn?m|round|rcp|rsqrt|cvt)[\w]*[sp][sdh]$|f(?:add|mul|sub|div)", mnemonic), mnemonic
+            continue
+        operation, packed, precision = arithmetic.groups()
+        assert precision == "d", mnemonic
+        lanes = 1 if packed == "s" else 8 if "%zmm" in operands else 4 if "%ymm" in operands else 2
+        count += lanes * (2 if operation.startswith("f") else 1)
+    return count
+
+
+def check_operations(memlag, code):
+    for kernel, (function, key, accesses_around) in COMPUTING.items():
+        loop, = [loop for loop in innermost(code[function]) if any(sum(accesses(*i)) for i in loop)]
+        around = operations(loop)
+        beyond = operations(in_loops(code[function])) - around
+        assert around > 0 and beyond == AROUND_A_PASS.get(kernel, 0), (kernel, around, beyond)
+        told = per_pass(memlag, kernel)
+        assert told["flops"] == around * told[key] / accesses_around, (kernel, around, told)
+    for kernel, function in OTHERS.items():
+        assert operations(in_loops(code[function])) == 0, kernel
+        assert per_pass(memlag, kernel)["flops"] == 0, kernel
+
+
+def per_pass(memlag, kernel):
+    command = [memlag, "bench", kernel, "--passes", "1", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["per_pass"]
 
 
 def shape(body):
@@ -126,6 +192,7 @@ def main():
     for name, loads, stores in BANDWIDTH:
         found = [pair for pair in loops(code[name]) if sum(pair) >= 8]
         assert found == [(loads, stores)] * 4, (name, found)
+    check_operations(sys.argv[2], code)
     for name, expected in SHAPES.items():
         assert shape(code[name]) == expected, (name, shape(code[name]))
 

@@ -52,6 +52,29 @@ assert chase["instructions"] is None and chase["branches"] is None, chase
 assert icode["instructions"] > 0 and icode["branches"] == 0, icode
 EOF
 
+# A time that is too short for its digits is said to be one: of a pass by itself where the
+# caches are emptied between.
+short() # short SHORT TEXT ARGUMENT...
+{
+        expected=$1 text=$2
+        shift 2
+        "$MEMLAG" bench "$@" >out
+        if [ "$expected" = yes ]; then
+                grep -q "^note: .* us at a time are too short to be precise: .*$text" out || fail "bench $*: $(cat out)"
+        else
+                ! grep -q "^note: " out || fail "bench $*: $(cat out)"
+        fi
+        "$MEMLAG" bench "$@" --format json | python3 -c '
+import json, sys
+result = json.load(sys.stdin)
+assert result["short"] == (sys.argv[1] == "yes"), result
+assert 0 < result["timed_seconds"] <= result["seconds"], result' "$expected"
+}
+short yes "more --passes" load --size 512 --passes 1
+short yes "more --passes" load --size 1M --passes 3 --threads 2
+short yes "a greater --size" dgemm --size 24K --passes 100
+short no "" load --size 1M
+
 # A line's way between two CPUs is longer than between a core and its own caches, and no
 # longer than a few loads of memory.
 if [ "$(nproc)" -ge 2 ]; then
@@ -72,5 +95,5 @@ else
 fi
 
 # ---- bench: the truth ----------------------------------------------------------------
-python3 "$SOURCE_DIR/tests/integration/kernel_code.py" "$BINARY_DIR/microbench/libmemlag_kernels.a"
+python3 "$SOURCE_DIR/tests/integration/kernel_code.py" "$BINARY_DIR/microbench/libmemlag_kernels.a" "$MEMLAG"
 python3 "$SOURCE_DIR/tests/integration/kernel_counts.py" "$MEMLAG"
