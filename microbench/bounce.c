@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounces a cache line between each two neighbouring CPUs: first in every other pair,
- * then in the rest, so that many CPUs take no longer than three. */
+/* Bounces a cache line between each two neighbouring CPUs, and has both compute: first in
+ * every other pair, then in the rest, so that many CPUs take no longer than three. */
 #include "bounce.h"
 
 #include <errno.h>
+#include <immintrin.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +18,11 @@
 
 enum { BATCHES = 10, TRIPS = 40, SPINS = 256 };
 
+/* What is done after the trips: the one computes alone, and then beside the other. */
+enum { ALONE = 2 * BATCHES * TRIPS, BESIDE, DONE };
+
+enum { COMPUTATIONS = 6, REPEATS = 250 };
+
 /* Prefetchers take lines in pairs. */
 enum { BALL_BYTES = 128 };
 
@@ -26,14 +32,15 @@ static const double PATIENCE_SECONDS = 0.005;
 struct ball {
         _Alignas(BALL_BYTES) atomic_uint hits; /* odd: on its way to the answer */
         atomic_bool dropped;                   /* one of the two has given up */
+        atomic_uint computations;              /* of the one that answers */
 };
 
 struct player {
         pthread_t thread;
         size_t index;
-        struct ball *own;    /* to the next player; NULL: there is none */
-        struct ball *before; /* from the one before */
-        double ns;           /* of the round trip to the next one */
+        struct ball *own;     /* to the next player; NULL: there is none */
+        struct ball *before;  /* from the one before */
+        struct bounce bounce; /* with the next one */
 };
 
 /* Waits until the line comes with so many HITS; false: in vain. */
@@ -51,6 +58,58 @@ static bool awaits(struct ball *ball, unsigned hits)
                         return false;
         }
         return true;
+}
+
+/* More additions in a cycle than a core with another thread can do for either; some
+ * microseconds. */
+static double compute_seconds(void)
+{
+        double begin = clock_seconds();
+        for (int i = 0; i < REPEATS; i++)
+                __asm__ volatile(".rept 20\n\t"
+                                 "add $1, %%rax\n\tadd $1, %%rcx\n\t"
+                                 "add $1, %%rdx\n\tadd $1, %%rsi\n\t"
+                                 "add $1, %%rdi\n\tadd $1, %%r8\n\t"
+                                 "add $1, %%r9\n\tadd $1, %%r10\n\t"
+                                 ".endr"
+                                 :
+                                 :
+                                 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10",
+                                   "cc");
+        return clock_seconds() - begin;
+}
+
+static double least_computation(void)
+{
+        double least = INFINITY;
+        for (int i = 0; i < COMPUTATIONS; i++)
+                least = fmin(least, compute_seconds());
+        return least;
+}
+
+/* Computes while the other one waits, and while it computes too. */
+static double slowdown(struct ball *ball)
+{
+        double alone = least_computation(), end = clock_seconds() + PATIENCE_SECONDS;
+        atomic_store(&ball->hits, BESIDE);
+        while (atomic_load(&ball->computations) == 0 && clock_seconds() < end)
+                _mm_pause();
+        unsigned before = atomic_load(&ball->computations);
+        double beside = least_computation();
+        unsigned meanwhile = atomic_load(&ball->computations) - before;
+        atomic_store(&ball->hits, DONE);
+        return meanwhile >= COMPUTATIONS / 2 ? beside / alone : NAN;
+}
+
+/* The other side of it; a pause leaves the units of the core to its other thread. */
+static void compute_beside(struct ball *ball)
+{
+        while (atomic_load(&ball->hits) < BESIDE && !atomic_load(&ball->dropped))
+                _mm_pause();
+        while (atomic_load(&ball->hits) == BESIDE) {
+                compute_seconds();
+                atomic_fetch_add(&ball->computations, 1);
+        }
 }
 
 static double serve(struct ball *ball)
@@ -76,6 +135,7 @@ static void answer(struct ball *ball)
                         return;
                 atomic_store(&ball->hits, hits + 1);
         }
+        compute_beside(ball);
 }
 
 static void *player_main(void *argument)
@@ -84,8 +144,11 @@ static void *player_main(void *argument)
         for (size_t half = 0; half < 2; half++) {
                 if (player->index % 2 != half && player->before)
                         answer(player->before);
-                if (player->index % 2 == half && player->own)
-                        player->ns = serve(player->own);
+                if (player->index % 2 == half && player->own) {
+                        player->bounce.ns = serve(player->own);
+                        if (!isnan(player->bounce.ns))
+                                player->bounce.slowdown = slowdown(player->own);
+                }
         }
         return NULL;
 }
@@ -103,7 +166,7 @@ static size_t start_players(struct player *players, size_t count, struct ball *b
                 players[i] = (struct player){.index = i,
                                              .own = i + 1 < count ? &balls[i] : NULL,
                                              .before = i > 0 ? &balls[i - 1] : NULL,
-                                             .ns = NAN};
+                                             .bounce = {NAN, NAN}};
                 *error = cpu_start_thread(cpus[i], player_main, &players[i],
                                           &players[i].thread);
                 if (*error)
@@ -113,7 +176,7 @@ static size_t start_players(struct player *players, size_t count, struct ball *b
         return first;
 }
 
-int bounce_lines(const int *cpus, size_t count, double *ns, struct diag *diag)
+int bounce_lines(const int *cpus, size_t count, struct bounce *bounces, struct diag *diag)
 {
         struct player *players = calloc(count, sizeof(*players));
         struct ball *balls = aligned_alloc(BALL_BYTES, count * sizeof(*balls));
@@ -124,7 +187,7 @@ int bounce_lines(const int *cpus, size_t count, double *ns, struct diag *diag)
                 for (size_t i = first; i < count; i++)
                         pthread_join(players[i].thread, NULL);
                 for (size_t i = 0; i + 1 < count; i++)
-                        ns[i] = players[i].ns;
+                        bounces[i] = players[i].bounce;
         }
         free(balls);
         free(players);

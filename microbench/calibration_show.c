@@ -86,13 +86,19 @@ static void show_tlb(const json_t *document)
 static void show_sharing(const json_t *document)
 {
         double ns = calibration_number(document, "sharing.modified_ns");
+        double one_core = calibration_number(document, "sharing.one_core_ns");
+        double apart = calibration_number(document, "sharing.apart_ns");
         if (isnan(ns))
                 return;
-        printf(
-            "A line that CPU %.0f has modified takes CPU %.0f %.1f ns (%.0f cycles).\n",
-            calibration_number(document, "sharing.writer"),
-            calibration_number(document, "sharing.cpu"), ns,
-            calibration_number(document, "sharing.modified_cycles"));
+        printf("A line that CPU %.0f has modified takes CPU %.0f %.1f ns (%.0f cycles)",
+               calibration_number(document, "sharing.writer"),
+               calibration_number(document, "sharing.cpu"), ns,
+               calibration_number(document, "sharing.modified_cycles"));
+        if (!isnan(one_core))
+                printf("; on one core %.1f", one_core);
+        if (!isnan(apart))
+                printf("%s apart %.0f", isnan(one_core) ? ";" : ",", apart);
+        puts(".");
 }
 
 /* Whether threads had to share their CPUs: the process may not use them whole, or too few

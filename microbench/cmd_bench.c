@@ -307,31 +307,53 @@ static void print_shortness(const struct kernel *kernel, const struct result *re
                                      : "more --passes, or leave that option out");
 }
 
-/* Round trips of a cache line between the CPU of each thread and of the next one, in ns;
- * NULL: not asked for. */
+/* The CPU of each thread and of the next one; NULL: not asked for. */
 struct places_seen {
-        double *before, *after;
+        struct bounce *before, *after;
         size_t count;
 };
 
-static void print_trips(const char *when, const double *ns, size_t count)
+static void print_places(const char *when, const struct bounce *bounces, size_t count)
 {
         printf("a line there and back between neighbouring CPUs %s, in ns:", when);
         for (size_t i = 0; i < count; i++)
-                printf(isnan(ns[i]) ? " -" : " %.0f", ns[i]);
+                printf(isnan(bounces[i].ns) ? " -" : " %.0f", bounces[i].ns);
+        printf("; additions beside the other's, times as long:");
+        for (size_t i = 0; i < count; i++)
+                printf(isnan(bounces[i].slowdown) ? " -" : " %.2f", bounces[i].slowdown);
         putchar('\n');
 }
 
-static void print_trips_json(const char *key, const double *ns, size_t count)
+/* "null" for NAN, in turn. */
+static void print_item(size_t index, double value, const char *format)
 {
-        printf("\"%s\": [", key);
-        for (size_t i = 0; i < count; i++) {
-                if (isnan(ns[i]))
-                        printf("%snull", i ? ", " : "");
-                else
-                        printf("%s%.1f", i ? ", " : "", ns[i]);
+        if (index > 0)
+                fputs(", ", stdout);
+        if (isnan(value))
+                fputs("null", stdout);
+        else
+                printf(format, value);
+}
+
+static void print_places_json(const struct places_seen *places)
+{
+        const struct bounce *both[] = {places->before, places->after};
+        static const char *const keys[] = {"before", "after"};
+        fputs(", \"round_trips_ns\": {", stdout);
+        for (size_t k = 0; k < 2; k++) {
+                printf("%s\"%s\": [", k ? ", " : "", keys[k]);
+                for (size_t i = 0; i < places->count; i++)
+                        print_item(i, both[k][i].ns, "%.1f");
+                putchar(']');
         }
-        putchar(']');
+        fputs("}, \"slowdowns\": {", stdout);
+        for (size_t k = 0; k < 2; k++) {
+                printf("%s\"%s\": [", k ? ", " : "", keys[k]);
+                for (size_t i = 0; i < places->count; i++)
+                        print_item(i, both[k][i].slowdown, "%.3f");
+                putchar(']');
+        }
+        putchar('}');
 }
 
 static void print_table(const struct kernel *kernel,
@@ -354,8 +376,8 @@ static void print_table(const struct kernel *kernel,
                 printf("%14.3f GB/s\n", result->gbs);
         print_shortness(kernel, result);
         if (places->before) {
-                print_trips("before", places->before, places->count);
-                print_trips("after", places->after, places->count);
+                print_places("before", places->before, places->count);
+                print_places("after", places->after, places->count);
         }
 }
 
@@ -398,13 +420,8 @@ static void print_json(const struct kernel *kernel,
         print_count("branches_executed", branches, counts->branches_executed);
         print_count("jumps", branches, counts->jumps);
         putchar('}');
-        if (places->before) {
-                fputs(", \"round_trips_ns\": {", stdout);
-                print_trips_json("before", places->before, places->count);
-                fputs(", ", stdout);
-                print_trips_json("after", places->after, places->count);
-                putchar('}');
-        }
+        if (places->before)
+                print_places_json(places);
         puts("}");
 }
 
@@ -430,7 +447,7 @@ static int measure_long_enough(struct bench_options *options, const struct cpu_l
 
 /* Where the CPUs are, or all is left NULL. */
 static int see_places(const struct bench_options *options, const struct cpu_list *cpus,
-                      double **ns, size_t *count, struct diag *diag)
+                      struct bounce **bounces, size_t *count, struct diag *diag)
 {
         size_t threads = options->parameters.threads;
         if (!options->places)
@@ -442,8 +459,9 @@ static int see_places(const struct bench_options *options, const struct cpu_list
                     "its own",
                     threads, cpus->count);
         *count = threads - 1;
-        *ns = calloc(threads, sizeof(**ns));
-        return *ns ? bounce_lines(cpus->cpus, threads, *ns, diag) : diag_no_memory(diag);
+        *bounces = calloc(threads, sizeof(**bounces));
+        return *bounces ? bounce_lines(cpus->cpus, threads, *bounces, diag)
+                        : diag_no_memory(diag);
 }
 
 static int run(struct bench_options *options, struct measurement *measurement,

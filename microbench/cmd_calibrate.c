@@ -23,6 +23,7 @@
 #include "knee_note.h"
 #include "microbench.h"
 #include "picture.h"
+#include "places_note.h"
 #include "prefetchers.h"
 #include "reported.h"
 #include "survey.h"
@@ -237,57 +238,6 @@ static int check_memory(struct survey *survey, struct diag *diag)
                         (unsigned long long)SURVEY_MEMORY_MIN >> 20);
 }
 
-/* The pair that was apart longest, and one that was never as near as the system tells. */
-static void add_moved(const struct places_pair *worst, const struct places_pair *far,
-                      json_t *conditions)
-{
-        if (worst->apart_ns > 0)
-                conditions_add(conditions, "cpus-moved",
-                               "the hypervisor had CPUs %d and %d apart for %.0f %% of "
-                               "the time (a cache line took %.0f ns there and back, %.0f "
-                               "at their nearest): what several CPUs did then does not "
-                               "count; a program has other bandwidth and latency then",
-                               worst->cpu, worst->next, 100 * worst->apart_share,
-                               worst->apart_ns, worst->nearest_ns);
-        if (far->nearest_ns > 0)
-                conditions_add(
-                    conditions, "cpus-apart",
-                    "the system tells that CPUs %d and %d share a cache, but a "
-                    "line never took less than %.0f ns there and back: the "
-                    "hypervisor has them on cores that do not, and the figures "
-                    "of several CPUs are those of such cores; they change when "
-                    "it moves the CPUs together",
-                    far->cpu, far->next, far->nearest_ns);
-}
-
-/* Where the CPUs were. */
-static void add_places(const struct survey *survey, json_t *document)
-{
-        double cache_ns =
-            places_cache_ns(calibration_number(document, "caches.levels.2.latency_ns"),
-                            calibration_number(document, "caches.levels.2.error"),
-                            calibration_number(document, "caches.levels.1.latency_ns"));
-        json_t *pairs = json_array();
-        struct places_pair worst = {0}, far = {0};
-        size_t count = survey->places ? places_pairs(survey->places) : 0;
-        for (size_t i = 0; i < count; i++) {
-                struct places_pair pair = places_pair(survey->places, i);
-                json_array_append_new(pairs,
-                                      json_pack("{s:i, s:i, s:o, s:o, s:f}", "cpu",
-                                                pair.cpu, "next", pair.next, "nearest_ns",
-                                                survey_number(pair.nearest_ns),
-                                                "apart_ns", survey_number(pair.apart_ns),
-                                                "apart_share", pair.apart_share));
-                if (!isnan(pair.apart_ns) && pair.apart_share >= worst.apart_share)
-                        worst = pair;
-                if (isnan(pair.apart_ns) && places_far(pair.nearest_ns, cache_ns) &&
-                    reported_shared_cache(pair.cpu, pair.next))
-                        far = pair;
-        }
-        json_object_set_new(document, "places", pairs);
-        add_moved(&worst, &far, json_object_get(document, "conditions"));
-}
-
 /* Whether this process is given huge pages; true where the kernel does not tell. */
 static bool has_huge_pages(void)
 {
@@ -341,7 +291,7 @@ static void add_found_conditions(const struct survey *survey,
                                "the data was on pages of 4 KiB: latency of caches beyond "
                                "the TLB's reach and of memory has TLB misses in it");
         knee_note(document, conditions);
-        add_places(survey, document);
+        places_note(survey->places, document);
         conditions_add_interference(conditions, interference);
         const char *lacks = host_preset_lacks(document);
         if (lacks)

@@ -10,9 +10,12 @@
 #include "clock.h"
 #include "estimate.h"
 
-/* Round trips of one place differ by up to 1.7 times (45 to 75 ns through a shared
- * cache); those of two places by more (280 to 330 where there is none). */
+/* Round trips of one place differ by up to 1.3 times (79 to 102 ns through a shared
+ * cache); those of two places by more (350 to 410 where there is none). */
 static const double APART_FACTOR = 2;
+
+/* Between 1.38 to 1.58 on one core and 1.00, seldom up to 1.15, on two. */
+static const double ONE_CORE_SLOWDOWN = 1.2;
 
 /* Through a shared third-level cache four to six of its loads were measured, without one
  * twenty. */
@@ -27,11 +30,18 @@ static const double THIRD_ERROR_LIMIT = 0.25;
 struct places {
         const int *cpus;
         size_t pairs;
-        size_t count;       /* readings */
-        double *seconds;    /* of each reading, by the clock */
-        double *ns;         /* of each reading and pair; NAN: unknown */
-        double *nearest_ns; /* of each pair; NAN: never read */
-        size_t seconds_room, ns_room;
+        size_t count;           /* readings */
+        double *seconds;        /* of each reading, by the clock */
+        struct bounce *bounces; /* of each reading and pair; NAN: unknown */
+        struct known *known;    /* of each pair */
+        size_t seconds_room, bounces_room;
+};
+
+/* What all readings of a pair say. */
+struct known {
+        double nearest_ns; /* of those on two cores; NAN: there are none */
+        double least_ns;   /* of all */
+        bool on_one_core;  /* at least once */
 };
 
 struct places *places_new(const int *cpus, size_t count)
@@ -40,13 +50,13 @@ struct places *places_new(const int *cpus, size_t count)
         if (!places)
                 return NULL;
         *places = (struct places){.cpus = cpus, .pairs = count - 1};
-        places->nearest_ns = calloc(count, sizeof(*places->nearest_ns));
-        if (!places->nearest_ns) {
+        places->known = calloc(count, sizeof(*places->known));
+        if (!places->known) {
                 free(places);
                 return NULL;
         }
         for (size_t i = 0; i < places->pairs; i++)
-                places->nearest_ns[i] = NAN;
+                places->known[i] = (struct known){NAN, NAN, false};
         return places;
 }
 
@@ -55,22 +65,32 @@ void places_free(struct places *places)
         if (!places)
                 return;
         free(places->seconds);
-        free(places->ns);
-        free(places->nearest_ns);
+        free(places->bounces);
+        free(places->known);
         free(places);
 }
 
-size_t places_add(struct places *places, double seconds, const double *ns, size_t count)
+static void learn(struct known *known, const struct bounce *bounce)
+{
+        known->least_ns = fmin(known->least_ns, bounce->ns);
+        if (bounce->slowdown > ONE_CORE_SLOWDOWN)
+                known->on_one_core = true;
+        else if (!isnan(bounce->slowdown))
+                known->nearest_ns = fmin(known->nearest_ns, bounce->ns);
+}
+
+size_t places_add(struct places *places, double seconds, const struct bounce *bounces,
+                  size_t count)
 {
         if (array_reserve(&places->seconds, &places->seconds_room, places->count,
                           sizeof(*places->seconds)) != 0 ||
-            array_reserve(&places->ns, &places->ns_room, places->count,
-                          (places->pairs + 1) * sizeof(*places->ns)) != 0)
+            array_reserve(&places->bounces, &places->bounces_room, places->count,
+                          (places->pairs + 1) * sizeof(*places->bounces)) != 0)
                 return PLACES_UNREAD;
-        double *row = places->ns + places->count * places->pairs;
+        struct bounce *row = places->bounces + places->count * places->pairs;
         for (size_t i = 0; i < places->pairs; i++) {
-                row[i] = i < count ? ns[i] : NAN;
-                places->nearest_ns[i] = fmin(places->nearest_ns[i], row[i]);
+                row[i] = i < count ? bounces[i] : (struct bounce){NAN, NAN};
+                learn(&places->known[i], &row[i]);
         }
         places->seconds[places->count] = seconds;
         return places->count++;
@@ -78,28 +98,50 @@ size_t places_add(struct places *places, double seconds, const double *ns, size_
 
 int places_read(struct places *places, size_t count, size_t *reading, struct diag *diag)
 {
-        double *ns = calloc(count, sizeof(*ns));
-        if (!ns)
+        struct bounce *bounces = calloc(count, sizeof(*bounces));
+        if (!bounces)
                 return diag_no_memory(diag);
-        int rc = bounce_lines(places->cpus, count, ns, diag);
+        int rc = bounce_lines(places->cpus, count, bounces, diag);
         if (rc == 0)
-                *reading = places_add(places, clock_seconds(), ns, count - 1);
-        free(ns);
+                *reading = places_add(places, clock_seconds(), bounces, count - 1);
+        free(bounces);
         return rc == 0 && *reading == PLACES_UNREAD ? diag_no_memory(diag) : rc;
 }
 
-static bool is_apart(const struct places *places, size_t reading, size_t pair)
+static const struct bounce *bounce_of(const struct places *places, size_t reading,
+                                      size_t pair)
 {
-        return places->ns[reading * places->pairs + pair] >
-               APART_FACTOR * places->nearest_ns[pair];
+        return &places->bounces[reading * places->pairs + pair];
 }
 
-bool places_apart(const struct places *places, size_t reading)
+/* A pair that is always on one core is so by nature. Where it is not known whether a
+ * reading was on one, as something else had a CPU, it may be if any was. */
+static double nearest_of(const struct known *known)
 {
-        for (size_t pair = 0; reading != PLACES_UNREAD && pair < places->pairs; pair++)
-                if (is_apart(places, reading, pair))
-                        return true;
-        return false;
+        return isnan(known->nearest_ns) ? known->least_ns : known->nearest_ns;
+}
+
+static enum place place_of(const struct places *places, size_t reading, size_t pair)
+{
+        const struct bounce *bounce = bounce_of(places, reading, pair);
+        const struct known *known = &places->known[pair];
+        bool slowed = isnan(bounce->slowdown) ? known->on_one_core
+                                              : bounce->slowdown > ONE_CORE_SLOWDOWN;
+        if (slowed && !(bounce->ns > APART_FACTOR * nearest_of(known)))
+                return isnan(known->nearest_ns) || isnan(bounce->ns) ? PLACE_TOGETHER
+                                                                     : PLACE_ONE_CORE;
+        return bounce->ns > APART_FACTOR * nearest_of(known) ? PLACE_APART
+                                                             : PLACE_TOGETHER;
+}
+
+enum place places_of(const struct places *places, size_t reading)
+{
+        enum place farthest = PLACE_TOGETHER;
+        for (size_t pair = 0; reading != PLACES_UNREAD && pair < places->pairs; pair++) {
+                enum place place = place_of(places, reading, pair);
+                farthest = place > farthest ? place : farthest;
+        }
+        return farthest;
 }
 
 bool places_far(double ns, double cache_ns)
@@ -118,14 +160,15 @@ size_t places_pairs(const struct places *places)
         return places->pairs;
 }
 
-/* The median of the PAIR's round trips while apart. */
-static double apart_ns(const struct places *places, size_t pair)
+/* The median of the PAIR's round trips in PLACE. */
+static double median_ns(const struct places *places, size_t pair, enum place place)
 {
         double *ns = calloc(places->count + 1, sizeof(*ns)), median = NAN;
         size_t count = 0;
         for (size_t i = 0; ns && i < places->count; i++)
-                if (is_apart(places, i, pair))
-                        ns[count++] = places->ns[i * places->pairs + pair];
+                if (!isnan(bounce_of(places, i, pair)->ns) &&
+                    place_of(places, i, pair) == place)
+                        ns[count++] = bounce_of(places, i, pair)->ns;
         if (count > 0) {
                 estimate_sort(ns, count);
                 median = ns[count / 2];
@@ -136,27 +179,31 @@ static double apart_ns(const struct places *places, size_t pair)
 
 /* Readings are not evenly spread over the time; each speaks for that since the one before
  * of its pair. */
-static double apart_share(const struct places *places, size_t pair)
+static double share_of(const struct places *places, size_t pair, enum place place)
 {
-        double before = NAN, all = 0, apart = 0;
+        double before = NAN, all = 0, there = 0;
         for (size_t i = 0; i < places->count; i++) {
-                if (isnan(places->ns[i * places->pairs + pair]))
+                if (isnan(bounce_of(places, i, pair)->ns))
                         continue;
                 double seconds = isnan(before) ? 0 : places->seconds[i] - before;
                 all += seconds;
-                apart += is_apart(places, i, pair) ? seconds : 0;
+                there += place_of(places, i, pair) == place ? seconds : 0;
                 before = places->seconds[i];
         }
-        return all > 0 ? apart / all : 0;
+        return all > 0 ? there / all : 0;
 }
 
 struct places_pair places_pair(const struct places *places, size_t pair)
 {
+        const struct known *known = &places->known[pair];
         return (struct places_pair){
             .cpu = places->cpus[pair],
             .next = places->cpus[pair + 1],
-            .nearest_ns = places->nearest_ns[pair],
-            .apart_ns = apart_ns(places, pair),
-            .apart_share = apart_share(places, pair),
+            .nearest_ns = nearest_of(known),
+            .apart_ns = median_ns(places, pair, PLACE_APART),
+            .one_core_ns = median_ns(places, pair, PLACE_ONE_CORE),
+            .apart_share = share_of(places, pair, PLACE_APART),
+            .one_core_share = share_of(places, pair, PLACE_ONE_CORE),
+            .always_one_core = known->on_one_core && isnan(known->nearest_ns),
         };
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the CPUs of a virtual machine are. A hypervisor may move them, now to cores that
- * share a cache and now to ones that do not, and what several of them do together
- * differs. Each pair of neighbours is compared with itself: it is apart while a cache
- * line takes much longer between the two than it does at their nearest. */
+ * share a cache, now to ones that do not, and now to the two threads of one core; what
+ * several of them do together differs. Each pair of neighbours is compared with itself:
+ * the two are on one core while each hinders the other's additions, and at other times
+ * do not; they are apart while a cache line takes much longer between them than it does
+ * between two cores at their nearest. */
 #ifndef MEMLAG_PLACES_H
 #define MEMLAG_PLACES_H
 
@@ -10,9 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bounce.h"
 #include "diag.h"
 
 struct places;
+
+enum place {
+        PLACE_TOGETHER, /* on cores that share a cache, as far as these CPUs ever do */
+        PLACE_ONE_CORE, /* two of them, and at other times on two cores */
+        PLACE_APART,
+        PLACES
+};
 
 /* The number of no reading. */
 #define PLACES_UNREAD SIZE_MAX
@@ -24,20 +34,24 @@ void places_free(struct places *places);
 /* Reads where the first COUNT > 1 of the CPUs are; READING is its number. */
 int places_read(struct places *places, size_t count, size_t *reading, struct diag *diag);
 
-/* Adds a reading of SECONDS, by the clock: the round trips, in NS, of the first COUNT
- * pairs, NAN for an unknown one. Returns its number; PLACES_UNREAD: no memory. */
-size_t places_add(struct places *places, double seconds, const double *ns, size_t count);
+/* Adds a reading of SECONDS, by the clock: BOUNCES of the first COUNT pairs. Returns its
+ * number; PLACES_UNREAD: no memory. */
+size_t places_add(struct places *places, double seconds, const struct bounce *bounces,
+                  size_t count);
 
-/* Whether any of the pairs in READING was apart, by all that has been read until now; not
- * in PLACES_UNREAD. */
-bool places_apart(const struct places *places, size_t reading);
+/* Where the CPUs were in READING, by all that has been read until now: apart if any of
+ * the pairs was, else on one core if any was; together in PLACES_UNREAD. */
+enum place places_of(const struct places *places, size_t reading);
 
 /* A pair: CPU and the next one. */
 struct places_pair {
         int cpu, next;
-        double nearest_ns;  /* round trip; NAN: never read */
+        double nearest_ns;  /* round trip between two cores; NAN: never read */
         double apart_ns;    /* the median while apart; NAN: never apart */
-        double apart_share; /* of the time between readings, from 0 to 1 */
+        double one_core_ns; /* the median on one core, of a pair that was on two too;
+                               NAN: never */
+        double apart_share, one_core_share; /* of the time between readings, 0 to 1 */
+        bool always_one_core; /* whenever that was read: then nearest_ns is of one core */
 };
 
 /* Whether a round trip of NS is too long for CPUs that share a cache whose loads take

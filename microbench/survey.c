@@ -186,16 +186,16 @@ static int read_places(struct survey *survey, size_t cpus, size_t *reading,
                    : 0;
 }
 
-static bool were_apart(const struct survey *survey, size_t reading)
+static enum place place_of(const struct survey *survey, size_t reading)
 {
-        return survey->places && places_apart(survey->places, reading);
+        return survey->places ? places_of(survey->places, reading) : PLACE_TOGETHER;
 }
 
 int survey_arrive(struct survey *survey, size_t cpus, struct stay *stay, bool *now,
                   struct diag *diag)
 {
         int rc = read_places(survey, cpus, &stay->before, diag);
-        *now = rc == 0 && !were_apart(survey, stay->before);
+        *now = rc == 0 && place_of(survey, stay->before) == PLACE_TOGETHER;
         survey->waits |= !*now;
         survey->waited |= !*now;
         return rc;
@@ -207,17 +207,23 @@ int survey_depart(struct survey *survey, size_t cpus, struct stay *stay,
         return read_places(survey, cpus, &stay->after, diag);
 }
 
+enum place survey_place(const struct survey *survey, const struct stay *stay)
+{
+        enum place before = place_of(survey, stay->before);
+        return before == place_of(survey, stay->after) ? before : PLACES;
+}
+
 bool survey_stayed(const struct survey *survey, const struct stay *stay)
 {
-        return !were_apart(survey, stay->before) && !were_apart(survey, stay->after);
+        return survey_place(survey, stay) == PLACE_TOGETHER;
 }
 
 void survey_read_visits(const struct survey *survey, const struct visits *visits,
-                        struct series *series)
+                        enum place place, struct series *series)
 {
         *series = (struct series){0};
         for (size_t i = 0; i < visits->count; i++)
-                if (survey_stayed(survey, &visits->stays[i]))
+                if (survey_place(survey, &visits->stays[i]) == place)
                         series_add(series, visits->visits[i].value,
                                    visits->visits[i].disturbance);
 }
@@ -225,7 +231,7 @@ void survey_read_visits(const struct survey *survey, const struct visits *visits
 bool survey_wants_visit(const struct survey *survey, const struct visits *visits)
 {
         struct series series;
-        survey_read_visits(survey, visits, &series);
+        survey_read_visits(survey, visits, PLACE_TOGETHER, &series);
         return visits->count < SERIES_MAX && survey_wants(survey, &series, true);
 }
 

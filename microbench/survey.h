@@ -141,8 +141,12 @@ int survey_arrive(struct survey *survey, size_t cpus, struct stay *stay, bool *n
 int survey_depart(struct survey *survey, size_t cpus, struct stay *stay,
                   struct diag *diag);
 
-/* Whether the CPUs were together all the time of STAY, by what is known until now; else
- * the visit was to another machine than the others. */
+/* Where the CPUs were at the begin and the end of STAY, by what is known until now;
+ * PLACES: not in the same place. */
+enum place survey_place(const struct survey *survey, const struct stay *stay);
+
+/* Whether they were together all the time; else the visit was to another machine than
+ * the others. */
 bool survey_stayed(const struct survey *survey, const struct stay *stay);
 
 /* Visits to what several CPUs do together. */
@@ -152,9 +156,9 @@ struct visits {
         size_t count;
 };
 
-/* What those visits say that were to CPUs together. */
+/* What those visits say that were to CPUs in PLACE. */
 void survey_read_visits(const struct survey *survey, const struct visits *visits,
-                        struct series *series);
+                        enum place place, struct series *series);
 
 /* Whether more of them could tell more; see survey_wants. */
 bool survey_wants_visit(const struct survey *survey, const struct visits *visits);

@@ -212,7 +212,7 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
                 struct series series;
                 name_figure(point, k, name, sizeof(name));
                 point->gbs[k] = point->error[k] = NAN;
-                survey_read_visits(survey, &point->visits[k], &series);
+                survey_read_visits(survey, &point->visits[k], PLACE_TOGETHER, &series);
                 if (!survey_trusts(survey, &series, name))
                         continue;
                 struct estimate estimate = survey_shortest(survey, &series);

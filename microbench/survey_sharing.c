@@ -57,14 +57,26 @@ static int run_rounds(struct survey *survey, const struct sharing *sharing,
         return 0;
 }
 
-/* Unless the CPUs are apart. */
+/* Whether a place in which the CPUs do not count as together has too few visits: a
+ * program meets it, too. */
+static bool wants_place(const struct survey *survey, const struct sharing *sharing,
+                        const struct stay *stay)
+{
+        struct series series;
+        struct stay here = {stay->before, stay->before};
+        survey_read_visits(survey, &sharing->visits, survey_place(survey, &here),
+                           &series);
+        return series_count(&series) < survey->visits_min && !survey_is_late(survey);
+}
+
+/* Where the CPUs are not together, some visits only. */
 static int visit_lines(struct survey *survey, struct sharing *sharing, struct diag *diag)
 {
         struct visits *visits = &sharing->visits;
         struct stay *stay = &visits->stays[visits->count];
         bool now, told;
         int rc = survey_arrive(survey, sharing->writer + 1, stay, &now, diag);
-        if (rc < 0 || !now)
+        if (rc < 0 || (!now && !wants_place(survey, sharing, stay)))
                 return rc;
         rc = run_rounds(survey, sharing, &visits->visits[visits->count], &told, diag);
         if (rc == 0)
@@ -86,20 +98,48 @@ static int sharing_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
+/* Adds what visits in PLACE say under KEY, if they are enough to tell. */
+static void add_place(const struct survey *survey, const struct sharing *sharing,
+                      enum place place, const char *key, json_t *json)
+{
+        struct series series;
+        survey_read_visits(survey, &sharing->visits, place, &series);
+        struct estimate estimate = series_estimate(&series);
+        if (!isnan(estimate_error(&estimate)))
+                json_object_set_new(json, key, json_real(estimate.value));
+}
+
+/* Of a pair that was never on two cores, as far as is known: what it does has nothing to
+ * do with another core. */
+static bool is_one_core(const struct survey *survey, const struct sharing *sharing)
+{
+        return survey->places && sharing->writer == 1 &&
+               places_pair(survey->places, 0).always_one_core;
+}
+
 static json_t *sharing_result(struct survey *survey, void *state)
 {
         static const char name[] = "the latency of modified lines";
         const struct sharing *sharing = state;
         struct series series;
         json_t *json = json_object();
-        survey_read_visits(survey, &sharing->visits, &series);
-        if (sharing->writer == 0 || !survey_trusts(survey, &series, name))
+        survey_read_visits(survey, &sharing->visits, PLACE_TOGETHER, &series);
+        if (sharing->writer == 0)
                 return json;
-        struct estimate estimate = survey_shortest(survey, &series);
-        survey_noise(survey, estimate_error(&estimate), "%s", name);
+        if (is_one_core(survey, sharing)) {
+                survey_leave_out(survey, "%s (the CPUs were on one core all the time)",
+                                 name);
+                return json;
+        }
+        add_place(survey, sharing, PLACE_ONE_CORE, "one_core_ns", json);
+        add_place(survey, sharing, PLACE_APART, "apart_ns", json);
         json_object_set_new(json, "cpu", json_integer(survey->cpus.cpus[0]));
         json_object_set_new(json, "writer",
                             json_integer(survey->cpus.cpus[sharing->writer]));
+        if (!survey_trusts(survey, &series, name))
+                return json;
+        struct estimate estimate = survey_shortest(survey, &series);
+        survey_noise(survey, estimate_error(&estimate), "%s", name);
         json_object_set_new(json, "modified_ns", json_real(estimate.value));
         json_object_set_new(json, "modified_cycles",
                             json_real(estimate.value * survey->core_ghz));
