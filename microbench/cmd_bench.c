@@ -296,8 +296,16 @@ static struct result result_of(const struct kernel *kernel,
         };
 }
 
-static void print_shortness(const struct kernel *kernel, const struct result *result)
+static void print_doubts(const struct kernel *kernel,
+                         const struct measurement *measurement,
+                         const struct result *result)
 {
+        if (measurement->disturbance == INTERRUPTED)
+                puts("note: another program had a CPU of these threads meanwhile, which "
+                     "counts as the kernel's time");
+        else if (measurement->disturbance == SHARED)
+                puts("note: other programs, or the hypervisor, used this machine "
+                     "meanwhile: they take cache, bandwidth and time");
         if (result->is_short)
                 printf("note: %.4g us at a time are too short to be precise: what begins "
                        "and ends a timing, and whatever else has the CPU meanwhile, "
@@ -374,7 +382,7 @@ static void print_table(const struct kernel *kernel,
                result->ns_per_access, result->ticks_per_access);
         if (counts->bytes)
                 printf("%14.3f GB/s\n", result->gbs);
-        print_shortness(kernel, result);
+        print_doubts(kernel, measurement, result);
         if (places->before) {
                 print_places("before", places->before, places->count);
                 print_places("after", places->after, places->count);
@@ -390,6 +398,9 @@ static void print_count(const char *key, bool known, uint64_t count)
                 printf(", \"%s\": null", key);
 }
 
+static const char *const disturbances[DISTURBANCES] = {
+    [UNDISTURBED] = "no", [SHARED] = "shared", [INTERRUPTED] = "interrupted"};
+
 static void print_json(const struct kernel *kernel,
                        const struct kernel_parameters *parameters,
                        const struct measurement *measurement,
@@ -398,7 +409,7 @@ static void print_json(const struct kernel *kernel,
 {
         printf("{\"kernel\": \"%s\", \"threads\": %u, \"pinned\": %s, \"passes\": %llu, "
                "\"size_bytes\": %llu, \"huge_bytes\": %lld, \"seconds\": %.9f, "
-               "\"timed_seconds\": %.9f, \"short\": %s, "
+               "\"timed_seconds\": %.9f, \"short\": %s, \"disturbed\": \"%s\", "
                "\"ns_per_access\": %.6f, \"tsc_ticks_per_access\": %.6f, \"gbs\": %.6f, "
                "\"per_pass\": {\"loads\": %llu, \"stores\": %llu, \"lines_read\": %llu, "
                "\"lines_written\": %llu, \"flops\": %llu",
@@ -407,9 +418,9 @@ static void print_json(const struct kernel *kernel,
                (unsigned long long)parameters->size_bytes,
                (long long)measurement->huge_bytes, measurement->seconds,
                result->timed_seconds, result->is_short ? "true" : "false",
-               result->ns_per_access, result->ticks_per_access, result->gbs,
-               (unsigned long long)counts->loads, (unsigned long long)counts->stores,
-               (unsigned long long)counts->lines_read,
+               disturbances[measurement->disturbance], result->ns_per_access,
+               result->ticks_per_access, result->gbs, (unsigned long long)counts->loads,
+               (unsigned long long)counts->stores, (unsigned long long)counts->lines_read,
                (unsigned long long)counts->lines_written,
                (unsigned long long)counts->flops);
         bool branches = counts->tells_branches;
