@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The live blocks of a process in a B+ tree by address, and the totals of the sites.
- * Keeps memory only; knows neither the database nor where the events come from.
+/* The live blocks of a process in a B+ tree by address.
  *
  * Nodes are split when full and given back when empty, never merged: a heap takes no
  * more memory than its fullest moment needed. A heap and its copies share nodes until one
@@ -10,123 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- allocation sites ---- */
-
-struct heap_sites {
-        uint64_t heaps; /* that were made: the number of the latest */
-        struct heap_site *sites;
-        size_t count;
-        size_t capacity;
-        uint32_t *slots;   /* hash table of index + 1; 0: free */
-        size_t slot_count; /* a power of two, at least twice the capacity */
-};
-
-enum { FIRST_SITES = 256 };
-
-static uint64_t hash_site(int64_t stack_id, const char *function)
-{
-        uint64_t hash = (uint64_t)stack_id * 0x9e3779b97f4a7c15u;
-        for (const char *c = function; *c; c++)
-                hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-        return hash ^ (hash >> 32);
-}
-
-static uint32_t *probe_site(const struct heap_sites *sites, int64_t stack_id,
-                            const char *function)
-{
-        size_t mask = sites->slot_count - 1;
-        size_t i = hash_site(stack_id, function) & mask;
-        for (; sites->slots[i]; i = (i + 1) & mask) {
-                const struct heap_site *site = &sites->sites[sites->slots[i] - 1];
-                if (site->stack_id == stack_id && strcmp(site->function, function) == 0)
-                        break;
-        }
-        return &sites->slots[i];
-}
-
-static int grow_sites(struct heap_sites *sites)
-{
-        size_t capacity = sites->capacity ? 2 * sites->capacity : FIRST_SITES;
-        struct heap_site *array = realloc(sites->sites, capacity * sizeof(*array));
-        if (!array)
-                return -ENOMEM;
-        sites->sites = array;
-        uint32_t *slots = calloc(2 * capacity, sizeof(*slots));
-        if (!slots)
-                return -ENOMEM;
-        free(sites->slots);
-        sites->slots = slots;
-        sites->slot_count = 2 * capacity;
-        sites->capacity = capacity;
-        for (size_t i = 0; i < sites->count; i++)
-                *probe_site(sites, array[i].stack_id, array[i].function) =
-                    (uint32_t)(i + 1);
-        return 0;
-}
-
-struct heap_sites *heap_sites_new(void)
-{
-        struct heap_sites *sites = calloc(1, sizeof(*sites));
-        if (sites && grow_sites(sites)) {
-                heap_sites_free(sites);
-                sites = NULL;
-        }
-        return sites;
-}
-
-void heap_sites_free(struct heap_sites *sites)
-{
-        if (!sites)
-                return;
-        free(sites->sites);
-        free(sites->slots);
-        free(sites);
-}
-
-int heap_sites_find(struct heap_sites *sites, int64_t stack_id, const char *function,
-                    uint32_t *site)
-{
-        uint32_t *slot = probe_site(sites, stack_id, function);
-        if (!*slot) {
-                if (sites->count == sites->capacity) {
-                        if (sites->count >= UINT32_MAX / 4 || grow_sites(sites))
-                                return -ENOMEM;
-                        slot = probe_site(sites, stack_id, function);
-                }
-                sites->sites[sites->count] =
-                    (struct heap_site){.stack_id = stack_id, .function = function};
-                *slot = (uint32_t)++sites->count;
-        }
-        *site = *slot - 1;
-        return 0;
-}
-
-size_t heap_sites_count(const struct heap_sites *sites)
-{
-        return sites->count;
-}
-
-const struct heap_site *heap_sites_at(const struct heap_sites *sites, size_t index)
-{
-        return &sites->sites[index];
-}
-
-static void site_gains(struct heap_sites *sites, const struct heap_block *block)
-{
-        if (block->inherited)
-                return;
-        struct heap_site *site = &sites->sites[block->site];
-        site->live_bytes += block->size_bytes;
-        if (site->live_bytes > site->peak_bytes)
-                site->peak_bytes = site->live_bytes;
-}
-
-static void site_loses(struct heap_sites *sites, const struct heap_block *block)
-{
-        if (!block->inherited)
-                sites->sites[block->site].live_bytes -= block->size_bytes;
-}
 
 /* ---- the tree ---- */
 
@@ -496,7 +378,9 @@ static void lower_root(struct heap_live *live)
 static void remove_block(struct heap_live *live, struct place *place)
 {
         struct leaf *leaf = place->leaf;
-        site_loses(live->sites, &leaf->blocks[place->slot]);
+        const struct heap_block *block = &leaf->blocks[place->slot];
+        if (!block->inherited)
+                heap_sites_lose(live->sites, block->site, block->size_bytes);
         memmove(leaf->blocks + place->slot, leaf->blocks + place->slot + 1,
                 (leaf->node.count - place->slot - 1) * sizeof(leaf->blocks[0]));
         leaf->node.count--;
@@ -506,8 +390,7 @@ static void remove_block(struct heap_live *live, struct place *place)
         }
 }
 
-/* ---- the heap -----------------------------------------------------------------------
- */
+/* ---- the heap ---- */
 
 struct heap_live *heap_live_new(struct heap_sites *sites)
 {
@@ -515,7 +398,7 @@ struct heap_live *heap_live_new(struct heap_sites *sites)
         if (!live)
                 return NULL;
         live->sites = sites;
-        live->number = ++sites->heaps;
+        live->number = heap_sites_number_heap(sites);
         struct leaf *root = calloc(1, sizeof(*root));
         if (!root) {
                 free(live);
@@ -541,7 +424,7 @@ struct heap_live *heap_live_copy(const struct heap_live *live)
         if (!copy)
                 return NULL;
         *copy = *live;
-        copy->number = ++copy->sites->heaps;
+        copy->number = heap_sites_number_heap(copy->sites);
         ((struct node *)copy->root)->references++;
         return copy;
 }
@@ -549,8 +432,8 @@ struct heap_live *heap_live_copy(const struct heap_live *live)
 static int add_block(struct heap_live *live, const struct heap_block *block)
 {
         int code = insert(live, block);
-        if (!code)
-                site_gains(live->sites, block);
+        if (!code && !block->inherited)
+                heap_sites_gain(live->sites, block->site, block->size_bytes);
         return code;
 }
 
@@ -574,8 +457,7 @@ int heap_live_begin(struct heap_live *live, const struct heap_block *block,
         int code = add_block(live, &begun);
         if (code)
                 return code;
-        live->sites->sites[begun.site].allocations++;
-        live->sites->sites[begun.site].total_bytes += begun.size_bytes;
+        heap_sites_allocated(live->sites, begun.site, begun.size_bytes);
         return first_error;
 }
 

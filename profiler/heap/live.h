@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The heap as it is at one moment: the live blocks of each process image, found by
- * any address inside them, and what each allocation site did in all. Keeps memory
- * only; knows neither the database nor where the events come from. */
+ * any address inside them. Keeps memory only; knows neither the database nor where the
+ * events come from. */
 #ifndef MEMLAG_HEAP_LIVE_H
 #define MEMLAG_HEAP_LIVE_H
 
@@ -9,34 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- allocation sites ---- */
-
-/* The sites of a run. A site is a calling context (a stack row) and the function
- * that it called. */
-struct heap_sites;
-
-struct heap_site {
-        int64_t stack_id;
-        const char *function;
-        uint64_t allocations;
-        uint64_t total_bytes;
-        uint64_t live_bytes;
-        uint64_t peak_bytes; /* the most that was live at once */
-};
-
-struct heap_sites *heap_sites_new(void); /* NULL: no memory */
-void heap_sites_free(struct heap_sites *sites);
-
-/* The number *SITE of a site, made when new. FUNCTION is compared by content and
- * must live as long as SITES. -ENOMEM. */
-int heap_sites_find(struct heap_sites *sites, int64_t stack_id, const char *function,
-                    uint32_t *site);
-
-size_t heap_sites_count(const struct heap_sites *sites);
-/* INDEX is below the count; valid until the next heap_sites_find. */
-const struct heap_site *heap_sites_at(const struct heap_sites *sites, size_t index);
-
-/* ---- live blocks ---- */
+#include "sites.h"
 
 struct heap_block {
         uint64_t addr;
