@@ -1,64 +1,246 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: the import of a recording from its first byte to the last row. The input
- * is a whole recording, as a file; what comes before damage is kept. */
-#include <stdio.h>
+/* Fuzz target: the import of a recording from its first byte to its rows. The input is a
+ * whole recording, as a file. The writer is one that reads every byte that it is given.
+ */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "db.h"
-#include "import.h"
+#include "import_records.h"
+#include "perf_data.h"
+#include "sink.h"
 #include "target.h"
 
-/* In the place of the C library's, for SQLite too: waiting for the disk tests nothing. */
-int fsync(int fd)
+/* ---- a writer ---- */
+
+struct writer {
+        int64_t rows;
+        volatile uint64_t sum;
+};
+
+static void read_all(struct writer *writer, const void *bytes, size_t size)
 {
-        (void)fd;
+        for (size_t i = 0; i < size; i++)
+                writer->sum += ((const uint8_t *)bytes)[i];
+}
+
+static void read_text(struct writer *writer, const char *text)
+{
+        if (text)
+                read_all(writer, text, strlen(text));
+}
+
+/* The key of a new row. */
+static int add_row(struct writer *writer, int64_t *id)
+{
+        *id = ++writer->rows;
         return 0;
 }
 
-int fdatasync(int fd)
+/* A row that is changed must be there. */
+static int change_row(const struct writer *writer, int64_t id)
 {
-        return fsync(fd);
-}
-
-static char directory[] = "/tmp/memlag-fuzz-XXXXXX";
-static char database[sizeof(directory) + sizeof("/import.db")];
-
-static void remove_directory(void)
-{
-        struct diag ignored;
-        db_remove(database, &ignored);
-        rmdir(directory);
-}
-
-static void make_directory(void)
-{
-        if (*database)
-                return;
-        if (!mkdtemp(directory) || atexit(remove_directory) != 0)
+        if (id < 1 || id > writer->rows)
                 abort();
-        snprintf(database, sizeof(database), "%s/import.db", directory);
+        return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int writer_machine(struct writer *writer, const char *key, double value, const char *unit,
+                   const char *origin, struct diag *diag)
 {
-        make_directory();
-        int fd = memfd_create("recording", MFD_CLOEXEC);
-        if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        (void)value, (void)diag;
+        read_text(writer, key);
+        read_text(writer, unit);
+        read_text(writer, origin);
+        return 0;
+}
+
+int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
+                   const char *executable, int64_t start_ns, int64_t *id,
+                   struct diag *diag)
+{
+        (void)pid, (void)parent_id, (void)start_ns, (void)diag;
+        read_text(writer, executable);
+        return add_row(writer, id);
+}
+
+int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns,
+                       struct diag *diag)
+{
+        (void)end_ns, (void)diag;
+        return change_row(writer, process_id);
+}
+
+int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
+                  const char *name, int64_t start_ns, int64_t *id, struct diag *diag)
+{
+        (void)tid, (void)start_ns, (void)diag;
+        read_text(writer, name);
+        change_row(writer, process_id);
+        return add_row(writer, id);
+}
+
+int writer_thread_name(struct writer *writer, int64_t thread_id, const char *name,
+                       struct diag *diag)
+{
+        (void)diag;
+        read_text(writer, name);
+        return change_row(writer, thread_id);
+}
+
+int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
+                      struct diag *diag)
+{
+        (void)end_ns, (void)diag;
+        return change_row(writer, thread_id);
+}
+
+int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
+                  size_t length, int64_t *id, struct diag *diag)
+{
+        (void)diag;
+        read_text(writer, path);
+        read_all(writer, build_id, length);
+        return add_row(writer, id);
+}
+
+int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t *id,
+                   struct diag *diag)
+{
+        (void)diag;
+        if (row->length_bytes == 0)
                 abort();
-        char input[64];
-        snprintf(input, sizeof(input), "/proc/self/fd/%d", fd);
-        /* Of files that a recording names none is looked at. */
-        const struct import_options options = {.input = input,
-                                               .output = database,
-                                               .partial = true,
-                                               .interval_ns = 10000000,
-                                               .symfs = "/nonexistent"};
-        struct import_result result;
+        read_text(writer, row->protection);
+        change_row(writer, row->process_id);
+        return add_row(writer, id);
+}
+
+int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns,
+                       struct diag *diag)
+{
+        (void)end_ns, (void)diag;
+        return change_row(writer, mapping_id);
+}
+
+int writer_data_source(struct writer *writer, const struct data_source_row *row,
+                       int64_t *id, struct diag *diag)
+{
+        (void)diag;
+        read_text(writer, row->op);
+        read_text(writer, row->level);
+        read_text(writer, row->tlb);
+        read_text(writer, row->snoop);
+        return add_row(writer, id);
+}
+
+int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
+                 size_t depth, int64_t *id, struct diag *diag)
+{
+        (void)diag;
+        read_all(writer, ips, depth * sizeof(*ips));
+        change_row(writer, process_id);
+        return add_row(writer, id);
+}
+
+int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
+{
+        int64_t id;
+        (void)diag;
+        if (row->time_ns < 0)
+                abort();
+        change_row(writer, row->thread_id);
+        return add_row(writer, &id);
+}
+
+int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
+                          struct diag *diag)
+{
+        (void)address, (void)diag;
+        return change_row(writer, thread_id);
+}
+
+int writer_counter(struct writer *writer, const char *name, const char *unit,
+                   const char *stands_for, int64_t *id, struct diag *diag)
+{
+        (void)diag;
+        read_text(writer, name);
+        read_text(writer, unit);
+        read_text(writer, stands_for);
+        return add_row(writer, id);
+}
+
+int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
+                   int64_t thread_id, int64_t counter_id, uint64_t value,
+                   struct diag *diag)
+{
+        (void)value, (void)diag;
+        if (start_ns < 0 || end_ns <= start_ns)
+                abort();
+        change_row(writer, counter_id);
+        return change_row(writer, thread_id);
+}
+
+/* No recording of perf tells of allocations. */
+
+int writer_allocation(struct writer *writer, const struct allocation_row *row,
+                      int64_t *id, struct diag *diag)
+{
+        (void)writer, (void)row, (void)id, (void)diag;
+        abort();
+}
+
+int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,
+                          struct diag *diag)
+{
+        (void)writer, (void)allocation_id, (void)end_ns, (void)diag;
+        abort();
+}
+
+int writer_allocation_total(struct writer *writer, int64_t stack_id, const char *function,
+                            uint64_t allocations, uint64_t total_bytes,
+                            uint64_t peak_bytes, struct diag *diag)
+{
+        (void)writer, (void)stack_id, (void)function, (void)diag;
+        (void)allocations, (void)total_bytes, (void)peak_bytes;
+        abort();
+}
+
+/* ---- the import ---- */
+
+static void import_from(struct perf_data *data)
+{
+        const uint64_t interval_ns = 10000000;
+        struct writer writer = {0};
+        struct sink *sink;
+        struct import_records records;
         struct diag diag;
-        if (import_run(&options, &result, &diag) == 0)
-                db_remove(database, &diag);
+        if (sink_open(&writer, &sink, &diag) < 0)
+                abort();
+        sink_set_imported(sink);
+        /* Of files that a recording names none is there. */
+        if (import_records_open(&records, data, sink, "/nonexistent", interval_ns,
+                                &diag) < 0)
+                abort();
+        import_records_take(&records, &diag); /* up to the damage, if there is any */
+        if (import_records_flush(&records, &diag) < 0)
+                abort();
+        import_records_close(&records);
+        sink_close(sink);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+        struct perf_data *data;
+        struct diag diag;
+        int fd = memfd_create("recording", MFD_CLOEXEC);
+        if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+                abort();
+        if (perf_data_open(fd, &data, &diag) == 0) {
+                import_from(data);
+                perf_data_close(data);
+        }
         close(fd);
         return 0;
 }
