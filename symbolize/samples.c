@@ -3,7 +3,7 @@
  * read; only those that do not are sorted, by SQLite, which does that in a file. */
 #include "samples.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ static int has_row(const struct samples *samples, const char *query, struct diag
 int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag)
 {
-        *samples = (struct samples){.db = db, .raw = raw};
+        *samples = (struct samples){.db = db, .raw = raw, .before_ns = INT64_MIN};
         int found = has_row(samples, "SELECT 1 FROM stack_access LIMIT 1", diag);
 
         samples->in_frames = found > 0;
@@ -45,6 +45,26 @@ bool samples_begin_with_address(const struct samples *samples)
                        "SELECT 1 FROM (SELECT addr FROM sample LIMIT 65536)"
                        " WHERE addr IS NOT NULL LIMIT 1",
                        NULL) > 0;
+}
+
+int samples_all(const struct samples *samples, struct sample_range *range,
+                struct diag *diag)
+{
+        static const char query[] =
+            "SELECT min(sample_id), (SELECT max(sample_id) FROM sample) FROM sample";
+        sqlite3_stmt *row;
+        int rc = sqlite3_prepare_v2(db_sqlite(samples->db), query, -1, &row, NULL);
+
+        if (rc == SQLITE_OK)
+                rc = sqlite3_step(row);
+        *range = (struct sample_range){0, -1};
+        if (rc == SQLITE_ROW && sqlite3_column_type(row, 0) != SQLITE_NULL)
+                *range = (struct sample_range){sqlite3_column_int64(row, 0),
+                                               sqlite3_column_int64(row, 1)};
+        int error = rc == SQLITE_ROW ? 0 : sqlite_error(samples, diag);
+
+        sqlite3_finalize(row);
+        return error;
 }
 
 /* ---- one after the other ---- */
@@ -125,16 +145,20 @@ static const char visit_name[] = "visit_sample";
 /* Order by time is made before rows are visited: a limit must be kept to by then. Without
  * it the order of their ids is the one that rows lie in; were they read in another, it
  * would be seen to be out of the order of time. */
-static int prepare(const struct samples *samples, sqlite3_stmt **rows)
+static int prepare(const struct samples *samples, const struct sample_range *range,
+                   sqlite3_stmt **rows)
 {
-        char sql[384];
+        char sql[512];
 
         snprintf(sql, sizeof(sql),
-                 "SELECT 1 FROM (SELECT * FROM sample %s ORDER BY %s sample_id %s) "
+                 "SELECT 1 FROM (SELECT * FROM sample %s"
+                 " WHERE sample_id BETWEEN %" PRId64 " AND %" PRId64
+                 " ORDER BY %s sample_id %s) "
                  "WHERE %s(sample_id, time_ns, thread_id, ip, addr, stack_id %s)",
                  samples->in_frames ? "LEFT JOIN stack_access USING (sample_id)" : "",
-                 samples->by_time ? "time_ns," : "", samples->by_time ? "LIMIT -1" : "",
-                 visit_name, samples->in_frames ? ", depth, cfa_offset_bytes" : "");
+                 range->first, range->last, samples->by_time ? "time_ns," : "",
+                 samples->by_time ? "LIMIT -1" : "", visit_name,
+                 samples->in_frames ? ", depth, cfa_offset_bytes" : "");
         return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, rows, NULL);
 }
 
@@ -147,16 +171,16 @@ static int define_visit(struct reading *reading, bool defined)
                                        defined ? visit_row : NULL, NULL, NULL);
 }
 
-int samples_each(struct samples *samples, samples_visit *visit, void *context,
-                 struct diag *diag)
+int samples_each(struct samples *samples, const struct sample_range *range,
+                 samples_visit *visit, void *context, struct diag *diag)
 {
         struct reading reading = {samples, visit, context, 0};
         sqlite3_stmt *rows = NULL;
         int error = 0;
 
-        samples->before_ns = INT64_MIN;
         if (define_visit(&reading, true) != SQLITE_OK ||
-            prepare(samples, &rows) != SQLITE_OK || sqlite3_step(rows) != SQLITE_DONE)
+            prepare(samples, range, &rows) != SQLITE_OK ||
+            sqlite3_step(rows) != SQLITE_DONE)
                 error = reading.error ? reading.error : sqlite_error(samples, diag);
         sqlite3_finalize(rows);
         if (define_visit(&reading, false) != SQLITE_OK && !error)

@@ -26,8 +26,14 @@ struct samples {
         bool by_time;      /* asked of SQLite, as ids do not ascend with time */
         bool out_of_order; /* one was earlier than the one before */
         bool addressed;    /* one so far had a data address */
-        int64_t before_ns; /* time of the last one */
+        int64_t before_ns; /* time of the last one; INT64_MIN: there was none */
         bool in_frames;    /* some tell which frame of the stack they accessed */
+};
+
+/* Samples by their ids, both included. */
+struct sample_range {
+        int64_t first;
+        int64_t last;
 };
 
 /* Takes the next sample, of equal times that with the lower id. Anything but 0 ends the
@@ -40,9 +46,13 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
 /* Whether one of those read so far, or of the first 65536, has a data address; false also
  * when that cannot be read. */
 bool samples_begin_with_address(const struct samples *samples);
-/* Goes over all samples, from the earliest, as far as is known. 0, what VISIT returned,
- * or a negative errno value. */
-int samples_each(struct samples *samples, samples_visit *visit, void *context,
-                 struct diag *diag);
+/* The range that all samples are in; of none the last is before the first. 0 or a
+ * negative errno value. */
+int samples_all(const struct samples *samples, struct sample_range *range,
+                struct diag *diag);
+/* Goes over the samples of RANGE, from the earliest, as far as is known. 0, what VISIT
+ * returned, or a negative errno value. */
+int samples_each(struct samples *samples, const struct sample_range *range,
+                 samples_visit *visit, void *context, struct diag *diag);
 
 #endif

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parallel.h"
 #include "place.h"
+#include "stack_place.h"
+#include "tally.h"
 
 /* ---- rows by process ---- */
 
@@ -45,108 +48,6 @@ static void free_group(struct by_process *groups)
 {
         free(groups->order);
         free(groups->first);
-}
-
-/* ---- stacks ---- */
-
-static int ask_stack(struct sweep *sweep, const struct timeline *timeline, uint32_t stack)
-{
-        uint64_t ip = sweep->raw->stacks[stack].ip;
-
-        /* A return address may belong to the next line or even function. */
-        if (sweep->calls[stack])
-                ip--;
-        return place_of_code(sweep, timeline, ip, &sweep->stack_places[stack]);
-}
-
-/* STACK and its callers, as far as they are PROCESS's and were not asked before. */
-static int ask_stacks(struct sweep *sweep, const struct timeline *timeline,
-                      uint32_t process, uint32_t stack)
-{
-        const struct raw *raw = sweep->raw;
-        int error = 0;
-
-        while (!error && stack != RAW_NONE && sweep->stack_places[stack] == RAW_NONE &&
-               raw->stacks[stack].process == process) {
-                error = ask_stack(sweep, timeline, stack);
-                stack = raw->stacks[stack].parent;
-        }
-        return error;
-}
-
-static int compare_dates(const void *left, const void *right)
-{
-        const struct stack_date *a = left, *b = right;
-
-        if (a->process != b->process)
-                return a->process < b->process ? -1 : 1;
-        if (a->time_ns != b->time_ns)
-                return a->time_ns < b->time_ns ? -1 : 1;
-        return a->stack < b->stack ? -1 : a->stack > b->stack;
-}
-
-/* Where each process's dates begin; those of no process come last. */
-static int index_dates(struct sweep *sweep)
-{
-        size_t at = 0;
-
-        sweep->first_date =
-            malloc((sweep->raw->process_count + 1) * sizeof(*sweep->first_date));
-        if (!sweep->first_date)
-                return -ENOMEM;
-        for (size_t process = 0; process <= sweep->raw->process_count; process++) {
-                while (at < sweep->date_count && sweep->dates[at].process < process)
-                        at++;
-                sweep->first_date[process] = at;
-        }
-        return 0;
-}
-
-static void list_dates(struct sweep *sweep, const int64_t *first_ns)
-{
-        const struct raw *raw = sweep->raw;
-
-        for (size_t i = 0; i < raw->stack_count; i++)
-                if (first_ns[i] != INT64_MAX)
-                        sweep->dates[sweep->date_count++] = (struct stack_date){
-                            first_ns[i], raw->stacks[i].process, (uint32_t)i};
-        if (sweep->date_count > 1)
-                qsort(sweep->dates, sweep->date_count, sizeof(*sweep->dates),
-                      compare_dates);
-}
-
-/* Dates the stacks of blocks and their callers by the first block, and marks the calls:
- * those with children. */
-static int date_stacks(struct sweep *sweep)
-{
-        const struct raw *raw = sweep->raw;
-        int64_t *first_ns = malloc((raw->stack_count + 1) * sizeof(*first_ns));
-        size_t dated = 0;
-
-        for (size_t i = 0; first_ns && i < raw->stack_count; i++)
-                first_ns[i] = INT64_MAX;
-        for (size_t i = 0; first_ns && i < raw->allocation_count; i++) {
-                uint32_t stack = raw->allocations[i].stack;
-
-                if (stack != RAW_NONE &&
-                    raw->allocations[i].period.start_ns < first_ns[stack])
-                        first_ns[stack] = raw->allocations[i].period.start_ns;
-        }
-        for (size_t i = raw->stack_count; first_ns && i-- > 0;) {
-                uint32_t parent = raw->stacks[i].parent;
-
-                dated += first_ns[i] != INT64_MAX;
-                if (parent == RAW_NONE)
-                        continue;
-                if (first_ns[i] < first_ns[parent])
-                        first_ns[parent] = first_ns[i];
-                sweep->calls[parent] = true;
-        }
-        sweep->dates = malloc((dated + 1) * sizeof(*sweep->dates));
-        if (first_ns && sweep->dates)
-                list_dates(sweep, first_ns);
-        free(first_ns);
-        return first_ns && sweep->dates ? index_dates(sweep) : -ENOMEM;
 }
 
 /* ---- one process ---- */
@@ -187,7 +88,7 @@ static int advance(struct sweep *sweep, uint32_t process, int64_t time_ns)
                         continue;
                 error = timeline_advance(&past->timeline, date->time_ns);
                 if (!error)
-                        error = ask_stack(sweep, &past->timeline, date->stack);
+                        error = stack_ask(sweep, &past->timeline, date->stack);
         }
         if (!error)
                 error = timeline_advance(&past->timeline, time_ns);
@@ -228,7 +129,7 @@ static int ask_other_stacks(struct sweep *sweep)
                         error = timeline_ever(&sweep->pasts[process].timeline);
                 ever[process] = true;
                 if (!error)
-                        error = ask_stack(sweep, &sweep->pasts[process].timeline, i);
+                        error = stack_ask(sweep, &sweep->pasts[process].timeline, i);
         }
         free(ever);
         return error;
@@ -285,8 +186,8 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
                 timeline = &sweep->pasts[sample->process].timeline;
                 error = advance(sweep, sample->process, sample->time_ns);
                 if (!error)
-                        error =
-                            ask_stacks(sweep, timeline, sample->process, sample->stack);
+                        error = stack_ask_callers(sweep, timeline, sample->process,
+                                                  sample->stack);
                 if (!error)
                         error =
                             place_of_ip(sweep, timeline, sample->process,
@@ -348,16 +249,30 @@ static int add_sample(void *context, const struct raw_sample *sample)
         return pass->count < AHEAD ? 0 : visit_samples(pass);
 }
 
+/* What waits of a pass is looked at before the next range is read. */
+static int pass_over(struct pass *pass, const struct sample_range *range)
+{
+        int error =
+            samples_each(&pass->sweep->samples, range, add_sample, pass, pass->diag);
+
+        return error ? error : visit_samples(pass);
+}
+
+static void begin_pass(struct sweep *sweep)
+{
+        sweep->samples.before_ns = INT64_MIN;
+        restart(sweep);
+}
+
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag)
 {
+        static const struct sample_range all = {INT64_MIN, INT64_MAX};
         struct pass pass = {
             .sweep = sweep, .visit = visit, .context = context, .diag = diag};
 
-        restart(sweep);
-        int error = samples_each(&sweep->samples, add_sample, &pass, diag);
-
-        return error ? error : visit_samples(&pass);
+        begin_pass(sweep);
+        return pass_over(&pass, &all);
 }
 
 static int allocate(struct sweep *sweep)
@@ -393,7 +308,7 @@ static int prepare(struct sweep *sweep)
                     group(&sweep->allocations, raw->process_count, raw->allocation_count,
                           (const char *)raw->allocations, sizeof(*raw->allocations),
                           offsetof(struct raw_allocation, process));
-        return error ? error : date_stacks(sweep);
+        return error ? error : stacks_date(sweep);
 }
 
 int sweep_open(struct sweep *sweep, const struct raw *raw,
@@ -406,19 +321,69 @@ int sweep_open(struct sweep *sweep, const struct raw *raw,
         return !error && prepare(sweep) < 0 ? diag_no_memory(diag) : error;
 }
 
+/* Counts MANY samples that are where SAMPLE is. */
+static void count_samples(struct sweep *sweep, const struct raw_sample *sample,
+                          const struct sample_location *location, uint64_t many)
+{
+        sweep->sample_count += many;
+        sweep->unusual_samples += location->usual ? 0 : many;
+        sweep->place_samples[location->place] += many;
+        if (sample->stack == RAW_NONE)
+                sweep->stackless_samples += many;
+        else
+                sweep->stack_samples[sample->stack] += many;
+}
+
 static int count_sample(void *context, const struct raw_sample *sample,
                         const struct sample_location *location)
 {
-        struct sweep *sweep = context;
-
-        sweep->sample_count++;
-        sweep->unusual_samples += !location->usual;
-        sweep->place_samples[location->place]++;
-        if (sample->stack == RAW_NONE)
-                sweep->stackless_samples++;
-        else
-                sweep->stack_samples[sample->stack]++;
+        count_samples(context, sample, location, 1);
         return 0;
+}
+
+static int count_kind(void *context, const struct raw_sample *first, uint64_t many)
+{
+        struct sweep *sweep = context;
+        struct sample_location location;
+        int error = locate(sweep, first, &location);
+
+        if (!error)
+                count_samples(sweep, first, &location, many);
+        return error;
+}
+
+/* So many are looked at one by one first: they tell whose debug information is needed,
+ * and mostly whether there are data addresses. */
+enum { HEAD = 1 << 12 };
+
+/* Whether the samples of REST, behind those that were looked at, may be tallied. */
+static bool may_tally(const struct sweep *sweep, const struct sample_range *rest)
+{
+        return !sweep->samples.addressed && !sweep->samples.by_time &&
+               !sweep->samples.in_frames && parallel_processors() > 1 &&
+               (uint64_t)rest->last - (uint64_t)rest->first >= HEAD;
+}
+
+static int find_locations(struct sweep *sweep, struct diag *diag)
+{
+        struct pass pass = {
+            .sweep = sweep, .visit = count_sample, .context = sweep, .diag = diag};
+        struct sample_range rest, head;
+        bool done = false;
+        int error = samples_all(&sweep->samples, &rest, diag);
+
+        if (error || rest.first > rest.last)
+                return error;
+        begin_pass(sweep);
+        if (may_tally(sweep, &rest)) {
+                head = (struct sample_range){rest.first, rest.first + HEAD - 1};
+                rest.first += HEAD;
+                error = pass_over(&pass, &head);
+        }
+        if (!error && may_tally(sweep, &rest) &&
+            tally_samples(&sweep->samples, &rest, count_kind, sweep, &done) < 0)
+                return diag_no_memory(diag);
+        return error || done ? error : pass_over(&pass, &rest);
 }
 
 /* Forgets what was found in another order than that of time. */
@@ -440,12 +405,12 @@ static int begin_by_time(struct sweep *sweep, struct diag *diag)
 
 int sweep_run(struct sweep *sweep, struct diag *diag)
 {
-        int error = sweep_samples(sweep, count_sample, sweep, diag);
+        int error = find_locations(sweep, diag);
 
         if (error == -ESTALE) {
                 error = begin_by_time(sweep, diag);
                 if (!error)
-                        error = sweep_samples(sweep, count_sample, sweep, diag);
+                        error = find_locations(sweep, diag);
         }
         if (!error && ask_other_stacks(sweep) < 0)
                 error = diag_no_memory(diag);

@@ -37,6 +37,10 @@ int db_move(const char *from, const char *to, struct diag *diag);
  * (-EBADMSG). Reading needs no right to write, also after a killed writer. */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
 
+/* Opens a reader of the file that DB is connected to, for another thread. It sees what is
+ * committed: while DB has a transaction that writes, nobody else adds to that. */
+int db_open_beside(const struct db *db, struct db **reader);
+
 /* Lets SQLite keep more of DB in memory, for queries that anybody may write. */
 int db_keep_more(struct db *db, struct diag *diag);
 

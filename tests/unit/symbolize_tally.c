@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples counted by kinds: recordings of which it is known how many samples of each kind
+ * there are, and such as must be gone over one by one. */
+#include "db_test.h"
+
+#include "symbolize.h"
+#include "tally.h"
+
+enum { SAMPLES = 20000, ADDRESSES = 70, CHANGE_NS = 12345, FIRST_IP = 0x1000 };
+
+/* ---- a recording: sample number i at time i, in thread i % 2, and at address i % 70
+ * ---- */
+
+struct recording {
+        struct db *db;
+        struct writer *writer;
+        int64_t threads[2];
+};
+
+/* Of two files that are mapped at the same addresses one after the other. */
+static void record_mappings(struct recording *recording, int64_t process)
+{
+        static const char *const paths[] = {"/no/first", "/no/second"};
+
+        for (int i = 0; i < 2; i++) {
+                struct mapping_row row = {.process_id = process,
+                                          .kind = MAPPING_FILE,
+                                          .start_addr = FIRST_IP,
+                                          .length_bytes = 4096,
+                                          .protection = "r-x",
+                                          .start_ns = i == 0 ? 0 : CHANGE_NS};
+                int64_t id;
+
+                assert_int_equal(writer_module(recording->writer, paths[i], NULL, 0,
+                                               &row.module_id, NULL),
+                                 0);
+                assert_int_equal(writer_mapping(recording->writer, &row, &id, NULL), 0);
+                if (i == 0)
+                        assert_int_equal(writer_mapping_end(recording->writer, id,
+                                                            CHANGE_NS - 1, NULL),
+                                         0);
+        }
+}
+
+static void record_sample(struct recording *recording, int64_t i, int64_t time_ns,
+                          bool has_addr)
+{
+        struct sample_row row = {.time_ns = time_ns,
+                                 .thread_id = recording->threads[i % 2],
+                                 .cpu = -1,
+                                 .ip = (uint64_t)(FIRST_IP + i % ADDRESSES),
+                                 .has_addr = has_addr,
+                                 .addr = 8,
+                                 .latency_cycles = -1};
+
+        assert_int_equal(writer_sample(recording->writer, &row, NULL), 0);
+}
+
+static void begin(struct recording *recording)
+{
+        recording->db = create_db("memlag.db");
+        recording->writer = open_writer(recording->db);
+        for (int i = 0; i < 2; i++) {
+                int64_t process;
+
+                assert_int_equal(writer_process(recording->writer, 100 + i, 0, "test", 0,
+                                                &process, NULL),
+                                 0);
+                assert_int_equal(writer_thread(recording->writer, process, 100 + i,
+                                               "test", 0, &recording->threads[i], NULL),
+                                 0);
+                record_mappings(recording, process);
+        }
+}
+
+/* ---- asking for the kinds ---- */
+
+struct heard {
+        uint64_t many[2][ADDRESSES]
+                     [2]; /* by process, address and before the change or not */
+        uint64_t first_id[2][ADDRESSES][2];
+        int64_t before_id;
+};
+
+static int hear(void *context, const struct raw_sample *first, uint64_t many)
+{
+        struct heard *heard = context;
+        uint64_t address = first->ip - FIRST_IP;
+        bool later = first->time_ns >= CHANGE_NS;
+
+        assert_true(first->process < 2 && address < ADDRESSES);
+        assert_true(first->sample_id > heard->before_id);
+        heard->before_id = first->sample_id;
+        heard->many[first->process][address][later] += many;
+        if (!heard->first_id[first->process][address][later])
+                heard->first_id[first->process][address][later] =
+                    (uint64_t)first->sample_id;
+        return 0;
+}
+
+/* Ends the recording and tallies its samples from the one with the id FIRST on. */
+static bool tally(struct recording *recording, int64_t first, struct heard *heard)
+{
+        struct raw raw = {0};
+        struct samples samples;
+        struct sample_range range;
+        bool done;
+
+        assert_int_equal(writer_close(recording->writer, NULL), 0);
+        assert_int_equal(raw_read(&raw, recording->db, NULL), 0);
+        assert_int_equal(samples_open(&samples, recording->db, &raw, NULL), 0);
+        assert_int_equal(samples_all(&samples, &range, NULL), 0);
+        range.first = first;
+        *heard = (struct heard){0};
+        assert_int_equal(tally_samples(&samples, &range, hear, heard, &done), 0);
+        if (!done)
+                assert_int_equal(heard->before_id, 0);
+        raw_free(&raw);
+        db_close(recording->db);
+        return done;
+}
+
+/* ---- what is expected ---- */
+
+static void test_counts(void **state)
+{
+        struct recording recording;
+        struct heard heard, expected = {0};
+        const int64_t first_id = 501;
+
+        (void)state;
+        begin(&recording);
+        for (int64_t i = 0; i < SAMPLES; i++) {
+                record_sample(&recording, i, i, false);
+                if (i + 1 < first_id)
+                        continue;
+                uint64_t *first =
+                    &expected.first_id[i % 2][i % ADDRESSES][i >= CHANGE_NS];
+
+                expected.many[i % 2][i % ADDRESSES][i >= CHANGE_NS]++;
+                if (!*first)
+                        *first = (uint64_t)(i + 1);
+        }
+        assert_true(tally(&recording, first_id, &heard));
+        assert_memory_equal(heard.many, expected.many, sizeof(heard.many));
+        assert_memory_equal(heard.first_id, expected.first_id, sizeof(heard.first_id));
+}
+
+static void test_one_with_address(void **state)
+{
+        struct recording recording;
+        struct heard heard;
+
+        (void)state;
+        begin(&recording);
+        for (int64_t i = 0; i < SAMPLES; i++)
+                record_sample(&recording, i, i, i == SAMPLES - 7);
+        assert_false(tally(&recording, 1, &heard));
+}
+
+/* The one out of order also lies where two threads' parts meet. */
+static void test_out_of_order(void **state)
+{
+        for (int64_t late = 9374; late <= 9376; late++) {
+                struct recording recording;
+                struct heard heard;
+
+                enter_directory(state);
+                begin(&recording);
+                for (int64_t i = 0; i < SAMPLES; i++)
+                        record_sample(&recording, i, i == late ? i - 2 : i, false);
+                assert_false(tally(&recording, 1, &heard));
+                leave_directory(state);
+        }
+}
+
+static void test_another_file_of_that_name(void **state)
+{
+        struct recording recording;
+        struct heard heard;
+
+        (void)state;
+        begin(&recording);
+        for (int64_t i = 0; i < SAMPLES; i++)
+                record_sample(&recording, i, i, false);
+        assert_int_equal(writer_flush(recording.writer, NULL), 0);
+        assert_int_equal(system("cp memlag.db other.db; mv other.db memlag.db"), 0);
+        assert_false(tally(&recording, 1, &heard));
+}
+
+/* Places are those of the time of each sample: the rows of those that are not where the
+ * first one at their address was are the ones after the change. */
+static void test_places_of_their_time(void **state)
+{
+        struct symbolize_options options = {0};
+        struct recording recording;
+        struct diag diag = {0};
+
+        (void)state;
+        begin(&recording);
+        for (int64_t i = 0; i < SAMPLES; i++)
+                record_sample(&recording, i, i, false);
+        assert_int_equal(writer_close(recording.writer, NULL), 0);
+        if (symbolize(recording.db, &options, &diag))
+                fail_msg("%s", diag.text);
+        db_close(recording.db);
+        assert_int_equal(plain_int("memlag.db", "SELECT count(*) FROM code_location"),
+                         2 * ADDRESSES);
+        assert_int_equal(plain_int("memlag.db", "SELECT count(*) FROM attribution"),
+                         SAMPLES - CHANGE_NS);
+        assert_int_equal(plain_int("memlag.db", "SELECT min(sample_id) FROM attribution"),
+                         CHANGE_NS + 1);
+        assert_int_equal(plain_int("memlag.db",
+                                   "SELECT samples FROM resolution WHERE subject = "
+                                   "'function' AND outcome = 'missing file'"),
+                         SAMPLES);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            db_unit_test(test_counts),
+            db_unit_test(test_one_with_address),
+            cmocka_unit_test(test_out_of_order),
+            db_unit_test(test_another_file_of_that_name),
+            db_unit_test(test_places_of_their_time),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
