@@ -20,6 +20,7 @@
 #include "command.h"
 #include "conditions.h"
 #include "host_preset.h"
+#include "keeping.h"
 #include "knee_note.h"
 #include "microbench.h"
 #include "picture.h"
@@ -27,6 +28,7 @@
 #include "prefetchers.h"
 #include "reported.h"
 #include "survey.h"
+#include "unsteady_note.h"
 
 static const char name[] = "calibrate";
 
@@ -291,6 +293,7 @@ static void add_found_conditions(const struct survey *survey,
                                "the data was on pages of 4 KiB: latency of caches beyond "
                                "the TLB's reach and of memory has TLB misses in it");
         knee_note(document, conditions);
+        unsteady_note(document, conditions);
         places_note(survey->places, document);
         conditions_add_interference(conditions, interference);
         const char *lacks = host_preset_lacks(document);
@@ -450,104 +453,6 @@ static int check_picture(const char *path, struct diag *diag)
                         path, strerror(errno));
 }
 
-/* One of an earlier calibration must not stay where there is none of this. */
-static int keep_preset(const json_t *document, const char *path, const char *preset,
-                       struct diag *diag)
-{
-        if (!host_preset_lacks(document))
-                return calibration_write(path, preset, diag);
-        return unlink(path) == 0 || errno == ENOENT
-                   ? 0
-                   : diag_set(diag, -errno,
-                              "cannot remove %s, which is of an earlier calibration: %s",
-                              path, strerror(errno));
-}
-
-static bool is_quick(const json_t *document)
-{
-        return json_is_true(json_object_get(document, "quick"));
-}
-
-/* Whether EARLIER can be trusted, and DOCUMENT cannot, or tells less. A quick one that
- * cannot be trusted is no better than a full one that cannot, unless only it can be
- * simulated. */
-static bool is_better(const json_t *earlier, const json_t *document)
-{
-        bool quicker = is_quick(document) && !is_quick(earlier);
-        bool poor = calibration_is_poor(document);
-        bool lacks = host_preset_lacks(document) != NULL;
-        bool earlier_lacks = host_preset_lacks(earlier) != NULL;
-        if (calibration_is_poor(earlier))
-                return quicker && poor && (lacks || !earlier_lacks);
-        return quicker || poor || (lacks && !earlier_lacks);
-}
-
-/* Says what became of EARLIER. */
-static void tell_of(const json_t *earlier, const char *before, const char *after)
-{
-        const char *made = json_string_value(json_object_get(earlier, "made"));
-        double worst = calibration_number(earlier, "noise.worst_error");
-        char error[32] = "an unknown worst error";
-        if (!isnan(worst))
-                snprintf(error, sizeof(error), "a worst error of %.1f %%", 100 * worst);
-        diag_printf(name, "%s the %s calibration of %s, with %s%s", before,
-                    is_quick(earlier) ? "quick" : "full", made ? made : "unknown date",
-                    error, after);
-}
-
-/* A machine that is busy or limited for a while, or a quick look at it, must not cost
- * what it told before. Says so where DOCUMENT is not to be kept. */
-static bool keeps_earlier(const json_t *document)
-{
-        struct diag diag;
-        json_t *earlier;
-        if (calibration_load(&earlier, &diag) < 0)
-                return false;
-        bool better = is_better(earlier, document);
-        if (better)
-                tell_of(earlier, "not kept:", ", stays in use; --force replaces it");
-        else if (is_quick(document) && !is_quick(earlier))
-                tell_of(earlier, "this quick calibration replaces", "");
-        json_decref(earlier);
-        return better;
-}
-
-static int keep(const struct machine_identity *identity, const json_t *document,
-                struct diag *diag)
-{
-        char *path = calibration_path(identity, ".json", diag);
-        char *preset_path = calibration_path(identity, ".conf", diag);
-        char *text = calibration_text(document);
-        char *preset = host_preset(document);
-        int rc = -ENOMEM;
-        if (path && preset_path) {
-                if (!text || !preset)
-                        diag_set(diag, rc, "out of memory");
-                else
-                        rc = calibration_write(path, text, diag);
-                if (rc == 0)
-                        rc = keep_preset(document, preset_path, preset, diag);
-        }
-        if (rc == 0)
-                fprintf(stderr, "memlag %s: wrote %s\n", name, path);
-        free(preset);
-        free(text);
-        free(preset_path);
-        free(path);
-        return rc;
-}
-
-/* What is shown is what was kept: the file rounds its numbers, and one that is rounded a
- * second time here can become another one. */
-static int keep_and_load(const struct machine_identity *identity, json_t **document,
-                         struct diag *diag)
-{
-        int rc = keep(identity, *document, diag);
-        json_decref(*document);
-        *document = NULL;
-        return rc == 0 ? calibration_load(document, diag) : rc;
-}
-
 /* ---- showing ---- */
 
 /* Into a directory that is there: a mistyped path is an error. */
@@ -609,8 +514,8 @@ int cmd_calibrate(int argc, char **argv)
                 if (rc == 0)
                         rc = measure_machine(&options, &identity, document, &diag);
                 tell_of_interruption(false);
-                if (rc == 0 && (options.force || !keeps_earlier(document)))
-                        rc = keep_and_load(&identity, &document, &diag);
+                if (rc == 0 && (options.force || !keeping_earlier(name, document)))
+                        rc = keeping_replace(name, &identity, &document, &diag);
         }
         if (rc == 0)
                 rc = print(&options, document, &diag);

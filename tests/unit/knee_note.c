@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said where the latency under load never grew by a quarter. */
+/* What is said of the latency under load: where it never grew by a quarter, and where its
+ * turns differed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "knee_note.h"
+#include "unsteady_note.h"
 
 struct load {
         double delay, gbs, ns;
@@ -88,9 +90,50 @@ static void a_load_that_runs_cannot_saturate_the_memory(void **state)
         assert_false(is_unknown(document_of(27.3, 30, loads, 5)));
 }
 
+/* The meaning of the note on a curve of two points, with what eight of ten turns of each
+ * took; "" for none. The text is CONDITIONS'. */
+static const char *unsteadiness(json_t *conditions, double low, double high,
+                                double loaded_low, double loaded_high)
+{
+        json_t *document =
+            json_pack("{s:{s:[{s:i, s:f, s:f, s:f}, {s:i, s:f, s:f, s:f}]}}", "loaded",
+                      "curve", "delay_nops", 6400, "latency_ns", 165.0, "p10_ns", low,
+                      "p90_ns", high, "delay_nops", 100, "latency_ns", 202.0, "p10_ns",
+                      loaded_low, "p90_ns", loaded_high);
+        assert_non_null(document);
+        json_array_clear(conditions);
+        unsteady_note(document, conditions);
+        json_decref(document);
+        const char *meaning =
+            json_string_value(json_object_get(json_array_get(conditions, 0), "meaning"));
+        return meaning ? meaning : "";
+}
+
+/* As two calibrations of one machine had them, whose latencies were up to 8 % apart
+ * though each knew its own to 4 %. */
+static void turns_that_differ_are_told(void **state)
+{
+        (void)state;
+        json_t *conditions = json_array();
+        assert_string_equal(unsteadiness(conditions, 162, 170, 197, 214), "");
+        const char *meaning = unsteadiness(conditions, 165, 180, 196, 245);
+        assert_non_null(strstr(meaning,
+                               "delay 100 eight of ten turns took 196 to 245 ns, "
+                               "12 % of the latency on either side"));
+        meaning = unsteadiness(conditions, 150, 200, 196, 230);
+        assert_non_null(strstr(meaning, "delay 6400 eight of ten turns took 150 to 200"));
+        json_array_clear(conditions);
+        json_t *empty = json_object();
+        unsteady_note(empty, conditions);
+        assert_int_equal(json_array_size(conditions), 0);
+        json_decref(empty);
+        json_decref(conditions);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+            cmocka_unit_test(turns_that_differ_are_told),
             cmocka_unit_test(a_load_without_cpu_tells_nothing),
             cmocka_unit_test(a_curve_that_runs_backwards_tells_nothing),
             cmocka_unit_test(a_load_that_runs_cannot_saturate_the_memory),

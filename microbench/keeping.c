@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of two calibrations stays, and the files of the one that does. */
+#include "keeping.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host_preset.h"
+
+/* One of an earlier calibration must not stay where there is none of this. */
+static int keep_preset(const json_t *document, const char *path, const char *preset,
+                       struct diag *diag)
+{
+        if (!host_preset_lacks(document))
+                return calibration_write(path, preset, diag);
+        return unlink(path) == 0 || errno == ENOENT
+                   ? 0
+                   : diag_set(diag, -errno,
+                              "cannot remove %s, which is of an earlier calibration: %s",
+                              path, strerror(errno));
+}
+
+static bool is_quick(const json_t *document)
+{
+        return json_is_true(json_object_get(document, "quick"));
+}
+
+/* One that can be trusted stays for one that cannot, or tells less. A quick one that
+ * cannot be trusted is no better than a full one that cannot, unless only it can be
+ * simulated. */
+bool keeping_is_better(struct worth earlier, struct worth now)
+{
+        bool quicker = now.quick && !earlier.quick;
+        if (earlier.poor)
+                return quicker && now.poor && (now.lacks_host || !earlier.lacks_host);
+        return quicker || now.poor || (now.lacks_host && !earlier.lacks_host);
+}
+
+static struct worth worth_of(const json_t *document)
+{
+        return (struct worth){.quick = is_quick(document),
+                              .poor = calibration_is_poor(document),
+                              .lacks_host = host_preset_lacks(document) != NULL};
+}
+
+/* Says what became of EARLIER. */
+static void tell_of(const char *command, const json_t *earlier, const char *before,
+                    const char *after)
+{
+        const char *made = json_string_value(json_object_get(earlier, "made"));
+        double worst = calibration_number(earlier, "noise.worst_error");
+        char error[32] = "an unknown worst error";
+        if (!isnan(worst))
+                snprintf(error, sizeof(error), "a worst error of %.1f %%", 100 * worst);
+        diag_printf(command, "%s the %s calibration of %s, with %s%s", before,
+                    is_quick(earlier) ? "quick" : "full", made ? made : "unknown date",
+                    error, after);
+}
+
+bool keeping_earlier(const char *command, const json_t *document)
+{
+        struct diag diag;
+        json_t *earlier;
+        if (calibration_load(&earlier, &diag) < 0)
+                return false;
+        bool better = keeping_is_better(worth_of(earlier), worth_of(document));
+        if (better)
+                tell_of(command, earlier,
+                        "not kept:", ", stays in use; --force replaces it");
+        else if (is_quick(document) && !is_quick(earlier))
+                tell_of(command, earlier, "this quick calibration replaces", "");
+        json_decref(earlier);
+        return better;
+}
+
+static int keep(const char *command, const struct machine_identity *identity,
+                const json_t *document, struct diag *diag)
+{
+        char *path = calibration_path(identity, ".json", diag);
+        char *preset_path = calibration_path(identity, ".conf", diag);
+        char *text = calibration_text(document);
+        char *preset = host_preset(document);
+        int rc = -ENOMEM;
+        if (path && preset_path) {
+                if (!text || !preset)
+                        diag_set(diag, rc, "out of memory");
+                else
+                        rc = calibration_write(path, text, diag);
+                if (rc == 0)
+                        rc = keep_preset(document, preset_path, preset, diag);
+        }
+        if (rc == 0)
+                fprintf(stderr, "memlag %s: wrote %s\n", command, path);
+        free(preset);
+        free(text);
+        free(preset_path);
+        free(path);
+        return rc;
+}
+
+int keeping_replace(const char *command, const struct machine_identity *identity,
+                    json_t **document, struct diag *diag)
+{
+        int rc = keep(command, identity, *document, diag);
+        json_decref(*document);
+        *document = NULL;
+        return rc == 0 ? calibration_load(document, diag) : rc;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* A confidence interval says how well the lower quartile of this calibration's turns is
+ * known. What another one finds depends on what the neighbours do then, of which the
+ * range of the turns tells. */
+#include "unsteady_note.h"
+
+#include <math.h>
+
+#include "calibration.h"
+#include "conditions.h"
+
+/* Of its value on either side: two calibrations are to agree within as much. */
+static const double STEADY_PART = 0.05;
+
+static double spread_of(const json_t *point)
+{
+        return (calibration_number(point, "p90_ns") -
+                calibration_number(point, "p10_ns")) /
+               2 / calibration_number(point, "latency_ns");
+}
+
+void unsteady_note(const json_t *document, json_t *conditions)
+{
+        const json_t *curve =
+            json_object_get(json_object_get(document, "loaded"), "curve");
+        const json_t *worst = NULL;
+        size_t index;
+        json_t *point;
+        json_array_foreach(curve, index, point)
+        {
+                double least = worst ? spread_of(worst) : STEADY_PART;
+                if (spread_of(point) > least)
+                        worst = point;
+        }
+        if (worst)
+                conditions_add(
+                    conditions, "unsteady",
+                    "beside a load with delay %.0f eight of ten turns took %.0f to %.0f "
+                    "ns, %.0f %% of the latency on either side: neighbours use the same "
+                    "memory, and another calibration's latencies under load may be as "
+                    "far from these; repeat when the machine is quiet",
+                    calibration_number(worst, "delay_nops"),
+                    calibration_number(worst, "p10_ns"),
+                    calibration_number(worst, "p90_ns"), 100 * spread_of(worst));
+}

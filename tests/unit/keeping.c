@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of two calibrations stays, by the words of doc/memlag-calibrate.md: every pair
+ * that there can be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "keeping.h"
+
+/* Full or quick, good or poor. */
+static const struct worth FG = {false, false, false}, FP = {false, true, false},
+                          QG = {true, false, false}, QP = {true, true, false};
+
+/* Which of the two can be simulated. */
+enum hosts { BOTH, EARLIER, NOW, NEITHER, HOSTS };
+
+static void assert_stays(struct worth earlier, struct worth now, const char *stays)
+{
+        for (int hosts = BOTH; hosts < HOSTS; hosts++) {
+                earlier.lacks_host = hosts == NOW || hosts == NEITHER;
+                now.lacks_host = hosts == EARLIER || hosts == NEITHER;
+                assert_int_equal(keeping_is_better(earlier, now), stays[hosts] == 'y');
+        }
+}
+
+/* "and this one's is more or unknown, or this one is quick and that one is not, or only
+ * that one can be simulated" */
+static void a_good_one_stays_for_what_tells_less(void **state)
+{
+        (void)state;
+        assert_stays(FG, FG, "nynn");
+        assert_stays(FG, FP, "yyyy");
+        assert_stays(FG, QG, "yyyy");
+        assert_stays(FG, QP, "yyyy");
+        assert_stays(QG, FG, "nynn");
+        assert_stays(QG, FP, "yyyy");
+        assert_stays(QG, QG, "nynn");
+        assert_stays(QG, QP, "yyyy");
+}
+
+/* "where this one is quick and that one is full, neither is as good as that, and not only
+ * this one can be simulated" */
+static void a_poor_full_one_stays_for_a_poor_quick_one(void **state)
+{
+        (void)state;
+        assert_stays(FP, QP, "yyny");
+}
+
+static void other_poor_ones_are_replaced(void **state)
+{
+        (void)state;
+        assert_stays(FP, FG, "nnnn");
+        assert_stays(FP, FP, "nnnn");
+        assert_stays(FP, QG, "nnnn");
+        assert_stays(QP, FG, "nnnn");
+        assert_stays(QP, FP, "nnnn");
+        assert_stays(QP, QG, "nnnn");
+        assert_stays(QP, QP, "nnnn");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_good_one_stays_for_what_tells_less),
+            cmocka_unit_test(a_poor_full_one_stays_for_a_poor_quick_one),
+            cmocka_unit_test(other_poor_ones_are_replaced),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
