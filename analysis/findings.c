@@ -18,6 +18,7 @@
 #include "placing.h"
 #include "statement.h"
 #include "tally.h"
+#include "user_code.h"
 
 struct data_source {
         int64_t id;
@@ -44,6 +45,7 @@ struct pass {
         struct pairs accesses;      /* of such a pair's index and a field */
         struct pairs fields;        /* of 0 and a field */
         struct latencies latencies; /* of each line, for the percentiles */
+        struct user_code user_code;
 };
 
 /* ---- preparation ---- */
@@ -81,6 +83,8 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
                 code = placing_read(db, &pass->placing, diag);
         if (!code)
                 code = read_sources(db, pass, diag);
+        if (!code)
+                code = user_code_read(db, &pass->user_code, diag);
         if (code)
                 return code;
         pass->line_origins = calloc(pass->grouping.line_groups, sizeof(struct origins));
@@ -109,6 +113,7 @@ static void pass_close(struct pass *pass)
         free(pass->functions);
         free(pass->objects);
         latencies_free(&pass->latencies);
+        user_code_free(&pass->user_code);
 }
 
 /* ---- one sample ---- */
@@ -159,10 +164,10 @@ static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sa
                                              sample->bandwidth_short == ANSWER_UNKNOWN;
 }
 
-enum { COLUMN_PLACING = 6 };
+enum { COLUMN_STACK = 6, COLUMN_PLACING };
 
-/* Columns: time_ns, latency_cycles, data_source_id, stall_ns, object_id, field_id, those
- * of the place. */
+/* Columns: time_ns, latency_cycles, data_source_id, stall_ns, object_id, field_id,
+ * stack_id, those of the place. */
 static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *row,
                                          const struct judged_interval *interval)
 {
@@ -235,10 +240,9 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
         const struct judged_interval *interval =
             interval_at(input, sqlite3_column_int64(row, 0));
         struct sample_facts sample = sample_of_row(pass, row, interval);
+        int64_t location = placing_of_row(&pass->placing, row, COLUMN_PLACING);
         uint32_t line, function;
-        grouping_of_location(&pass->grouping,
-                             placing_of_row(&pass->placing, row, COLUMN_PLACING), &line,
-                             &function);
+        grouping_of_location(&pass->grouping, location, &line, &function);
         sample.line_origin = sample.level == LEVEL_LFB
                                  ? origin_at(pass, line, function, interval)
                                  : ORIGIN_UNKNOWN;
@@ -262,6 +266,9 @@ static int add_sample(struct pass *pass, sqlite3_stmt *row)
         for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
                 tally_add(tallies[i], &sample, contended, cause);
         count_gaps(pass->gaps, &sample, interval);
+        if (user_code_add(&pass->user_code, line, location,
+                          sqlite3_column_int64(row, COLUMN_STACK), tally_cost(&sample)))
+                return -ENOMEM;
         return sample.latency_cycles < 0
                    ? 0
                    : latencies_add(&pass->latencies, line, sample.latency_cycles);
@@ -281,7 +288,7 @@ static int each_sample(struct db *db, struct pass *pass,
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, s.stall_ns,"
-            " a.object_id, a.field_id, " PLACING_COLUMNS
+            " a.object_id, a.field_id, s.stack_id, " PLACING_COLUMNS
             " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id";
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);
@@ -340,16 +347,40 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         return verdict;
 }
 
+/* Parameters from 12 on: the line of the user's that led to line number LINE. */
+static void bind_caller(sqlite3_stmt *insert, const struct pass *pass, uint32_t line)
+{
+        const struct tally *whole = &pass->lines[line];
+        struct tally part;
+        const struct user_place *place = user_code_main(&pass->user_code, line, &part);
+        for (int i = 12; i <= 16; i++)
+                sqlite3_bind_null(insert, i);
+        if (!place)
+                return;
+        sqlite3_bind_int64(insert, 12, place->function_id);
+        sqlite3_bind_int64(insert, 13, place->file_id);
+        sqlite3_bind_int64(insert, 14, place->line);
+        sqlite3_bind_int64(insert, 16, place->module_id);
+        statement_bind_real(insert, 15,
+                            whole->cost > 0
+                                ? part.cost / whole->cost
+                                : (double)part.samples / (double)whole->samples);
+}
+
 static int store_lines(struct db *db, struct pass *pass, const double *p95,
                        struct diag *diag)
 {
         static const char sql[] =
             "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 "
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+            " (SELECT path FROM module WHERE module_id = ?16),"
+            " (SELECT text FROM name WHERE name_id = ?12),"
+            " (SELECT text FROM name WHERE name_id = ?13), nullif(?14, 0), ?15 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
+        user_code_sort(&pass->user_code);
         for (size_t g = 0; code == 0 && g < pass->grouping.line_groups; g++) {
                 if (!pass->lines[g].samples)
                         continue;
@@ -357,6 +388,7 @@ static int store_lines(struct db *db, struct pass *pass, const double *p95,
                 enum verdict verdict =
                     bind_finding(insert, &pass->lines[g], p95[g], pass);
                 sqlite3_bind_int64(insert, 11, pass->grouping.line_location[g]);
+                bind_caller(insert, pass, (uint32_t)g);
                 pass->gaps->lines_with_too_few_samples +=
                     verdict == VERDICT_TOO_FEW_SAMPLES;
                 code = statement_run(db, insert, diag);

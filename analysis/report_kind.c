@@ -69,7 +69,7 @@ static const struct report_kind kinds[] = {
             "             WHERE" NOTABLE "AND" REPORT_CHOSEN
             "             ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
             "SELECT" SHARE P95 VERDICT
-            REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION
+            REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION_AND_CALLER
             " FROM top ORDER BY latency_share DESC, samples DESC, line_id",
         .alignment = "rrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
@@ -125,7 +125,9 @@ static const struct report_kind kinds[] = {
     {
         .name = "allocation",
         .rows_sql =
-            "SELECT * FROM allocation_view AS v WHERE object_id IN" REPORT_TOP_ALLOCATED,
+            "SELECT v.* FROM allocation_view AS v JOIN object_finding AS f USING (object_id)"
+            " WHERE object_id IN" REPORT_TOP_ALLOCATED
+            "ORDER BY f.latency_share DESC, f.samples DESC, object_id, place",
         .table_sql = REPORT_ALLOCATIONS("latency"),
         .alignment = "rrrrrll",
         .legend = "latency: the object's share of that of all samples; "

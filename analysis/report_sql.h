@@ -23,6 +23,15 @@
         " coalesce(function, iif(module GLOB '[[]*', module," \
         "                        '[' ||" REPORT_BASE("module") "|| ']'), '[unknown]') "
 #define REPORT_FUNCTION REPORT_FUNCTION_NAME "AS function"
+/* And the line of the user's own that led there: of a library's line it alone tells what to
+ * change. */
+#define REPORT_FUNCTION_AND_CALLER \
+        REPORT_FUNCTION_NAME "|| iif(" REPORT_HAS_CALLER ", iif(caller_share < 0.995," \
+        " printf(', %.0f%% from ', 100 * caller_share), ', from ')" \
+        " || coalesce(caller_function || ' at ', '') ||" REPORT_BASE("caller_file") \
+        " || coalesce(':' || caller_line, ''), '') AS function"
+/* A smaller part of a line's cost tells little of it. */
+#define REPORT_HAS_CALLER " (caller_file IS NOT NULL AND caller_share >= 0.1) "
 #define REPORT_MODULE_NAME " coalesce(" REPORT_BASE("module") ", '-') "
 #define REPORT_MODULE_AND_FUNCTION \
         REPORT_MODULE_NAME "AS module, coalesce(function, '[unknown]') AS function"
@@ -94,16 +103,16 @@
  * none of its own, so that those that are there are where paths part. */
 #define REPORT_ALLOCATIONS(share) \
         "WITH found AS MATERIALIZED (" \
-        "        SELECT *," REPORT_BASE("file") "AS base, row_number() OVER () AS place" \
+        "        SELECT *," REPORT_BASE("file") "AS base" \
         "        FROM allocation_view WHERE object_id IN" REPORT_TOP_ALLOCATED ")," \
         " shown AS (" \
-        "        SELECT *, lag(object_id) OVER above IS NOT object_id AS first," \
+        "        SELECT *, lag(object_id) OVER above IS NULL AS first," \
         "         depth > 0 AND depth = 1 + lag(depth) OVER above" \
         "         AND samples = lag(samples) OVER above" \
         "         AND allocations IS lag(allocations) OVER above" \
         "         AND total_bytes IS lag(total_bytes) OVER above" \
         "         AND peak_bytes IS lag(peak_bytes) OVER above AS same" \
-        "        FROM found WINDOW above AS (ORDER BY place)) " \
+        "        FROM found WINDOW above AS (PARTITION BY object_id ORDER BY place)) " \
         "SELECT iif(first," REPORT_SHARE("latency_share") ", '') AS " share "," \
         " iif(same, '', shown.samples) AS samples," \
         " iif(same, '', coalesce(allocations, '-')) AS blocks," \
@@ -113,7 +122,7 @@
         " printf('%*s', 2 * depth, '') || coalesce(function, '[unknown]')" \
         " || iif(file IS NULL, '', ' (' ||" REPORT_PLACE("file", "line") "|| ')')" \
         " AS \"allocated by\" FROM shown JOIN object_finding USING (object_id)" \
-        " ORDER BY place"
+        " ORDER BY latency_share DESC, object_finding.samples DESC, object_id, place"
 #define REPORT_ALLOCATIONS_LEGEND \
         "below each object the calls that allocated its blocks: the innermost function, " \
         "and below it its callers, with figures where they differ from those above; " \

@@ -122,6 +122,32 @@ static int explain_waits_for_lines(struct db *db, const struct report_options *o
         return code < 0 ? code : 0;
 }
 
+/* What "from" means, where a line has one. */
+static int explain_callers(struct db *db, const struct report_options *options, FILE *out,
+                           struct diag *diag)
+{
+        sqlite3_stmt *row = NULL;
+        if (strcmp(options->kind->name, "line") != 0)
+                return 0;
+        int code =
+            statement_prepare(db,
+                              "SELECT 1 FROM (SELECT * FROM line_view WHERE" REPORT_CHOSEN
+                              "LIMIT ?1) WHERE" REPORT_HAS_CALLER,
+                              &row, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(row, 1, options->top);
+        report_bind_choice(row, &options->choice);
+        code = statement_next(db, row, diag);
+        sqlite3_finalize(row);
+        if (code > 0)
+                prose_wrapped(out,
+                              "from: the line of the program's own code that led there, "
+                              "and to how much of it where others did too; 'memlag "
+                              "report --by caller' shows all.");
+        return code < 0 ? code : 0;
+}
+
 /* What the rows are chosen by, and how much of the whole is theirs; *ANY: there are some.
  */
 static int print_choice(struct db *db, const struct report_choice *choice, bool *any,
@@ -175,6 +201,8 @@ static int print_rows(struct db *db, const struct report_options *options, FILE 
         code = report_render(db, &rows, FORMAT_TABLE, out, diag);
         putc('\n', out);
         prose_wrapped(out, options->kind->legend);
+        if (!code)
+                code = explain_callers(db, options, out, diag);
         return code ? code : explain_waits_for_lines(db, options, out, diag);
 }
 
@@ -248,11 +276,22 @@ static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool st
 static int print_source(struct db *db, const struct report_options *options, FILE *out,
                         bool stalls, struct diag *diag)
 {
+        /* In the place of a library's line the user's that led to most of it, each once.
+         */
         static const char sql[] =
-            "SELECT file, line, module, function, verdict, latency_share FROM line_view "
-            "WHERE file IS NOT NULL AND line IS NOT NULL"
-            " AND (verdict NOT IN ('none', 'too-few-samples') OR ?4)"
-            " AND" REPORT_CHOSEN "LIMIT ?1";
+            "WITH shown AS ("
+            " SELECT line_id, iif(led, caller_module, module) AS module, verdict, latency_share, samples,"
+            "  iif(led, caller_file, file) AS file, iif(led, caller_line, line) AS line,"
+            "  iif(led, coalesce(caller_function, '?') || ', calling ' "
+            "||" REPORT_FUNCTION_NAME ",     function) AS function"
+            " FROM (SELECT *, coalesce(caller_share >= 0.5, 0) AS led FROM line_finding)"
+            " WHERE (verdict NOT IN ('none', 'too-few-samples') OR ?4)"
+            " AND" REPORT_CHOSEN "),"
+            " ranked AS (SELECT *, row_number() OVER (PARTITION BY file, line"
+            "  ORDER BY latency_share DESC, samples DESC, line_id) AS rank FROM shown) "
+            "SELECT file, line, module, function, verdict, latency_share FROM ranked "
+            "WHERE rank = 1 AND file IS NOT NULL AND line IS NOT NULL "
+            "ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1";
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);
         if (code)

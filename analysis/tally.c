@@ -4,6 +4,12 @@
 
 #include <math.h>
 
+double tally_cost(const struct sample_facts *sample)
+{
+        return sample->latency_cycles >= 0 ? (double)sample->latency_cycles
+                                           : (double)sample->stall_ns;
+}
+
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause)
 {
@@ -13,11 +19,10 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->untold_samples += contended == ANSWER_UNKNOWN;
         tally->told_samples +=
             contended != ANSWER_UNKNOWN && sample->bandwidth_short != ANSWER_UNKNOWN;
-        bool timed = sample->latency_cycles >= 0;
-        double cost = timed ? (double)sample->latency_cycles : (double)sample->stall_ns;
+        double cost = tally_cost(sample);
         tally->cost += cost;
         tally->cost_squared += cost * cost;
-        if (!timed)
+        if (sample->latency_cycles < 0)
                 return;
         tally->latencies++;
         tally->latency_cycles += cost;

@@ -28,6 +28,9 @@ struct tally {
         double crowded_asking_cycles;
 };
 
+/* What SAMPLE adds to a tally's cost. */
+double tally_cost(const struct sample_facts *sample);
+
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause);
 

@@ -18,6 +18,7 @@ DROP VIEW IF EXISTS utilisation_view;
 DROP VIEW IF EXISTS phase_interval_view;
 DROP VIEW IF EXISTS phase_limit_view;
 DROP VIEW IF EXISTS calibration_view;
+DROP VIEW IF EXISTS unresolved_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -49,7 +50,7 @@ WHERE run.key = 'calibration' AND atom IS NOT NULL;
 CREATE VIEW sample_view (
         sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
         snoop, locked, module, function, file, line, object_kind, object, interval_id,
-        contended) AS
+        contended, type, field) AS
 SELECT
         s.sample_id, s.time_ns, p.pid, t.tid, s.cpu,
         printf('0x%x', s.ip),
@@ -64,7 +65,8 @@ SELECT
                         SELECT value FROM threshold WHERE name = 'high_latency_cycles')
              THEN 0
              WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
-             THEN iif(i.bound = 'bandwidth', 1, i.contended) END
+             THEN iif(i.bound = 'bandwidth', 1, i.contended) END,
+        y.name, f.name
 FROM sample AS s
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN process AS p ON p.process_id = t.process_id
@@ -74,9 +76,26 @@ LEFT JOIN ip_location AS c ON c.process_id = t.process_id AND c.ip = s.ip
 LEFT JOIN location AS l ON l.location_id = coalesce(a.location_id, c.location_id)
 LEFT JOIN module AS m ON m.module_id = l.module_id
 LEFT JOIN data_object AS o ON o.object_id = a.object_id
+LEFT JOIN type_field AS f ON f.field_id = a.field_id
+LEFT JOIN data_type AS y ON y.type_id = f.type_id
 LEFT JOIN interval AS i
         ON i.interval_id = s.time_ns / (SELECT CAST(value AS INTEGER) FROM run
                                         WHERE key = 'interval_ns');
+
+-- Samples whose object or type is not known, each with the reason: counted by it they are
+-- what resolution and the ledger say.
+CREATE VIEW unresolved_view (sample_id, subject, reason) AS
+SELECT s.sample_id, 'object', iif(s.addr IS NULL, 'no data address', 'nothing mapped')
+FROM sample AS s
+LEFT JOIN attribution AS a USING (sample_id)
+LEFT JOIN data_object AS o USING (object_id)
+WHERE s.addr IS NULL OR o.kind = 'unknown'
+UNION ALL
+SELECT s.sample_id, 'type', iif(s.addr IS NULL, 'no data address', u.reason)
+FROM sample AS s
+LEFT JOIN attribution AS a USING (sample_id)
+LEFT JOIN untyped AS u USING (untyped_id)
+WHERE s.addr IS NULL OR a.untyped_id IS NOT NULL;
 
 CREATE VIEW interval_view (
         interval_id, start_ns, end_ns, lmrl_cycles, l1_miss_latency_cycles, fb_full_ratio,
@@ -89,10 +108,12 @@ ORDER BY interval_id;
 
 CREATE VIEW line_view (
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
-        p95_latency_cycles, latency_share, contended_samples, verdict) AS
+        p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
+        caller_function, caller_file, caller_line, caller_share) AS
 SELECT
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
-        p95_latency_cycles, latency_share, contended_samples, verdict
+        p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
+        caller_function, caller_file, caller_line, caller_share
 FROM line_finding
 ORDER BY latency_share DESC, samples DESC, line_id;
 
@@ -150,10 +171,12 @@ ORDER BY caller_id;
 
 -- For each object the tree of the calls that allocated its blocks: first the innermost
 -- function, below it its callers. Steps are places, inlined functions included. path names
--- a place by the location and the depth of inlining, after those of the places it called.
+-- a place by the location and the depth of inlining, after those of the places it called;
+-- place sorts an object's steps so that each stands below the one that it called, those
+-- with more samples first.
 CREATE VIEW allocation_view (
         object_id, object_kind, object, path, depth, function, file, line, samples,
-        allocations, total_bytes, peak_bytes) AS
+        allocations, total_bytes, peak_bytes, place) AS
 WITH RECURSIVE
 block AS MATERIALIZED (
         SELECT object_id, stack_id, samples, -- a stack may ask for both kinds of memory
@@ -218,7 +241,7 @@ ordered(object_id, path, place) AS (
         FROM ordered AS o JOIN node AS n USING (object_id) WHERE n.below = o.path)
 SELECT
         object_id, d.kind, d.name, path, depth, s.function, s.file, s.line, n.samples,
-        n.allocations, n.total_bytes, n.peak_bytes
+        n.allocations, n.total_bytes, n.peak_bytes, place
 FROM ordered
 JOIN node AS n USING (object_id, path)
 JOIN step AS s USING (stack_id, inlined)

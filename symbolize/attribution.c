@@ -14,11 +14,13 @@ enum column {
         COLUMN_LOCATION,
         COLUMN_OBJECT,
         COLUMN_OFFSET,
-        COLUMN_FIELD
+        COLUMN_FIELD,
+        COLUMN_UNTYPED
 };
 
-static const char *const columns[] = {"sample_id",           "location_id", "object_id",
-                                      "object_offset_bytes", "field_id",    NULL};
+static const char *const columns[] = {
+    "sample_id", "location_id", "object_id", "object_offset_bytes",
+    "field_id",  "untyped_id",  NULL};
 
 static int open_rows(struct bulk_insert *rows, struct db *db, struct diag *diag)
 {
@@ -116,7 +118,8 @@ static int learn(void *context, const struct raw_sample *sample,
 
 static int write_row(struct pass *pass, const struct raw_sample *sample,
                      const struct sample_location *location,
-                     const struct sample_object *object, uint32_t field)
+                     const struct sample_object *object, uint32_t field,
+                     enum untyped untyped)
 {
         put_place(&pass->rows, sample, location);
         if (object->object != RAW_NONE) {
@@ -126,6 +129,8 @@ static int write_row(struct pass *pass, const struct raw_sample *sample,
         }
         if (field)
                 bulk_insert_int(&pass->rows, COLUMN_FIELD, field);
+        if (untyped != TYPED)
+                bulk_insert_int(&pass->rows, COLUMN_UNTYPED, untyped);
         return bulk_insert_row(&pass->rows);
 }
 
@@ -153,7 +158,7 @@ static int attribute_object(struct pass *pass, const struct raw_sample *sample,
             object.object == RAW_NONE ? NULL : &to->objects.items[object.object];
 
         resolution_count(&to->resolution, touched, type.reason, 1);
-        return write_row(pass, sample, location, &object, field);
+        return write_row(pass, sample, location, &object, field, type.reason);
 }
 
 static int attribute(void *context, const struct raw_sample *sample,

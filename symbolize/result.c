@@ -267,6 +267,20 @@ static int write_fields(struct writing *writing)
         return end(writing, error);
 }
 
+/* Numbered as the samples have them. */
+static int write_reasons(struct writing *writing)
+{
+        static const char *const columns[] = {"untyped_id", "reason", NULL};
+        int error = begin(writing, "untyped", columns);
+
+        for (int i = UNTYPED_NO_ADDRESS + 1; i < UNTYPED_COUNT && !error; i++) {
+                put_int(writing, 0, (uint64_t)i);
+                bulk_insert_text(&writing->insert, 1, untyped_reason((enum untyped)i));
+                error = end_row(writing);
+        }
+        return end(writing, error);
+}
+
 int result_clear(struct db *db, struct diag *diag)
 {
         return db_exec(
@@ -276,7 +290,7 @@ int result_clear(struct db *db, struct diag *diag)
             "DELETE FROM code_frame; DELETE FROM code_location; DELETE FROM name;"
             "DELETE FROM object_stack;"
             "DELETE FROM data_object; DELETE FROM type_field;"
-            "DELETE FROM data_type; DELETE FROM resolution;"
+            "DELETE FROM data_type; DELETE FROM untyped; DELETE FROM resolution;"
             "DELETE FROM ledger WHERE stage = 'symbolize'",
             diag);
 }
@@ -300,6 +314,8 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
                 error = write_types(&writing);
         if (!error)
                 error = write_fields(&writing);
+        if (!error)
+                error = write_reasons(&writing);
         if (!error)
                 error = resolution_write(&attribution.resolution, db, diag);
         attribution_free(&attribution);

@@ -13,17 +13,12 @@
 
 /* In version 1 names stood in each location. Views, also the user's, go on to mean tables
  * by their names: legacy_alter_table leaves them alone. */
-static const char put_aside_1[] =
-    "PRAGMA legacy_alter_table = ON;"
-    "ALTER TABLE location RENAME TO location_1;"
-    "ALTER TABLE inline_frame RENAME TO inline_frame_1;"
-    "ALTER TABLE stack_location RENAME TO stack_location_1;"
-    "ALTER TABLE attribution RENAME TO attribution_1;"
-    "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
-    "DROP TABLE IF EXISTS line_finding; DROP TABLE IF EXISTS function_finding;"
-    "DROP TABLE IF EXISTS object_finding; DROP TABLE IF EXISTS field_finding;"
-    "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
-    "DELETE FROM ledger WHERE stage = 'analysis';";
+static const char put_aside_1[] = "PRAGMA legacy_alter_table = ON;"
+                                  "ALTER TABLE location RENAME TO location_1;"
+                                  "ALTER TABLE inline_frame RENAME TO inline_frame_1;"
+                                  "ALTER TABLE stack_location RENAME TO stack_location_1;"
+                                  "ALTER TABLE attribution RENAME TO attribution_1;"
+                                  "PRAGMA legacy_alter_table = OFF;";
 
 static const char take_over_1[] =
     "INSERT INTO name (text)"
@@ -41,11 +36,22 @@ static const char take_over_1[] =
     " (SELECT name_id FROM name WHERE text = call_file), call_line FROM inline_frame_1;"
     "DROP INDEX name_of_text;"
     "INSERT INTO stack_location SELECT * FROM stack_location_1;"
-    "INSERT INTO attribution SELECT * FROM attribution_1;"
+    "INSERT INTO attribution SELECT *, NULL FROM attribution_1;"
     "DROP TABLE location_1; DROP TABLE inline_frame_1; DROP TABLE stack_location_1;"
-    "DROP TABLE attribution_1;"
-    "PRAGMA legacy_alter_table = OFF;"
-    "PRAGMA user_version = 2;";
+    "DROP TABLE attribution_1;";
+
+/* In version 2 nothing said why a sample has no type: names made before do not. */
+static const char put_aside_2[] =
+    "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER REFERENCES untyped;";
+
+static const char drop_findings[] =
+    "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
+    "DROP TABLE IF EXISTS line_finding; DROP TABLE IF EXISTS function_finding;"
+    "DROP TABLE IF EXISTS object_finding; DROP TABLE IF EXISTS field_finding;"
+    "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
+    "DELETE FROM ledger WHERE stage = 'analysis';";
+
+static const char present_version[] = "PRAGMA user_version = 3;";
 
 /* The columns of the table or view ?1, NULL where there is none. */
 static const char columns_sql[] =
@@ -131,12 +137,14 @@ static int bring_all(struct db *db, int64_t version, sqlite3 *model, struct diag
 /* In a transaction of its own. */
 static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *diag)
 {
-        int code = db_exec(db, put_aside_1, diag);
+        int code = db_exec(db, drop_findings, diag);
+        if (!code)
+                code = db_exec(db, version == 1 ? put_aside_1 : put_aside_2, diag);
         if (!code)
                 code = bring_all(db, version, model, diag);
-        if (!code)
+        if (!code && version == 1)
                 code = db_exec(db, take_over_1, diag);
-        return code;
+        return code ? code : db_exec(db, present_version, diag);
 }
 
 /* Another process may have done it since the version was read last. */

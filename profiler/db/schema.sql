@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The sample database, version 2. Three groups of tables: raw rows (written
+-- The sample database, version 3. Three groups of tables: raw rows (written
 -- once, by the profiler), names (by symbolize) and findings (by analysis).
 -- Times are CLOCK_MONOTONIC nanoseconds from the start of the run; under the
 -- simulated PMU they are the model's virtual time. Addresses are 64-bit values
@@ -11,7 +11,7 @@ PRAGMA page_size = 8192;
 
 -- The application id is "mlag": it tells this format from other SQLite files.
 PRAGMA application_id = 0x6d6c6167;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- Raw rows -------------------------------------------------------------------
 
@@ -273,15 +273,22 @@ CREATE TABLE ip_location (
         PRIMARY KEY (process_id, ip)
 ) STRICT, WITHOUT ROWID;
 
+-- Why the types of samples are not known.
+CREATE TABLE untyped (
+        untyped_id INTEGER PRIMARY KEY,
+        reason     TEXT NOT NULL
+) STRICT;
+
 -- What each sample was resolved to; object_offset_bytes is its place in the
--- object's block. Samples of which only the location is known, which ip_location has,
--- need no row.
+-- object's block, untyped_id why an access has no field_id. Samples of which only the
+-- location is known, which ip_location has, need no row.
 CREATE TABLE attribution (
         sample_id           INTEGER PRIMARY KEY REFERENCES sample,
         location_id         INTEGER REFERENCES code_location,
         object_id           INTEGER REFERENCES data_object,
         object_offset_bytes INTEGER,
-        field_id            INTEGER REFERENCES type_field
+        field_id            INTEGER REFERENCES type_field,
+        untyped_id          INTEGER REFERENCES untyped
 ) STRICT;
 
 CREATE VIEW sample_location (sample_id, location_id) AS
@@ -342,7 +349,8 @@ CREATE TABLE interval (
         dram_stall_ratio       REAL
 ) STRICT;
 
--- One row a source line (or function, where lines are unknown).
+-- One row a source line (or function, where lines are unknown). caller_* is the line of
+-- the user's own that led to most of its cost (caller_share of it), where it is none itself.
 CREATE TABLE line_finding (
         line_id              INTEGER PRIMARY KEY,
         module               TEXT,
@@ -357,7 +365,12 @@ CREATE TABLE line_finding (
         latency_share_low    REAL,
         latency_share_high   REAL,
         contended_samples    INTEGER,
-        verdict              TEXT NOT NULL
+        verdict              TEXT NOT NULL,
+        caller_module        TEXT,
+        caller_function      TEXT,
+        caller_file          TEXT,
+        caller_line          INTEGER,
+        caller_share         REAL
 ) STRICT;
 
 CREATE TABLE function_finding (

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # memlag report --by caller and --by allocation: one function that waits, called by two others three times as
-# often by one as by the other, once through a function that is inlined.
+# often by one as by the other, once through a function that is inlined; and the lines of the
+# program that lines of libraries and of its headers were reached from.
 set -eu
 
 fail()
@@ -215,3 +216,95 @@ if found != {(kind, function): sizes for kind, sizes in (("heap", blocks), ("mma
              for function in ("prepend", "main")}:
     sys.exit(f"callers.sh: allocated as {found}")
 END_PYTHON
+
+# What a line of a library's header costs is the line's that uses it: three times as often in
+# often() as in seldom(), inlined or called. So it is of a header of the program's own, and of
+# the C library, whose function is called.
+cat >pick.h <<'END_C'
+static inline long pick(const long *from, unsigned long i)
+{
+        return from[i];
+}
+END_C
+cat >uses.cc <<'END_C'
+#include <cstring>
+#include <list>
+#include <vector>
+#include "pick.h"
+#define NOINLINE __attribute__((noinline))
+NOINLINE static long seldom(const std::list<long> &from)
+{
+        long n = 0;
+        for (auto at = from.begin(); at != from.end(); ++at) // seldom
+                n++;
+        return n;
+}
+NOINLINE static long often(const std::list<long> &from)
+{
+        long n = 0;
+        for (int i = 0; i < 3; i++)
+                for (auto at = from.begin(); at != from.end(); ++at) // often
+                        n++;
+        return n;
+}
+NOINLINE static long own(const std::vector<long> &from, size_t steps)
+{
+        const long *first = from.data();
+        size_t at = 0;
+        while (steps--)
+                at = (size_t)pick(first, at); // own
+        return (long)at;
+}
+NOINLINE static void copy(std::vector<long> &to, const std::vector<long> &from)
+{
+        memcpy(to.data(), from.data(), from.size() * sizeof(long)); // copy
+}
+int main()
+{
+        std::vector<long> ring(1 << 20), other(1 << 20);
+        for (size_t i = 0; i < ring.size(); i++)
+                ring[i] = (long)((i + 600011) % ring.size());
+        copy(other, ring);
+        std::list<long> list(60000);
+        return often(list) + seldom(list) + own(ring, 30000) == 7;
+}
+END_C
+command -v g++ >/dev/null || { echo "callers.sh: SKIPPED in C++: no g++" >&2; exit 0; }
+for level in 2 0; do
+        g++ -g "-O$level" -fno-optimize-sibling-calls -o uses uses.cc
+        "$MEMLAG" record --source sim --force -o uses.db -- ./uses >record.out
+        python3 - <<'END_PYTHON'
+import sqlite3
+import sys
+
+marked = {line.split("// ")[1].strip(): number for number, line in enumerate(open("uses.cc"), 1)
+          if "// " in line}
+db = sqlite3.connect("uses.db")
+
+
+def caller(condition):
+    """What led to the hottest such line, and to how much of it."""
+    return db.execute(f"""SELECT caller_function, caller_file, caller_line, caller_share
+        FROM line_view WHERE {condition} ORDER BY latency_share DESC LIMIT 1""").fetchone()
+
+
+for condition, name, least, most in (
+        ("file LIKE '%/stl_list.h' AND function LIKE '%operator++%'", "often", 0.72, 0.78),
+        ("module LIKE '%/libc.so%' AND caller_function LIKE 'copy%'", "copy", 1, 1)):
+    function, file, line, share = caller(condition) or (None, "", 0, 0)
+    if not (function and function.split("(")[0] == name and file.endswith("/uses.cc")
+            and line == marked[name] and least <= share <= most):
+        sys.exit(f"callers.sh: {name}: the line of the library is from {function} at {file}:{line}"
+                 f" with {share}")
+inlined = caller("file LIKE '%/pick.h'")
+uses = caller("file LIKE '%/uses.cc'")
+if inlined[2:] != (marked["own"], 1.0):
+    sys.exit(f"callers.sh: the line of the program's header is from {inlined}")
+if uses and uses[0] is not None:
+    sys.exit(f"callers.sh: a line of the program itself is from {uses}")
+END_PYTHON
+        "$MEMLAG" report uses.db >uses.txt
+        grep -q "::operator++, 7[2-8]% from often at uses.cc:[0-9]*\$" uses.txt ||
+                fail "the table does not tell: $(cat uses.txt)"
+        grep -q '^>.* // often$\|^ *> .* // often$' uses.txt || fail "no source text of the caller"
+done

@@ -93,6 +93,6 @@ SELECT m.first * 1000000 + (m.last - m.first + 1) * 1000000 * n.value / m.sample
        m.data_source_id
 FROM made AS m, generate_series(0, m.samples - 1) AS n;
 INSERT INTO attribution
-SELECT s.sample_id, m.location_id, m.object_id, 0, NULL FROM sample AS s JOIN made AS m USING (ip)
+SELECT s.sample_id, m.location_id, m.object_id, 0, NULL, NULL FROM sample AS s JOIN made AS m USING (ip)
 WHERE m.location_id IS NOT NULL;
 DROP TABLE made;

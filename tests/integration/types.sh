@@ -31,6 +31,21 @@ check_ledger()
                 fail "$1: $typed samples with a type and $untyped without are not $all"
         [ $((placed + unplaced)) -eq "$all" ] ||
                 fail "$1: $placed samples with an object and $unplaced without are not $all"
+        # Each sample by itself has the reason under which it is counted.
+        for other in "SELECT subject, outcome, samples FROM resolution
+                        WHERE subject IN ('object', 'type') AND outcome <> 'resolved'" \
+                "SELECT 'type', substr(kind, 23), value FROM ledger
+                        WHERE kind LIKE 'samples with no type:%' AND value > 0"; do
+                differ=$(answer "$1" "
+                        WITH counted AS (SELECT subject, reason, count(*) AS samples
+                                FROM unresolved_view GROUP BY subject, reason),
+                        said (subject, outcome, samples) AS ($other)
+                        SELECT group_concat(coalesce(outcome, reason)) FROM said
+                        FULL JOIN counted ON counted.subject = said.subject AND reason = outcome
+                        WHERE coalesce(outcome, reason) NOT IN ('no data address', 'nothing mapped')
+                        AND said.samples IS NOT counted.samples")
+                [ -z "$differ" ] || fail "$1: not as many samples as counted: $differ"
+        done
 }
 
 # build NAME COMPILER SOURCE [OPTION...]

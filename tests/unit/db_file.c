@@ -41,7 +41,7 @@ static void closed_database_is_one_plain_file(void **state)
         assert_false(exists("a.db-shm"));
         assert_string_equal(plain_text("a.db", "PRAGMA journal_mode"), "delete");
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 2);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 3);
         assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
 }
 
@@ -154,16 +154,22 @@ static void newer_version_is_refused(void **state)
         assert_refused("a.db", DB_READ_WRITE, -EPROTO, "999");
 }
 
+/* An empty database whose tables are those in the file SCHEMA. */
+static void make_of_schema(const char *path, const char *schema)
+{
+        static char sql[1 << 16];
+        FILE *file = fopen(schema, "r");
+        assert_non_null(file);
+        sql[fread(sql, 1, sizeof(sql) - 1, file)] = '\0';
+        fclose(file);
+        write_file(path, "");
+        plain_exec(path, sql);
+}
+
 /* A database of version 1 with rows of all stages, and a table of its user's. */
 static void make_version_1(const char *path)
 {
-        static char schema[1 << 16];
-        FILE *file = fopen(SCHEMA_1, "r");
-        assert_non_null(file);
-        schema[fread(schema, 1, sizeof(schema) - 1, file)] = '\0';
-        fclose(file);
-        write_file(path, "");
-        plain_exec(path, schema);
+        make_of_schema(path, SCHEMA_1);
         plain_exec(
             path,
             "INSERT INTO run VALUES ('source', 'sim');"
@@ -225,7 +231,7 @@ static void older_version_is_migrated(void **state)
         assert_refused("a.db", DB_READ_ONLY, -EPROTO, "memlag analyze");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 2);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 3);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample"), 2);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 2);
         assert_string_equal(
@@ -250,6 +256,40 @@ static void older_version_is_migrated(void **state)
         db_close(db);
 }
 
+static void version_2_is_migrated(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        make_of_schema("a.db", SCHEMA_2);
+        plain_exec("a.db",
+                   "INSERT INTO process VALUES (1, 77, NULL, '/bin/true', 0, NULL);"
+                   "INSERT INTO thread (thread_id, process_id, tid, start_ns)"
+                   " VALUES (1, 1, 77, 0);"
+                   "INSERT INTO sample (sample_id, time_ns, thread_id, ip)"
+                   " VALUES (1, 5, 1, 4096);"
+                   "INSERT INTO name VALUES (1, 'main');"
+                   "INSERT INTO code_location VALUES (1, NULL, 4096, 1, NULL, 7);"
+                   "INSERT INTO attribution (sample_id, location_id) VALUES (1, 1);"
+                   "INSERT INTO line_finding (line_id, samples, dram_samples, verdict)"
+                   " VALUES (1, 1, 0, 'none');"
+                   "INSERT INTO ledger VALUES ('symbolize', 'no line', 2, 'samples'),"
+                   " ('analysis', 'x', 1, 'lines');");
+        assert_refused("a.db", DB_READ_ONLY, -EPROTO, "memlag analyze");
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
+        db_close(db);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 3);
+        assert_string_equal(
+            plain_text("a.db", "SELECT function || line FROM attribution"
+                               " JOIN location USING (location_id) JOIN sample USING"
+                               " (sample_id) WHERE untyped_id IS NULL"),
+            "main7");
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM line_finding"), 0);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 1);
+        db_close(create_db("new.db"));
+        assert_same_shape("a.db", "new.db");
+}
+
 /* Whoever comes second finds it done, or is told that another is at it. */
 static void two_processes_migrate_once(void **state)
 {
@@ -269,7 +309,7 @@ static void two_processes_migrate_once(void **state)
                 assert_int_equal(status, 0);
                 assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
                 db_close(db);
-                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 2);
+                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 3);
                 assert_int_equal(plain_int("a.db", "SELECT count(*) FROM name"), 3);
                 assert_int_equal(unlink("a.db"), 0);
         }
@@ -563,6 +603,7 @@ int main(void)
             db_unit_test(things_that_are_no_files_are_refused),
             db_unit_test(newer_version_is_refused),
             db_unit_test(older_version_is_migrated),
+            db_unit_test(version_2_is_migrated),
             db_unit_test(two_processes_migrate_once),
             db_unit_test(older_version_of_another_shape_stays_as_it_is),
             db_unit_test(truncated_file_is_damaged),

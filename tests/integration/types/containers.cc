@@ -670,7 +670,6 @@ int main()
 {
         truth_open();
         say_fields();
-        auto deque = make_deque();
         auto list = make_list();
         auto chain = make_chain();
         auto baskets = make_baskets();
@@ -686,6 +685,7 @@ int main()
         auto terminals = make_terminals();
         auto people = make_people();
         auto arena = make_arena();
+        auto deque = make_deque(); /* last, as it frees memory while it grows */
 
         say_sales("make_deque at ", deque);
         say_sales("make_list at ", list);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Code is the user's when its source file is known and is none of the system's, and its
+ * machine code is in the program or in a library outside of the system's directories. */
+#include "user_code.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "statement.h"
+
+enum { NONE = UINT32_MAX };
+
+/* Whose code a line is, and what is asked of it: the user's line that led there, or where
+ * a header of his is used. */
+enum kind { LIBRARY, HEADER, SOURCE };
+
+/* The innermost places; 0: none. */
+struct nearest {
+        uint32_t own;    /* of the user's */
+        uint32_t source; /* of these that is in no header */
+};
+
+struct user_code_location {
+        int64_t location_id;
+        enum kind kind;
+        struct nearest nearest;
+};
+
+struct user_code_stack {
+        int64_t stack_id;
+        struct nearest nearest;
+};
+
+/* Every function at a location, innermost first, with the line that is executed in it.
+ * Sources of compilers are under such paths wherever they are installed. */
+static const char places_sql[] =
+    "WITH system_file AS MATERIALIZED ("
+    " SELECT name_id FROM name WHERE name_id IN (SELECT file_id FROM code_location"
+    "  UNION SELECT call_file_id FROM code_frame)"
+    " AND (text GLOB '/usr/include/*' OR text GLOB '/usr/lib*'"
+    "  OR text GLOB '/usr/local/include/*' OR text GLOB '/usr/local/lib*'"
+    "  OR text GLOB '/usr/bin/../*' OR text GLOB '*/include/c++/*' OR text GLOB "
+    "'/rustc/*'"
+    "  OR text GLOB '*/lib/rustlib/*' OR text GLOB '*/.cargo/registry/*')),"
+    " header AS MATERIALIZED ("
+    " SELECT name_id FROM name WHERE text GLOB '*.h' OR text GLOB '*.h[hpx]*'"
+    "  OR text GLOB '*.in[cl]' OR text GLOB '*.ipp' OR text GLOB '*.tcc'),"
+    " system_module AS MATERIALIZED ("
+    " SELECT module_id FROM module WHERE (path GLOB '/lib/*' OR path GLOB '/lib[36x]*/*'"
+    "  OR path GLOB '/usr/lib*' OR path GLOB '/usr/local/lib*' OR path GLOB '[[]*')"
+    " AND path NOT IN (SELECT executable FROM process WHERE executable IS NOT NULL)),"
+    " place AS ("
+    " SELECT l.location_id, l.module_id, coalesce(f.depth, 0) AS depth,"
+    "  iif(f.depth IS NULL, l.function_id, f.function_id) AS function_id,"
+    "  iif(inner.depth IS NULL, l.file_id, inner.call_file_id) AS file_id,"
+    "  iif(inner.depth IS NULL, l.line, inner.call_line) AS line"
+    " FROM code_location AS l LEFT JOIN code_frame AS f USING (location_id)"
+    " LEFT JOIN code_frame AS inner"
+    "  ON inner.location_id = f.location_id AND inner.depth = f.depth - 1) "
+    "SELECT location_id, depth, coalesce(function_id, 0), coalesce(file_id, 0),"
+    " coalesce(line, 0), file_id IS NOT NULL"
+    " AND file_id NOT IN (SELECT name_id FROM system_file)"
+    " AND coalesce(module_id NOT IN (SELECT module_id FROM system_module), 0),"
+    " file_id IN (SELECT name_id FROM header), coalesce(module_id, 0),"
+    " dense_rank() OVER (ORDER BY module_id, function_id, file_id, line) "
+    "FROM place ORDER BY location_id, depth";
+
+/* Makes room for place number NUMBER. */
+static int reserve_place(struct user_code *code, size_t number)
+{
+        while (code->place_count <= number) {
+                if (code->place_count >= NONE ||
+                    array_reserve(&code->places, &code->place_capacity, code->place_count,
+                                  sizeof(*code->places)))
+                        return -ENOMEM;
+                code->places[code->place_count++] = (struct user_place){0};
+        }
+        return 0;
+}
+
+/* The location in work, which is new when LOCATION_ID is; NULL without memory. */
+static struct user_code_location *location_at(struct user_code *code, int64_t location_id,
+                                              enum kind kind)
+{
+        if (code->location_count > 0 &&
+            code->locations[code->location_count - 1].location_id == location_id)
+                return &code->locations[code->location_count - 1];
+        if (array_reserve(&code->locations, &code->location_capacity,
+                          code->location_count, sizeof(*code->locations)))
+                return NULL;
+        struct user_code_location *location = &code->locations[code->location_count++];
+        *location = (struct user_code_location){.location_id = location_id, .kind = kind};
+        return location;
+}
+
+static int take_place(struct user_code *code, sqlite3_stmt *row)
+{
+        bool own = sqlite3_column_int(row, 5), header = sqlite3_column_int(row, 6);
+        size_t number = (size_t)sqlite3_column_int64(row, 8);
+        enum kind kind = !own ? LIBRARY : header ? HEADER : SOURCE;
+        struct user_code_location *location =
+            location_at(code, sqlite3_column_int64(row, 0), kind);
+        if (!location || reserve_place(code, number))
+                return -ENOMEM;
+        code->places[number] =
+            (struct user_place){.function_id = sqlite3_column_int64(row, 2),
+                                .file_id = sqlite3_column_int64(row, 3),
+                                .line = sqlite3_column_int64(row, 4),
+                                .module_id = sqlite3_column_int64(row, 7)};
+        if (kind != LIBRARY && !location->nearest.own)
+                location->nearest.own = (uint32_t)number;
+        if (kind == SOURCE && !location->nearest.source)
+                location->nearest.source = (uint32_t)number;
+        return 0;
+}
+
+static int compare_location(const void *id, const void *location)
+{
+        int64_t a = *(const int64_t *)id;
+        int64_t b = ((const struct user_code_location *)location)->location_id;
+        return (a > b) - (a < b);
+}
+
+static const struct user_code_location *find_location(const struct user_code *code,
+                                                      int64_t location_id)
+{
+        return code->location_count
+                   ? bsearch(&location_id, code->locations, code->location_count,
+                             sizeof(*code->locations), compare_location)
+                   : NULL;
+}
+
+static int compare_stack(const void *id, const void *stack)
+{
+        int64_t a = *(const int64_t *)id;
+        int64_t b = ((const struct user_code_stack *)stack)->stack_id;
+        return (a > b) - (a < b);
+}
+
+static const struct user_code_stack *find_stack(const struct user_code *code,
+                                                int64_t stack_id)
+{
+        return code->stack_count ? bsearch(&stack_id, code->stacks, code->stack_count,
+                                           sizeof(*code->stacks), compare_stack)
+                                 : NULL;
+}
+
+/* A parent comes before its children; what a damaged file has else is no parent. */
+static int take_stack(struct user_code *code, sqlite3_stmt *row)
+{
+        const struct user_code_location *location =
+            find_location(code, sqlite3_column_int64(row, 2));
+        const struct user_code_stack *parent =
+            sqlite3_column_type(row, 1) == SQLITE_NULL
+                ? NULL
+                : find_stack(code, sqlite3_column_int64(row, 1));
+        struct nearest nearest = location ? location->nearest : (struct nearest){0};
+
+        if (!nearest.own && parent)
+                nearest.own = parent->nearest.own;
+        if (!nearest.source && parent)
+                nearest.source = parent->nearest.source;
+        if (array_reserve(&code->stacks, &code->stack_capacity, code->stack_count,
+                          sizeof(*code->stacks)))
+                return -ENOMEM;
+        code->stacks[code->stack_count++] = (struct user_code_stack){
+            .stack_id = sqlite3_column_int64(row, 0), .nearest = nearest};
+        return 0;
+}
+
+static int each_row(struct db *db, struct user_code *code, const char *sql,
+                    int (*take)(struct user_code *code, sqlite3_stmt *row),
+                    struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int error = statement_prepare(db, sql, &rows, diag);
+        while (error == 0 && (error = statement_next(db, rows, diag)) > 0)
+                if ((error = take(code, rows)) < 0)
+                        diag_set(diag, error, "no memory for the callers of lines");
+        sqlite3_finalize(rows);
+        return error;
+}
+
+int user_code_read(struct db *db, struct user_code *code, struct diag *diag)
+{
+        *code = (struct user_code){0};
+        int error = each_row(db, code, places_sql, take_place, diag);
+        if (!error)
+                error = each_row(db, code,
+                                 "SELECT stack_id, parent_id, location_id FROM stack"
+                                 " LEFT JOIN stack_location USING (stack_id)"
+                                 " ORDER BY stack_id",
+                                 take_stack, diag);
+        return error;
+}
+
+void user_code_free(struct user_code *code)
+{
+        free(code->places);
+        free(code->locations);
+        free(code->stacks);
+        pairs_free(&code->costs);
+}
+
+static uint32_t leading_to(const struct user_code *code, int64_t location_id,
+                           int64_t stack_id)
+{
+        const struct user_code_location *location = find_location(code, location_id);
+        if (!location || location->kind == SOURCE)
+                return 0;
+        const struct user_code_stack *stack = find_stack(code, stack_id);
+        const struct nearest *nearest = stack ? &stack->nearest : &location->nearest;
+        return location->kind == LIBRARY ? nearest->own : nearest->source;
+}
+
+int user_code_add(struct user_code *code, uint32_t line, int64_t location_id,
+                  int64_t stack_id, double cost)
+{
+        uint32_t place = leading_to(code, location_id, stack_id);
+        if (!place)
+                return 0;
+        struct tally *tally = pairs_get(&code->costs, line, place);
+        if (!tally)
+                return -ENOMEM;
+        tally->samples++;
+        tally->cost += cost;
+        return 0;
+}
+
+void user_code_sort(struct user_code *code)
+{
+        pairs_sort(&code->costs);
+}
+
+/* The first of LINE's pairs, which are in the order of lines. */
+static size_t first_of(const struct pairs *costs, uint32_t line)
+{
+        size_t low = 0, high = costs->count;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (costs->pairs[middle].first < line)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+const struct user_place *user_code_main(const struct user_code *code, uint32_t line,
+                                        struct tally *part)
+{
+        const struct pair *most = NULL;
+        for (size_t i = first_of(&code->costs, line);
+             i < code->costs.count && code->costs.pairs[i].first == line; i++) {
+                const struct pair *pair = &code->costs.pairs[i];
+                if (!most || pair->tally.cost > most->tally.cost ||
+                    (pair->tally.cost == most->tally.cost &&
+                     pair->tally.samples > most->tally.samples))
+                        most = pair;
+        }
+        *part = most ? most->tally : (struct tally){0};
+        return most ? &code->places[most->second] : NULL;
+}

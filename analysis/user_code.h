@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of the user's own lines led to a line of a library. The hottest lines of C++ are
+ * in the library's headers (operator[], std::move), and tell nothing by themselves. */
+#ifndef MEMLAG_USER_CODE_H
+#define MEMLAG_USER_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db.h"
+#include "pairs.h"
+
+/* A place in the source, of a function that may be inlined. */
+struct user_place {
+        int64_t module_id;   /* 0: not known */
+        int64_t function_id; /* of table name; 0: not known */
+        int64_t file_id;
+        int64_t line;
+};
+
+/* Zero-initialised: empty. */
+struct user_code {
+        struct user_place *places; /* by number; number 0 is none */
+        size_t place_count;
+        size_t place_capacity;
+        struct user_code_location *locations; /* by location_id */
+        size_t location_count;
+        size_t location_capacity;
+        struct user_code_stack *stacks; /* by stack_id */
+        size_t stack_count;
+        size_t stack_capacity;
+        struct pairs costs; /* of a line of the caller's and a place's number */
+};
+
+/* Reads the names and stacks. 0 or a negative errno value; freed by user_code_free in any
+ * case. */
+int user_code_read(struct db *db, struct user_code *code, struct diag *diag);
+void user_code_free(struct user_code *code);
+
+/* A sample at LOCATION_ID, which is on line number LINE, with STACK_ID (0: none), costs
+ * COST. 0 or -ENOMEM. */
+int user_code_add(struct user_code *code, uint32_t line, int64_t location_id,
+                  int64_t stack_id, double cost);
+
+/* All samples have been added: orders them for user_code_main. */
+void user_code_sort(struct user_code *code);
+
+/* The place that led to most of the cost of LINE, and to how much (cost and samples of
+ * *PART); NULL: the line is the user's own, or nothing of his led there. Of a header of
+ * his it is the place in a source file that is no header. */
+const struct user_place *user_code_main(const struct user_code *code, uint32_t line,
+                                        struct tally *part);
+
+#endif
