@@ -420,7 +420,10 @@ char *host_preset(const json_t *calibration)
                 1000 * calibration_number(calibration, "clocks.core_ghz"));
         fprintf(out, "core.issue_width = %.0f\n",
                 calibration_number(calibration, "core.issue_width"));
-        fprintf(out, "core.rob_entries = 256 # assumed\n");
+        fprintf(out, "core.rob_entries = 256 # assumed\n"
+                     "core.scheduler_entries = 96 # assumed\n"
+                     "core.vector_scheduler_entries = 0 # assumed\n"
+                     "core.address_scheduler_entries = 0 # assumed\n");
         print_fill_buffers(out, calibration, l2.cycles);
         fprintf(out, "core.store_buffer_entries = 64 # assumed\n"
                      "core.load_buffer_entries = 128 # assumed\n"

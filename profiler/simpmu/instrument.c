@@ -6,8 +6,10 @@
  *  - at each exit, what carries the ready times of values over to the next block
  *    (instrument_ready.c), slow arithmetic included, of which VEX's operations are the
  *    measure;
- *  - before that the test of a branch's prediction (instrument_branch.c), and before each
- *    stretch of code what its delivery takes (instrument_fetch.c);
+ *  - before that the call for the instructions that may have to wait for a place in the
+ *    scheduler (instrument_waiting.c), the test of a branch's prediction
+ *    (instrument_branch.c), and before each stretch of code what its delivery takes
+ *    (instrument_fetch.c);
  *  - what makes chunks of repeated string instructions' elements (instrument_string.c);
  *  - where an instruction could not be decoded, the call that tells so. */
 #include "instrument.h"
@@ -52,6 +54,7 @@ static void add_unhandled(struct pass *pass)
 
 static void begin_instruction(struct pass *pass, const IRStmt *mark)
 {
+        waiting_end_instruction(pass);
         if (!pass->excluded && pass->ip != 0)
                 pass->depend.index = ++pass->index;
         pass->ip = mark->Ist.IMark.addr;
@@ -76,6 +79,7 @@ static struct depend after_arithmetic(struct pass *pass, struct depend value,
         if (pass->excluded || !pass->follow || pass->string || arithmetic_moves(data))
                 return value;
         cost = count_arithmetic(data);
+        waiting_note_arithmetic(pass, value, data);
         if (cost.latency_slots == 0)
                 return depend_operated(&pass->depend, value);
         if (cost.unit_slots > 0 && !pass->unit_used) {
@@ -204,6 +208,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                 Bool exit = in->stmts[i]->tag == Ist_Exit;
                 if (exit) {
                         string_add_end(&pass, in->stmts[i]);
+                        pass.at = i;
+                        waiting_add_exit(&pass);
                         ready_begin_exit(&pass);
                         fetch_add_exit(&pass, in->stmts[i]);
                         branch_add_conditional(&pass, in->stmts[i]);
@@ -224,6 +230,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         }
         if (in->jumpkind == Ijk_NoDecode)
                 add_unhandled(&pass);
+        waiting_add_exit(&pass);
         ready_begin_exit(&pass);
         fetch_add_end(&pass);
         branch_add_indirect(&pass);

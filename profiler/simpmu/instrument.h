@@ -15,6 +15,7 @@
 struct access_site;
 struct temporary_form;
 struct block_sites;
+struct scheduled;
 
 /* The pass over one block. */
 struct pass {
@@ -48,10 +49,15 @@ struct pass {
         IRExpr *clock;        /* at the end of those counted, or before; NULL: not read */
         struct temporary_form *forms; /* of temporaries; NULL: not known */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
-        UInt counted_at_exit; /* these at the last exit that wrote ready times */
-        UInt loads;           /* that have a slot of their own */
-        Addr run_ip;          /* where the front end's run goes on; 0: nowhere yet */
-        UInt run_length;      /* instructions of it since the last part delivered */
+        UInt counted_at_exit;   /* these at the last exit that wrote ready times */
+        UInt loads;             /* that have a slot of their own */
+        Addr run_ip;            /* where the front end's run goes on; 0: nowhere yet */
+        UInt run_length;        /* instructions of it since the last part delivered */
+        struct depend operands; /* of the current instruction's arithmetic */
+        Bool of_vectors;        /* it is */
+        Bool waited;            /* the instruction before has any */
+        struct scheduled *first_waiting; /* since the last exit; NULL: none */
+        struct scheduled *last_waiting;
 };
 
 /* ---- instrument_ir.c: each adds statements to the new block ---- */
@@ -113,6 +119,18 @@ void ready_add_exit(struct pass *pass, IRExpr *guard, ULong unread);
 /* Each goes before registers get their ready times: of EXIT, and of the block's end. */
 void branch_add_conditional(struct pass *pass, const IRStmt *exit);
 void branch_add_indirect(struct pass *pass);
+
+/* ---- instrument_waiting.c ---- */
+
+/* The current instruction computes RESULT from OPERANDS. */
+void waiting_note_arithmetic(struct pass *pass, struct depend operands,
+                             const IRExpr *result);
+/* It loads or stores at ADDRESS; goes before what this adds. */
+void waiting_note_address(struct pass *pass, struct depend address);
+void waiting_end_instruction(struct pass *pass);
+/* Control may leave here: those since the last exit take their places. Goes before
+ * registers get their ready times. */
+void waiting_add_exit(struct pass *pass);
 
 /* ---- instrument_fetch.c ---- */
 

@@ -198,6 +198,7 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 return depends;
         if (pass->string)
                 guard = string_begins_chunk(pass, kind, address, size_bytes);
+        waiting_note_address(pass, depends);
         site = access_site_new(pass, kind, depends, size_bytes);
         site->locked = locked;
         stored_set_form(pass, site, address, vector);

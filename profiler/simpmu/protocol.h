@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 13u
+#define SIMPMU_VERSION 14u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -37,6 +37,11 @@
         X(clock_mhz, "core.clock_mhz", "MHz", 100, 10000)                                \
         X(issue_width, "core.issue_width", "instructions/cycle", 1, 16)                  \
         X(rob_entries, "core.rob_entries", "instructions", 16, 4096)                     \
+        X(scheduler_entries, "core.scheduler_entries", "instructions", 1, 4096)          \
+        X(vector_scheduler_entries, "core.vector_scheduler_entries", "instructions", 0,  \
+          4096)                                                                          \
+        X(address_scheduler_entries, "core.address_scheduler_entries", "instructions",   \
+          0, 4096)                                                                       \
         X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                               \
         X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)          \
         X(load_buffer_entries, "core.load_buffer_entries", "loads", 1, 4096)             \

@@ -114,6 +114,23 @@ static void add_simple(long steps, int chained)
 
 /* A branch that nobody can predict, decided by one bit of a generator; MASK 0: by none.
  */
+/* Chains of 24 that need nothing of each other, each behind a load of L3, and their sum. */
+static uint64_t add_behind_loads(const char *buffer, long steps)
+{
+        uint64_t sum = 0, at = 0;
+
+        for (long i = 0; i < steps; i++, at = (at + 40503 * LINE_BYTES) % CHASE_BYTES) {
+                uint64_t value;
+                __asm__ volatile("mov (%1), %0\n" FOUR("add $1, %0\n xor $2, %0\n"
+                                                       "add $1, %0\n xor $2, %0\n"
+                                                       "add $1, %0\n xor $2, %0\n")
+                                 : "=&r"(value)
+                                 : "r"(buffer + at));
+                sum += value;
+        }
+        return sum;
+}
+
 static void branch_at_random(long steps, uint64_t mask)
 {
         uint64_t random = 1;
@@ -442,6 +459,8 @@ int main(int argc, char **argv)
                 add_simple(steps, 1);
         else if (strcmp(kernel, "simple-independent") == 0)
                 add_simple(steps, 0);
+        else if (strcmp(kernel, "chains") == 0)
+                return add_behind_loads(p, steps) == 1;
         else if (strcmp(kernel, "branch-random") == 0)
                 branch_at_random(steps, 1);
         else if (strcmp(kernel, "branch-never") == 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Counters per step of sim_core's kernels, beside what they have to be."""
+import heapq
 import sqlite3
 import subprocess
 import sys
@@ -116,6 +117,35 @@ if per_step("count-early")[CYCLES] > PRESET["l1d.latency_cycles"]:
     sys.exit("a stored value that was there long before has to be waited for")
 if per_step("count-4", "--sim-detail", "cache")[CYCLES] > through:
     sys.exit("chains through memory take their time with caches only")
+
+# Chains behind loads that need nothing of each other overlap as far as there are places to
+# wait in: as long as this counts, which lets instructions issue in their order, four in a
+# cycle, of which each has to find a place, and those of a chain keep it, with the sum behind
+# it, until they execute. Of a step's 32 the second is the load.
+def chains(places, steps=200):
+    slots = PRESET["core.issue_width"]
+    now, leaving, ends = 0, [], []
+    for _ in range(steps):
+        executes = now + (l3 + 1) * slots
+        for instruction in range(32):
+            now += 1
+            while leaving and leaving[0] <= now:
+                heapq.heappop(leaving)
+            if len(leaving) == places:
+                now = heapq.heappop(leaving)
+            if 2 <= instruction < 27:
+                executes = max(executes + slots, now)
+                heapq.heappush(leaving, executes)
+        ends.append(now)
+    return (ends[-1] - ends[steps // 2]) / (steps - 1 - steps // 2) / slots
+
+
+for places in (50, 100, 4096):
+    options = ("--sim-detail", "branches", "--sim-set", "core.rob_entries=4096",
+               "--sim-set", "core.load_buffer_entries=4096",
+               "--sim-set", f"core.scheduler_entries={places}")
+    expect(f"chains, {places} places", per_step("chains", *options)[CYCLES], chains(places),
+           0.04)
 
 # Half of the random branches are mispredicted, after each of which come on the average two
 # steps of the generator (a multiplication and an addition), a shift, a mask and the test.

@@ -89,6 +89,7 @@ static inline struct simpmu_params default_params(void)
             .clock_mhz = CLOCK_MHZ,
             .issue_width = 4,
             .rob_entries = 224,
+            .scheduler_entries = 224,
             .lfb_entries = 12,
             .store_buffer_entries = 56,
             .load_buffer_entries = 224,

@@ -110,6 +110,8 @@ struct sim_hot {
         /* Loads of the block being run that come later than a hit of L1: bits of their
          * slots, whose ready times are 0 otherwise. */
         uint64_t late;
+        /* Until then values may be late, as far as the scheduler knows (scheduler.h). */
+        uint64_t late_until;
         /* Beyond this many instructions the block check calls the tool. */
         uint64_t instruction_limit;
         struct string_chunks string;

@@ -193,6 +193,11 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
                     (uint32_t)machine->params.rob_entries,
                     (uint32_t)machine->params.load_buffer_entries,
                     (uint32_t)machine->params.store_buffer_entries);
+        scheduler_init(thread, (const uint32_t[SCHEDULER_KINDS]){
+                                   (uint32_t)machine->params.scheduler_entries,
+                                   (uint32_t)machine->params.vector_scheduler_entries,
+                                   (uint32_t)machine->params.address_scheduler_entries,
+                               });
         thread->load_slots = machine->params.issue_width / machine->params.load_ports;
         thread->store_slots = machine->params.issue_width / machine->params.store_ports;
         thread->ports.clock = start;
@@ -229,6 +234,7 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
 {
         hot->now = 0;
         hot->late = 0;
+        hot->late_until = 0;
         stall_to_hot(hot, thread);
         hot->fetched = thread->stall;
         filter_clear(hot);

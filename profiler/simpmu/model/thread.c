@@ -194,6 +194,7 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
                 hot->ready[id] = later(hot->ready[id], now);
         }
         window_hold(thread, &thread->loads, hot->instructions, latest);
+        hot->late_until = later(hot->late_until, latest);
         if (latest > hot->instructions)
                 thread->retired = later(thread->retired, latest - hot->instructions);
         thread->look_at = hot->instructions + (latest > now + capacity / LOOKS_PER_WINDOW

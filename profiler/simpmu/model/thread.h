@@ -14,6 +14,7 @@
 #include "activity.h"
 #include "hot.h"
 #include "sampler.h"
+#include "scheduler.h"
 
 #define WINDOW_ENTRIES      8192u /* a power of two, more than the largest ROB */
 #define HELD_STORES         2048u /* the same of the largest store buffer */
@@ -120,6 +121,8 @@ struct sim_thread {
         struct stored stored_word[EARLY_WORDS];
         struct window loads;
         struct store_buffer stores;
+        struct scheduler *scheduler_of[SCHEDULER_KINDS];
+        struct scheduler schedulers[SCHEDULER_KINDS];
 };
 
 static inline uint64_t later(uint64_t a, uint64_t b)

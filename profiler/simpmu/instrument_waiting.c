@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The instructions that wait for values: lists of them, one for each stretch between
+ * exits, and the test whether a value may be late, with the call behind it
+ * (model/scheduler.h). */
+#include "instrument.h"
+
+#include "model/scheduler.h"
+
+static VG_REGPARM(1) void call_waiting(const struct scheduled *first)
+{
+        scheduler_issue(&tool_hot, tool_thread, first);
+}
+
+static void add(struct pass *pass, struct depend operands, enum scheduler_kind kind)
+{
+        struct scheduled *waiting = site_new(pass, sizeof(*waiting));
+
+        *waiting = (struct scheduled){
+            .operands = ready_waits(pass, operands),
+            .position = (Int)pass->index - (Int)pass->counted,
+            .kind = kind,
+        };
+        if (pass->last_waiting == NULL)
+                pass->first_waiting = waiting;
+        else
+                pass->last_waiting->next = waiting;
+        pass->last_waiting = waiting;
+}
+
+static Bool follows(const struct pass *pass)
+{
+        return pass->follow_branches && !pass->excluded && !pass->string;
+}
+
+static Bool is_vector(const struct pass *pass, const IRExpr *result)
+{
+        switch (typeOfIRExpr(pass->in->tyenv, result)) {
+        case Ity_F32:
+        case Ity_F64:
+        case Ity_V128:
+        case Ity_V256:
+                return True;
+        default:
+                return False;
+        }
+}
+
+void waiting_note_arithmetic(struct pass *pass, struct depend operands,
+                             const IRExpr *result)
+{
+        if (!follows(pass))
+                return;
+        pass->operands = depend_either(pass->operands, operands);
+        pass->of_vectors |= is_vector(pass, result);
+}
+
+/* The arithmetic before an instruction's first access is that of its address. */
+void waiting_note_address(struct pass *pass, struct depend address)
+{
+        if (!follows(pass) || pass->last_load != NULL)
+                return;
+        pass->operands = (struct depend){0};
+        if (address.on != 0)
+                add(pass, address, SCHEDULER_ADDRESSES);
+}
+
+/* Processors take a comparison and the branch behind it as one. */
+static Bool is_fused(const struct pass *pass)
+{
+        return pass->waited && pass->in->stmts[pass->at]->tag == Ist_Exit;
+}
+
+void waiting_end_instruction(struct pass *pass)
+{
+        if (pass->operands.on != 0 && !is_fused(pass))
+                add(pass, pass->operands,
+                    pass->of_vectors ? SCHEDULER_VECTOR : SCHEDULER_GENERAL);
+        pass->waited = pass->operands.on != 0;
+        pass->operands = (struct depend){0};
+        pass->of_vectors = False;
+}
+
+/* Whether a value may be late that the instructions counted wait for. */
+static IRExpr *may_wait(struct pass *pass)
+{
+        IRExpr *now = ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
+                                ir_read_hot(pass, &tool_hot.stall));
+        IRExpr *load_is_late = ir_binary(
+            pass, Ity_I1, Iop_CmpNE64, ir_read_hot(pass, &tool_hot.late), ir_constant(0));
+        IRExpr *value_is_late = ir_binary(pass, Ity_I1, Iop_CmpLT64U, now,
+                                          ir_read_hot(pass, &tool_hot.late_until));
+
+        return ir_binary(pass, Ity_I1, Iop_Or1, load_is_late, value_is_late);
+}
+
+void waiting_add_exit(struct pass *pass)
+{
+        IRDirty *call;
+
+        waiting_end_instruction(pass);
+        if (pass->first_waiting == NULL || pass->instructions == NULL)
+                return;
+        call = call_with_constant(pass, "simpmu_waiting", (void *)call_waiting,
+                                  pass->first_waiting, NULL);
+        /* It adds to the stall: what was read of that must not be read behind. */
+        call->mFx = Ifx_Modify;
+        call->mAddr = ir_constant((Addr)&tool_hot.stall);
+        call->mSize = sizeof(tool_hot.stall);
+        ir_add_call(pass, call, may_wait(pass));
+        pass->first_waiting = pass->last_waiting = NULL;
+}

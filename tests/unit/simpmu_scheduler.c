@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated scheduler, on instructions whose times are known. */
+#include "simpmu_rig.h"
+
+enum { PLACES = 40, LIST = 400, VALUE = POINTER, LATE_CYCLES = 100, CYCLE = 4 };
+
+static struct rig *rig_with_places(uint32_t general, uint32_t vector, uint32_t addresses)
+{
+        struct simpmu_params params = default_params();
+
+        params.rob_entries = 4096;
+        params.scheduler_entries = general;
+        params.vector_scheduler_entries = vector;
+        params.address_scheduler_entries = addresses;
+        return rig_new(&params, 1, 30, NO_SAMPLES);
+}
+
+/* COUNT instructions of KIND, one behind the other, wait for VALUE, and STEP slots longer
+ * each. */
+static void list(struct scheduled *list, uint32_t count, enum scheduler_kind kind,
+                 uint32_t step)
+{
+        static uint32_t delays[LIST];
+
+        for (uint32_t i = 0; i < count; i++) {
+                delays[i] = i * step;
+                list[i] = (struct scheduled){
+                    .operands = waits_for(1ull << VALUE, &delays[i], 0),
+                    .position = (int32_t)i - (int32_t)count,
+                    .kind = kind,
+                    .next = i + 1 < count ? &list[i + 1] : NULL,
+                };
+        }
+}
+
+/* The slots for which COUNT such instructions hold the thread up, whose value comes
+ * LATE_CYCLES behind the first of them. */
+static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind kind,
+                         uint32_t step)
+{
+        struct scheduled instructions[LIST];
+        const uint64_t before = rig->threads[0]->stall;
+
+        rig->hot.ready[VALUE] =
+            rig->hot.instructions + before + (uint64_t)LATE_CYCLES * CYCLE;
+        rig->hot.instructions += count;
+        list(instructions, count, kind, step);
+        scheduler_issue(&rig->hot, rig->threads[0], instructions);
+        assert_int_equal(rig->hot.stall, rig->threads[0]->stall);
+        return rig->threads[0]->stall - before;
+}
+
+/* As many as there are places wait and hold nothing up; one more issues when the first
+ * have left, which they do all at once. */
+static void the_place_that_lacks_is_waited_for(void **state)
+{
+        const uint64_t late = LATE_CYCLES * CYCLE;
+
+        (void)state;
+        for (uint32_t count = 0; count <= PLACES; count += PLACES / 2)
+                assert_int_equal(
+                    stall_of(rig_with_places(PLACES, 0, 0), count, SCHEDULER_GENERAL, 0),
+                    0);
+        for (uint32_t count = PLACES + 1; count < LIST; count *= 2)
+                assert_int_equal(
+                    stall_of(rig_with_places(PLACES, 0, 0), count, SCHEDULER_GENERAL, 0),
+                    late - PLACES);
+}
+
+/* Of a chain one leaves every cycle from when the value comes: the last of PLACES + N
+ * issues when the Nth has left. */
+static void a_chain_leaves_one_by_one(void **state)
+{
+        const uint32_t more = 30;
+        const uint64_t last_issue = (LATE_CYCLES + more - 1) * CYCLE;
+
+        (void)state;
+        assert_near((double)stall_of(rig_with_places(PLACES, 0, 0), PLACES + more,
+                                     SCHEDULER_GENERAL, CYCLE),
+                    (double)(last_issue - (PLACES + more - 1)), 0.02);
+}
+
+/* When an instruction issues that could at NOW, beside COUNT others that leave at LEAVE:
+ * when fewer than PLACES of them are left. */
+static uint64_t issue_of(const uint64_t *leave, uint32_t count, uint64_t now)
+{
+        for (;;) {
+                uint32_t left = 0;
+                uint64_t first = UINT64_MAX;
+                for (uint32_t i = 0; i < count; i++) {
+                        left += leave[i] > now;
+                        if (leave[i] > now && leave[i] < first)
+                                first = leave[i];
+                }
+                if (left < PLACES)
+                        return now;
+                now = first;
+        }
+}
+
+/* Chains behind values that come a while after each has begun, over and over, take as
+ * long as a count of all those that wait, slot by slot, says. */
+static void chains_take_their_time_in_places(void **state)
+{
+        enum { LENGTH = 20, ROUNDS = 30 };
+        struct rig *rig = rig_with_places(PLACES, 0, 0);
+        uint64_t leave[LENGTH * ROUNDS];
+        uint64_t now = 0;
+        uint32_t count = 0;
+
+        (void)state;
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+                const uint64_t begin = now;
+                for (uint64_t i = 0; i < LENGTH; i++, now++) {
+                        now = issue_of(leave, count, now);
+                        leave[count++] = begin + (LATE_CYCLES + i) * CYCLE;
+                }
+                (void)stall_of(rig, LENGTH, SCHEDULER_GENERAL, CYCLE);
+        }
+        assert_near((double)(rig->hot.instructions + rig->threads[0]->stall), (double)now,
+                    0.03);
+}
+
+/* What finds its value there keeps no place, but needs one. */
+static void what_need_not_wait_keeps_no_place(void **state)
+{
+        struct scheduled instructions[LIST];
+
+        (void)state;
+        for (uint32_t waiting = PLACES - 1; waiting <= PLACES; waiting++) {
+                struct rig *rig = rig_with_places(PLACES, 0, 0);
+                assert_int_equal(stall_of(rig, waiting, SCHEDULER_GENERAL, 0), 0);
+                rig->hot.ready[VALUE] = 0;
+                rig->hot.instructions += LIST;
+                list(instructions, LIST, SCHEDULER_GENERAL, 0);
+                scheduler_issue(&rig->hot, rig->threads[0], instructions);
+                assert_int_equal(rig->threads[0]->stall,
+                                 waiting < PLACES ? 0 : LATE_CYCLES * CYCLE - PLACES);
+        }
+}
+
+/* Two kinds have places of their own or those of the first. */
+static void kinds_share_places_or_do_not(void **state)
+{
+        const uint32_t half = PLACES / 2 + 1;
+
+        (void)state;
+        for (enum scheduler_kind kind = SCHEDULER_VECTOR; kind < SCHEDULER_KINDS;
+             kind++) {
+                struct rig *apart = rig_with_places(PLACES, PLACES, PLACES);
+                struct rig *together = rig_with_places(PLACES, 0, 0);
+                (void)stall_of(apart, half, SCHEDULER_GENERAL, 0);
+                (void)stall_of(together, half, SCHEDULER_GENERAL, 0);
+                assert_int_equal(stall_of(apart, half, kind, 0), 0);
+                assert_true(stall_of(together, half, kind, 0) > 0);
+        }
+}
+
+/* Waits beyond what the scheduler keeps count hold up for at least that long. */
+static void long_waits_end(void **state)
+{
+        const uint64_t kept = (uint64_t)SCHEDULER_PARTS << SCHEDULER_PART_SHIFT;
+        struct scheduled instructions[LIST];
+        struct rig *rig = rig_with_places(PLACES, 0, 0);
+
+        (void)state;
+        rig->hot.instructions = PLACES + 1;
+        rig->hot.ready[VALUE] = 10 * kept;
+        list(instructions, PLACES + 1, SCHEDULER_GENERAL, 0);
+        scheduler_issue(&rig->hot, rig->threads[0], instructions);
+        assert_near((double)rig->threads[0]->stall, (double)kept, 0.01);
+        assert_int_equal(rig->hot.late_until, 10 * kept);
+}
+
+/* A load of the block that comes late is what exits after it have to ask for. */
+static void late_loads_are_known_from_then_on(void **state)
+{
+        struct rig *rig = rig_with_places(PLACES, 0, 0);
+
+        (void)state;
+        rig->hot.ready[FIRST_SLOT + 3] = 777;
+        rig->hot.late = 1ull << (FIRST_SLOT + 3);
+        scheduler_issue(&rig->hot, rig->threads[0], NULL);
+        assert_int_equal(rig->hot.late_until, 777);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_teardown(the_place_that_lacks_is_waited_for, free_blocks),
+            cmocka_unit_test_teardown(a_chain_leaves_one_by_one, free_blocks),
+            cmocka_unit_test_teardown(chains_take_their_time_in_places, free_blocks),
+            cmocka_unit_test_teardown(what_need_not_wait_keeps_no_place, free_blocks),
+            cmocka_unit_test_teardown(kinds_share_places_or_do_not, free_blocks),
+            cmocka_unit_test_teardown(long_waits_end, free_blocks),
+            cmocka_unit_test_teardown(late_loads_are_known_from_then_on, free_blocks),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
