@@ -330,9 +330,7 @@ static bool is_stuck(struct image *image, bool moved)
         return now_ns - image->stuck_since_ns > STUCK_NS;
 }
 
-/* ---- records
- * ------------------------------------------------------------------------------
- */
+/* ---- records ---- */
 
 static int keep_stack(struct heap_transport *transport, size_t number,
                       const struct simpmu_stack *record, struct diag *diag)

@@ -296,8 +296,7 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
         return rc == 0 ? sink_sample(deliver->sink, time_ns, &event, diag) : rc;
 }
 
-/* ---- what is missing ----------------------------------------------------------------
- */
+/* ---- what is missing ---- */
 
 static int deliver_throttle(struct perf_deliver *deliver, int64_t time_ns,
                             const struct record *record, struct diag *diag)

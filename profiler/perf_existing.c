@@ -73,8 +73,7 @@ int perf_existing_threads(pid_t pid, pid_t **threads, size_t *count, struct diag
         return diag_set(diag, -ESRCH, "there is no process %d", (int)pid);
 }
 
-/* ---- one process ----------------------------------------------------------------------
- */
+/* ---- one process ---- */
 
 static void read_name(pid_t pid, pid_t tid, char name[64])
 {

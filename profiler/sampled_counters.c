@@ -105,8 +105,7 @@ void sampled_counters_cpu(struct sampled_counters *counters, const char *cpuid)
                          platform->name);
 }
 
-/* ---- what an event counts -------------------------------------------------------------
- */
+/* ---- what an event counts ---- */
 
 /* "cpu_core/L1D_PEND_MISS.PENDING,name=x/u" and "l1d_pend_miss.pending:u" without what is
  * not the event, in lower case. */

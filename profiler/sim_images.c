@@ -152,8 +152,7 @@ static int give_up(struct sim_images *images, struct image *image, struct diag *
                          diag);
 }
 
-/* ---- records ------------------------------------------------------------------------
- */
+/* ---- records ---- */
 
 /* Image PARENT is about to fork, and the child will be image CHILD; or that failed. */
 static int expect_child(struct sim_images *images, size_t parent,

@@ -26,8 +26,7 @@ struct clock {
         int64_t period_ns;
 };
 
-/* ---- samples ------------------------------------------------------------------------
- */
+/* ---- samples ---- */
 
 static const struct data_source_row some_load = {
     .op = "load", .level = "NA", .tlb = "NA", .snoop = "NA"};
@@ -67,8 +66,7 @@ static void clock_free(void *context)
         free(clock);
 }
 
-/* ---- the source -----------------------------------------------------------------------
- */
+/* ---- the source ---- */
 
 static void clock_set_defaults(struct source_options *options)
 {

@@ -45,9 +45,7 @@ static char bell_path[64];
 static uint16_t image_count; /* of this process and those that it was forked from */
 __thread struct heap_thread heap_thread;
 
-/* ---- without cancellation points, and without malloc
- * ------------------------------------
- */
+/* ---- without cancellation points, and without malloc ---- */
 
 /* A system call, with the kernel's own result: a negative errno value when it fails. */
 static long call(long number, long a, long b, long c, long d, long e, long f)
@@ -122,9 +120,7 @@ static void ring_bell(void)
         close_file(fd);
 }
 
-/* ---- the ring
- * ----------------------------------------------------------------------------
- */
+/* ---- the ring ---- */
 
 /* memlag is gone, or out of this process's reach: it has changed its user or its root. */
 static void note_cut_off(void)
@@ -201,9 +197,7 @@ static void *reserve(struct simpmu_slice *ring, uint64_t size_bytes)
         return bytes + (head + padding) % SIMPMU_RING_BYTES;
 }
 
-/* ---- images
- * ------------------------------------------------------------------------------
- */
+/* ---- images ---- */
 
 /* As memlag sees it, whose /proc this is. */
 static uint32_t own_pid(void)
@@ -301,9 +295,7 @@ static struct simpmu_slice *current_ring(void)
         return slice;
 }
 
-/* ---- stacks
- * --------------------------------------------------------------------------------
- */
+/* ---- stacks ---- */
 
 static uint64_t hash_of(const uint64_t *frames, size_t depth)
 {
@@ -366,9 +358,7 @@ static uint64_t stack_above(struct simpmu_slice *ring, const void *frame)
         return hash;
 }
 
-/* ---- what is told
- * ----------------------------------------------------------------------------
- */
+/* ---- what is told ---- */
 
 void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_bytes,
                    const void *frame)
@@ -432,9 +422,7 @@ void channel_unmap(uintptr_t start, size_t length_bytes, bool replaced)
         }
 }
 
-/* ---- the start
- * --------------------------------------------------------------------------------
- */
+/* ---- the start ---- */
 
 /* Reads digits up to END (':' or '\0') into *NUMBER; NULL: there are none. */
 static const char *read_digits(const char *text, char end, uint32_t *number)

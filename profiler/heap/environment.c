@@ -72,8 +72,7 @@ void environment_restore(char **environment)
         *kept = NULL;
 }
 
-/* ---- what executed programs get -------------------------------------------------------
- */
+/* ---- what executed programs get ---- */
 
 /* Longer ones are not followed. */
 #define VALUE_BYTES     4096
@@ -237,8 +236,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
             FOLLOWED(variables, program_in_path_takes_preload(file)));
 }
 
-/* ---- arguments one by one -------------------------------------------------------------
- */
+/* ---- arguments one by one ---- */
 
 /* Copies the arguments after FIRST up to NULL; returns how many there are, with FIRST. */
 static size_t collect(const char *first, va_list *rest, const char **arguments)

@@ -291,8 +291,7 @@ static void *leave_early(const void *block, size_t size)
         return copy;
 }
 
-/* ---- malloc and its family -----------------------------------------------------------
- */
+/* ---- malloc and its family ---- */
 
 EXPORT void *malloc(size_t size)
 {

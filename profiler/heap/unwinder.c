@@ -102,8 +102,7 @@ static uint64_t read_pointer(struct bytes *bytes, uint8_t encoding)
         return value;
 }
 
-/* ---- a function's entry -------------------------------------------------------------
- */
+/* ---- a function's entry ---- */
 
 struct entry {
         uint64_t function; /* where it begins */
@@ -226,8 +225,7 @@ static uint64_t search_table(uintptr_t pc, const uint8_t *header, const uint8_t 
         return (uintptr_t)header + (uint64_t)(int64_t)row[1];
 }
 
-/* ---- instructions ---------------------------------------------------------------------
- */
+/* ---- instructions ---- */
 
 struct state {
         struct unwind_rule rule;
@@ -488,9 +486,7 @@ struct unwind_rule unwind_rule_find(uintptr_t pc, const void *header, const void
         return machine.failed || machine.state.no_caller ? stop : machine.state.rule;
 }
 
-/* ---- what is remembered
- * -----------------------------------------------------------------
- */
+/* ---- what is remembered ---- */
 
 /* Shared by all threads without a lock: a row's words may be of different writers, and
  * count only when both are of the same, which their exclusive or shows. */
@@ -538,8 +534,7 @@ static struct unwind_rule rule_at(uintptr_t pc)
         return found.rule;
 }
 
-/* ---- the walk -------------------------------------------------------------------------
- */
+/* ---- the walk ---- */
 
 extern void *__libc_stack_end;
 

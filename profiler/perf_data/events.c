@@ -82,8 +82,7 @@ bool events_find(const struct events *events, uint64_t id, size_t *index)
         return found > 0 && (uint64_t)found <= events->count;
 }
 
-/* ---- the event of a record ------------------------------------------------------------
- */
+/* ---- the event of a record ---- */
 
 static size_t count_bits(uint64_t bits)
 {

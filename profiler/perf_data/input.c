@@ -157,8 +157,7 @@ int input_read_at(const struct input *input, uint64_t offset_bytes, void *bytes,
         return 0;
 }
 
-/* ---- a pipe as a file ---------------------------------------------------------------
- */
+/* ---- a pipe as a file ---- */
 
 static int write_all(int fd, const uint8_t *bytes, size_t count)
 {

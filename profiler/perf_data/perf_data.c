@@ -41,8 +41,7 @@ enum {
 };
 enum { KERNEL_TYPES_END = 64 };
 
-/* ---- messages -----------------------------------------------------------------------
- */
+/* ---- messages ---- */
 
 int perf_data_at_offset(struct diag *diag, uint64_t offset_bytes, int code)
 {

@@ -225,8 +225,7 @@ static void leaf_and_caller_are_different_nodes(void **state)
                          2);
 }
 
-/* ---- what survives ------------------------------------------------------------------
- */
+/* ---- what survives ---- */
 
 static void rows_are_committed_by_number(void **state)
 {

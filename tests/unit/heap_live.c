@@ -127,8 +127,7 @@ static void reference_end_range(struct reference *reference, uint64_t start,
         }
 }
 
-/* ---- random histories ---------------------------------------------------------------
- */
+/* ---- random histories ---- */
 
 static uint64_t random_state;
 

@@ -94,8 +94,7 @@ static void a_counter_that_does_not_repeat_is_noisy(void **state)
         assert_true(fabs(judge_spread(small, 3, 1000) - 0.001) < 1e-9);
 }
 
-/* ---- M17's three chases ---------------------------------------------------------------
- */
+/* ---- M17's three chases ---- */
 
 /* Cycles of a step: memory answers after 250, a multiplication takes 3.
  * STALLS_L1D_PENDING is what the paper expects; STALLS_LDM_PENDING also counts the waits
@@ -133,8 +132,7 @@ static void stalls_with_a_miss_pending_are_told_from_others(void **state)
         assert_int_equal(wrong.verdict, EVENT_SOMETHING_ELSE);
 }
 
-/* ---- what kernels do, counted by hand -------------------------------------------------
- */
+/* ---- what kernels do, counted by hand ---- */
 
 /* Chases in the caches tell stalls for one of them from stalls for what lies behind. */
 static void each_cache_has_its_stalls(void **state)

@@ -118,8 +118,7 @@ static void put_compressed(struct maker *maker, uint32_t type, size_t count, siz
         }
 }
 
-/* ---- reading them -------------------------------------------------------------------
- */
+/* ---- reading them ---- */
 
 struct reading {
         int rc;
@@ -225,8 +224,7 @@ static struct reading read_made(const struct maker *maker)
         return read_bytes(maker->bytes, maker->size);
 }
 
-/* ---- the form of pipes ----------------------------------------------------------------
- */
+/* ---- the form of pipes ---- */
 
 static struct maker made;
 

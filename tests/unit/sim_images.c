@@ -561,8 +561,7 @@ static void first_records_that_begin_no_process_are_refused(void **state)
                          1);
 }
 
-/* ---- hostile bytes ------------------------------------------------------------------
- */
+/* ---- hostile bytes ---- */
 
 static struct simpmu_slice *anonymous_slice(void)
 {

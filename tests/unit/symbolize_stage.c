@@ -219,8 +219,7 @@ static const char *object_of(int sample)
         return plain_text("memlag.db", sql);
 }
 
-/* ---- code ---------------------------------------------------------------------------
- */
+/* ---- code ---- */
 
 static void names_the_line_and_what_was_inlined(void **state)
 {
@@ -373,8 +372,7 @@ static void a_sample_without_address_has_a_row_only_at_another_place(void **stat
         expect_int("SELECT sum(samples) FROM resolution WHERE subject = 'type'", 4);
 }
 
-/* ---- data ---------------------------------------------------------------------------
- */
+/* ---- data ---- */
 
 static void names_variables(void **state)
 {
