@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "array.h"
+
 /* A thread works on memory when at least a tenth of its cycles can have passed
  * with an L1D miss outstanding, or have waited for its stores. */
 static const double MEMORY_THREAD_RATIO = 0.1;
@@ -55,15 +57,9 @@ static struct interval *get_id(struct interval_series *series, int64_t id)
 {
         if (series->count && series->intervals[series->count - 1].id >= id)
                 return find_id(series, id);
-        if (series->count == series->capacity) {
-                size_t capacity = series->capacity ? 2 * series->capacity : 64;
-                struct interval *grown =
-                    reallocarray(series->intervals, capacity, sizeof(*grown));
-                if (!grown)
-                        return NULL;
-                series->intervals = grown;
-                series->capacity = capacity;
-        }
+        if (array_reserve(&series->intervals, &series->capacity, series->count,
+                          sizeof(*series->intervals)) < 0)
+                return NULL;
         struct interval *interval = &series->intervals[series->count++];
         *interval = (struct interval){.id = id};
         return interval;

@@ -381,12 +381,11 @@ static void fill_alloc(struct image *image, const struct simpmu_alloc_at *alloc,
                 image->unreleased++;
 }
 
-static int fill_change(enum heap_event_kind kind, const struct simpmu_free *change,
-                       struct heap_event *event)
+static void fill_change(enum heap_event_kind kind, const struct simpmu_free *change,
+                        struct heap_event *event)
 {
         event->kind = kind;
         event->addr = change->addr;
-        return 0;
 }
 
 static void fill_range(const struct simpmu_range_free *range, struct heap_event *event)
@@ -416,7 +415,7 @@ static int read_event(struct heap_transport *transport, size_t number,
 {
         const struct simpmu_record *record = transport->record;
         struct image *image = &transport->images[number];
-        int rc;
+        int rc = 0;
         *event = (struct heap_event){
             .time_ns = transport->time_in_ticks
                            ? (uint64_t)tick_clock_ns(&transport->clock, record->time_ns)
@@ -435,20 +434,18 @@ static int read_event(struct heap_transport *transport, size_t number,
                 return keep_stack(transport, number, transport->record, diag);
         case SIMPMU_ALLOC_AT:
                 fill_alloc(image, transport->record, event);
-                rc = 0;
                 break;
         case SIMPMU_FREE:
-                rc = fill_change(HEAP_EVENT_FREE, transport->record, event);
+                fill_change(HEAP_EVENT_FREE, transport->record, event);
                 break;
         case SIMPMU_RESIZE:
-                rc = fill_change(HEAP_EVENT_RESIZE, transport->record, event);
+                fill_change(HEAP_EVENT_RESIZE, transport->record, event);
                 break;
         case SIMPMU_RESIZED:
-                rc = fill_change(HEAP_EVENT_RESIZED, transport->record, event);
+                fill_change(HEAP_EVENT_RESIZED, transport->record, event);
                 break;
         case SIMPMU_RANGE_FREE:
                 fill_range(transport->record, event);
-                rc = 0;
                 break;
         default:
                 give_up(transport, image);

@@ -4,14 +4,11 @@
 
 #include <stdlib.h>
 
+#include "array.h"
 #include "code/module_code.h"
 #include "intern.h"
 
 enum { DECODED_BYTES_MAX = 65536 }; /* from a boundary; further ones are too far */
-
-struct module {
-        struct module_code *code; /* NULL: it cannot be read */
-};
 
 struct place {
         bool known;
@@ -21,8 +18,8 @@ struct place {
 struct step_back {
         const struct sink *sink;
         struct context_intern *module_index; /* (0, the sink's id) → index + 1 */
-        struct module *modules;
-        size_t module_count;
+        struct module_code **modules;        /* NULL: it cannot be read */
+        size_t module_count, module_capacity;
         struct context_intern *place_index; /* (module index, file offset) → index + 1 */
         struct place *places;
         size_t place_count, place_capacity;
@@ -50,7 +47,7 @@ void step_back_free(struct step_back *step_back)
         if (!step_back)
                 return;
         for (size_t i = 0; i < step_back->module_count; i++)
-                module_code_close(step_back->modules[i].code);
+                module_code_close(step_back->modules[i]);
         context_intern_free(step_back->module_index);
         context_intern_free(step_back->place_index);
         free(step_back->modules);
@@ -68,13 +65,12 @@ static size_t find_module(struct step_back *step_back, int64_t id)
                 return SIZE_MAX;
         if (node->id)
                 return (size_t)node->id - 1;
-        struct module *all =
-            reallocarray(step_back->modules, step_back->module_count + 1, sizeof(*all));
-        if (!all)
+        if (array_reserve(&step_back->modules, &step_back->module_capacity,
+                          step_back->module_count, sizeof(*step_back->modules)) < 0)
                 return SIZE_MAX;
-        step_back->modules = all;
         const char *path = sink_module_path(step_back->sink, id);
-        all[step_back->module_count++].code = path ? module_code_open(path) : NULL;
+        step_back->modules[step_back->module_count++] =
+            path ? module_code_open(path) : NULL;
         node->id = (int64_t)step_back->module_count;
         return step_back->module_count - 1;
 }
@@ -104,18 +100,12 @@ static struct place *find_place(struct step_back *step_back, size_t module,
                 return NULL;
         if (node->id)
                 return &step_back->places[node->id - 1];
-        if (step_back->place_count == step_back->place_capacity) {
-                size_t capacity = step_back->place_capacity * 2 + 256;
-                struct place *all =
-                    reallocarray(step_back->places, capacity, sizeof(*all));
-                if (!all)
-                        return NULL;
-                step_back->places = all;
-                step_back->place_capacity = capacity;
-        }
+        if (array_reserve(&step_back->places, &step_back->place_capacity,
+                          step_back->place_count, sizeof(*step_back->places)) < 0)
+                return NULL;
         struct place *place = &step_back->places[step_back->place_count++];
         node->id = (int64_t)step_back->place_count;
-        place->known = decode(step_back, step_back->modules[module].code, file_offset,
+        place->known = decode(step_back, step_back->modules[module], file_offset,
                               &place->instruction);
         return place;
 }

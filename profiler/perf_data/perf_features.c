@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cursor.h"
 
 /* Larger than the headers of Debian 12 know. */
@@ -322,18 +323,13 @@ static int decode_hybrid(struct features *features, struct cursor *cursor,
 
 /* ---- build-ids ---- */
 
-static struct build_id *add_build_id(struct features *features)
+/* Room for one more; NULL: no memory. */
+static struct build_id *room_for_build_id(struct features *features)
 {
-        if (features->build_id_count == features->build_id_capacity) {
-                size_t capacity = features->build_id_capacity * 2 + 16;
-                struct build_id *all =
-                    reallocarray(features->build_ids, capacity, sizeof(*all));
-                if (!all)
-                        return NULL;
-                features->build_ids = all;
-                features->build_id_capacity = capacity;
-        }
-        return &features->build_ids[features->build_id_count];
+        return array_reserve(&features->build_ids, &features->build_id_capacity,
+                             features->build_id_count, sizeof(*features->build_ids)) < 0
+                   ? NULL
+                   : &features->build_ids[features->build_id_count];
 }
 
 /* Header, pid, 20 bytes of id and 4 more, of which the first may be its length, path. */
@@ -355,7 +351,7 @@ int features_add_build_id(struct features *features, const void *bytes, size_t s
                 length = 16; /* perf before 5.10 fills the shorter ones with zeros */
         if (length > BUILD_ID_BYTES)
                 return diag_set(diag, -EBADMSG, "a build-id of %zu bytes", length);
-        struct build_id *entry = add_build_id(features);
+        struct build_id *entry = room_for_build_id(features);
         char *copy = strndup(path, cursor.left);
         if (!entry || !copy) {
                 free(copy);
@@ -387,45 +383,67 @@ static int decode_build_ids(struct features *features, struct cursor *cursor,
 
 /* ---- which section is what ---- */
 
+/* Those that are read, by perf's names (tools/perf/util/header.h). */
+enum {
+        FEATURE_BUILD_ID = 2,
+        FEATURE_HOSTNAME = 3,
+        FEATURE_OSRELEASE = 4,
+        FEATURE_VERSION = 5,
+        FEATURE_ARCH = 6,
+        FEATURE_NRCPUS = 7,
+        FEATURE_CPUDESC = 8,
+        FEATURE_CPUID = 9,
+        FEATURE_TOTAL_MEM = 10,
+        FEATURE_CMDLINE = 11,
+        FEATURE_EVENT_DESC = 12,
+        FEATURE_CPU_TOPOLOGY = 13,
+        FEATURE_NUMA_TOPOLOGY = 14,
+        FEATURE_CACHE = 20,
+        FEATURE_CPU_PMU_CAPS = 28,
+        FEATURE_CLOCK_DATA = 29,
+        FEATURE_HYBRID_TOPOLOGY = 30,
+        FEATURE_PMU_CAPS = 31,
+};
+
 static int decode(struct features *features, struct events *events, unsigned number,
                   struct cursor *cursor, struct diag *diag)
 {
         switch (number) {
-        case 2:
+        case FEATURE_BUILD_ID:
                 return decode_build_ids(features, cursor, diag);
-        case 3:
+        case FEATURE_HOSTNAME:
                 return put_text(features, "hostname", cursor_text(cursor), diag);
-        case 4:
+        case FEATURE_OSRELEASE:
                 return put_text(features, "kernel", cursor_text(cursor), diag);
-        case 5:
+        case FEATURE_VERSION:
                 return put_text(features, "perf_version", cursor_text(cursor), diag);
-        case 6:
+        case FEATURE_ARCH:
                 return put_text(features, "architecture", cursor_text(cursor), diag);
-        case 7:
+        case FEATURE_NRCPUS:
                 return decode_cpus(features, cursor, diag);
-        case 8:
+        case FEATURE_CPUDESC:
                 return put_text(features, "cpu", cursor_text(cursor), diag);
-        case 9:
+        case FEATURE_CPUID:
                 return put_text(features, "cpuid", cursor_text(cursor), diag);
-        case 10:
+        case FEATURE_TOTAL_MEM:
                 return decode_memory(features, cursor, diag);
-        case 11:
+        case FEATURE_CMDLINE:
                 return decode_command(features, cursor, diag);
-        case 12:
+        case FEATURE_EVENT_DESC:
                 return decode_events(events, cursor, diag);
-        case 13:
+        case FEATURE_CPU_TOPOLOGY:
                 return decode_topology(features, cursor, diag);
-        case 14:
+        case FEATURE_NUMA_TOPOLOGY:
                 return decode_numa(features, cursor, diag);
-        case 20:
+        case FEATURE_CACHE:
                 return decode_caches(features, cursor, diag);
-        case 28:
+        case FEATURE_CPU_PMU_CAPS:
                 return decode_core_pmu_caps(features, cursor, diag);
-        case 29:
+        case FEATURE_CLOCK_DATA:
                 return decode_clock(features, cursor);
-        case 30:
+        case FEATURE_HYBRID_TOPOLOGY:
                 return decode_hybrid(features, cursor, diag);
-        case 31:
+        case FEATURE_PMU_CAPS:
                 return decode_pmu_caps(features, cursor, diag);
         default:
                 return 0;
