@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who was woken through a futex and is not back yet. Such a thread is on its way before
  * Valgrind lets it run: the big lock is still its waker's, and the machine may have other
- * work. Until it is back the others meet the gate (threads.c) at the clock of the wake,
+ * work. Until it is back the others meet the gate (gate.c) at the clock of the wake,
  * or they would run on alone for a whole turn. The same holds for one that was on its way
  * to wait and need not any more. */
 #include "tool.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Virtual time. Valgrind runs one thread at a time, each for a long turn; here each
- * thread has a clock of its own, and a gate keeps a thread that is ahead of the
- * slowest runnable one by more than a window from going on. Threads that wait in a
- * system call have no say in it, and come back no earlier than whoever ran last:
- * their waker. A thread that runs alone never meets the gate. Who has waited for a child
- * goes on when that has ended. Waiting for the outside world (files, sockets, sleep)
- * takes no virtual time.
- * Threads that were woken through a futex are told by futex.c.
+ * thread has a clock of its own, and the gate (gate.c) holds the clocks together. Threads
+ * that wait in a system call have no say in it, and come back no earlier than whoever ran
+ * last: their waker. A thread that runs alone never meets the gate. Who has waited for a
+ * child goes on when that has ended. Waiting for the outside world (files, sockets,
+ * sleep) takes no virtual time.
  *
  * One check at the entry of each block, against tool_hot.instruction_limit, serves
  * the gate and the intervals of the counters. */
@@ -16,37 +14,18 @@
 #include "model/kernel.h"
 
 #include "libvex_guest_amd64.h"
-#include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_machine.h"
-#include "pub_tool_mallocfree.h"
 #include "pub_tool_threadstate.h"
 
 #include "syscalls.h"
-
-/* How far ahead of the others a thread may run. Memory's latency is the same for
- * all threads of a stretch of time (dram.h), so this need not be short. */
-#define GATE_WINDOW_CYCLES 10000u
-/* The wait at the gate is woken by other threads; the time-out is for a thread that
- * has to notice that the process is exiting. Where many wait each looks more seldom. */
-#define GATE_WAIT_NS 5000000
-#define GATE_CROWD   32
-/* After so many time-outs it is asked whether woken threads are still to come. */
-#define WAKE_PATIENCE 4
-
-/* Global in libcoregrind, though not in its public headers. */
-extern void VG_(release_BigLock)(ThreadId tid, Int sleep_state, const HChar *who);
-extern void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
-extern Bool VG_(is_exiting)(ThreadId tid);
-#define STATE_YIELDING 4 /* VgTs_Yielding */
 
 struct tool_thread {
         struct sim_thread sim;
         struct tool_thread *next_spare;
         UInt lwp; /* Linux thread id */
         Bool runnable;
-        UInt gate_open; /* futex: 1 once the thread may go on */
         /* The hot state while another thread runs. */
         ULong instructions;
         ULong loads;
@@ -70,13 +49,9 @@ static UInt created_count; /* threads so far: their cores go round */
 static ThreadId running;   /* whose state is in tool_hot; kept while nobody runs */
 static ULong last_clock;   /* of the thread that ran last, once it has exited */
 static UInt runnable_count;
-static struct clock_heap ready;   /* the runnable threads but the running one */
-static struct clock_heap at_gate; /* those that wait at the gate */
-static UInt at_gate_count;        /* and those that have been woken there */
 static struct tool_thread *spare_threads;
 static Bool turn_ends_at_gate;
 static UInt *guest_of_turn; /* the guest state of the thread that is to stop */
-static ULong gate_window_slots;
 static double ns_per_slot;
 static double slots_per_ns;
 
@@ -85,6 +60,19 @@ static ULong clock_of(const struct tool_thread *thread)
         ULong instructions =
             thread == threads[running] ? tool_hot.instructions : thread->instructions;
         return instructions + thread->sim.stall;
+}
+
+ULong threads_clock(ThreadId tid)
+{
+        return clock_of(threads[tid]);
+}
+
+ULong threads_running_clock_but(ThreadId tid)
+{
+        if (running == VG_INVALID_THREADID || running == tid ||
+            !threads[running]->runnable)
+                return CLOCK_NEVER;
+        return clock_of(threads[running]);
 }
 
 ULong threads_slots_to_ns(ULong slots)
@@ -174,7 +162,7 @@ static void end_passed_interval(struct tool_thread *thread, ULong now_slots)
         reading_begin(thread, now_ns / interval_ns() * interval_ns());
 }
 
-/* ---- the gate ---- */
+/* ---- the gate and who can run ---- */
 
 /* A thread's clock stands still while it does not run, so that the heap stays right. */
 static void set_runnable(ThreadId tid, Bool runnable)
@@ -186,55 +174,9 @@ static void set_runnable(ThreadId tid, Bool runnable)
         thread->runnable = runnable;
         runnable_count += runnable ? 1 : -1;
         if (!runnable)
-                clock_heap_remove(&ready, tid);
+                gate_take(tid);
         else if (tid != running)
-                clock_heap_put(&ready, tid, clock_of(thread));
-}
-
-/* CLOCK, or the running thread's if that can run, is slower and is not TID. */
-static ULong slower_of_running(ULong clock, ThreadId tid)
-{
-        if (running == VG_INVALID_THREADID || running == tid ||
-            !threads[running]->runnable)
-                return clock;
-        ULong here = clock_of(threads[running]);
-        return here < clock ? here : clock;
-}
-
-/* The gate when the slowest thread that counts is at SLOWEST; maximum: none is. */
-static ULong gate_at(ULong slowest)
-{
-        ULong woken = futex_wake_clock();
-
-        if (woken < slowest)
-                slowest = woken;
-        return slowest == CLOCK_NEVER ? slowest : slowest + gate_window_slots;
-}
-
-/* The clock at which the gate stops thread TID; maximum: never. */
-static ULong gate_clock(ThreadId tid)
-{
-        return gate_at(slower_of_running(clock_heap_slowest_but(&ready, tid), tid));
-}
-
-static Bool may_go_on(ThreadId tid)
-{
-        return clock_of(threads[tid]) < gate_clock(tid);
-}
-
-/* For each thread at the gate the slowest of all is as good as the slowest of the
- * others: only for the slowest itself are they not the same, and it may go on. */
-static void wake_those_in_window(void)
-{
-        ULong gate =
-            gate_at(slower_of_running(clock_heap_slowest(&ready), VG_INVALID_THREADID));
-
-        while (clock_heap_slowest(&at_gate) < gate) {
-                ThreadId tid = at_gate.entries[0].id;
-                clock_heap_remove(&at_gate, tid);
-                __atomic_store_n(&threads[tid]->gate_open, 1, __ATOMIC_RELEASE);
-                futex_wake_private(&threads[tid]->gate_open);
-        }
+                gate_put(tid, clock_of(thread));
 }
 
 /* Sets the clock at which the running thread is looked at next. */
@@ -258,7 +200,7 @@ void threads_check(UInt *guest_state)
                 return;
         thread_retire(&tool_hot, &thread->sim, tool_hot.instructions);
         end_passed_interval(thread, clock_of(thread));
-        if (may_go_on(running)) {
+        if (gate_is_open(running)) {
                 set_deadline(running);
                 return;
         }
@@ -279,32 +221,10 @@ static Bool stopped_in_event_check(void)
         return (Int)((VexGuestAMD64State *)guest_of_turn)->host_EvC_COUNTER == -1;
 }
 
-static void wait_at_gate(ThreadId tid)
-{
-        struct tool_thread *thread = threads[tid];
-        Int timeouts = 0;
-
-        while (!may_go_on(tid) && !VG_(is_exiting)(tid)) {
-                long result, wait_ns;
-
-                wake_those_in_window();
-                __atomic_store_n(&thread->gate_open, 0, __ATOMIC_RELEASE);
-                clock_heap_put(&at_gate, tid, clock_of(thread));
-                wait_ns = GATE_WAIT_NS * (1 + at_gate_count++ / GATE_CROWD);
-                VG_(release_BigLock)(tid, STATE_YIELDING, "simpmu gate");
-                result = futex_wait_private(&thread->gate_open, 0, wait_ns);
-                VG_(acquire_BigLock)(tid, "simpmu gate");
-                clock_heap_remove(&at_gate, tid);
-                at_gate_count--;
-                if (result == TIMED_OUT && ++timeouts % WAKE_PATIENCE == 0)
-                        futex_look_for_woken();
-        }
-}
-
 static void runnable_changed(void)
 {
-        machine_set_skew(&tool_machine, runnable_count > 1 ? gate_window_slots : 0);
-        wake_those_in_window();
+        machine_set_skew(&tool_machine, runnable_count > 1 ? gate_window_slots() : 0);
+        gate_wake();
 }
 
 /* The thread has done nothing until CLOCK. */
@@ -366,9 +286,9 @@ static void switch_to(ThreadId tid)
         if (running != VG_INVALID_THREADID) {
                 save_hot(threads[running]);
                 if (threads[running]->runnable)
-                        clock_heap_put(&ready, running, clock_of(threads[running]));
+                        gate_put(running, clock_of(threads[running]));
         }
-        clock_heap_remove(&ready, tid);
+        gate_take(tid);
         running = tid;
         tool_thread = &next->sim;
         tool_hot.instructions = next->instructions;
@@ -398,7 +318,7 @@ static void on_turn_stop(ThreadId tid, ULong blocks)
                 return;
         turn_ends_at_gate = False;
         if (stopped_in_event_check())
-                wait_at_gate(tid);
+                gate_wait(tid);
 }
 
 /* ---- life and sleep of threads ---- */
@@ -551,7 +471,7 @@ static void write_exit(ThreadId tid)
 static void forget_thread(ThreadId tid)
 {
         set_runnable(tid, False);
-        clock_heap_remove(&at_gate, tid);
+        gate_forget(tid);
         futex_forget(tid);
         for (UInt i = 0; i < alive_count; i++) {
                 if (alive[i] == tid)
@@ -586,25 +506,16 @@ void threads_register(void)
         VG_(track_pre_thread_ll_exit)(on_thread_exit);
 }
 
-static void heap_init(struct clock_heap *heap)
-{
-        clock_heap_init(heap, tool_allocate(VG_N_THREADS * sizeof(*heap->entries)),
-                        tool_allocate(VG_N_THREADS * sizeof(*heap->places)),
-                        VG_N_THREADS);
-}
-
 void threads_start(ULong start_ns)
 {
         const ThreadId main_thread = 1;
 
-        gate_window_slots = GATE_WINDOW_CYCLES * tool_machine.slots_per_cycle;
         slots_per_ns = machine_slots_per_ns(&tool_machine);
         ns_per_slot = 1 / slots_per_ns;
         filter_clear(&tool_hot);
         threads = tool_allocate(VG_N_THREADS * sizeof(*threads));
         alive = tool_allocate(VG_N_THREADS * sizeof(*alive));
-        heap_init(&ready);
-        heap_init(&at_gate);
+        gate_start();
         futex_start();
         threads[main_thread] = thread_new(slots_at_ns(start_ns));
         reading_begin(threads[main_thread], start_ns);
@@ -619,7 +530,7 @@ void threads_forked(ThreadId tid)
         while (alive_count > 1)
                 forget_thread(alive[0] == tid ? alive[1] : alive[0]);
         set_runnable(tid, False); /* it is in the fork call */
-        at_gate_count = 0;
+        gate_forked();
         futex_forked();
         thread->lwp = (UInt)VG_(gettid)();
         machine_forked(&tool_machine, &tool_hot);

@@ -63,18 +63,37 @@ static inline SizeT ring_round(SizeT bytes)
         return (bytes + 7) & ~(SizeT)7;
 }
 
-/* threads.c: virtual clocks, the gate, counters of intervals. */
+/* threads.c: virtual clocks, counters of intervals. */
 extern struct sim_thread *tool_thread; /* of the thread that runs */
 void threads_register(void);           /* with the core, before options are read */
 void threads_start(ULong start_ns);    /* once the machine exists */
 ULong threads_now_ns(void);            /* of the running thread */
 ULong threads_slots_to_ns(ULong slots);
+ULong threads_clock(ThreadId tid); /* of a live thread, in slots */
+/* The running thread's clock; CLOCK_NEVER: none runs, or it cannot go on, or is TID. */
+ULong threads_running_clock_but(ThreadId tid);
 UInt threads_lwp(ThreadId tid); /* Linux thread id */
 void threads_forked(ThreadId tid);
 void threads_tell(ThreadId tid); /* writes a thread's SIMPMU_THREAD */
 void threads_finish(void);
 /* Called by generated code when the instruction limit is passed. */
 void threads_check(UInt *guest_state);
+
+/* gate.c: no thread runs away from the slowest one. Clocks are in slots; those of threads
+ * that do not run stand still. */
+void gate_start(void); /* once the machine exists */
+void gate_forked(void);
+ULong gate_window_slots(void); /* how far ahead a thread may be */
+/* TID is runnable and does not run; it runs now, or is not runnable any more; has ended.
+ */
+void gate_put(ThreadId tid, ULong clock);
+void gate_take(ThreadId tid);
+void gate_forget(ThreadId tid);
+/* The clock at which the gate stops TID, or CLOCK_NEVER. */
+ULong gate_clock(ThreadId tid);
+Bool gate_is_open(ThreadId tid); /* at TID's clock */
+void gate_wait(ThreadId tid);    /* TID, which runs, waits until it is */
+void gate_wake(void);            /* those that wait and for whom it is */
 
 /* futex.c: threads that were woken and are not back yet. */
 void futex_start(void);
