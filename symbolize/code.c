@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses are answered unit by unit. Units are shared out in parts, which are the same
- * however many processors there are: each part has names and work to do of its own. */
+ * however many processors there are, and have work to do of their own. Names are those of
+ * the thread that makes them, until the parts are put together in their order. */
 #include "code.h"
 
 #include <errno.h>
@@ -46,9 +47,17 @@ struct part {
         size_t count;
         uint64_t bytes; /* of its units' entries */
         bool spent;     /* its budget */
+        size_t worker;  /* that did it */
+        struct code_frames frames;
+};
+
+/* A thread, once it has begun: functions that are inlined in many units are named once.
+ */
+struct part_worker {
+        struct dwarf_file dwarf; /* a copy of the reader's */
         struct string_pool *names;
         struct linked_names linked;
-        struct code_frames frames;
+        uint32_t *known; /* of its names, when all are made: the reader's; 0: not yet */
 };
 
 struct parts {
@@ -56,7 +65,7 @@ struct parts {
         const struct code_question *asked;
         struct part items[PARTS];
         size_t count;
-        struct dwarf_file copies[PARALLEL_WORKERS]; /* of the reader's, once opened */
+        struct part_worker workers[PARALLEL_WORKERS];
 };
 
 static void leave_unread(const struct code_question *asked, size_t count)
@@ -90,35 +99,41 @@ static uint64_t part_budget(const struct dwarf_file *dwarf, const struct part *p
         return dwarf_work(part->bytes, lines) + dwarf->budget / (PARTS / 2);
 }
 
-static int find_in_part(void *context, size_t worker, size_t job)
+static int begin_worker(struct part_worker *worker, const struct dwarf_file *dwarf)
+{
+        worker->names = string_pool_new();
+        return worker->names ? dwarf_file_share(&worker->dwarf, dwarf) : -ENOMEM;
+}
+
+static int find_in_part(void *context, size_t number, size_t job)
 {
         struct parts *parts = context;
         struct part *part = &parts->items[job];
-        struct dwarf_file *copy = &parts->copies[worker];
+        struct part_worker *worker = &parts->workers[number];
         struct code_reader reader = *parts->reader;
-        int error = copy->dwarf ? 0 : dwarf_file_share(copy, reader.dwarf);
+        int error = worker->names ? 0 : begin_worker(worker, reader.dwarf);
 
-        part->names = string_pool_new();
-        if (error || !part->names)
-                return -ENOMEM;
-        copy->budget = part_budget(reader.dwarf, part);
-        reader.dwarf = copy;
-        reader.names = part->names;
-        reader.linked = &part->linked;
+        if (error)
+                return error;
+        worker->dwarf.budget = part_budget(reader.dwarf, part);
+        reader.dwarf = &worker->dwarf;
+        reader.names = worker->names;
+        reader.linked = &worker->linked;
         reader.frames = &part->frames;
         error = find_in_units(&reader, parts->asked + part->first, part->count);
-        part->spent = copy->budget == 0;
+        part->spent = worker->dwarf.budget == 0;
+        part->worker = number;
         return error;
 }
 
-static uint32_t common_name(const struct parts *parts, const struct part *part,
-                            uint32_t *known, uint32_t name)
+static uint32_t common_name(const struct parts *parts, const struct part_worker *worker,
+                            uint32_t name)
 {
-        return string_pool_take(parts->reader->names, part->names, known, name);
+        return string_pool_take(parts->reader->names, worker->names, worker->known, name);
 }
 
 static int take_frames(const struct parts *parts, const struct part *part,
-                       uint32_t *known)
+                       const struct part_worker *worker)
 {
         struct code_frames *frames = parts->reader->frames;
 
@@ -128,8 +143,8 @@ static int take_frames(const struct parts *parts, const struct part *part,
                 if (array_reserve(&frames->items, &frames->capacity, frames->count,
                                   sizeof(*frames->items)) < 0)
                         return -ENOMEM;
-                frame.function = common_name(parts, part, known, frame.function);
-                frame.call_file = common_name(parts, part, known, frame.call_file);
+                frame.function = common_name(parts, worker, frame.function);
+                frame.call_file = common_name(parts, worker, frame.call_file);
                 frames->items[frames->count++] = frame;
         }
         return 0;
@@ -153,20 +168,19 @@ static void take_function(const struct parts *parts, const struct code_question 
 /* Makes what PART answered an answer of all. */
 static int take_part(const struct parts *parts, const struct part *part)
 {
+        const struct part_worker *worker = &parts->workers[part->worker];
         size_t first_frame = parts->reader->frames->count;
-        uint32_t *known = calloc(string_pool_count(part->names) + 1, sizeof(*known));
-        int error = known ? take_frames(parts, part, known) : -ENOMEM;
+        int error = take_frames(parts, part, worker);
 
         for (size_t i = part->first; i < part->first + part->count && !error; i++) {
                 struct code_place *place = parts->asked[i].place;
 
-                place->function = common_name(parts, part, known, place->function);
-                place->file = common_name(parts, part, known, place->file);
+                place->function = common_name(parts, worker, place->function);
+                place->file = common_name(parts, worker, place->file);
                 place->first_frame += first_frame;
                 take_function(parts, &parts->asked[i]);
         }
         parts->reader->dwarf->spent |= part->spent;
-        free(known);
         return error;
 }
 
@@ -206,21 +220,34 @@ static void divide(struct parts *parts, size_t count)
         }
 }
 
+/* Ends the worker's reading; the names that it made stay. */
+static int end_worker(struct part_worker *worker)
+{
+        if (!worker->names)
+                return 0;
+        if (worker->dwarf.dwarf)
+                dwarf_file_close(&worker->dwarf);
+        linked_names_free(&worker->linked);
+        worker->known =
+            calloc(string_pool_count(worker->names) + 1, sizeof(*worker->known));
+        return worker->known ? 0 : -ENOMEM;
+}
+
 static int find_in_parts(struct parts *parts)
 {
         int error = parallel_run(find_in_part, parts, parts->count);
 
         for (size_t i = 0; i < PARALLEL_WORKERS; i++)
-                if (parts->copies[i].dwarf)
-                        dwarf_file_close(&parts->copies[i]);
+                if (end_worker(&parts->workers[i]) < 0)
+                        error = -ENOMEM;
         for (size_t i = 0; i < parts->count; i++) {
-                struct part *part = &parts->items[i];
-
                 if (!error)
-                        error = take_part(parts, part);
-                string_pool_free(part->names);
-                linked_names_free(&part->linked);
-                free(part->frames.items);
+                        error = take_part(parts, &parts->items[i]);
+                free(parts->items[i].frames.items);
+        }
+        for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
+                string_pool_free(parts->workers[i].names);
+                free(parts->workers[i].known);
         }
         return error;
 }

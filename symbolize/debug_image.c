@@ -439,10 +439,24 @@ int debug_image_share(struct debug_image *copy, const struct debug_image *image)
         return copy->elf ? 0 : -ENOMEM;
 }
 
+/* Gives the pages of much memory back piece by piece: other threads that need memory wait
+ * for the end of a piece only. */
+static void give_back(char *from, size_t bytes)
+{
+        char *end = from + bytes;
+
+        if (bytes < STEP_BYTES)
+                return;
+        from += -(uintptr_t)from % PAGE_BYTES;
+        for (; end - from > STEP_BYTES; from += STEP_BYTES)
+                madvise(from, STEP_BYTES, MADV_DONTNEED);
+}
+
 void debug_image_close(struct debug_image *image)
 {
         if (image->made)
                 elf_end(image->elf);
+        give_back(image->bytes, image->bytes_count);
         file_pages_return(image->bytes, image->bytes_count);
         free(image->bytes);
         *image = (struct debug_image){0};
