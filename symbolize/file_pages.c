@@ -108,6 +108,20 @@ static struct lent *free_entry(void)
         return NULL;
 }
 
+/* Many pages at a time, from what the kernel has of the file: quicker than one by one.
+ * Between two steps other threads get memory, which they wait for meanwhile. An older
+ * kernel, or a page that is missing, ends it early, and nothing is lost. */
+static void populate(char *start, size_t bytes)
+{
+        enum { STEP_BYTES = 4 << 20 };
+
+        for (size_t step; bytes > 0; start += step, bytes -= step) {
+                step = bytes < STEP_BYTES ? bytes : STEP_BYTES;
+                if (madvise(start, step, MADV_POPULATE_READ) != 0)
+                        return;
+        }
+}
+
 int file_pages_lend(char *start, size_t bytes, int fd, uint64_t offset)
 {
         int error = -ENOTSUP;
@@ -121,10 +135,8 @@ int file_pages_lend(char *start, size_t bytes, int fd, uint64_t offset)
         if (entry && handle_missing_pages())
                 error = lend(entry, start, bytes, fd, offset);
         pthread_mutex_unlock(&changing);
-        /* All at once, from what the kernel has of the file: quicker than one by one. An
-         * older kernel, or a page that is missing, ends it early, and nothing is lost. */
         if (!error)
-                madvise(start, bytes, MADV_POPULATE_READ);
+                populate(start, bytes);
         return error;
 }
 
