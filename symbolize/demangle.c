@@ -4,14 +4,22 @@
 #include "demangle.h"
 
 #include <libiberty/demangle.h>
+#include <stdbool.h>
 #include <string.h>
+
+/* Older Rust names look like C++ with a hash at the end, before which stands how long it
+ * is. To see first whether there can be one takes less than to try: most names are of
+ * C++. */
+static bool may_be_rust(const char *name)
+{
+        return name[1] == 'R' || strstr(name, "17h");
+}
 
 char *demangle(const char *name)
 {
         if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
                 return NULL;
-        /* Older Rust names look like C++ with a hash at the end. */
-        char *readable = rust_demangle(name, DMGL_NO_OPTS);
+        char *readable = may_be_rust(name) ? rust_demangle(name, DMGL_NO_OPTS) : NULL;
 
         return readable ? readable : cplus_demangle_v3(name, DMGL_NO_OPTS);
 }
