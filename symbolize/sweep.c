@@ -238,13 +238,18 @@ static int visit_samples(struct pass *pass)
         return error;
 }
 
+static void expect(const struct sweep *sweep, const struct raw_sample *sample)
+{
+        if (sample->process != RAW_NONE)
+                place_expect(sweep, sweep->pasts[sample->process].state, sample->ip);
+}
+
 static int add_sample(void *context, const struct raw_sample *sample)
 {
         struct pass *pass = context;
         const struct sweep *sweep = pass->sweep;
 
-        if (sample->process != RAW_NONE)
-                place_expect(sweep, sweep->pasts[sample->process].state, sample->ip);
+        expect(sweep, sample);
         pass->samples[pass->count++] = *sample;
         return pass->count < AHEAD ? 0 : visit_samples(pass);
 }
@@ -341,14 +346,20 @@ static int count_sample(void *context, const struct raw_sample *sample,
         return 0;
 }
 
-static int count_kind(void *context, const struct raw_sample *first, uint64_t many)
+static int count_kinds(struct sweep *sweep, const struct tally *tally)
 {
-        struct sweep *sweep = context;
-        struct sample_location location;
-        int error = locate(sweep, first, &location);
+        int error = 0;
 
-        if (!error)
-                count_samples(sweep, first, &location, many);
+        for (size_t i = 0; i < tally->count && !error; i++) {
+                const struct tally_kind *kind = tally->kinds[i];
+                struct sample_location location;
+
+                if (i + AHEAD < tally->count)
+                        expect(sweep, &tally->kinds[i + AHEAD]->first);
+                error = locate(sweep, &kind->first, &location);
+                if (!error)
+                        count_samples(sweep, &kind->first, &location, kind->many);
+        }
         return error;
 }
 
@@ -369,7 +380,7 @@ static int find_locations(struct sweep *sweep, struct diag *diag)
         struct pass pass = {
             .sweep = sweep, .visit = count_sample, .context = sweep, .diag = diag};
         struct sample_range rest, head;
-        bool done = false;
+        struct tally tally;
         int error = samples_all(&sweep->samples, &rest, diag);
 
         if (error || rest.first > rest.last)
@@ -380,10 +391,12 @@ static int find_locations(struct sweep *sweep, struct diag *diag)
                 rest.first += HEAD;
                 error = pass_over(&pass, &head);
         }
-        if (!error && may_tally(sweep, &rest) &&
-            tally_samples(&sweep->samples, &rest, count_kind, sweep, &done) < 0)
-                return diag_no_memory(diag);
-        return error || done ? error : pass_over(&pass, &rest);
+        if (error || !may_tally(sweep, &rest) ||
+            tally_samples(&tally, &sweep->samples, &rest) < 0)
+                return error ? error : pass_over(&pass, &rest);
+        error = count_kinds(sweep, &tally);
+        tally_free(&tally);
+        return error ? diag_no_memory(diag) : 0;
 }
 
 /* Forgets what was found in another order than that of time. */

@@ -26,40 +26,35 @@ struct kind {
         uint32_t process;
         uint32_t stack;
         uint32_t epoch;
-        uint32_t first; /* its number in the tally's firsts, from 1; 0: there is none */
+        uint32_t first; /* its number in the thread's firsts, from 1; 0: there is none */
         uint64_t many;
 };
 
-struct first {
-        struct raw_sample sample;
-        uint64_t many; /* once all were counted */
-};
-
 /* What one thread counts. */
-struct tally {
+struct tally_thread {
         struct db *db; /* its own connection, once it has opened it */
         /* A hash table with open addressing, at most half full: a kind lies in one line
          * of the processor's cache. */
         struct kind *kinds;
-        size_t size; /* a power of two */
-        struct first *firsts;
+        size_t size;               /* a power of two */
+        struct tally_kind *firsts; /* MANY once all were counted */
         size_t count;
         size_t capacity;
-        size_t next; /* to be handed on */
+        size_t listed; /* of them */
 };
 
-static size_t home(const struct tally *tally, const struct kind *kind)
+static size_t home(const struct tally_thread *thread, const struct kind *kind)
 {
         return hash_number(kind->process ^ kind->epoch,
                            kind->ip ^ (uint64_t)kind->stack << 32) &
-               (tally->size - 1);
+               (thread->size - 1);
 }
 
 /* Where KIND is, or belongs. */
-static struct kind *find(const struct tally *tally, const struct kind *kind)
+static struct kind *find(const struct tally_thread *thread, const struct kind *kind)
 {
-        for (size_t i = home(tally, kind);; i = (i + 1) & (tally->size - 1)) {
-                struct kind *there = &tally->kinds[i];
+        for (size_t i = home(thread, kind);; i = (i + 1) & (thread->size - 1)) {
+                struct kind *there = &thread->kinds[i];
 
                 if (there->first == 0 ||
                     (there->ip == kind->ip && there->process == kind->process &&
@@ -68,38 +63,39 @@ static struct kind *find(const struct tally *tally, const struct kind *kind)
         }
 }
 
-static int grow(struct tally *tally)
+static int grow(struct tally_thread *thread)
 {
-        struct tally larger = {.size = tally->size ? 2 * tally->size : 2 * KINDS_LEAST};
+        struct tally_thread larger = {.size = thread->size ? 2 * thread->size
+                                                           : 2 * KINDS_LEAST};
         size_t bytes = larger.size * sizeof(*larger.kinds);
 
         larger.kinds = aligned_alloc(sizeof(*larger.kinds), bytes);
         if (!larger.kinds)
                 return -ENOMEM;
         memset(larger.kinds, 0, bytes);
-        for (size_t i = 0; i < tally->size; i++)
-                if (tally->kinds[i].first)
-                        *find(&larger, &tally->kinds[i]) = tally->kinds[i];
-        free(tally->kinds);
-        tally->kinds = larger.kinds;
-        tally->size = larger.size;
+        for (size_t i = 0; i < thread->size; i++)
+                if (thread->kinds[i].first)
+                        *find(&larger, &thread->kinds[i]) = thread->kinds[i];
+        free(thread->kinds);
+        thread->kinds = larger.kinds;
+        thread->size = larger.size;
         return 0;
 }
 
-static int add_kind(struct tally *tally, const struct kind *kind,
+static int add_kind(struct tally_thread *thread, const struct kind *kind,
                     const struct raw_sample *first)
 {
-        if (tally->count >= KINDS_MOST)
+        if (thread->count >= KINDS_MOST)
                 return -EFBIG;
-        if (array_reserve(&tally->firsts, &tally->capacity, tally->count,
-                          sizeof(*tally->firsts)) < 0 ||
-            (2 * tally->count >= tally->size && grow(tally) < 0))
+        if (array_reserve(&thread->firsts, &thread->capacity, thread->count,
+                          sizeof(*thread->firsts)) < 0 ||
+            (2 * thread->count >= thread->size && grow(thread) < 0))
                 return -ENOMEM;
-        tally->firsts[tally->count++] = (struct first){.sample = *first};
-        struct kind *added = find(tally, kind);
+        thread->firsts[thread->count++] = (struct tally_kind){.first = *first};
+        struct kind *added = find(thread, kind);
 
         *added = *kind;
-        added->first = (uint32_t)tally->count;
+        added->first = (uint32_t)thread->count;
         added->many = 1;
         return 0;
 }
@@ -157,7 +153,7 @@ struct sharing {
         struct sample_range range;
         struct epochs epochs;
         struct part parts[PARTS];
-        struct tally tallies[PARALLEL_WORKERS];
+        struct tally_thread *threads;
 };
 
 /* A thread in one part. So many samples wait until their kinds have come from memory. */
@@ -166,7 +162,7 @@ struct reading {
         const struct epochs *epochs;
         uint32_t epoch;
         struct part part;
-        struct tally *tally;
+        struct tally_thread *thread;
         struct raw_sample waiting[WAITING];
         struct kind kinds[WAITING];
         size_t count;
@@ -177,12 +173,12 @@ static int count_waiting(struct reading *reading)
         int error = 0;
 
         for (size_t i = 0; i < reading->count && !error; i++) {
-                struct kind *known = find(reading->tally, &reading->kinds[i]);
+                struct kind *known = find(reading->thread, &reading->kinds[i]);
 
                 if (known->first)
                         known->many++;
                 else
-                        error = add_kind(reading->tally, &reading->kinds[i],
+                        error = add_kind(reading->thread, &reading->kinds[i],
                                          &reading->waiting[i]);
         }
         reading->count = 0;
@@ -192,7 +188,7 @@ static int count_waiting(struct reading *reading)
 static int take_sample(void *context, const struct raw_sample *sample)
 {
         struct reading *reading = context;
-        struct tally *tally = reading->tally;
+        struct tally_thread *thread = reading->thread;
         struct kind *kind = &reading->kinds[reading->count];
 
         if (sample->has_addr || reading->samples.out_of_order)
@@ -206,7 +202,7 @@ static int take_sample(void *context, const struct raw_sample *sample)
                               .process = sample->process,
                               .stack = sample->stack,
                               .epoch = reading->epoch};
-        __builtin_prefetch(&tally->kinds[home(tally, kind)], 1);
+        __builtin_prefetch(&thread->kinds[home(thread, kind)], 1);
         reading->waiting[reading->count++] = *sample;
         return reading->count < WAITING ? 0 : count_waiting(reading);
 }
@@ -224,11 +220,11 @@ static struct sample_range part_range(const struct sample_range *all, size_t par
             (int64_t)((uint64_t)all->first + (to < ids ? to : ids))};
 }
 
-static int begin_tally(struct tally *tally, const struct db *db)
+static int begin_thread(struct tally_thread *thread, const struct db *db)
 {
-        int error = db_open_beside(db, &tally->db);
+        int error = db_open_beside(db, &thread->db);
 
-        return error ? error : grow(tally);
+        return error ? error : grow(thread);
 }
 
 static int read_part(void *context, size_t worker, size_t job)
@@ -237,11 +233,11 @@ static int read_part(void *context, size_t worker, size_t job)
         struct sample_range range = part_range(&sharing->range, job);
         struct reading reading = {.samples = *sharing->samples,
                                   .epochs = &sharing->epochs,
-                                  .tally = &sharing->tallies[worker]};
+                                  .thread = &sharing->threads[worker]};
         int error =
-            reading.tally->db ? 0 : begin_tally(reading.tally, sharing->samples->db);
+            reading.thread->db ? 0 : begin_thread(reading.thread, sharing->samples->db);
 
-        reading.samples.db = reading.tally->db;
+        reading.samples.db = reading.thread->db;
         reading.samples.before_ns = INT64_MIN;
         if (!error)
                 error =
@@ -266,64 +262,85 @@ static bool in_order(const struct sharing *sharing)
         return true;
 }
 
-/* ---- handing on ---- */
+/* ---- all ---- */
 
-static void note_counts(struct tally *tally)
+static void note_counts(struct tally_thread *thread)
 {
-        for (size_t i = 0; i < tally->size; i++)
-                if (tally->kinds[i].first)
-                        tally->firsts[tally->kinds[i].first - 1].many =
-                            tally->kinds[i].many;
+        for (size_t i = 0; i < thread->size; i++)
+                if (thread->kinds[i].first)
+                        thread->firsts[thread->kinds[i].first - 1].many =
+                            thread->kinds[i].many;
 }
 
-/* Of the threads' next kinds the earliest. NULL: all were handed on. */
-static const struct first *take_earliest(struct sharing *sharing)
+/* Of the threads' next kinds the earliest. */
+static const struct tally_kind *take_earliest(struct tally_thread *threads)
 {
-        struct tally *found = NULL;
+        struct tally_thread *found = NULL;
 
         for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
-                struct tally *tally = &sharing->tallies[i];
+                struct tally_thread *thread = &threads[i];
 
-                if (tally->next < tally->count &&
-                    (!found || tally->firsts[tally->next].sample.sample_id <
-                                   found->firsts[found->next].sample.sample_id))
-                        found = tally;
+                if (thread->listed < thread->count &&
+                    (!found || thread->firsts[thread->listed].first.sample_id <
+                                   found->firsts[found->listed].first.sample_id))
+                        found = thread;
         }
-        return found ? &found->firsts[found->next++] : NULL;
+        return &found->firsts[found->listed++];
 }
 
-static int hand_on(struct sharing *sharing, tally_visit *visit, void *context)
+static int list_kinds(struct tally *tally)
 {
-        const struct first *first;
-        int error = 0;
+        size_t count = 0;
 
-        for (size_t i = 0; i < PARALLEL_WORKERS; i++)
-                note_counts(&sharing->tallies[i]);
-        while (!error && (first = take_earliest(sharing)) != NULL)
-                error = visit(context, &first->sample, first->many);
-        return error;
-}
-
-static void free_all(struct sharing *sharing)
-{
         for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
-                db_close(sharing->tallies[i].db);
-                free(sharing->tallies[i].kinds);
-                free(sharing->tallies[i].firsts);
+                note_counts(&tally->threads[i]);
+                count += tally->threads[i].count;
         }
+        tally->kinds = malloc((count + 1) * sizeof(*tally->kinds));
+        if (!tally->kinds)
+                return -ENOMEM;
+        while (tally->count < count)
+                tally->kinds[tally->count++] = take_earliest(tally->threads);
+        return 0;
+}
+
+static int count_all(struct sharing *sharing)
+{
+        int error = find_epochs(&sharing->epochs, sharing->samples->raw);
+
+        if (!error)
+                error = parallel_run(read_part, sharing, PARTS);
         free(sharing->epochs.begins);
+        return error ? error : in_order(sharing) ? 0 : -ENOTSUP;
 }
 
-int tally_samples(const struct samples *samples, const struct sample_range *range,
-                  tally_visit *visit, void *context, bool *done)
+int tally_samples(struct tally *tally, const struct samples *samples,
+                  const struct sample_range *range)
 {
         struct sharing sharing = {.samples = samples, .range = *range};
-        int error = 0;
 
-        *done = find_epochs(&sharing.epochs, samples->raw) == 0 &&
-                parallel_run(read_part, &sharing, PARTS) == 0 && in_order(&sharing);
-        if (*done)
-                error = hand_on(&sharing, visit, context);
-        free_all(&sharing);
+        *tally = (struct tally){0};
+        tally->threads = calloc(PARALLEL_WORKERS, sizeof(*tally->threads));
+        if (!tally->threads)
+                return -ENOMEM;
+        sharing.threads = tally->threads;
+        int error = count_all(&sharing);
+
+        if (!error)
+                error = list_kinds(tally);
+        if (error)
+                tally_free(tally);
         return error;
+}
+
+void tally_free(struct tally *tally)
+{
+        for (size_t i = 0; tally->threads && i < PARALLEL_WORKERS; i++) {
+                db_close(tally->threads[i].db);
+                free(tally->threads[i].kinds);
+                free(tally->threads[i].firsts);
+        }
+        free(tally->threads);
+        free(tally->kinds);
+        *tally = (struct tally){0};
 }

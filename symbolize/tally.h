@@ -8,17 +8,28 @@
 
 #include "samples.h"
 
-/* Takes so MANY samples of the kind of FIRST, which is the first one of them. A kind may
- * come several times, but FIRST is never before one that came. 0 or a negative errno
- * value. */
-typedef int tally_visit(void *context, const struct raw_sample *first, uint64_t many);
+struct tally_kind {
+        struct raw_sample first; /* of the kind */
+        uint64_t many;
+};
 
-/* Counts the samples of RANGE, which come behind those that SAMPLES has read so far, and
- * then hands their kinds to VISIT. The database must not get other samples meanwhile.
- * *DONE is false when VISIT was not called, as the samples have to be gone over one by
- * one: some have data addresses, are not in the order of time or are of too many kinds,
- * or they cannot be read by several connections. 0, or what VISIT returned. */
-int tally_samples(const struct samples *samples, const struct sample_range *range,
-                  tally_visit *visit, void *context, bool *done);
+struct tally_thread;
+
+struct tally {
+        /* In the order of their first samples. A kind may come several times, then with
+         * a part of its samples each. */
+        const struct tally_kind **kinds;
+        size_t count;
+        struct tally_thread *threads; /* they are theirs */
+};
+
+/* Counts the samples of RANGE, which come behind those that SAMPLES has read so far. The
+ * database must not get other samples meanwhile. 0; a negative errno value where they
+ * have to be gone over one by one: some have data addresses, are not in the order of time
+ * or are of too many kinds, or they cannot be read by several connections. TALLY is then
+ * empty. */
+int tally_samples(struct tally *tally, const struct samples *samples,
+                  const struct sample_range *range);
+void tally_free(struct tally *tally);
 
 #endif
