@@ -13,20 +13,32 @@ struct sharing {
         atomic_size_t next;
         atomic_size_t workers;
         atomic_int error;
+        pthread_t threads[PARALLEL_WORKERS - 1];
+        size_t started;
 };
+
+/* Does the next job. False: there is none, or no more are to be begun. */
+static bool do_next(struct sharing *sharing, size_t worker)
+{
+        size_t job;
+
+        if (atomic_load(&sharing->error) ||
+            (job = atomic_fetch_add(&sharing->next, 1)) >= sharing->job_count)
+                return false;
+        int error = sharing->run(sharing->context, worker, job);
+
+        if (error)
+                atomic_store(&sharing->error, error);
+        return true;
+}
 
 static void *work(void *context)
 {
         struct sharing *sharing = context;
-        size_t worker = atomic_fetch_add(&sharing->workers, 1), job;
+        size_t worker = atomic_fetch_add(&sharing->workers, 1);
 
-        while (!atomic_load(&sharing->error) &&
-               (job = atomic_fetch_add(&sharing->next, 1)) < sharing->job_count) {
-                int error = sharing->run(sharing->context, worker, job);
-
-                if (error)
-                        atomic_store(&sharing->error, error);
-        }
+        while (do_next(sharing, worker))
+                ;
         return NULL;
 }
 
@@ -39,19 +51,38 @@ size_t parallel_processors(void)
                    : PARALLEL_WORKERS;
 }
 
-int parallel_run(parallel_job *run, void *context, size_t job_count)
+/* Has as many others help as there are jobs and processors for. */
+static void start_others(struct sharing *sharing)
+{
+        size_t wanted = parallel_processors();
+
+        if (wanted > sharing->job_count)
+                wanted = sharing->job_count;
+        while (sharing->started + 1 < wanted && sharing->started < PARALLEL_WORKERS - 1 &&
+               pthread_create(&sharing->threads[sharing->started], NULL, work, sharing) ==
+                   0)
+                sharing->started++;
+}
+
+int parallel_run_when(parallel_ready *ready, parallel_job *run, void *context,
+                      size_t job_count)
 {
         struct sharing sharing = {.run = run, .context = context, .job_count = job_count};
-        pthread_t threads[PARALLEL_WORKERS - 1];
-        size_t wanted = parallel_processors(), started = 0;
+        size_t worker = atomic_fetch_add(&sharing.workers, 1);
+        bool asked = true;
 
-        if (wanted > job_count)
-                wanted = job_count;
-        while (started + 1 < wanted && started < PARALLEL_WORKERS - 1 &&
-               pthread_create(&threads[started], NULL, work, &sharing) == 0)
-                started++;
-        work(&sharing);
-        while (started > 0)
-                pthread_join(threads[--started], NULL);
+        do {
+                if (asked && (!ready || ready(context))) {
+                        start_others(&sharing);
+                        asked = false;
+                }
+        } while (do_next(&sharing, worker));
+        while (sharing.started > 0)
+                pthread_join(sharing.threads[--sharing.started], NULL);
         return atomic_load(&sharing.error);
+}
+
+int parallel_run(parallel_job *run, void *context, size_t job_count)
+{
+        return parallel_run_when(NULL, run, context, job_count);
 }

@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_PARALLEL_H
 #define MEMLAG_SYMBOLIZE_PARALLEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PARALLEL_WORKERS = 4 };
@@ -19,5 +20,11 @@ size_t parallel_processors(void);
  * 0 or one of the errors. The caller is a worker too: where no thread can be had it does
  * all. */
 int parallel_run(parallel_job *run, void *context, size_t job_count);
+
+/* The same, but other processors help only from when READY, which the caller asks before
+ * each of its jobs, says that they have nothing better to do. */
+typedef bool parallel_ready(void *context);
+int parallel_run_when(parallel_ready *ready, parallel_job *run, void *context,
+                      size_t job_count);
 
 #endif

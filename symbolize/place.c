@@ -49,7 +49,7 @@ static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t 
                                                .mapped = key->mapped,
                                                .in_image = key->in_image};
         if (key->in_image && sweep->module_met)
-                sweep->module_met(sweep->module_met_context, key->module);
+                sweep->module_met(sweep->context, key->module);
         return hash_index_add(&sweep->place_index, hash, *index);
 }
 

@@ -375,6 +375,13 @@ static bool may_tally(const struct sweep *sweep, const struct sample_range *rest
                (uint64_t)rest->last - (uint64_t)rest->first >= HEAD;
 }
 
+static bool others_idle(void *context)
+{
+        const struct sweep *sweep = context;
+
+        return !sweep->processors_idle || sweep->processors_idle(sweep->context);
+}
+
 static int find_locations(struct sweep *sweep, struct diag *diag)
 {
         struct pass pass = {
@@ -392,7 +399,7 @@ static int find_locations(struct sweep *sweep, struct diag *diag)
                 error = pass_over(&pass, &head);
         }
         if (error || !may_tally(sweep, &rest) ||
-            tally_samples(&tally, &sweep->samples, &rest) < 0)
+            tally_samples(&tally, &sweep->samples, &rest, others_idle, sweep) < 0)
                 return error ? error : pass_over(&pass, &rest);
         error = count_kinds(sweep, &tally);
         tally_free(&tally);
@@ -405,7 +412,8 @@ static int begin_by_time(struct sweep *sweep, struct diag *diag)
         const struct sweep before = {.raw = sweep->raw,
                                      .search = sweep->search,
                                      .module_met = sweep->module_met,
-                                     .module_met_context = sweep->module_met_context};
+                                     .processors_idle = sweep->processors_idle,
+                                     .context = sweep->context};
         struct db *db = sweep->samples.db;
 
         sweep_free(sweep);

@@ -137,8 +137,9 @@ typedef void sweep_module_met(void *context, uint32_t module);
 struct sweep {
         const struct raw *raw;
         const struct debug_search *search;
-        sweep_module_met *module_met; /* or NULL */
-        void *module_met_context;
+        sweep_module_met *module_met;           /* or NULL */
+        bool (*processors_idle)(void *context); /* but for this thread's; or NULL */
+        void *context;                          /* of these */
         struct samples samples;
         struct place *places;
         size_t place_count;

@@ -9,6 +9,7 @@
 #include "debuginfod.h"
 #include "kallsyms.h"
 #include "name_source.h"
+#include "parallel.h"
 #include "perf_map.h"
 #include "result.h"
 #include "site.h"
@@ -28,7 +29,7 @@ struct stage {
         struct name_sources sources;
         struct looked_for looked_for;
         struct debuginfod *debuginfod;
-        bool reads_ahead;
+        const struct module *ahead; /* the one that is read ahead; NULL: none */
         int64_t perf_maps[PERF_MAP_OF_LATER + 1]; /* lists of code, by their owners */
 };
 
@@ -394,15 +395,25 @@ static void read_ahead(void *context, uint32_t index)
         struct stage *stage = context;
         struct module *module = &stage->raw.modules[index];
 
-        if (stage->reads_ahead || stage->search.fetch || module->state != MODULE_READY ||
+        if (stage->ahead || stage->search.fetch || module->state != MODULE_READY ||
             !has_much_code(module))
                 return;
         /* Only a guess, as to look at all samples would cost what is to be gained. */
         bool with_locations = stage->raw.allocation_count > 0 ||
                               samples_begin_with_address(&stage->sweep.samples);
 
-        stage->reads_ahead =
-            module_read_ahead(module, &stage->search, with_locations) == 0;
+        if (module_read_ahead(module, &stage->search, with_locations) == 0)
+                stage->ahead = module;
+}
+
+/* To unpack debug information takes longer than anything else meanwhile: what it could
+ * be late for is not to take its processors. */
+static bool processors_idle(void *context)
+{
+        const struct stage *stage = context;
+
+        return !stage->ahead || module_is_read(stage->ahead) ||
+               parallel_processors() > PARALLEL_WORKERS;
 }
 
 static int find_places(struct stage *stage, struct db *db, struct diag *diag)
@@ -412,7 +423,8 @@ static int find_places(struct stage *stage, struct db *db, struct diag *diag)
         if (error)
                 return error;
         stage->sweep.module_met = read_ahead;
-        stage->sweep.module_met_context = stage;
+        stage->sweep.processors_idle = processors_idle;
+        stage->sweep.context = stage;
         return sweep_run(&stage->sweep, diag);
 }
 

@@ -10,7 +10,6 @@
 
 #include "array.h"
 #include "hash_index.h"
-#include "parallel.h"
 
 enum {
         PARTS = 32,
@@ -154,6 +153,8 @@ struct sharing {
         struct epochs epochs;
         struct part parts[PARTS];
         struct tally_thread *threads;
+        parallel_ready *ready; /* with CONTEXT */
+        void *context;
 };
 
 /* A thread in one part. So many samples wait until their kinds have come from memory. */
@@ -304,20 +305,28 @@ static int list_kinds(struct tally *tally)
         return 0;
 }
 
+static bool others_ready(void *context)
+{
+        struct sharing *sharing = context;
+
+        return !sharing->ready || sharing->ready(sharing->context);
+}
+
 static int count_all(struct sharing *sharing)
 {
         int error = find_epochs(&sharing->epochs, sharing->samples->raw);
 
         if (!error)
-                error = parallel_run(read_part, sharing, PARTS);
+                error = parallel_run_when(others_ready, read_part, sharing, PARTS);
         free(sharing->epochs.begins);
         return error ? error : in_order(sharing) ? 0 : -ENOTSUP;
 }
 
 int tally_samples(struct tally *tally, const struct samples *samples,
-                  const struct sample_range *range)
+                  const struct sample_range *range, parallel_ready *ready, void *context)
 {
-        struct sharing sharing = {.samples = samples, .range = *range};
+        struct sharing sharing = {
+            .samples = samples, .range = *range, .ready = ready, .context = context};
 
         *tally = (struct tally){0};
         tally->threads = calloc(PARALLEL_WORKERS, sizeof(*tally->threads));

@@ -6,6 +6,7 @@
 #ifndef MEMLAG_SYMBOLIZE_TALLY_H
 #define MEMLAG_SYMBOLIZE_TALLY_H
 
+#include "parallel.h"
 #include "samples.h"
 
 struct tally_kind {
@@ -24,12 +25,13 @@ struct tally {
 };
 
 /* Counts the samples of RANGE, which come behind those that SAMPLES has read so far. The
- * database must not get other samples meanwhile. 0; a negative errno value where they
+ * database must not get other samples meanwhile. Other processors help when READY, called
+ * with CONTEXT, says so, or (NULL) at once. 0; a negative errno value where they
  * have to be gone over one by one: some have data addresses, are not in the order of time
  * or are of too many kinds, or they cannot be read by several connections. TALLY is then
  * empty. */
 int tally_samples(struct tally *tally, const struct samples *samples,
-                  const struct sample_range *range);
+                  const struct sample_range *range, parallel_ready *ready, void *context);
 void tally_free(struct tally *tally);
 
 #endif

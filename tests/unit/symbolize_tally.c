@@ -112,7 +112,7 @@ static bool tally(struct recording *recording, int64_t first, struct heard *hear
         assert_int_equal(samples_all(&samples, &range, NULL), 0);
         range.first = first;
         *heard = (struct heard){0};
-        bool done = tally_samples(&tally, &samples, &range) == 0;
+        bool done = tally_samples(&tally, &samples, &range, NULL, NULL) == 0;
 
         assert_true(done || tally.count == 0);
         for (size_t i = 0; i < tally.count; i++)
