@@ -52,26 +52,7 @@ struct callers {
         size_t own_capacity;
 };
 
-static int no_memory(struct diag *diag)
-{
-        return diag_set(diag, -ENOMEM, "no memory for the tree of callers");
-}
-
 /* ---- reading ---- */
-
-typedef int take_row(struct callers *callers, sqlite3_stmt *row);
-
-static int each_row(struct db *db, struct callers *callers, const char *sql,
-                    take_row *take, struct diag *diag)
-{
-        sqlite3_stmt *rows;
-        int code = statement_prepare(db, sql, &rows, diag);
-        while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
-                if ((code = take(callers, rows)) < 0)
-                        no_memory(diag);
-        sqlite3_finalize(rows);
-        return code;
-}
 
 /* Functions are the same when their names and modules are. */
 static const char frames_sql[] =
@@ -84,8 +65,9 @@ static const char frames_sql[] =
     "FROM frame AS f JOIN location AS l USING (location_id)"
     " LEFT JOIN module AS m USING (module_id) ORDER BY f.location_id, f.depth";
 
-static int take_frame(struct callers *callers, sqlite3_stmt *row)
+static int take_frame(void *context, sqlite3_stmt *row)
 {
+        struct callers *callers = context;
         if (callers->frame_count >= NONE ||
             array_reserve(&callers->frames, &callers->frame_capacity,
                           callers->frame_count, sizeof(*callers->frames)))
@@ -111,8 +93,9 @@ static struct stack *find_stack(const struct callers *callers, int64_t stack_id)
 }
 
 /* A parent comes before its children; what a damaged file has else is no parent. */
-static int take_stack(struct callers *callers, sqlite3_stmt *row)
+static int take_stack(void *context, sqlite3_stmt *row)
 {
+        struct callers *callers = context;
         struct stack *parent = sqlite3_column_type(row, 1) == SQLITE_NULL
                                    ? NULL
                                    : find_stack(callers, sqlite3_column_int64(row, 1));
@@ -173,8 +156,9 @@ static uint32_t descend(struct callers *callers, uint32_t node, int64_t location
         return node;
 }
 
-static int take_needed(struct callers *callers, sqlite3_stmt *row)
+static int take_needed(void *context, sqlite3_stmt *row)
 {
+        struct callers *callers = context;
         struct stack *stack = find_stack(callers, sqlite3_column_int64(row, 0));
         if (stack)
                 stack->needed = true;
@@ -200,8 +184,9 @@ static int grow_tree(struct callers *callers)
 }
 
 /* A sample without a stack has no callers, only a place. */
-static int take_sample(struct callers *callers, sqlite3_stmt *row)
+static int take_sample(void *context, sqlite3_stmt *row)
 {
+        struct callers *callers = context;
         struct stack *stack = sqlite3_column_type(row, 0) == SQLITE_NULL
                                   ? NULL
                                   : find_stack(callers, sqlite3_column_int64(row, 0));
@@ -230,31 +215,31 @@ static int take_sample(struct callers *callers, sqlite3_stmt *row)
 
 static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
 {
-        int code = each_row(db, callers, frames_sql, take_frame, diag);
+        int code = statement_each(db, frames_sql, take_frame, callers, diag);
         if (!code && index_functions(callers))
-                code = no_memory(diag);
+                code = diag_no_memory(diag);
         if (!code)
-                code = each_row(db, callers,
-                                "SELECT stack_id, parent_id, location_id FROM stack"
-                                " LEFT JOIN stack_location USING (stack_id)"
-                                " ORDER BY stack_id",
-                                take_stack, diag);
+                code = statement_each(db,
+                                      "SELECT stack_id, parent_id, location_id FROM stack"
+                                      " LEFT JOIN stack_location USING (stack_id)"
+                                      " ORDER BY stack_id",
+                                      take_stack, callers, diag);
         if (!code)
-                code = each_row(
-                    db, callers,
+                code = statement_each(
+                    db,
                     "SELECT DISTINCT s.stack_id FROM sample AS s" STATEMENT_MEMORY_SAMPLES
                     "AND s.stack_id IS NOT NULL",
-                    take_needed, diag);
+                    take_needed, callers, diag);
         if (!code && grow_tree(callers))
-                code = no_memory(diag);
+                code = diag_no_memory(diag);
         if (!code)
-                code = each_row(
-                    db, callers,
+                code = statement_each(
+                    db,
                     "SELECT s.stack_id, coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM'),"
                     " coalesce(s.latency_cycles, -1) >= 0,"
                     " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0), " PLACING_COLUMNS
                     " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id",
-                    take_sample, diag);
+                    take_sample, callers, diag);
         return code;
 }
 
@@ -343,7 +328,7 @@ static int write_tree(const struct writing *writing, size_t node_count)
         struct step *levels = calloc(node_count + 2, sizeof(*levels));
         int64_t caller_id = 0;
         size_t depth = 0;
-        int code = levels ? 0 : no_memory(writing->diag);
+        int code = levels ? 0 : diag_no_memory(writing->diag);
         if (levels)
                 levels[0] = (struct step){writing->first[0], writing->first[1], 0};
         while (code == 0) {
@@ -396,7 +381,7 @@ static int store_tree(struct db *db, const struct callers *callers, struct diag 
             .db = db, .callers = callers, .nodes = nodes, .first = first, .diag = diag};
         int code = nodes && first
                        ? statement_prepare(db, insert_sql, &writing.insert, diag)
-                       : no_memory(diag);
+                       : diag_no_memory(diag);
         if (!code) {
                 sum_up(callers, nodes, &whole);
                 writing.latency_cycles = whole.latency_cycles;

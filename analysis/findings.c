@@ -33,7 +33,7 @@ struct pass {
         struct grouping grouping;
         struct placing placing;
         struct data_source *sources;
-        size_t source_count;
+        size_t source_count, source_capacity;
         struct origins *line_origins;
         struct origins *function_origins;
         struct origins run_origins;
@@ -50,30 +50,19 @@ struct pass {
 
 /* ---- preparation ---- */
 
-static int read_sources(struct db *db, struct pass *pass, struct diag *diag)
+static int take_source(void *context, sqlite3_stmt *row)
 {
-        sqlite3_stmt *rows;
-        int code = statement_prepare(db,
-                                     "SELECT data_source_id, level, tlb, snoop "
-                                     "FROM data_source ORDER BY data_source_id",
-                                     &rows, diag);
-        size_t capacity = 0;
-        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                if (array_reserve(&pass->sources, &capacity, pass->source_count,
-                                  sizeof(*pass->sources))) {
-                        code = diag_no_memory(diag);
-                        break;
-                }
-                code = 0;
-                pass->sources[pass->source_count++] = (struct data_source){
-                    .id = sqlite3_column_int64(rows, 0),
-                    .level = level_named(statement_text(rows, 1)),
-                    .tlb_missed = strcmp(statement_text(rows, 2), "miss") == 0,
-                    .hit_modified = strcmp(statement_text(rows, 3), "hitm") == 0,
-                };
-        }
-        sqlite3_finalize(rows);
-        return code;
+        struct pass *pass = context;
+        if (array_reserve(&pass->sources, &pass->source_capacity, pass->source_count,
+                          sizeof(*pass->sources)) < 0)
+                return -ENOMEM;
+        pass->sources[pass->source_count++] = (struct data_source){
+            .id = sqlite3_column_int64(row, 0),
+            .level = level_named(statement_text(row, 1)),
+            .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
+            .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0,
+        };
+        return 0;
 }
 
 static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
@@ -82,7 +71,10 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
         if (!code)
                 code = placing_read(db, &pass->placing, diag);
         if (!code)
-                code = read_sources(db, pass, diag);
+                code = statement_each(db,
+                                      "SELECT data_source_id, level, tlb, snoop "
+                                      "FROM data_source ORDER BY data_source_id",
+                                      take_source, pass, diag);
         if (!code)
                 code = user_code_read(db, &pass->user_code, diag);
         if (code)
@@ -95,7 +87,7 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
         pass->objects = calloc(pass->grouping.object_count + 1, sizeof(struct tally));
         if (!pass->line_origins || !pass->function_origins || !pass->lines ||
             !pass->functions || !pass->objects)
-                return diag_set(diag, -ENOMEM, "no memory for the sums");
+                return diag_no_memory(diag);
         return 0;
 }
 
@@ -194,8 +186,9 @@ static uint32_t field_of_row(sqlite3_stmt *row, int column)
         return id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
-static int add_origin(struct pass *pass, sqlite3_stmt *row)
+static int add_origin(void *context, sqlite3_stmt *row)
 {
+        struct pass *pass = context;
         struct sample_facts sample = sample_of_row(pass, row, NULL);
         enum origin origin = sample_origin(&sample, &pass->input->thresholds);
         if (origin == ORIGIN_UNKNOWN)
@@ -234,8 +227,9 @@ static enum origin origin_at(const struct pass *pass, uint32_t line, uint32_t fu
         return ORIGIN_UNKNOWN;
 }
 
-static int add_sample(struct pass *pass, sqlite3_stmt *row)
+static int add_sample(void *context, sqlite3_stmt *row)
 {
+        struct pass *pass = context;
         const struct findings_input *input = pass->input;
         const struct judged_interval *interval =
             interval_at(input, sqlite3_column_int64(row, 0));
@@ -282,21 +276,14 @@ static bool has_level(const struct pass *pass, enum level level)
         return false;
 }
 
-static int each_sample(struct db *db, struct pass *pass,
-                       int (*add)(struct pass *pass, sqlite3_stmt *row),
+static int each_sample(struct db *db, struct pass *pass, statement_take *take,
                        struct diag *diag)
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, s.stall_ns,"
             " a.object_id, a.field_id, s.stack_id, " PLACING_COLUMNS
             " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id";
-        sqlite3_stmt *rows;
-        int code = statement_prepare(db, sql, &rows, diag);
-        while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
-                if ((code = add(pass, rows)))
-                        diag_set(diag, code, "no memory for the sums");
-        sqlite3_finalize(rows);
-        return code;
+        return statement_each(db, sql, take, pass, diag);
 }
 
 /* ---- the tables ---- */
@@ -504,7 +491,7 @@ static int store_findings(struct db *db, struct pass *pass, struct diag *diag)
             latencies_percentile(latencies, NULL, grouping->line_groups, 95, line_p95) ||
             latencies_percentile(latencies, grouping->line_function,
                                  grouping->function_groups, 95, function_p95))
-                code = diag_set(diag, -ENOMEM, "no memory for the percentiles");
+                code = diag_no_memory(diag);
         else
                 code = store_lines(db, pass, line_p95, diag);
         if (!code)

@@ -9,13 +9,9 @@
 #include "array.h"
 #include "statement.h"
 
-static int no_memory(struct diag *diag)
+static int take_ip(void *context, sqlite3_stmt *row)
 {
-        return diag_set(diag, -ENOMEM, "no memory for the places of the samples");
-}
-
-static int take_ip(struct placing *placing, sqlite3_stmt *row)
-{
+        struct placing *placing = context;
         const struct placing_ip ip = {sqlite3_column_int64(row, 0),
                                       sqlite3_column_int64(row, 1),
                                       sqlite3_column_int64(row, 2)};
@@ -28,8 +24,9 @@ static int take_ip(struct placing *placing, sqlite3_stmt *row)
         return 0;
 }
 
-static int take_thread(struct placing *placing, sqlite3_stmt *row)
+static int take_thread(void *context, sqlite3_stmt *row)
 {
+        struct placing *placing = context;
         if (array_reserve(&placing->threads, &placing->thread_capacity,
                           placing->thread_count, sizeof(*placing->threads)))
                 return -ENOMEM;
@@ -38,31 +35,18 @@ static int take_thread(struct placing *placing, sqlite3_stmt *row)
         return 0;
 }
 
-static int each_row(struct db *db, struct placing *placing, const char *sql,
-                    int (*take)(struct placing *placing, sqlite3_stmt *row),
-                    struct diag *diag)
-{
-        sqlite3_stmt *rows;
-        int code = statement_prepare(db, sql, &rows, diag);
-        while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
-                if ((code = take(placing, rows)) < 0)
-                        no_memory(diag);
-        sqlite3_finalize(rows);
-        return code;
-}
-
 int placing_read(struct db *db, struct placing *placing, struct diag *diag)
 {
         *placing = (struct placing){0};
-        int code = each_row(db, placing,
-                            "SELECT process_id, ip, location_id FROM ip_location"
-                            " ORDER BY process_id, ip",
-                            take_ip, diag);
+        int code = statement_each(db,
+                                  "SELECT process_id, ip, location_id FROM ip_location"
+                                  " ORDER BY process_id, ip",
+                                  take_ip, placing, diag);
         return code ? code
-                    : each_row(db, placing,
-                               "SELECT thread_id, process_id FROM thread"
-                               " ORDER BY thread_id",
-                               take_thread, diag);
+                    : statement_each(db,
+                                     "SELECT thread_id, process_id FROM thread"
+                                     " ORDER BY thread_id",
+                                     take_thread, placing, diag);
 }
 
 void placing_free(struct placing *placing)

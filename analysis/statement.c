@@ -53,6 +53,18 @@ int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *di
         return code < 0 ? code : 0;
 }
 
+int statement_each(struct db *db, const char *sql, statement_take *take, void *context,
+                   struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db, sql, &rows, diag);
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0)
+                if ((code = take(context, rows)) < 0)
+                        diag_no_memory(diag);
+        sqlite3_finalize(rows);
+        return code;
+}
+
 int statement_number(struct db *db, const char *sql, int64_t *number, struct diag *diag)
 {
         sqlite3_stmt *statement;

@@ -24,6 +24,13 @@ int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *di
 /* Steps to the next row: 1, or 0 at the end, or a negative errno value. */
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 
+/* Takes a row of a statement: 0 or -ENOMEM. */
+typedef int statement_take(void *context, struct sqlite3_stmt *row);
+
+/* Hands each row that SQL gives to TAKE, until it has no memory. */
+int statement_each(struct db *db, const char *sql, statement_take *take, void *context,
+                   struct diag *diag);
+
 /* What SQL gives in the first column of its first row; 0 where it has none. */
 int statement_number(struct db *db, const char *sql, int64_t *number, struct diag *diag);
 
