@@ -3,7 +3,8 @@
 """memlag calibrate twice or more in a row: how far the results are apart.
 
 On a quiet machine two calibrations agree within 5 % for latency and 10 % for bandwidth, unless
-in one of them a hypervisor had the CPUs apart all the time, which a run's nearest tells. Prints
+in one of them a hypervisor had the CPUs apart, or on one core, all the time, which a run's
+nearest tells. Prints
 the greatest difference of any two runs for each figure; nothing here fails because a machine
 is busy, but it says how busy it was. The user's own calibration is left alone.
 
@@ -73,7 +74,8 @@ def main():
               f"rounds disturbed, load average {os.getloadavg()[0]:.2f}")
         for pair in document["places"]:
             print(f"       CPUs {pair['cpu']} and {pair['next']}: {pair['nearest_ns'] or 0:.0f} ns at "
-                  f"their nearest, apart for {pair['apart_share']:.0%} of the time")
+                  f"their nearest, apart for {pair['apart_share']:.0%} of the time, on one core for "
+                  f"{pair['one_core_share']:.0%}")
         runs.append(figures(document))
     beyond = saturated = 0
     print(f"{'figure':<28} {'least':>10} {'greatest':>10} {'apart':>8}")

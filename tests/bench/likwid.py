@@ -41,6 +41,7 @@ LIMIT = 0.10
 TURNS = 2
 # A round trip of a line so many times the least one: the CPUs are apart.
 APART = 2
+ONE_CORE, ONE_CORE_SLOWDOWN = "one core", 1.2  # as in microbench/places.c
 
 
 def likwid(loop, megabytes, threads, passes):
@@ -50,15 +51,18 @@ def likwid(loop, megabytes, threads, passes):
 
 
 def memlag(program, kernel, megabytes, threads, passes, pages):
-    """GB/s, and the round trips before and after."""
+    """GB/s, and the round trips before and after, ONE_CORE for each of two threads of one core."""
     # likwid-bench's MB are 10^6 bytes.
     command = [program, "bench", *kernel, "--size", str(megabytes * 1000000), "--passes",
                str(passes), "--threads", str(threads), "--pages", pages, "--format", "json"]
     done = subprocess.run(command + ["--places"] * (threads > 1), capture_output=True, text=True,
                           check=True)
     result = json.loads(done.stdout)
-    trips = result.get("round_trips_ns", {"before": [], "after": []})
-    return result["gbs"], trips["before"], trips["after"]
+    nothing = {"before": [], "after": []}
+    trips, slowdowns = result.get("round_trips_ns", nothing), result.get("slowdowns", nothing)
+    return result["gbs"], *(
+        [ONE_CORE if slowdown is not None and slowdown > ONE_CORE_SLOWDOWN else ns
+         for ns, slowdown in zip(trips[when], slowdowns[when])] for when in ("before", "after"))
 
 
 class Round:
@@ -77,8 +81,11 @@ class Round:
         return [trips for _, before, after in self.ours for trips in (before, after)]
 
     def states(self, nearest):
-        """Of each run of memlag bench and of each gap: 'together', 'apart', or None for moved."""
+        """Of each run of memlag bench and of each gap: 'together', 'apart', or None for moved or
+        on one core."""
         def state(*readings):
+            if any(ONE_CORE in trips for trips in readings):
+                return None
             apart = {any(None not in (ns, least) and ns > APART * least
                          for ns, least in zip(trips, nearest)) for trips in readings}
             return ("apart" if apart.pop() else "together") if len(apart) == 1 else None
@@ -98,7 +105,7 @@ class Round:
 
 def least_trips(rounds):
     trips = [trips for one in rounds for trips in one.trips()]
-    return [min((ns for ns in pair if ns is not None), default=None) for pair in zip(*trips)]
+    return [min((ns for ns in pair if ns not in (None, ONE_CORE)), default=None) for pair in zip(*trips)]
 
 
 def median(values):

@@ -392,6 +392,28 @@ status=0
 [ "$(wc -l <err)" -eq 1 ] || fail "calibrate without memory: $(cat err)"
 grep -q "ulimit -v" err || fail "no remedy: $(cat err)"
 
+# The same where a cgroup leaves too little.
+group=
+for parent in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+        group=$parent/memlag-test-$$
+        for limit in memory.limit_in_bytes memory.max; do
+                mkdir -p $group 2>/dev/null && [ -e $group/$limit ] && echo 40000000 >$group/$limit && break 2
+        done
+        [ ! -d $group ] || rmdir $group
+        group=
+done
+if [ -n "$group" ]; then
+        status=0
+        sh -c 'echo $$ >"$1"/cgroup.procs && exec "$2" calibrate --quick' sh "$group" "$MEMLAG" \
+                >out 2>err || status=$?
+        rmdir "$group"
+        [ $status -eq 1 ] || fail "calibrate in a cgroup without memory: status $status"
+        [ "$(wc -l <err)" -eq 1 ] || fail "calibrate in a cgroup without memory: $(cat err)"
+        grep -q "[0-3][0-9] MiB of memory may be used .*cgroup" err || fail "no remedy: $(cat err)"
+else
+        echo "SKIPPED: calibration in a cgroup with a limit of memory was NOT tested: no cgroup may be made here" >&2
+fi
+
 # In a cgroup that may use three tenths of a CPU there is no time for all.
 limited_group()
 {
