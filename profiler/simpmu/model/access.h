@@ -331,7 +331,7 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
 {
         uint64_t begin = miss_buffer(machine, thread, access->start, access->now);
 
-        thread->fill_done[thread->fill_count - 1] = begin + latency;
+        miss_hold_buffer(thread, begin + latency);
         *way = (struct l1d_way){begin + latency};
         *found = (struct found){.arrival = begin + latency,
                                 .ready = begin + latency,

@@ -59,18 +59,6 @@ struct cache_place cache_place_hashed(const struct cache *cache, uint64_t line)
         return (struct cache_place){cache_set_at(cache, index), index, tag};
 }
 
-struct cache_victim cache_insert_at(const struct cache *cache,
-                                    const struct cache_place *place, bool dirty)
-{
-        uint32_t bit = cache_victim_bit(cache, place->set);
-        struct cache_victim victim = cache_replace(cache, place, bit);
-
-        if (dirty)
-                place->set->dirty |= bit;
-        cache_use(cache, place->set, bit);
-        return victim;
-}
-
 struct cache_victim cache_insert(const struct cache *cache, uint64_t line, bool dirty)
 {
         struct cache_place place = cache_place_of(cache, line);
@@ -92,16 +80,8 @@ enum cache_state cache_remove(struct cache *cache, uint64_t line)
 {
         struct cache_place place = cache_place_of(cache, line);
         uint32_t bit = cache_find(cache, &place);
-        enum cache_state state = CACHE_CLEAN;
 
-        if (bit == 0)
-                return CACHE_ABSENT;
-        if ((place.set->dirty & bit) != 0)
-                state = CACHE_DIRTY;
-        place.set->tag[__builtin_ctz(bit)] = CACHE_EMPTY;
-        place.set->recent &= ~bit;
-        place.set->dirty &= ~bit;
-        return state;
+        return bit == 0 ? CACHE_ABSENT : cache_remove_at(&place, bit);
 }
 
 bool cache_clean(struct cache *cache, uint64_t line)

@@ -59,9 +59,7 @@ struct cache_victim {
 void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
                 sim_allocate allocate);
 
-/* Puts the line of PLACE, which must not be there, into its set. */
-struct cache_victim cache_insert_at(const struct cache *cache,
-                                    const struct cache_place *place, bool dirty);
+/* Puts LINE, which must not be there, into its set. */
 struct cache_victim cache_insert(const struct cache *cache, uint64_t line, bool dirty);
 
 enum cache_state { CACHE_ABSENT, CACHE_CLEAN, CACHE_DIRTY };
@@ -193,6 +191,32 @@ cache_replace(const struct cache *cache, const struct cache_place *place, uint32
         place->set->mark &= ~bit;
         place->set->contested &= ~bit;
         return victim;
+}
+
+/* Puts the line of PLACE, which must not be there, into its set. */
+static inline struct cache_victim
+cache_insert_at(const struct cache *cache, const struct cache_place *place, bool dirty)
+{
+        uint32_t bit = cache_victim_bit(cache, place->set);
+        struct cache_victim victim = cache_replace(cache, place, bit);
+
+        if (dirty)
+                place->set->dirty |= bit;
+        cache_use(cache, place->set, bit);
+        return victim;
+}
+
+/* Removes the line in way BIT of PLACE's set; returns how it was there. */
+static inline enum cache_state cache_remove_at(const struct cache_place *place,
+                                               uint32_t bit)
+{
+        struct cache_set *set = place->set;
+        enum cache_state state = (set->dirty & bit) != 0 ? CACHE_DIRTY : CACHE_CLEAN;
+
+        set->tag[__builtin_ctz(bit)] = CACHE_EMPTY;
+        set->recent &= ~bit;
+        set->dirty &= ~bit;
+        return state;
 }
 
 /* Looks the line of PLACE up and notes that it was used. */

@@ -167,20 +167,30 @@ static bool is_contested(struct machine *machine, struct shared_line *shared,
         return true;
 }
 
+/* The same as coherence_request for a LINE of a page that several cores use. */
+static __attribute__((noinline)) enum others request_shared(struct machine *machine,
+                                                            struct sim_thread *thread,
+                                                            uint64_t line, bool writes,
+                                                            uint64_t now, bool *contested)
+{
+        uint32_t loser = 0;
+        struct shared_line *shared = known(machine, line);
+        enum others others = writes ? write_line(machine, thread, shared, &loser)
+                                    : read_line(machine, thread, shared, &loser, now);
+
+        if (others != OTHERS_NOTHING)
+                *contested = is_contested(machine, shared, loser, now);
+        return others;
+}
+
 enum others coherence_request(struct machine *machine, struct sim_thread *thread,
                               uint64_t line, bool writes, uint64_t now, bool *contested)
 {
         struct page *page = pages_at(&machine->pages, line >> PAGE_LINE_SHIFT);
-        uint32_t loser = 0;
 
         if (!page_is_shared(page, thread->core->number))
                 return OTHERS_NOTHING;
-        struct shared_line *shared = known(machine, line);
-        enum others others = writes ? write_line(machine, thread, shared, &loser)
-                                    : read_line(machine, thread, shared, &loser, now);
-        if (others != OTHERS_NOTHING)
-                *contested = is_contested(machine, shared, loser, now);
-        return others;
+        return request_shared(machine, thread, line, writes, now, contested);
 }
 
 bool coherence_near_copy(struct machine *machine, const struct sim_thread *thread,

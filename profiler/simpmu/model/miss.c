@@ -48,6 +48,19 @@ static bool leave_cores(struct machine *machine, const struct node *node, uint64
         return dirty;
 }
 
+/* Where LINE belongs in NODE's L3, whose sets are more than the host's inner caches hold.
+ * Most lines are followed by the next, whose set lies behind: that comes meanwhile. */
+static struct cache_place place_in_l3(const struct node *node, uint64_t line)
+{
+        const uint32_t host_line_bytes = 64;
+        struct cache_place place = cache_place_of(&node->l3, line);
+        const char *next = (const char *)place.set + node->l3.set_bytes;
+
+        __builtin_prefetch(next + host_line_bytes - 1);
+        __builtin_prefetch(next + node->l3.set_bytes - 1);
+        return place;
+}
+
 /* Puts a line that is not there at its PLACE in NODE's L3, with what that pushes out. */
 static void insert_l3(struct machine *machine, struct sim_thread *thread,
                       struct node *node, const struct cache_place *place, bool dirty,
@@ -64,7 +77,7 @@ static void insert_l3(struct machine *machine, struct sim_thread *thread,
 void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
                            struct node *node, uint64_t line, uint64_t now)
 {
-        struct cache_place place = cache_place_of(&node->l3, line);
+        struct cache_place place = place_in_l3(node, line);
 
         if (!cache_mark_dirty_at(&node->l3, &place))
                 insert_l3(machine, thread, node, &place, true, now);
@@ -74,7 +87,7 @@ void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
 static void keep_in_l3(struct machine *machine, struct sim_thread *thread,
                        struct node *node, uint64_t line, uint64_t now)
 {
-        struct cache_place place = cache_place_of(&node->l3, line);
+        struct cache_place place = place_in_l3(node, line);
 
         if (!cache_touch_at(&node->l3, &place))
                 insert_l3(machine, thread, node, &place, false, now);
@@ -84,7 +97,8 @@ static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64
                       bool dirty, uint64_t now)
 {
         struct node *node = thread->core->node;
-        struct cache_victim victim = cache_insert(&thread->core->l2, line, dirty);
+        const struct cache_place place = cache_place_of(&thread->core->l2, line);
+        struct cache_victim victim = cache_insert_at(&thread->core->l2, &place, dirty);
 
         if (victim.dirty)
                 miss_write_back_to_l3(machine, thread, node, victim.line, now);
@@ -106,51 +120,63 @@ void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_
         hold_written(machine, thread->core, now);
 }
 
-/* Forgets fill buffers that are free by NOW; returns whether there are any. */
+static uint64_t buffers_in_use(const struct sim_thread *thread)
+{
+        return thread->fill_last + 1 - thread->fill_first;
+}
+
+/* Brings the buffers in use to the start of their table where there might not be room
+ * behind them for as many as there can be. */
+static void make_room(struct sim_thread *thread)
+{
+        const uint64_t first = thread->fill_first;
+
+        if (thread->fill_sorted <= FILL_BUFFER_ROOM - FILL_BUFFER_MAXIMUM)
+                return;
+        for (uint64_t i = first; i < thread->fill_sorted; i++)
+                thread->fill_done[i - first] = thread->fill_done[i];
+        thread->fill_first = 0;
+        thread->fill_sorted -= first;
+        thread->fill_last -= first;
+}
+
+/* Forgets fill buffers that are free by NOW, and brings the others into the order of
+ * their times; most are so already. Returns whether any were free. */
 static bool forget_free_buffers(struct sim_thread *thread, uint64_t now)
 {
-        const uint64_t count = thread->fill_count;
-        uint64_t kept = 0;
+        const uint64_t before = buffers_in_use(thread);
+        uint64_t *done = thread->fill_done;
+        uint64_t first = thread->fill_first, end = thread->fill_sorted;
 
-#pragma GCC unroll 4
-        for (uint64_t i = 0; i < count; i++) {
-                uint64_t done = thread->fill_done[i];
-                thread->fill_done[kept] = done;
-                kept += done > now;
+        while (first < end && done[first] <= now)
+                first++;
+        for (uint64_t i = thread->fill_sorted; i <= thread->fill_last; i++) {
+                uint64_t at = end, time = done[i];
+                if (time <= now)
+                        continue;
+                for (; at > first && done[at - 1] > time; at--)
+                        done[at] = done[at - 1];
+                done[at] = time;
+                end++;
         }
-        thread->fill_count = kept;
-        return kept < count;
+        thread->fill_first = first;
+        thread->fill_sorted = end;
+        thread->fill_last = end - 1;
+        make_room(thread);
+        return buffers_in_use(thread) < before;
 }
 
 bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
                           uint64_t now)
 {
-        if (4 * thread->fill_count >= 3 * machine->fill_buffers)
+        const uint64_t many = 3 * machine->fill_buffers;
+        const uint64_t last = thread->fill_done[thread->fill_last];
+
+        if (4 * buffers_in_use(thread) >= many)
                 (void)forget_free_buffers(thread, now);
-        if (thread->fill_count == 0)
-                thread->fill_count = 1; /* the last one taken, free by now */
-        return 4 * thread->fill_count < 3 * machine->fill_buffers;
-}
-
-static uint64_t *first_to_be_free(struct sim_thread *thread)
-{
-        uint64_t *first = thread->fill_done;
-
-        for (uint64_t i = 1; i < thread->fill_count; i++)
-                first = thread->fill_done[i] < *first ? &thread->fill_done[i] : first;
-        return first;
-}
-
-/* FIRST is free before START: the buffer that is so, too, and was in use last. */
-static uint64_t *last_in_use(struct sim_thread *thread, uint64_t *first, uint64_t start)
-{
-        uint64_t *last = first;
-
-        for (uint64_t i = 0; i < thread->fill_count; i++) {
-                uint64_t done = thread->fill_done[i];
-                last = done <= start && done > *last ? &thread->fill_done[i] : last;
-        }
-        return last;
+        if (buffers_in_use(thread) == 0)
+                thread->fill_done[++thread->fill_last] = last; /* it is free by now */
+        return 4 * buffers_in_use(thread) < many;
 }
 
 /* Cycles in which a request waited because all buffers were taken count once,
@@ -165,18 +191,29 @@ static void count_full(struct sim_thread *thread, uint64_t start, uint64_t begin
         thread->full_until = begin;
 }
 
+/* All buffers are in use, in the order of their times, and a request that can start at
+ * START takes the place of another: of those that are free by then the one that was in
+ * use last. Returns when it can begin. */
+static uint64_t take_place(struct sim_thread *thread, uint64_t start)
+{
+        uint64_t *first = &thread->fill_done[thread->fill_first++];
+        uint64_t begin = later(start, *first);
+        uint64_t *taken = first;
+
+        while (taken < &thread->fill_done[thread->fill_last] && taken[1] <= start)
+                taken++;
+        for (; taken > first; taken--)
+                *taken = taken[-1];
+        return begin;
+}
+
 uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now)
 {
         uint64_t begin = start;
 
-        if (!forget_free_buffers(thread, now)) {
-                uint64_t *first = first_to_be_free(thread);
-                uint64_t *taken =
-                    *first <= start ? last_in_use(thread, first, start) : first;
-                begin = later(start, *taken);
-                *taken = thread->fill_done[--thread->fill_count];
-        }
-        thread->fill_count++;
+        if (!forget_free_buffers(thread, now))
+                begin = take_place(thread, start);
+        thread->fill_last++;
         count_full(thread, start, begin);
         return begin;
 }
@@ -188,12 +225,15 @@ static bool is_private(struct machine *machine, uint64_t line)
                pages_at(&machine->pages, line >> PAGE_LINE_SHIFT)->shared == 0;
 }
 
-/* LINE is in the node's L3; returns whether the core has it modified then. */
-static bool take_from_l3(struct machine *machine, struct node *node, uint64_t line)
+/* LINE is used, in way BIT of PLACE's set of NODE's L3; returns whether the core has it
+ * modified then. */
+static bool take_from_l3(struct machine *machine, const struct node *node, uint64_t line,
+                         const struct cache_place *place, uint32_t bit)
 {
+        cache_use(&node->l3, place->set, bit);
         if (machine->inclusion != INCLUSION_VICTIM || !is_private(machine, line))
                 return false;
-        return cache_remove(&node->l3, line) == CACHE_DIRTY;
+        return cache_remove_at(place, bit) == CACHE_DIRTY;
 }
 
 /* The L3 of another node answers a read of LINE: it has it modified, or is at HOME. */
@@ -238,10 +278,11 @@ static enum simpmu_level bring_from_node(struct machine *machine,
                                          uint64_t begin)
 {
         struct node *node = thread->core->node;
-        struct cache_place place = cache_place_of(&node->l3, line);
+        struct cache_place place = place_in_l3(node, line);
+        uint32_t bit = cache_find(&node->l3, &place);
 
-        if (cache_touch_at(&node->l3, &place)) {
-                bool dirty = take_from_l3(machine, node, line);
+        if (bit != 0) {
+                bool dirty = take_from_l3(machine, node, line, &place, bit);
                 insert_l2(machine, thread, line, dirty, begin);
                 return SIMPMU_LEVEL_L3;
         }
@@ -282,7 +323,7 @@ static uint64_t queue_wait(struct sim_thread *thread, uint64_t begin)
 /* A line that was not in L2 is under way to L1 from BEGIN as MISS says: counts what asks
  * for it, unless that is a prefetch, which neither writes nor is for a load. */
 static void count_demand(struct sim_thread *thread, const struct miss_request *request,
-                         uint64_t begin, const struct miss *miss)
+                         uint64_t begin, const struct miss_answer *miss)
 {
         if (request->for_load) {
                 thread->counters.demand_read_lines++;
@@ -307,13 +348,16 @@ static uint64_t modified_elsewhere(struct machine *machine, struct sim_thread *t
         return far ? machine->remote_cache_latency : machine->hitm_latency;
 }
 
-struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
-                                const struct miss_request *request)
+/* All in one piece: in a stream of lines that is where most of the time passes. */
+__attribute__((flatten)) struct miss_answer
+miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
+                    const struct miss_request *request)
 {
         const bool writes = request->writes, in_l2 = request->in_l2;
         uint64_t line = request->line, begin = request->begin;
         uint64_t latency = machine->l2_latency;
-        struct miss miss = {.level = SIMPMU_LEVEL_L2};
+        enum simpmu_level level = SIMPMU_LEVEL_L2;
+        bool contested = false;
         enum others others = OTHERS_NOTHING;
         bool queued = !in_l2 && miss_queue_counts(machine, thread->core);
         uint64_t asked = queued ? queue_wait(thread, begin) : begin;
@@ -321,24 +365,23 @@ struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thre
         asked =
             path_take(in_l2 ? &thread->core->from_l2 : &thread->core->from_beyond, asked);
         if (machine->cores_used > 1 && (writes || !in_l2))
-                others = coherence_request(machine, thread, line, writes, asked,
-                                           &miss.contested);
+                others =
+                    coherence_request(machine, thread, line, writes, asked, &contested);
         if (others >= OTHERS_MODIFIED)
-                latency =
-                    modified_elsewhere(machine, thread, line,
-                                       others == OTHERS_FAR_MODIFIED, asked, &miss.level);
+                latency = modified_elsewhere(
+                    machine, thread, line, others == OTHERS_FAR_MODIFIED, asked, &level);
         else if (!in_l2)
-                latency = miss_beyond_l2(machine, thread, line, asked, &miss.level);
+                latency = miss_beyond_l2(machine, thread, line, asked, &level);
         else if (thread->core->last_request > asked)
-                latency += prefetch_wait(thread->core, line, asked, &miss.level);
+                latency += prefetch_wait(thread->core, line, asked, &level);
         if (writes && others != OTHERS_NOTHING)
                 latency = later(latency, miss_invalidation(machine, others));
-        miss.completion = asked + latency;
+        const struct miss_answer answer = {asked + latency, level, contested};
         if (queued)
-                miss_hold_place(machine, thread->core, asked, miss.completion);
+                miss_hold_place(machine, thread->core, asked, answer.completion);
         if (!in_l2)
-                count_demand(thread, request, begin, &miss);
-        return miss;
+                count_demand(thread, request, begin, &answer);
+        return answer;
 }
 
 void miss_for_kernel(struct machine *machine, struct sim_thread *thread,

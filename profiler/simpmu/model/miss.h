@@ -41,21 +41,27 @@ uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t
  * be free by NOW. Returns when the request can begin. */
 uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now);
 
-/* Takes a fill buffer, the last of fill_done, for a request that can start at START;
- * returns when it can begin. The buffer that was taken last will do when it is free by
- * then, as it is when one load waits for the other; which others are free is looked at
+/* Takes a fill buffer for a request that can start at START; returns when it can begin.
+ * miss_hold_buffer goes with it. The buffer that was taken last will do when it is free
+ * by then, as it is when one load waits for the other; which others are free is looked at
  * only when so many requests have been made. */
 static inline uint64_t miss_buffer(const struct machine *machine,
                                    struct sim_thread *thread, uint64_t start,
                                    uint64_t now)
 {
-        uint64_t count =
-            thread->fill_count + (thread->fill_done[thread->fill_count - 1] > start);
+        uint64_t last =
+            thread->fill_last + (thread->fill_done[thread->fill_last] > start);
 
-        if (count > machine->fill_buffers)
+        if (last - thread->fill_first >= machine->fill_buffers)
                 return miss_buffer_wait(thread, start, now);
-        thread->fill_count = count;
+        thread->fill_last = last;
         return start;
+}
+
+/* The request that has taken a buffer keeps it until DONE. */
+static inline void miss_hold_buffer(struct sim_thread *thread, uint64_t done)
+{
+        thread->fill_done[thread->fill_last] = done;
 }
 
 /* A line that the kernel writes and that is not in L1. */
@@ -118,9 +124,16 @@ struct miss_request {
         bool for_load; /* as for miss_fill */
 };
 
+/* What becomes of it; small enough to stay in registers. */
+struct miss_answer {
+        uint64_t completion;
+        enum simpmu_level level;
+        bool contested;
+};
+
 /* The cold half of miss_fill: what is not simply a hit of L2 by the only core in use. */
-struct miss miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
-                                const struct miss_request *request);
+struct miss_answer miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
+                                       const struct miss_request *request);
 
 /* The thread's clock stands at NOW; LINE has missed L1 and its request can start at
  * START. WRITES: no other core may keep it. The time in a fill buffer counts as pending
@@ -133,30 +146,30 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
         uint64_t begin = miss_buffer(machine, thread, start, now);
         struct core *core = thread->core;
         bool in_l2 = cache_touch(&core->l2, line);
-        struct miss miss = {.level = SIMPMU_LEVEL_L2};
+        struct miss_answer answer = {.level = SIMPMU_LEVEL_L2};
 
         if (__builtin_expect(
                 !in_l2 || machine->cores_used != 1 || core->last_request > begin, 0)) {
                 machine_tick(machine, now);
                 const struct miss_request request = {line, begin, in_l2, writes,
                                                      for_load};
-                miss = miss_fill_otherwise(machine, thread, &request);
+                answer = miss_fill_otherwise(machine, thread, &request);
         } else {
                 dram_tick(&machine->nodes[0].dram, now);
-                miss.completion = path_take(&core->from_l2, begin) + machine->l2_latency;
+                answer.completion =
+                    path_take(&core->from_l2, begin) + machine->l2_latency;
         }
         if (__builtin_expect(machine->lines_take_turns, 0))
-                miss.completion = l1d_take_turn(&core->l1d, line, miss.completion,
-                                                miss.level == SIMPMU_LEVEL_L2
-                                                    ? machine->set_interval_l2
-                                                    : machine->set_interval_l3);
-        miss.begin = begin;
-        thread->fill_done[thread->fill_count - 1] = miss.completion;
+                answer.completion = l1d_take_turn(&core->l1d, line, answer.completion,
+                                                  answer.level == SIMPMU_LEVEL_L2
+                                                      ? machine->set_interval_l2
+                                                      : machine->set_interval_l3);
+        miss_hold_buffer(thread, answer.completion);
         if (for_load) {
-                thread->counters.pending_slots += miss.completion - begin;
-                activity_cover(&thread->activity, ACTIVITY_L1D, begin, miss.completion);
+                thread->counters.pending_slots += answer.completion - begin;
+                activity_cover(&thread->activity, ACTIVITY_L1D, begin, answer.completion);
         }
-        return miss;
+        return (struct miss){begin, answer.completion, answer.level, answer.contested};
 }
 
 #endif

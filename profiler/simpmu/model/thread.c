@@ -35,7 +35,6 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->deadline = UINT64_MAX;
         thread->retire_at = NEVER_DUE;
         thread->look_at = NEVER_DUE;
-        thread->fill_count = 1; /* and it is free */
         window_init(&thread->loads, rob_entries,
                     load_places(rob_entries, load_buffer_entries));
         thread->stores.places = store_buffer_entries;
