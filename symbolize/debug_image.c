@@ -237,22 +237,36 @@ static int take_plain(const struct unpacking *unpacking, const struct part *part
                                 part->offset + before);
 }
 
+static int unpack_from(const char *packed, const struct part *part, char *to)
+{
+        if (part->packing == PACKING_ZLIB)
+                return inflate(packed, part->file_bytes, to, part->bytes);
+        return ZSTD_decompress(to, part->bytes, packed, part->file_bytes) == part->bytes
+                   ? 0
+                   : -EINVAL;
+}
+
+/* Much is unpacked from where the kernel has it of the file. */
 static int unpack(const struct unpacking *unpacking, const struct part *part)
 {
         char *to = unpacking->bytes + part->at;
 
         if (part->packing == PACKING_NONE)
                 return take_plain(unpacking, part);
-        char *packed = malloc(part->file_bytes + 1);
-        int error = packed
-                        ? read_all(unpacking->fd, packed, part->file_bytes, part->offset)
-                        : -ENOMEM;
+        uint64_t before = part->offset % FILE_PAGE_BYTES;
+        uint64_t bytes = before + part->file_bytes;
 
-        if (!error && part->packing == PACKING_ZLIB)
-                error = inflate(packed, part->file_bytes, to, part->bytes);
-        else if (!error && ZSTD_decompress(to, part->bytes, packed, part->file_bytes) !=
-                               part->bytes)
-                error = -EINVAL;
+        bytes += FILE_PAGE_BYTES - bytes % FILE_PAGE_BYTES;
+        char *packed = aligned_alloc(FILE_PAGE_BYTES, bytes);
+        int error = packed ? 0 : -ENOMEM;
+
+        if (!error && (bytes < LENT_LEAST || file_pages_lend(packed, bytes, unpacking->fd,
+                                                             part->offset - before) != 0))
+                error = read_all(unpacking->fd, packed + before, part->file_bytes,
+                                 part->offset);
+        if (!error)
+                error = unpack_from(packed + before, part, to);
+        file_pages_return(packed, bytes);
         free(packed);
         return error;
 }

@@ -5,6 +5,7 @@
 #include "file_pages.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -108,13 +109,15 @@ static struct lent *free_entry(void)
         return NULL;
 }
 
-/* Many pages at a time, from what the kernel has of the file: quicker than one by one.
- * Between two steps other threads get memory, which they wait for meanwhile. An older
- * kernel, or a page that is missing, ends it early, and nothing is lost. */
-static void populate(char *start, size_t bytes)
+/* Has the kernel read ahead what it does not have of the file, and put many pages there
+ * at a time: quicker than one by one. Between two steps other threads get memory, which
+ * they wait for meanwhile. An older kernel, or a page that is missing, ends it early, and
+ * nothing is lost. */
+static void populate(char *start, size_t bytes, int fd, uint64_t offset)
 {
         enum { STEP_BYTES = 4 << 20 };
 
+        posix_fadvise(fd, (off_t)offset, (off_t)bytes, POSIX_FADV_WILLNEED);
         for (size_t step; bytes > 0; start += step, bytes -= step) {
                 step = bytes < STEP_BYTES ? bytes : STEP_BYTES;
                 if (madvise(start, step, MADV_POPULATE_READ) != 0)
@@ -136,7 +139,7 @@ int file_pages_lend(char *start, size_t bytes, int fd, uint64_t offset)
                 error = lend(entry, start, bytes, fd, offset);
         pthread_mutex_unlock(&changing);
         if (!error)
-                populate(start, bytes);
+                populate(start, bytes, fd, offset);
         return error;
 }
 
