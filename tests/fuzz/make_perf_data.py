@@ -52,6 +52,50 @@ def task_records(trailer):
     )
 
 
+def process_records():
+    """Processes and threads that come and go, in the kernel too; ids are near each other."""
+
+    def trailer(pid, tid, time):
+        return struct.pack("<IIQQ", pid, tid, time, 7)
+
+    def task(kind, pid, parent, tid, parent_tid, time):
+        return record(kind, struct.pack("<IIIIQ", pid, parent, tid, parent_tid, time) + trailer(pid, tid, time))
+
+    def mapping(pid, start, name, time):
+        body = struct.pack("<IIQQQQQQII", pid, pid % 2**32, start, 0x2000, 0, 1, 2, 3, 5, 2)
+        return record(10, body + name.ljust(-len(name) % 8 + len(name) + 8, b"\0") + trailer(pid, pid, time))
+
+    def name(pid, tid, text, misc, time):
+        return record(3, struct.pack("<II", pid, tid) + text.ljust(16, b"\0") + trailer(pid, tid, time), misc)
+
+    memory = IDENTIFIER | IP | TID | TIME | ADDR | WEIGHT | DATA_SRC
+    kernel = 2**64 - 2**31
+    return b"".join(
+        (
+            mapping(2**32 - 1, kernel, b"[kernel.kallsyms]_text", 1),
+            name(5, 5, b"shell", 1 << 13, 2),
+            mapping(5, 0x400000, b"/bin/sh", 3),
+            mapping(5, 0x7FF000, b"[stack]", 4),
+            task(7, 6, 5, 6, 5, 5),
+            task(7, 6, 6, 7, 6, 6),
+            task(7, 7, 6, 7, 7, 7),
+            name(6, 7, b"worker", 0, 8),
+            sample(7, memory, 9),
+            name(6, 6, b"program", 1 << 13, 10),
+            mapping(6, 0x400000, b"/bin/program", 11),
+            mapping(6, 0x401000, b"//anon", 12),
+            sample(7, memory, 13),
+            task(4, 6, 5, 7, 6, 14),
+            task(4, 6, 5, 6, 5, 15),
+            record(68, b""),
+            task(7, 6, 5, 6, 5, 16),
+            sample(7, memory, 17),
+            task(4, 5, 1, 5, 1, 18),
+            sample(7, memory, 19),
+        )
+    )
+
+
 def features():
     return {
         2: record(0, struct.pack("<i", 5) + bytes(range(20)) + b"\x14\0\0\0" + b"/bin/program\0\0\0\0", 1 << 15),
@@ -120,6 +164,7 @@ def main(directory):
     chain = IDENTIFIER | IP | TID | TIME | CHAIN
     inputs = {
         "pipe": pipe(memory, stream(memory, 20)),
+        "pipe-processes": pipe(memory, process_records()),
         "pipe-compressed": pipe(memory, compressed(81, stream(memory, 60))),
         "pipe-compressed2": pipe(memory, compressed(83, stream(memory, 60)) + sample(7, memory, 99)),
         "pipe-trace": pipe(chain, stream(chain, 3) + record(71, struct.pack("<Q", 16).ljust(40, b"\0")) + bytes(16)),
