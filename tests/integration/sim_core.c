@@ -114,7 +114,7 @@ static void add_simple(long steps, int chained)
 
 /* A branch that nobody can predict, decided by one bit of a generator; MASK 0: by none.
  */
-/* Chains of 24 that need nothing of each other, each behind a load of L3, and their sum. */
+/* Chains of 24, each behind a load of L3, that need nothing of each other; their sum. */
 static uint64_t add_behind_loads(const char *buffer, long steps)
 {
         uint64_t sum = 0, at = 0;
