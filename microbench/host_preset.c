@@ -373,6 +373,37 @@ static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_c
                 fputs("core.lfb_entries = 12 # assumed\n", out);
 }
 
+/* Instructions of KIND have places of their own to wait in where more of them and others
+ * by turns can wait than of the others alone. */
+static void print_own_places(FILE *out, const json_t *window, const char *key,
+                             const char *kind, const char *by_turns)
+{
+        const double more = 1.25;
+        double general = calibration_number(window, "waiting");
+        double own = calibration_number(window, kind);
+        double together = calibration_number(window, by_turns);
+        bool told = own >= 1 && together >= 1 && general >= 1;
+        fprintf(out, "%s = %.0f%s\n", key, told && together > more * general ? own : 0,
+                told ? "" : " # assumed");
+}
+
+/* An older calibration does not tell. */
+static void print_window(FILE *out, const json_t *calibration)
+{
+        const double least_in_flight = 16; /* the preset's limit */
+        const json_t *window = json_object_get(calibration, "window");
+        double in_flight = calibration_number(window, "in_flight");
+        double waiting = calibration_number(window, "waiting");
+        bool in_flight_told = in_flight >= least_in_flight, waiting_told = waiting >= 1;
+        fprintf(out, "core.rob_entries = %.0f%s\ncore.scheduler_entries = %.0f%s\n",
+                in_flight_told ? in_flight : 256, in_flight_told ? "" : " # assumed",
+                waiting_told ? waiting : 96, waiting_told ? "" : " # assumed");
+        print_own_places(out, window, "core.vector_scheduler_entries", "vectors_waiting",
+                         "waiting_with_vectors");
+        print_own_places(out, window, "core.address_scheduler_entries",
+                         "addresses_waiting", "waiting_with_addresses");
+}
+
 const char *host_preset_lacks(const json_t *calibration)
 {
         static const struct {
@@ -420,10 +451,7 @@ char *host_preset(const json_t *calibration)
                 1000 * calibration_number(calibration, "clocks.core_ghz"));
         fprintf(out, "core.issue_width = %.0f\n",
                 calibration_number(calibration, "core.issue_width"));
-        fprintf(out, "core.rob_entries = 256 # assumed\n"
-                     "core.scheduler_entries = 96 # assumed\n"
-                     "core.vector_scheduler_entries = 0 # assumed\n"
-                     "core.address_scheduler_entries = 0 # assumed\n");
+        print_window(out, calibration);
         print_fill_buffers(out, calibration, l2.cycles);
         fprintf(out, "core.store_buffer_entries = 64 # assumed\n"
                      "core.load_buffer_entries = 128 # assumed\n"

@@ -89,6 +89,7 @@ extern const struct survey_part survey_caches;     /* latency over size */
 extern const struct survey_part survey_tlb;        /* latency over pages touched */
 extern const struct survey_part survey_memory;     /* of each NUMA node; sets idle_ns */
 extern const struct survey_part survey_core;       /* what it can have at once */
+extern const struct survey_part survey_window;     /* instructions in flight */
 extern const struct survey_part survey_sets;       /* lines to one set of L1 */
 extern const struct survey_part survey_arithmetic; /* latencies of instructions */
 extern const struct survey_part survey_bandwidth;  /* over threads, and of each cache */

@@ -170,6 +170,26 @@ for name, sets, expected in (
     failed |= found != expected
     print(f"sets of L1, {name}: {found}")
 
+# The places to wait in are those measured, of vectors and addresses where these have some of
+# their own: where more can wait by turns with others than of the others alone.
+WINDOW = {"in_flight": 440, "waiting": 83, "vectors_waiting": 157, "addresses_waiting": 59,
+          "waiting_with_vectors": 166, "waiting_with_addresses": 118}
+ASSUMED = ["#", "assumed"]
+for name, window, expected in (
+        ("apart", WINDOW, (["440"], ["83"], ["157"], ["59"])),
+        ("one scheduler", WINDOW | {"waiting_with_vectors": 83, "waiting_with_addresses": 83},
+         (["440"], ["83"], ["0"], ["0"])),
+        ("unknown", {}, (["256", *ASSUMED], ["96", *ASSUMED], ["0", *ASSUMED],
+                         ["0", *ASSUMED]))):
+    pathlib.Path("window.json").write_text(json.dumps(MACHINES["server"]
+                                                      | {"window": window}))
+    with open("window.conf", "w") as out:
+        subprocess.run([HOST_PRESET, "window.json"], stdout=out, check=True)
+    found = tuple(value_of("window.conf", f"core.{key}_entries")
+                  for key in ("rob", "scheduler", "vector_scheduler", "address_scheduler"))
+    failed |= found != expected
+    print(f"window, {name}: {found}")
+
 # A cache that is there and was not told from memory is not made up: there is no such host.
 # Where the system reports none, nothing is lacking.
 for level, reported, expected in ((1, True, "the latency of L2"),
