@@ -204,6 +204,8 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         stored_set_form(pass, site, address, vector);
         pass->stores += kind != ACCESS_LOAD;
         call = call_of_access(pass, site, address);
+        if (kind == ACCESS_STORE && pass->last_load != NULL)
+                pass->last_load->updates = True;
         if (kind != ACCESS_STORE) {
                 if (pass->follow)
                         depends = loaded_value(pass, site, depends);

@@ -215,7 +215,12 @@ static Bool is_left_out(const struct pass *pass)
 void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr *address,
                       struct depend data)
 {
-        const UInt step = 8; /* bytes, from one place that is noted to the next */
+        /* Two integers that compilers gather in a vector register are loaded one by one.
+         */
+        const Bool halves = (site->form & FORM_VECTOR) == FORM_VECTOR &&
+                            site->size_bytes == 2 * sizeof(UInt);
+        /* Bytes, from one place that is noted to the next. */
+        const UInt step = halves ? sizeof(UInt) : sizeof(ULong);
         IRExpr *ready;
 
         if (is_left_out(pass))

@@ -254,6 +254,14 @@ __attribute__((noinline)) static void count_in_memory(long steps, const char *ho
                           : "+x"(number)
                           : "r"(cells), "x"(one)
                           : "memory");
+        else if (strcmp(how, "halves") == 0)
+                EACH_STEP("movd %%eax, %%xmm0\n punpckldq %%xmm0, %%xmm0\n"
+                          "movq %%xmm0, (%0)\n mov 4(%1), %%eax"
+                          :
+                          : "r"(cells), "r"(same)
+                          : "rax", "xmm0", "memory");
+        else if (strcmp(how, "byte") == 0)
+                EACH_STEP("addb $1, (%0)" : : "r"(cells) : "memory", "cc");
         else if (strcmp(how, "blocks") == 0)
                 EACH_STEP("mov (%1), %%rax\n jmp 1f\n 1: add $1, %%rax\n jmp 2f\n"
                           "2: mov %%rax, (%0)"

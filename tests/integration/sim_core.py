@@ -105,11 +105,14 @@ through = PRESET["store_forward.latency_cycles"]
 for kernel, expected in (("count-1", through + 1), ("count-4", through + 4),
                          ("count-alike", through + 4), ("count-two", through + 1),
                          ("count-push", through + 1), ("count-blocks", through + 1),
+                         ("count-byte", through + 1),
+                         ("count-halves", PRESET["store_forward.vector_cycles"] + 1),
                          ("count-vector", PRESET["store_forward.vector_cycles"]
                           + PRESET["float.add_cycles"])):
     expect(kernel, per_step(kernel)[CYCLES], expected, 0.05)
-for renames, kernels in ((1, {"count-4": through + 4, "count-alike": 4}),
-                         (2, {"count-4": 4, "count-alike": 4})):
+for renames, kernels in ((1, {"count-4": through + 4, "count-alike": 4,
+                              "count-byte": through + 1}),
+                         (2, {"count-4": 4, "count-alike": 4, "count-byte": 1})):
     for kernel, expected in kernels.items():
         renamed = per_step(kernel, "--sim-set", f"store_forward.renames={renames}")
         expect(f"{kernel}, renames {renames}", renamed[CYCLES], expected, 0.05)

@@ -111,7 +111,8 @@ HOT_PATH uint64_t forward_latency(const struct machine *machine,
         if (written == FORM_VECTOR || read == FORM_VECTOR)
                 return machine->forward_vector_latency;
         if (machine->renaming == RENAMES_NOTHING || from != address ||
-            load->size_bytes < smallest_renamed)
+            (load->size_bytes < smallest_renamed &&
+             !(load->updates && machine->renaming == RENAMES_GENERAL)))
                 return machine->forward_latency;
         if (machine->renaming == RENAMES_GENERAL ||
             (written == read && written != FORM_UNKNOWN))

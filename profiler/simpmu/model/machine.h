@@ -129,6 +129,7 @@ struct access_site {
         uint64_t ip;
         uint16_t form; /* see FORM_UNKNOWN and so on */
         bool locked;
+        bool updates; /* of a load: its instruction stores, too */
 };
 
 /* What store_forward.renames says of values that a load has from a store before it. */
