@@ -2,9 +2,10 @@
 /* Where the CPUs of a virtual machine are. A hypervisor may move them, now to cores that
  * share a cache, now to ones that do not, and now to the two threads of one core; what
  * several of them do together differs. Each pair of neighbours is compared with itself:
- * the two are on one core while each hinders the other's additions, and at other times
- * do not; they are apart while a cache line takes much longer between them than it does
- * between two cores at their nearest. */
+ * the two are on one core while each hinders the other's additions, and a line takes
+ * less time between them than it does between two cores at their nearest; they are apart
+ * while a cache line takes much longer between them than it does between two cores at
+ * their nearest. */
 #ifndef MEMLAG_PLACES_H
 #define MEMLAG_PLACES_H
 
