@@ -75,6 +75,7 @@ int perf_existing_threads(pid_t pid, pid_t **threads, size_t *count, struct diag
 
 /* ---- one process ---- */
 
+/* NAME becomes "" for a thread that has ended. */
 static void read_name(pid_t pid, pid_t tid, char name[64])
 {
         char file_name[64];
@@ -96,7 +97,7 @@ static int tell_threads(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                 char name[64];
                 read_name(pid, threads[i], name);
                 rc = perf_tasks_thread(tasks, time_ns, (uint32_t)pid,
-                                       (uint32_t)threads[i], name, diag);
+                                       (uint32_t)threads[i], *name ? name : NULL, diag);
         }
         return rc;
 }

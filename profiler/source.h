@@ -131,7 +131,8 @@ int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t t
 int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
                    size_t length, struct diag *diag);
 /* Adds COUNT, which may be 0, to what the ledger says is missing, for instance
- * ("records lost", 12, "records"). */
+ * ("records lost", 12, "records"). What is of the unit "records" counts as lost where
+ * reports say how much that is. */
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit,
               struct diag *diag);
 
