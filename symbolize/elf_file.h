@@ -96,7 +96,8 @@ bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_
                    bool executable, uint64_t *bias);
 
 /* How many bytes may be made of one file's debug information, unpacked or in libdw's
- * tables: half of the machine's memory. */
+ * tables: half of the machine's memory, or of what the limits of this process's cgroups
+ * left when it was asked for first. */
 uint64_t elf_memory_limit_bytes(void);
 
 #endif

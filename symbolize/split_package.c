@@ -120,11 +120,12 @@ int split_open_file(struct split_package *package, struct elf_file *file,
         return error ? error : elf_file_open(file, path);
 }
 
-static bool open_beside(struct split_package *package, const char *path)
+/* The package of the file whose name is the first LENGTH bytes of PATH. */
+static bool open_named(struct split_package *package, const char *path, size_t length)
 {
         char *name;
 
-        if (!path || asprintf(&name, "%s.dwp", path) < 0)
+        if (asprintf(&name, "%.*s.dwp", (int)length, path) < 0)
                 return false;
         package->there = split_open_file(package, &package->file, name) == 0;
         if (package->there &&
@@ -134,6 +135,17 @@ static bool open_beside(struct split_package *package, const char *path)
         }
         free(name);
         return package->there;
+}
+
+/* A separate debug file's package has its name with or without ".debug". */
+static bool open_beside(struct split_package *package, const char *path)
+{
+        static const char ending[] = ".debug";
+        size_t length = path ? strlen(path) : 0, cut = strlen(ending);
+
+        return length > 0 && (open_named(package, path, length) ||
+                              (length > cut && strcmp(path + length - cut, ending) == 0 &&
+                               open_named(package, path, length - cut)));
 }
 
 bool split_package_open(struct split_package *package, const char *path)

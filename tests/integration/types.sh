@@ -150,6 +150,20 @@ repack()
 }
 repack cxx_split_units llvm-dwp
 repack cxx_split_types dwp
+# The package beside the separate debug file; without it, names are made again and say so.
+if [ -e cxx_split_types.dwp ]; then
+        id=$(readelf -n cxx_split_types | sed -n 's/.*Build ID: //p')
+        package=debug/.build-id/${id%"${id#??}"}/${id#??}.dwp
+        mv cxx_split_types.dwp "$package"
+        sqlite3 cxx_split_types.db "DELETE FROM name_source"
+        name_and_check cxx_split_types
+        mv "$package" elsewhere.dwp
+        sqlite3 cxx_split_types.db "DELETE FROM name_source"
+        "$MEMLAG" symbolize --debuginfo-path=debug cxx_split_types.db
+        [ "$(answer cxx_split_types.db "SELECT value FROM ledger
+                WHERE kind = 'split debug information not found'")" = 1 ] ||
+                fail "a package that is missing is not counted"
+fi
 
 # A type's fields in the order of their layout, also those without samples.
 "$MEMLAG" report --by type --format csv c_gcc.db >types.csv
