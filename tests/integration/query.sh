@@ -157,4 +157,6 @@ expect missing "$(tail -n +2 missing.csv)" \
 "analysis,too few samples for a verdict,1,lines
 record,records dropped,7,records
 symbolize,no line,30,samples"
+expect untyped-by-line "$(tail -n +2 untyped-by-line.csv)" \
+"no debug information,5,/src/few.c,50,once,/bin/made-up"
 expect run "$(grep ^samples run.csv)" "samples,885"

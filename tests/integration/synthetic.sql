@@ -92,7 +92,8 @@ SELECT m.first * 1000000 + (m.last - m.first + 1) * 1000000 * n.value / m.sample
        1 + n.value % 4, n.value % 4, m.ip, 0x7fff00000000 + 64 * n.value, m.latency,
        m.data_source_id
 FROM made AS m, generate_series(0, m.samples - 1) AS n;
+INSERT INTO untyped VALUES (1, 'no debug information');
 INSERT INTO attribution
-SELECT s.sample_id, m.location_id, m.object_id, 0, NULL, NULL FROM sample AS s JOIN made AS m USING (ip)
+SELECT s.sample_id, m.location_id, m.object_id, 0, NULL, iif(m.location_id = 5, 1, NULL) FROM sample AS s JOIN made AS m USING (ip)
 WHERE m.location_id IS NOT NULL;
 DROP TABLE made;
