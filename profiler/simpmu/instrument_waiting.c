@@ -11,6 +11,20 @@ static VG_REGPARM(1) void call_waiting(const struct scheduled *first)
         scheduler_issue(&tool_hot, tool_thread, first);
 }
 
+static UInt longest_delay(const struct scheduled *waiting)
+{
+        const struct waits *operands = &waiting->operands;
+        const uint32_t *other = operands->other_delays;
+        UInt longest = operands->issue_delay;
+
+        for (UInt i = 0; i < 2; i++)
+                longest = operands->delay[i] > longest ? operands->delay[i] : longest;
+        for (ULong rest = operands->others; other != NULL && rest != 0;
+             rest &= rest - 1, other++)
+                longest = *other > longest ? *other : longest;
+        return longest;
+}
+
 static void add(struct pass *pass, struct depend operands, enum scheduler_kind kind)
 {
         struct scheduled *waiting = site_new(pass, sizeof(*waiting));
@@ -25,6 +39,8 @@ static void add(struct pass *pass, struct depend operands, enum scheduler_kind k
         else
                 pass->last_waiting->next = waiting;
         pass->last_waiting = waiting;
+        if (longest_delay(waiting) > pass->first_waiting->longest)
+                pass->first_waiting->longest = longest_delay(waiting);
 }
 
 static Bool follows(const struct pass *pass)
@@ -83,11 +99,15 @@ void waiting_end_instruction(struct pass *pass)
 /* Whether a value may be late that the instructions counted wait for. */
 static IRExpr *may_wait(struct pass *pass)
 {
+        const ULong places = scheduler_slack(tool_thread);
+        const ULong longest = pass->first_waiting->longest;
         IRExpr *now = ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
                                 ir_read_hot(pass, &tool_hot.stall));
+        IRExpr *soon = ir_binary(pass, Ity_I64, Iop_Add64, now,
+                                 ir_constant(places > longest ? places - longest : 0));
         IRExpr *load_is_late = ir_binary(
             pass, Ity_I1, Iop_CmpNE64, ir_read_hot(pass, &tool_hot.late), ir_constant(0));
-        IRExpr *value_is_late = ir_binary(pass, Ity_I1, Iop_CmpLT64U, now,
+        IRExpr *value_is_late = ir_binary(pass, Ity_I1, Iop_CmpLT64U, soon,
                                           ir_read_hot(pass, &tool_hot.late_until));
 
         return ir_binary(pass, Ity_I1, Iop_Or1, load_is_late, value_is_late);

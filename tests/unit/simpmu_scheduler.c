@@ -31,6 +31,8 @@ static void list(struct scheduled *list, uint32_t count, enum scheduler_kind kin
                     .next = i + 1 < count ? &list[i + 1] : NULL,
                 };
         }
+        if (count > 0)
+                list[0].longest = (count - 1) * step;
 }
 
 /* The slots for which COUNT such instructions hold the thread up, whose value comes
@@ -43,6 +45,7 @@ static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind ki
 
         rig->hot.ready[VALUE] =
             rig->hot.instructions + before + (uint64_t)LATE_CYCLES * CYCLE;
+        rig->hot.late_until = rig->hot.ready[VALUE];
         rig->hot.instructions += count;
         list(instructions, count, kind, step);
         scheduler_issue(&rig->hot, rig->threads[0], instructions);
@@ -165,11 +168,33 @@ static void long_waits_end(void **state)
 
         (void)state;
         rig->hot.instructions = PLACES + 1;
-        rig->hot.ready[VALUE] = 10 * kept;
+        rig->hot.ready[VALUE] = rig->hot.late_until = 10 * kept;
         list(instructions, PLACES + 1, SCHEDULER_GENERAL, 0);
         scheduler_issue(&rig->hot, rig->threads[0], instructions);
         assert_near((double)rig->threads[0]->stall, (double)kept, 0.01);
         assert_int_equal(rig->hot.late_until, 10 * kept);
+}
+
+/* What comes soon is not looked at, as it cannot take all places, unless others wait. */
+static void soon_is_not_looked_at(void **state)
+{
+        const uint32_t count = PLACES / 2;
+
+        (void)state;
+        for (int others = 0; others < 2; others++) {
+                struct rig *rig = rig_with_places(PLACES, 0, 0);
+                struct scheduled instructions[LIST];
+                if (others)
+                        (void)stall_of(rig, count, SCHEDULER_GENERAL, 0);
+                rig->hot.ready[VALUE] = rig->hot.instructions + PLACES - 1;
+                rig->hot.late_until =
+                    others ? rig->hot.late_until : rig->hot.ready[VALUE];
+                rig->hot.instructions += count;
+                list(instructions, count, SCHEDULER_GENERAL, 0);
+                scheduler_issue(&rig->hot, rig->threads[0], instructions);
+                assert_int_equal(rig->threads[0]->schedulers[SCHEDULER_GENERAL].waiting,
+                                 others ? 2 * count : 0);
+        }
 }
 
 /* A load of the block that comes late is what exits after it have to ask for. */
@@ -193,6 +218,7 @@ int main(void)
             cmocka_unit_test_teardown(what_need_not_wait_keeps_no_place, free_blocks),
             cmocka_unit_test_teardown(kinds_share_places_or_do_not, free_blocks),
             cmocka_unit_test_teardown(long_waits_end, free_blocks),
+            cmocka_unit_test_teardown(soon_is_not_looked_at, free_blocks),
             cmocka_unit_test_teardown(late_loads_are_known_from_then_on, free_blocks),
         };
 

@@ -2,6 +2,8 @@
 /* See scheduler.h. */
 #include "scheduler.h"
 
+#include <stdbool.h>
+
 #include "thread.h"
 
 void scheduler_init(struct sim_thread *thread, const uint32_t places[SCHEDULER_KINDS])
@@ -66,11 +68,42 @@ static uint64_t latest_load(const struct sim_hot *hot)
         return latest;
 }
 
+uint64_t scheduler_slack(const struct sim_thread *thread)
+{
+        uint64_t fewest = UINT64_MAX;
+
+        for (uint32_t kind = 0; kind < SCHEDULER_KINDS; kind++) {
+                const struct scheduler *scheduler = thread->scheduler_of[kind];
+                fewest = scheduler->places < fewest ? scheduler->places : fewest;
+        }
+        return fewest;
+}
+
+static bool waits_any(struct sim_thread *thread, uint64_t now)
+{
+        uint32_t waiting = 0;
+
+        for (uint32_t kind = 0; kind < SCHEDULER_KINDS; kind++) {
+                leave_until(&thread->schedulers[kind], now);
+                waiting += thread->schedulers[kind].waiting;
+        }
+        return waiting > 0;
+}
+
 void scheduler_issue(struct sim_hot *hot, struct sim_thread *thread,
                      const struct scheduled *first)
 {
         uint64_t latest = latest_load(hot);
+        const uint64_t begin = hot->instructions + thread->stall +
+                               (uint64_t)(int64_t)(first == 0 ? 0 : first->position);
+        const uint64_t longest = first == 0 ? 0 : first->longest;
 
+        if (later(latest, hot->late_until) + longest <= begin + scheduler_slack(thread) &&
+            !waits_any(thread, begin)) {
+                if (latest > 0)
+                        hot->late_until = later(hot->late_until, latest + longest);
+                return;
+        }
         for (const struct scheduled *each = first; each != 0; each = each->next) {
                 const uint64_t instruction =
                     hot->instructions + (uint64_t)(int64_t)each->position;

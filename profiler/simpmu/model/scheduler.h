@@ -40,6 +40,8 @@ struct scheduled {
         struct waits operands;
         int32_t position; /* of the instruction, after those counted */
         enum scheduler_kind kind;
+        uint32_t
+            longest; /* of the first: slots from a value to any of the list's operands */
         const struct scheduled *next; /* in the program; NULL: the last */
 };
 
@@ -48,6 +50,11 @@ struct sim_thread;
 /* Schedulers of so many places each; 0, of a kind but the first: it has none of its own.
  */
 void scheduler_init(struct sim_thread *thread, const uint32_t places[SCHEDULER_KINDS]);
+
+/* What waits for no more slots than there are places cannot take all of them, as no more
+ * than one issues in a slot: values that come no later than this need not be looked at
+ * while nothing else waits. */
+uint64_t scheduler_slack(const struct sim_thread *thread);
 
 /* Those from FIRST on have issued, the last of them as one of the instructions counted:
  * adds the stall of what found no place. */
