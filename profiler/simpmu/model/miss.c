@@ -131,9 +131,9 @@ static void make_room(struct sim_thread *thread)
 {
         const uint64_t first = thread->fill_first;
 
-        if (thread->fill_sorted <= FILL_BUFFER_ROOM - FILL_BUFFER_MAXIMUM)
+        if (thread->fill_last + 1 <= FILL_BUFFER_ROOM - FILL_BUFFER_MAXIMUM)
                 return;
-        for (uint64_t i = first; i < thread->fill_sorted; i++)
+        for (uint64_t i = first; i <= thread->fill_last; i++)
                 thread->fill_done[i - first] = thread->fill_done[i];
         thread->fill_first = 0;
         thread->fill_sorted -= first;
@@ -141,29 +141,32 @@ static void make_room(struct sim_thread *thread)
 }
 
 /* Forgets fill buffers that are free by NOW, and brings the others into the order of
- * their times; most are so already. Returns whether any were free. */
+ * their times where none is; most are so already. Returns whether any were free. */
 static bool forget_free_buffers(struct sim_thread *thread, uint64_t now)
 {
-        const uint64_t before = buffers_in_use(thread);
+        const uint64_t sorted = thread->fill_sorted, last = thread->fill_last;
         uint64_t *done = thread->fill_done;
-        uint64_t first = thread->fill_first, end = thread->fill_sorted;
+        uint64_t first = thread->fill_first, end = sorted;
 
-        while (first < end && done[first] <= now)
+        for (uint64_t i = sorted; i <= last; i++) {
+                uint64_t time = done[i];
+                done[end] = time;
+                end += time > now;
+        }
+        while (first < sorted && done[first] <= now)
                 first++;
-        for (uint64_t i = thread->fill_sorted; i <= thread->fill_last; i++) {
-                uint64_t at = end, time = done[i];
-                if (time <= now)
-                        continue;
+        bool any = first > thread->fill_first || end <= last;
+        for (uint64_t i = sorted; !any && i < end; i++) {
+                uint64_t at = i, time = done[i];
                 for (; at > first && done[at - 1] > time; at--)
                         done[at] = done[at - 1];
                 done[at] = time;
-                end++;
         }
         thread->fill_first = first;
-        thread->fill_sorted = end;
+        thread->fill_sorted = any ? sorted : end;
         thread->fill_last = end - 1;
         make_room(thread);
-        return buffers_in_use(thread) < before;
+        return any;
 }
 
 bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
