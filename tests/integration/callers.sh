@@ -11,6 +11,16 @@ fail()
         exit 1
 }
 
+# Included as a header is, but a source by its name, whatever its directory is called.
+mkdir -p app.hpc
+cat >app.hpc/chase.c <<'END_C'
+__attribute__((noinline)) static struct node *chase(struct node *at, long steps)
+{
+        while (steps--)
+                at = at->next;
+        return at;
+}
+END_C
 cat >tree.c <<'END_C'
 #include <stdlib.h>
 struct node { struct node *next; long pad[30]; };
@@ -21,12 +31,7 @@ static struct node *build(size_t n)
                 nodes[i].next = &nodes[(i * 7919 + 13) % n];
         return nodes;
 }
-__attribute__((noinline)) static struct node *chase(struct node *at, long steps)
-{
-        while (steps--)
-                at = at->next;
-        return at;
-}
+#include "app.hpc/chase.c"
 static inline __attribute__((always_inline)) struct node *thrice(struct node *at)
 {
         return chase(at, 300000)->next;
@@ -86,6 +91,9 @@ for subject in ("line", "function", "stack", "object", "type"):
     if db.execute("SELECT sum(samples) FROM resolution WHERE subject = ?",
                   (subject,)).fetchone() != whole:
         sys.exit(f"not every sample's {subject} is accounted for")
+if db.execute("""SELECT sum(samples) > 100, count(caller_file) FROM line_view
+        WHERE file LIKE '%/app.hpc/chase.c'""").fetchone() != (1, 0):
+    sys.exit("a source file is taken for a header")
 for caller_id, row in rows.items():
     below = sum(int(other["samples"]) for other in rows.values()
                 if other["parent_id"] == caller_id)
