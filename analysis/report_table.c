@@ -277,14 +277,18 @@ static int print_source(struct db *db, const struct report_options *options, FIL
                         bool stalls, struct diag *diag)
 {
         /* In the place of a library's line the user's that led to most of it, each once.
-         */
+         * One without a number has no text. */
         static const char sql[] =
             "WITH shown AS ("
-            " SELECT line_id, iif(led, caller_module, module) AS module, verdict, latency_share, samples,"
-            "  iif(led, caller_file, file) AS file, iif(led, caller_line, line) AS line,"
-            "  iif(led, coalesce(caller_function, '?') || ', calling ' "
-            "||" REPORT_FUNCTION_NAME ",     function) AS function"
-            " FROM (SELECT *, coalesce(caller_share >= 0.5, 0) AS led FROM line_finding)"
+            " SELECT line_id, verdict, latency_share, samples,"
+            "  iif(led, caller_module, module) AS module,"
+            "  iif(led, caller_file, file) AS file,"
+            "  iif(led, caller_line, line) AS line,"
+            "  iif(led, coalesce(caller_function, '?')"
+            "   || ', calling ' ||" REPORT_FUNCTION_NAME ", function) AS function"
+            " FROM (SELECT *, coalesce(caller_share >= 0.5, 0)"
+            "   AND caller_file IS NOT NULL AND caller_line IS NOT NULL AS led"
+            "  FROM line_finding)"
             " WHERE (verdict NOT IN ('none', 'too-few-samples') OR ?4)"
             " AND" REPORT_CHOSEN "),"
             " ranked AS (SELECT *, row_number() OVER (PARTITION BY file, line"

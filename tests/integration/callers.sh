@@ -316,3 +316,7 @@ END_PYTHON
                 fail "the table does not tell: $(cat uses.txt)"
         grep -q '^>.* // often$\|^ *> .* // often$' uses.txt || fail "no source text of the caller"
 done
+# A caller without a line, as of a call that was inlined at line 0: the library's own is shown.
+sqlite3 uses.db "UPDATE line_finding SET caller_line = NULL WHERE caller_file IS NOT NULL"
+"$MEMLAG" report uses.db >uses.txt
+grep -q '/stl_list.h:[0-9]* in .*operator++' uses.txt || fail "no source text: $(cat uses.txt)"
