@@ -246,6 +246,9 @@ static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int dept
 
 /* ---- members ---- */
 
+/* The type that DIE is; TYPE_NONE when it cannot be read. */
+static uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die);
+
 struct members {
         struct member *items;
         size_t count;
@@ -594,7 +597,7 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
         return type;
 }
 
-uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
+static uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
 {
         Dwarf_Die stripped = *die;
         const char *alias = NULL;

@@ -42,8 +42,6 @@ void type_reader_open(struct type_reader *reader, struct dwarf_file *dwarf,
                       struct types *types, struct string_pool *names);
 void type_reader_close(struct type_reader *reader);
 
-/* The type that DIE is; TYPE_NONE when it cannot be read. */
-uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die);
 /* The type of the variable, parameter or function DIE, inherited from its origin where
  * it has none of its own. */
 uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die);

@@ -138,24 +138,6 @@ static inline struct recent_store *recent_store_of(struct sim_hot *hot, uint64_t
         return &hot->recent_stores[word & (RECENT_STORES - 1)];
 }
 
-/* The latest of the times of the values in MASK, 0 when it is empty. Masks of no bit, one
- * and two go the same way: how many they have cannot be predicted. */
-static inline uint64_t hot_latest_ready(const struct sim_hot *hot, uint64_t mask)
-{
-        const uint64_t none = 1ull << NO_VALUE;
-        uint64_t others = mask & (mask - 1);
-        uint64_t last = hot->ready[__builtin_ctzll(mask | none)];
-        uint64_t second = hot->ready[__builtin_ctzll(others | none)];
-
-        last = second > last ? second : last;
-        for (others &= others - 1; __builtin_expect(others != 0, 0);
-             others &= others - 1) {
-                uint64_t time = hot->ready[__builtin_ctzll(others)];
-                last = time > last ? time : last;
-        }
-        return last;
-}
-
 /* Values that something waits for, and how many slots it takes from each of them to it.
  * Most wait for two or fewer. All zero: it waits for nothing but its issue. */
 struct waits {

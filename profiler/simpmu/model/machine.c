@@ -157,7 +157,9 @@ static struct core *core_new(struct machine *machine, uint32_t number)
         return core;
 }
 
-struct core *machine_core(struct machine *machine, uint32_t k)
+/* The core that thread number K runs on: K modulo their count. They fill one node after
+ * the other or, with numa.spread, go round the nodes. Cores are made when first used. */
+static struct core *machine_core(struct machine *machine, uint32_t k)
 {
         uint32_t number = k % machine->core_count;
 

@@ -201,10 +201,6 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
                   uint32_t ldlat_cycles, sim_allocate allocate,
                   void (*on_sample)(const struct sim_sample *sample));
 
-/* The core that thread number K runs on: K modulo their count. They fill one node after
- * the other or, with numa.spread, go round the nodes. Cores are made when first used. */
-struct core *machine_core(struct machine *machine, uint32_t k);
-
 /* COUNT pages from FIRST on are not what they were: HOT's thread and the TLBs of all
  * cores have to look them up again. */
 void machine_forget_translations(struct machine *machine, struct sim_hot *hot,

@@ -297,8 +297,10 @@ static enum simpmu_level bring_from_node(struct machine *machine,
         return SIMPMU_LEVEL_DRAM;
 }
 
-uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                        uint64_t begin, enum simpmu_level *level)
+/* LINE is not in L2: finds it, brings it into the levels that lack it and returns how
+ * long that takes from BEGIN on. */
+static uint64_t beyond_l2(struct machine *machine, struct sim_thread *thread,
+                          uint64_t line, uint64_t begin, enum simpmu_level *level)
 {
         *level = bring_from_node(machine, thread, line, begin);
         if (*level == SIMPMU_LEVEL_L3)
@@ -340,7 +342,7 @@ static void count_demand(struct sim_thread *thread, const struct miss_request *r
         }
 }
 
-/* The same as miss_beyond_l2 for a LINE that another core, near or FAR, has modified. */
+/* The same as beyond_l2 for a LINE that another core, near or FAR, has modified. */
 static uint64_t modified_elsewhere(struct machine *machine, struct sim_thread *thread,
                                    uint64_t line, bool far, uint64_t begin,
                                    enum simpmu_level *level)
@@ -374,7 +376,7 @@ miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
                 latency = modified_elsewhere(
                     machine, thread, line, others == OTHERS_FAR_MODIFIED, asked, &level);
         else if (!in_l2)
-                latency = miss_beyond_l2(machine, thread, line, asked, &level);
+                latency = beyond_l2(machine, thread, line, asked, &level);
         else if (thread->core->last_request > asked)
                 latency += prefetch_wait(thread->core, line, asked, &level);
         if (writes && others != OTHERS_NOTHING)
@@ -402,7 +404,7 @@ void miss_for_kernel(struct machine *machine, struct sim_thread *thread,
         if (others >= OTHERS_MODIFIED)
                 (void)modified_elsewhere(machine, thread, line, false, now, &level);
         else if (!in_l2 && !kernel->whole)
-                (void)miss_beyond_l2(machine, thread, line, now, &level);
+                (void)beyond_l2(machine, thread, line, now, &level);
         else if (!in_l2 &&
                  bring_from_node(machine, thread, line, now) == SIMPMU_LEVEL_DRAM)
                 (void)machine_home(machine, line, thread->core->node);
@@ -419,7 +421,7 @@ uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t
                 others =
                     coherence_request(machine, thread, line, false, begin, &contested);
         if (others == OTHERS_NOTHING)
-                return miss_beyond_l2(machine, thread, line, begin, level);
+                return beyond_l2(machine, thread, line, begin, level);
         return modified_elsewhere(machine, thread, line, others == OTHERS_FAR_MODIFIED,
                                   begin, level);
 }

@@ -28,11 +28,6 @@ void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
 void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
                 uint64_t line, uint64_t now);
 
-/* LINE is not in L2: finds it, brings it into the levels that lack it and returns how
- * long that takes from BEGIN on. */
-uint64_t miss_beyond_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
-                        uint64_t begin, enum simpmu_level *level);
-
 /* A prefetch to L2 of a LINE that is not there: from other cores or beyond. */
 uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                     uint64_t begin, enum simpmu_level *level);
