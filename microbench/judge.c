@@ -119,6 +119,12 @@ static bool is_dead(const struct observation *observations, size_t count)
         return something > 0;
 }
 
+/* Something to count whose truth is one number. */
+static bool tells_exactly(const struct expectation *expected)
+{
+        return expected->low > 0 && expected->low >= expected->high;
+}
+
 /* Those that a prefetcher changes. */
 static bool is_of_lines(enum concept concept)
 {
@@ -132,10 +138,11 @@ static enum event_verdict verdict_of(enum concept concept,
                                      double spread)
 {
         struct faults faults = faults_of(observations, count);
-        bool must = false, may = false;
+        bool must = false, may = false, exactly = false;
         for (size_t i = 0; i < count; i++) {
                 const struct expectation *expected = &observations[i].expected;
                 must |= expected->low > 0;
+                exactly |= tells_exactly(expected);
                 may |= expected->high > 0 &&
                        observations[i].counted > NOTHING * expected->scale;
         }
@@ -143,7 +150,7 @@ static enum event_verdict verdict_of(enum concept concept,
         if (!must)
                 return faults.high_of_nothing + faults.high + faults.high_prefetched > 0
                            ? EVENT_SOMETHING_ELSE
-                       : may ? EVENT_EXACT
+                       : may ? EVENT_WITHIN_BOUNDS
                              : EVENT_UNKNOWN;
         if (is_dead(observations, count))
                 return EVENT_DEAD;
@@ -152,7 +159,7 @@ static enum event_verdict verdict_of(enum concept concept,
         size_t low = faults.low + faults.low_prefetched;
         size_t high = faults.high + faults.high_prefetched;
         if (low + high == 0)
-                return EVENT_EXACT;
+                return exactly ? EVENT_EXACT : EVENT_WITHIN_BOUNDS;
         if (!is_of_lines(concept) || faults.high_of_nothing > 0 || faults.low > 0)
                 return EVENT_SOMETHING_ELSE;
         if (high == 0)
@@ -177,7 +184,8 @@ struct judgement judge(enum concept concept, const struct observation *observati
 bool judge_usable(enum concept concept, enum event_verdict verdict)
 {
         /* Lines that come for whatever reason include those of prefetchers. */
-        return verdict == EVENT_EXACT || verdict == EVENT_UNKNOWN ||
+        return verdict == EVENT_EXACT || verdict == EVENT_WITHIN_BOUNDS ||
+               verdict == EVENT_UNKNOWN ||
                (concept == CONCEPT_DRAM_READ && verdict == EVENT_COUNTS_PREFETCH);
 }
 

@@ -19,6 +19,7 @@ struct observation {
 /* X(symbol, name) */
 #define EVENT_VERDICTS(X)                                                                \
         X(EXACT, "exact")                                                                \
+        X(WITHIN_BOUNDS, "within bounds")                                                \
         X(COUNTS_PREFETCH, "counts prefetch too")                                        \
         X(MISSES_PREFETCH, "misses prefetch")                                            \
         X(SOMETHING_ELSE, "counts something else")                                       \

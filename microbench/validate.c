@@ -197,15 +197,20 @@ static const char *text_of(const json_t *event, const char *key)
         return text ? text : "";
 }
 
-/* The smaller the better: an exact event before others, among these the one that is
- * recorded anyway, then its ratio's distance from 1. */
+static bool has_verdict(const json_t *event, enum event_verdict verdict)
+{
+        return strcmp(text_of(event, "verdict"), event_verdict_name(verdict)) == 0;
+}
+
+/* The smaller the better: an event that was right everywhere before others, among these
+ * the one that is recorded anyway, then its ratio's distance from 1. */
 static double badness(const json_t *event)
 {
         const json_t *ratio = json_object_get(event, "ratio");
-        bool exact =
-            strcmp(text_of(event, "verdict"), event_verdict_name(EVENT_EXACT)) == 0;
+        bool right =
+            has_verdict(event, EVENT_EXACT) || has_verdict(event, EVENT_WITHIN_BOUNDS);
         bool recorded = json_is_true(json_object_get(event, "recorded"));
-        return (!exact      ? 1000
+        return (!right      ? 1000
                 : !recorded ? 100
                             : 0) +
                (json_is_number(ratio) ? fabs(json_number_value(ratio) - 1) : 1);
@@ -228,8 +233,7 @@ json_t *validate_best(const json_t *events)
                                 continue;
                         any = true;
                         if (json_is_true(json_object_get(event, "usable")) &&
-                            strcmp(text_of(event, "verdict"),
-                                   event_verdict_name(EVENT_UNKNOWN)) != 0 &&
+                            !has_verdict(event, EVENT_UNKNOWN) &&
                             (!found || badness(event) < badness(found)))
                                 found = event;
                 }

@@ -145,7 +145,7 @@ import sys
 
 again, off = ({event["event"]: event["verdict"] for event in json.load(open(name))["events"]}
               for name in sys.argv[1:3])
-assert again["l1d_pend_miss.pending"] == "exact", again
+assert again["l1d_pend_miss.pending"] == "within bounds", again
 assert again[sys.argv[3]] == "misses prefetch", again
 assert off == {sys.argv[3]: "exact"}, off
 END

@@ -73,7 +73,8 @@ class Haswell(PebsCase):
         document = json.loads(self.text("validate/validate.out"))
         events = {event["event"]: event for event in document["events"]}
         self.assertEqual({name: event["verdict"] for name, event in events.items()},
-                         {"inst_retired.any": "exact", "uops_executed.stall_cycles": "exact",
+                         {"inst_retired.any": "exact",
+                          "uops_executed.stall_cycles": "within bounds",
                           **self.WRONG})
         self.assertAlmostEqual(events["inst_retired.any"]["ratio"], 1, delta=0.02)
         self.assertEqual(document["best"], {"instructions": "inst_retired.any",

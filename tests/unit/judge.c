@@ -65,6 +65,28 @@ static void prefetched_lines_count_where_all_lines_do(void **state)
         assert_int_equal(verdict(CONCEPT_DRAM_WRITE, all, 3), EVENT_SOMETHING_ELSE);
 }
 
+/* Of fill buffers, chases tell that none is full, and memread how often at least and at
+ * most: a count of half the truth can lie between the two. */
+static void only_a_truth_that_is_one_number_makes_exact(void **state)
+{
+        (void)state;
+        struct observation all[] = {lines(0, 0, false), lines(0, 2000, true)};
+        all[1].expected = (struct expectation){0.1 * LINES, 2.0 * LINES, LINES};
+        struct judgement judgement = judge(CONCEPT_FB_FULL, all, 2);
+        assert_int_equal(judgement.verdict, EVENT_WITHIN_BOUNDS);
+        assert_string_equal(event_verdict_name(judgement.verdict), "within bounds");
+        assert_true(judge_usable(CONCEPT_FB_FULL, judgement.verdict));
+        all[1].counted = 4 * LINES;
+        assert_int_equal(verdict(CONCEPT_FB_FULL, all, 2), EVENT_SOMETHING_ELSE);
+        /* One exact truth is enough, beside bounds for another kernel. */
+        const struct observation misses[] = {
+            lines(LINES, 8190, false),
+            {.expected = {0, LINES, LINES}, .prefetchable = true, .counted = 700}};
+        struct judgement exact = judge(CONCEPT_L1_MISS, misses, 2);
+        assert_int_equal(exact.verdict, EVENT_EXACT);
+        assert_true(judge_compare(CONCEPT_L1_MISS, &exact, &judgement) > 0);
+}
+
 static void a_counter_that_stands_still_is_dead(void **state)
 {
         (void)state;
@@ -126,7 +148,7 @@ static void stalls_with_a_miss_pending_are_told_from_others(void **state)
         (void)state;
         struct judgement right =
             judge_stalls(LATENCY - 4, LATENCY - MULTIPLICATIONS - 4, LATENCY - 4);
-        assert_int_equal(right.verdict, EVENT_EXACT);
+        assert_int_equal(right.verdict, EVENT_WITHIN_BOUNDS);
         struct judgement wrong = judge_stalls(LATENCY - 4, LATENCY - MULTIPLICATIONS - 4,
                                               LATENCY - 4 + 2 * MULTIPLICATIONS);
         assert_int_equal(wrong.verdict, EVENT_SOMETHING_ELSE);
@@ -182,7 +204,7 @@ static void the_queue_is_right_when_it_was_full(void **state)
         assert_int_equal(verdict(CONCEPT_SQ_FULL, all, 2),
                          EVENT_UNKNOWN); /* never full */
         all[1].counted = LINES / 10;
-        assert_int_equal(verdict(CONCEPT_SQ_FULL, all, 2), EVENT_EXACT);
+        assert_int_equal(verdict(CONCEPT_SQ_FULL, all, 2), EVENT_WITHIN_BOUNDS);
         all[1].counted = 2 * LINES;
         assert_int_equal(verdict(CONCEPT_SQ_FULL, all, 2), EVENT_SOMETHING_ELSE);
         chase.counted = LINES;
@@ -214,6 +236,7 @@ int main(void)
             cmocka_unit_test(a_right_counter_is_exact),
             cmocka_unit_test(off_core_responses_miss_prefetches),
             cmocka_unit_test(prefetched_lines_count_where_all_lines_do),
+            cmocka_unit_test(only_a_truth_that_is_one_number_makes_exact),
             cmocka_unit_test(a_counter_that_stands_still_is_dead),
             cmocka_unit_test(what_counts_where_nothing_is_counts_something_else),
             cmocka_unit_test(a_counter_that_does_not_repeat_is_noisy),
