@@ -14,7 +14,13 @@
 enum {
         PARTS = 32,
         KINDS_LEAST = 1 << 10, /* there is room for */
-        KINDS_MOST = 1 << 20,  /* of a thread: memory must not grow with the samples */
+        /* Of a thread, which takes some 150 bytes for one: memory must not grow with the
+         * samples. */
+        KINDS_MOST = 1 << 17,
+        /* One of so many samples may be of another kind, once there are some kinds: with
+         * fewer of each it is better to go over the samples one by one. */
+        KIND_SAMPLES = 4,
+        KINDS_FEW = 1 << 14,
         WAITING = 16,
 };
 
@@ -31,7 +37,9 @@ struct kind {
 
 /* What one thread counts. */
 struct tally_thread {
-        struct db *db; /* its own connection, once it has opened it */
+        struct db *db;   /* its own connection, once it has opened it */
+        uint32_t *epoch; /* of each process, at its last sample */
+        uint64_t samples;
         /* A hash table with open addressing, at most half full: a kind lies in one line
          * of the processor's cache. */
         struct kind *kinds;
@@ -84,7 +92,9 @@ static int grow(struct tally_thread *thread)
 static int add_kind(struct tally_thread *thread, const struct kind *kind,
                     const struct raw_sample *first)
 {
-        if (thread->count >= KINDS_MOST)
+        if (thread->count >= KINDS_MOST ||
+            (thread->count >= KINDS_FEW &&
+             thread->count > thread->samples / KIND_SAMPLES))
                 return -EFBIG;
         if (array_reserve(&thread->firsts, &thread->capacity, thread->count,
                           sizeof(*thread->firsts)) < 0 ||
@@ -99,42 +109,79 @@ static int add_kind(struct tally_thread *thread, const struct kind *kind,
         return 0;
 }
 
-/* ---- epochs, in which no mapping comes or goes ---- */
+/* ---- epochs of a process, in which none of its mappings comes or goes ---- */
 
-struct epochs {
-        int64_t *begins; /* ascending */
-        size_t count;
+struct epoch_begin {
+        uint32_t process;
+        int64_t time_ns;
 };
 
-static int compare_times(const void *left, const void *right)
-{
-        const int64_t *a = left, *b = right;
+struct epochs {
+        struct epoch_begin *begins; /* by process and time */
+        size_t count;
+        size_t *first; /* of each process in BEGINS; one more at the end */
+};
 
-        return *a < *b ? -1 : *a > *b;
+static int compare_begins(const void *left, const void *right)
+{
+        const struct epoch_begin *a = left, *b = right;
+
+        if (a->process != b->process)
+                return a->process < b->process ? -1 : 1;
+        return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+/* Nothing is looked for in the mappings of stacks but data. */
+static void list_begins(struct epochs *epochs, const struct raw *raw)
+{
+        for (size_t i = 0; i < raw->mapping_count; i++) {
+                const struct raw_mapping *mapping = &raw->mappings[i];
+                const struct raw_period *period = &mapping->period;
+
+                if (mapping->process == RAW_NONE || mapping->kind == RAW_STACK)
+                        continue;
+                epochs->begins[epochs->count++] =
+                    (struct epoch_begin){mapping->process, period->start_ns};
+                if (period->end_ns < INT64_MAX)
+                        epochs->begins[epochs->count++] =
+                            (struct epoch_begin){mapping->process, period->end_ns + 1};
+        }
+        if (epochs->count > 1)
+                qsort(epochs->begins, epochs->count, sizeof(*epochs->begins),
+                      compare_begins);
 }
 
 static int find_epochs(struct epochs *epochs, const struct raw *raw)
 {
-        epochs->begins = malloc((2 * raw->mapping_count + 1) * sizeof(*epochs->begins));
-        if (!epochs->begins)
-                return -ENOMEM;
-        for (size_t i = 0; i < raw->mapping_count; i++) {
-                const struct raw_period *period = &raw->mappings[i].period;
+        size_t i = 0;
 
-                epochs->begins[epochs->count++] = period->start_ns;
-                if (period->end_ns < INT64_MAX)
-                        epochs->begins[epochs->count++] = period->end_ns + 1;
+        epochs->begins = malloc((2 * raw->mapping_count + 1) * sizeof(*epochs->begins));
+        epochs->first = malloc((raw->process_count + 1) * sizeof(*epochs->first));
+        if (!epochs->begins || !epochs->first)
+                return -ENOMEM;
+        list_begins(epochs, raw);
+        for (size_t process = 0; process <= raw->process_count; process++) {
+                while (i < epochs->count && epochs->begins[i].process < process)
+                        i++;
+                epochs->first[process] = i;
         }
-        if (epochs->count > 1)
-                qsort(epochs->begins, epochs->count, sizeof(*epochs->begins),
-                      compare_times);
         return epochs->count < UINT32_MAX ? 0 : -EFBIG;
 }
 
-/* Goes on from EPOCH, of an earlier time, to that of TIME_NS. */
-static uint32_t epoch_at(const struct epochs *epochs, uint32_t epoch, int64_t time_ns)
+static void free_epochs(struct epochs *epochs)
 {
-        while (epoch < epochs->count && epochs->begins[epoch] <= time_ns)
+        free(epochs->begins);
+        free(epochs->first);
+}
+
+/* Goes on from EPOCH of PROCESS, of an earlier time, to that of TIME_NS. */
+static uint32_t epoch_at(const struct epochs *epochs, uint32_t process, uint32_t epoch,
+                         int64_t time_ns)
+{
+        const struct epoch_begin *begins = epochs->begins + epochs->first[process];
+        size_t count = epochs->first[process + 1] - epochs->first[process];
+
+        while (epoch < count && begins[epoch].time_ns <= time_ns)
                 epoch++;
         return epoch;
 }
@@ -161,7 +208,6 @@ struct sharing {
 struct reading {
         struct samples samples;
         const struct epochs *epochs;
-        uint32_t epoch;
         struct part part;
         struct tally_thread *thread;
         struct raw_sample waiting[WAITING];
@@ -186,6 +232,19 @@ static int count_waiting(struct reading *reading)
         return error;
 }
 
+/* The epoch of SAMPLE, which THREAD takes. Where it is earlier than one before, that of
+ * an earlier part too, nothing of what is counted is used. */
+static uint32_t sample_epoch(const struct epochs *epochs, struct tally_thread *thread,
+                             const struct raw_sample *sample)
+{
+        if (sample->process == RAW_NONE)
+                return 0;
+        uint32_t *epoch = &thread->epoch[sample->process];
+
+        *epoch = epoch_at(epochs, sample->process, *epoch, sample->time_ns);
+        return *epoch;
+}
+
 static int take_sample(void *context, const struct raw_sample *sample)
 {
         struct reading *reading = context;
@@ -198,11 +257,11 @@ static int take_sample(void *context, const struct raw_sample *sample)
                 reading->part.first_ns = sample->time_ns;
         reading->part.any = true;
         reading->part.last_ns = sample->time_ns;
-        reading->epoch = epoch_at(reading->epochs, reading->epoch, sample->time_ns);
+        thread->samples++;
         *kind = (struct kind){.ip = sample->ip,
                               .process = sample->process,
                               .stack = sample->stack,
-                              .epoch = reading->epoch};
+                              .epoch = sample_epoch(reading->epochs, thread, sample)};
         __builtin_prefetch(&thread->kinds[home(thread, kind)], 1);
         reading->waiting[reading->count++] = *sample;
         return reading->count < WAITING ? 0 : count_waiting(reading);
@@ -221,9 +280,10 @@ static struct sample_range part_range(const struct sample_range *all, size_t par
             (int64_t)((uint64_t)all->first + (to < ids ? to : ids))};
 }
 
-static int begin_thread(struct tally_thread *thread, const struct db *db)
+static int begin_thread(struct tally_thread *thread, const struct samples *samples)
 {
-        int error = db_open_beside(db, &thread->db);
+        thread->epoch = calloc(samples->raw->process_count + 1, sizeof(*thread->epoch));
+        int error = thread->epoch ? db_open_beside(samples->db, &thread->db) : -ENOMEM;
 
         return error ? error : grow(thread);
 }
@@ -236,7 +296,7 @@ static int read_part(void *context, size_t worker, size_t job)
                                   .epochs = &sharing->epochs,
                                   .thread = &sharing->threads[worker]};
         int error =
-            reading.thread->db ? 0 : begin_thread(reading.thread, sharing->samples->db);
+            reading.thread->db ? 0 : begin_thread(reading.thread, sharing->samples);
 
         reading.samples.db = reading.thread->db;
         reading.samples.before_ns = INT64_MIN;
@@ -318,7 +378,7 @@ static int count_all(struct sharing *sharing)
 
         if (!error)
                 error = parallel_run_when(others_ready, read_part, sharing, PARTS);
-        free(sharing->epochs.begins);
+        free_epochs(&sharing->epochs);
         return error ? error : in_order(sharing) ? 0 : -ENOTSUP;
 }
 
@@ -346,6 +406,7 @@ void tally_free(struct tally *tally)
 {
         for (size_t i = 0; tally->threads && i < PARALLEL_WORKERS; i++) {
                 db_close(tally->threads[i].db);
+                free(tally->threads[i].epoch);
                 free(tally->threads[i].kinds);
                 free(tally->threads[i].firsts);
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of one kind are at the same address of a process, were called along the same
- * stack, and met the same mappings: where there are no data addresses, one of them tells
- * of all. They are counted on several processors, each with a connection of its own to
- * the database. */
+ * stack, and met the same mappings of that process: where there are no data addresses,
+ * one of them tells of all. They are counted on several processors, each with a
+ * connection of its own to the database. */
 #ifndef MEMLAG_SYMBOLIZE_TALLY_H
 #define MEMLAG_SYMBOLIZE_TALLY_H
 
@@ -28,8 +28,8 @@ struct tally {
  * database must not get other samples meanwhile. Other processors help when READY, called
  * with CONTEXT, says so, or (NULL) at once. 0; a negative errno value where they
  * have to be gone over one by one: some have data addresses, are not in the order of time
- * or are of too many kinds, or they cannot be read by several connections. TALLY is then
- * empty. */
+ * or are of too many kinds (in all, or for so many samples), or they cannot be read by
+ * several connections. TALLY is then empty. */
 int tally_samples(struct tally *tally, const struct samples *samples,
                   const struct sample_range *range, parallel_ready *ready, void *context);
 void tally_free(struct tally *tally);

@@ -6,7 +6,13 @@
 #include "symbolize.h"
 #include "tally.h"
 
-enum { SAMPLES = 20000, ADDRESSES = 70, CHANGE_NS = 12345, FIRST_IP = 0x1000 };
+enum {
+        SAMPLES = 20000,
+        ADDRESSES = 70,
+        CHANGE_NS = 12345,
+        FIRST_IP = 0x1000,
+        SPREAD = 70000, /* samples of which each is of a kind of its own */
+};
 
 /* ---- a recording: sample number i at time i, in thread i % 2, and at address i % 70
  * ---- */
@@ -80,6 +86,7 @@ struct heard {
                      [2]; /* by process, address and before the change or not */
         uint64_t first_id[2][ADDRESSES][2];
         int64_t before_id;
+        size_t kinds;
 };
 
 static void hear(struct heard *heard, const struct tally_kind *kind)
@@ -115,6 +122,7 @@ static bool tally(struct recording *recording, int64_t first, struct heard *hear
         bool done = tally_samples(&tally, &samples, &range, NULL, NULL) == 0;
 
         assert_true(done || tally.count == 0);
+        heard->kinds = tally.count;
         for (size_t i = 0; i < tally.count; i++)
                 hear(heard, tally.kinds[i]);
         tally_free(&tally);
@@ -147,6 +155,55 @@ static void test_counts(void **state)
         assert_true(tally(&recording, first_id, &heard));
         assert_memory_equal(heard.many, expected.many, sizeof(heard.many));
         assert_memory_equal(heard.first_id, expected.first_id, sizeof(heard.first_id));
+}
+
+/* In a process without samples something is mapped and unmapped at each sample: each
+ * thread has no more kinds than there are addresses, before and after the change. */
+static void test_mappings_of_another_process(void **state)
+{
+        struct recording recording;
+        struct heard heard;
+        int64_t process, mapping;
+
+        (void)state;
+        begin(&recording);
+        assert_int_equal(
+            writer_process(recording.writer, 102, 0, "other", 0, &process, NULL), 0);
+        for (int64_t i = 0; i < SAMPLES; i++) {
+                struct mapping_row row = {.process_id = process,
+                                          .kind = MAPPING_ANON,
+                                          .start_addr = FIRST_IP,
+                                          .length_bytes = 4096,
+                                          .protection = "r-x",
+                                          .start_ns = i};
+
+                assert_int_equal(writer_mapping(recording.writer, &row, &mapping, NULL),
+                                 0);
+                assert_int_equal(writer_mapping_end(recording.writer, mapping, i, NULL),
+                                 0);
+                record_sample(&recording, i, i, false);
+        }
+        assert_true(tally(&recording, 1, &heard));
+        assert_in_range(heard.kinds, 2 * ADDRESSES, 2 * ADDRESSES * PARALLEL_WORKERS);
+}
+
+static void test_too_many_kinds(void **state)
+{
+        struct recording recording;
+        struct heard heard;
+
+        (void)state;
+        begin(&recording);
+        for (int64_t i = 0; i < SPREAD; i++) {
+                struct sample_row row = {.time_ns = i,
+                                         .thread_id = recording.threads[0],
+                                         .cpu = -1,
+                                         .ip = (uint64_t)(FIRST_IP + i),
+                                         .latency_cycles = -1};
+
+                assert_int_equal(writer_sample(recording.writer, &row, NULL), 0);
+        }
+        assert_false(tally(&recording, 1, &heard));
 }
 
 static void test_one_with_address(void **state)
@@ -223,6 +280,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             db_unit_test(test_counts),
+            db_unit_test(test_mappings_of_another_process),
+            db_unit_test(test_too_many_kinds),
             db_unit_test(test_one_with_address),
             cmocka_unit_test(test_out_of_order),
             db_unit_test(test_another_file_of_that_name),
