@@ -26,12 +26,6 @@
         "     printf('%.0f%%', 100.0 * contended_samples / samples)) AS contended,"
 #define VERDICT CONTENDED " verdict,"
 
-/* A few stray samples are no finding: the ledger counts them, --top=0 lists them, and
- * those of chosen code were asked for. */
-#define NOTABLE \
-        " (?1 < 0 OR" REPORT_HAS_CHOICE "OR verdict <> 'too-few-samples' OR latency_share IS NULL" \
-        "  OR latency_share >= 0.001) "
-
 #define SAMPLES_LEGEND \
         "latency: share of the latency of all samples, with the range that holds the " \
         "true share with 95 % confidence; DRAM: samples served by DRAM; mean"
@@ -65,9 +59,7 @@ static const struct report_kind kinds[] = {
         .of_code = true,
         .rows_sql = "SELECT * FROM line_view WHERE" REPORT_CHOSEN "LIMIT ?1",
         .table_sql =
-            "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
-            "             WHERE" NOTABLE "AND" REPORT_CHOSEN
-            "             ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
+            "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM" REPORT_TOP_LINES ") "
             "SELECT" SHARE P95 VERDICT
             REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION_AND_CALLER
             " FROM top ORDER BY latency_share DESC, samples DESC, line_id",
@@ -84,7 +76,7 @@ static const struct report_kind kinds[] = {
                     "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .table_sql =
             "SELECT" SHARE P95 VERDICT REPORT_MODULE_AND_FUNCTION
-            " FROM function_finding WHERE" NOTABLE "AND" REPORT_CHOSEN
+            " FROM function_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN
             "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .alignment = "rrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
@@ -96,7 +88,7 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("alloc_file") "AS base"
             "             FROM object_finding JOIN data_object USING (object_id)"
-            "             WHERE" NOTABLE
+            "             WHERE" REPORT_NOTABLE
             "             ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
             "SELECT" SHARE VERDICT REPORT_SIZE("size_bytes") " AS size,"
             " coalesce(allocations, '-') AS blocks, kind, name AS object,"

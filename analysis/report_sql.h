@@ -60,6 +60,17 @@
 /* Whether rows were chosen at all: those are shown however small they are. */
 #define REPORT_HAS_CHOICE " coalesce(?2, ?3) IS NOT NULL "
 
+/* A few stray samples are no finding: the ledger counts them, --top=0 lists them, and
+ * those of chosen code were asked for. */
+#define REPORT_NOTABLE \
+        " (?1 < 0 OR" REPORT_HAS_CHOICE "OR verdict <> 'too-few-samples'" \
+        "  OR latency_share IS NULL OR latency_share >= 0.001) "
+
+/* The lines that a table of ?1 shows. */
+#define REPORT_TOP_LINES \
+        " (SELECT * FROM line_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
+        "  ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
+
 /* Threads, those first whose loads waited longest; of a timer's samples the time at loads
  * stands for the latency. Where all are asked for, also those without a sample, but not
  * the CPUs that counters stand with. A thread without a name has its program's. */

@@ -19,9 +19,7 @@ static const struct report_kind kinds[] = {
     {
         .name = "line",
         .table_sql =
-            "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
-            "             WHERE" REPORT_CHOSEN
-            "             ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
+            "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM" REPORT_TOP_LINES ") "
             "SELECT" SHARE REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION_AND_CALLER
             " FROM top ORDER BY latency_share DESC, samples DESC, line_id",
         .alignment = "rrrll",

@@ -129,11 +129,8 @@ static int explain_callers(struct db *db, const struct report_options *options, 
         sqlite3_stmt *row = NULL;
         if (strcmp(options->kind->name, "line") != 0)
                 return 0;
-        int code =
-            statement_prepare(db,
-                              "SELECT 1 FROM (SELECT * FROM line_view WHERE" REPORT_CHOSEN
-                              "LIMIT ?1) WHERE" REPORT_HAS_CALLER,
-                              &row, diag);
+        int code = statement_prepare(
+            db, "SELECT 1 FROM" REPORT_TOP_LINES "WHERE" REPORT_HAS_CALLER, &row, diag);
         if (code)
                 return code;
         sqlite3_bind_int64(row, 1, options->top);
