@@ -12,14 +12,21 @@
 
 #include "event.h"
 
-/* What is kept for each thread. It lies in the memory that loaded libraries share for
- * their own such variables, of which there is little: so it is small, and the only one.
- */
+/* The C library lays the thread-locals of a program and of the libraries it starts with
+ * one behind the other, and rounds their sum up to this (x86-64). What rounding adds, and
+ * some 1700 bytes, are for libraries loaded later. */
+enum { THREAD_LOCALS_UNIT_BYTES = 64 };
+
+/* What is kept for each thread. Nothing else may be thread-local: one whole unit leaves
+ * as much for libraries loaded later as there is without the tracker. */
 struct heap_thread {
         uint32_t tid;
         uint16_t image; /* in which it has this tid: counts forks */
         uint16_t depth; /* calls of tracked functions that the thread is in */
+        char unused[THREAD_LOCALS_UNIT_BYTES - 8];
 };
+_Static_assert(sizeof(struct heap_thread) == THREAD_LOCALS_UNIT_BYTES,
+               "thread-locals of one unit");
 extern __thread struct heap_thread heap_thread __attribute__((visibility("hidden")));
 
 /* Opens the memory file that VALUE, of CHANNEL_VARIABLE, names. False: there is none, or

@@ -201,21 +201,39 @@ programs=$(grep -c ' process$' events)
 [ "$programs" -ge 12 ] || fail "executes: $programs images"
 same 0 sh -c 'echo "$LD_PRELOAD" ${MEMLAG_HEAP-none}; ls -l /proc/self/fd | wc -l; echo $(seq 3)'
 
-# A library whose thread-locals fill the little room that there is for libraries loaded
-# late still loads.
-echo '__thread char large[1600]; char *get(void) { return large; }' >large.c
-"$CC" -shared -fPIC -ftls-model=initial-exec -o large.so large.c
+# Of the room that there is for the thread-locals of libraries loaded late the tracker
+# takes nothing: as many still load, whatever the program has itself, and then none.
+echo '__thread char mine[8]; char *get(void) { return mine; }' >late.c
+"$CC" -shared -fPIC -nostdlib -ftls-model=initial-exec -o late0.so late.c
+for number in $(seq 300); do
+        cp late0.so late$number.so
+done
 cat >loads.c <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
+#ifdef OWN
+__thread char own[OWN];
+#endif
 int main(void)
 {
-        puts(dlopen("./large.so", RTLD_NOW) ? "loaded" : dlerror());
+        char name[32];
+        int count = 0;
+        do
+                snprintf(name, sizeof(name), "./late%d.so", count);
+        while (dlopen(name, RTLD_NOW) && ++count);
+        printf("%d loaded: %s\n", count, dlerror());
+#ifdef OWN
+        return own[0];
+#else
         return 0;
+#endif
 }
 END
-"$CC" -O1 -o loads loads.c
-same 0 ./loads
+for own in '' -DOWN=1 -DOWN=8 -DOWN=40 -DOWN=60 -DOWN=200; do
+        "$CC" -O1 $own -o loads loads.c
+        same 0 ./loads
+        grep -q '^[1-9][0-9]* loaded: .*static TLS' out || fail "loads: $(cat out)"
+done
 
 # A static program has nobody to take anything out of its environment.
 cat >static.c <<'END'
