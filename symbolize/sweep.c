@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes over all samples: each process has a timeline of its own, which goes forward to
- * each of its samples. A stack's nodes ask for their places when the first sample that
- * leads to them is met, or when the first block was allocated there. */
+/* At first the samples are gone over one by one, or counted by kinds where one of each
+ * kind is enough; if they turn out not to be in the order of time, all begins again. */
 #include "sweep.h"
 
 #include <errno.h>
@@ -9,7 +8,7 @@
 #include <string.h>
 
 #include "parallel.h"
-#include "place.h"
+#include "pass.h"
 #include "stack_place.h"
 #include "tally.h"
 
@@ -50,242 +49,13 @@ static void free_group(struct by_process *groups)
         free(groups->first);
 }
 
-/* ---- one process ---- */
-
-static int begin_past(struct sweep *sweep, uint32_t process)
-{
-        const struct raw *raw = sweep->raw;
-        struct process_past *past = &sweep->pasts[process];
-
-        if (past->begun)
-                return 0;
-        past->begun = true;
-        past->next_date = sweep->first_date[process];
-        for (size_t i = sweep->mappings.first[process];
-             i < sweep->mappings.first[process + 1]; i++)
-                if (timeline_add_mapping(&past->timeline, raw, sweep->mappings.order[i]) <
-                    0)
-                        return -ENOMEM;
-        for (size_t i = sweep->allocations.first[process];
-             i < sweep->allocations.first[process + 1]; i++)
-                if (timeline_add_allocation(&past->timeline, raw,
-                                            sweep->allocations.order[i]) < 0)
-                        return -ENOMEM;
-        return timeline_sort(&past->timeline);
-}
-
-/* Goes forward to TIME_NS; stacks that are dated by then ask on the way. */
-static int advance(struct sweep *sweep, uint32_t process, int64_t time_ns)
-{
-        struct process_past *past = &sweep->pasts[process];
-        int error = begin_past(sweep, process);
-
-        while (!error && past->next_date < sweep->first_date[process + 1] &&
-               sweep->dates[past->next_date].time_ns <= time_ns) {
-                const struct stack_date *date = &sweep->dates[past->next_date++];
-
-                if (sweep->stack_places[date->stack] != RAW_NONE)
-                        continue;
-                error = timeline_advance(&past->timeline, date->time_ns);
-                if (!error)
-                        error = stack_ask(sweep, &past->timeline, date->stack);
-        }
-        if (!error)
-                error = timeline_advance(&past->timeline, time_ns);
-        if (past->state == 0 || past->changes != past->timeline.mapping_changes) {
-                past->state = ++sweep->states;
-                past->changes = past->timeline.mapping_changes;
-        }
-        return error;
-}
-
-static void restart(struct sweep *sweep)
-{
-        for (size_t i = 0; i < sweep->raw->process_count; i++) {
-                timeline_free(&sweep->pasts[i].timeline);
-                sweep->pasts[i] = (struct process_past){0};
-        }
-}
-
-/* The stacks that no sample led to: those that blocks date at their time; those that
- * nothing dates (of blocks that no sample met) ask all mappings that ever were, the
- * latest first. */
-static int ask_other_stacks(struct sweep *sweep)
-{
-        const struct raw *raw = sweep->raw;
-        bool *ever = calloc(raw->process_count + 1, sizeof(*ever));
-        int error = ever ? 0 : -ENOMEM;
-
-        for (uint32_t i = 0; i < raw->process_count && !error; i++)
-                if (sweep->first_date[i] < sweep->first_date[i + 1])
-                        error = advance(sweep, i, INT64_MAX);
-        for (uint32_t i = 0; i < raw->stack_count && !error; i++) {
-                uint32_t process = raw->stacks[i].process;
-
-                if (process == RAW_NONE || sweep->stack_places[i] != RAW_NONE)
-                        continue;
-                error = begin_past(sweep, process);
-                if (!error && !ever[process])
-                        error = timeline_ever(&sweep->pasts[process].timeline);
-                ever[process] = true;
-                if (!error)
-                        error = stack_ask(sweep, &sweep->pasts[process].timeline, i);
-        }
-        free(ever);
-        return error;
-}
-
-/* ---- one sample ---- */
-
-/* The place of the frame DEPTH calls out from a sample at PLACE; RAW_NONE: not known. */
-static uint32_t frame_place(const struct sweep *sweep, const struct raw_sample *sample,
-                            uint32_t place)
-{
-        uint32_t stack = sample->stack;
-
-        if (sample->stack_depth == 0)
-                return place;
-        for (uint32_t depth = sample->stack_depth; depth > 0 && stack != RAW_NONE;
-             depth--)
-                stack = sweep->raw->stacks[stack].parent;
-        return stack == RAW_NONE ? RAW_NONE : sweep->stack_places[stack];
-}
-
-/* The place that called the function in which the sample is. */
-static uint32_t caller_place(const struct sweep *sweep, const struct raw_sample *sample)
-{
-        uint32_t stack = sample->stack == RAW_NONE
-                             ? RAW_NONE
-                             : sweep->raw->stacks[sample->stack].parent;
-
-        return stack == RAW_NONE ? RAW_NONE : sweep->stack_places[stack];
-}
-
-static int find_frame(struct sweep *sweep, const struct raw_sample *sample,
-                      struct sample_location *location)
-{
-        if (location->target.kind != TARGET_STACK || sample->stack_depth == RAW_NONE)
-                return 0;
-        uint32_t place = frame_place(sweep, sample, location->place);
-
-        if (place == RAW_NONE || !sweep->places[place].in_image)
-                return 0;
-        return place_of_frame(sweep, place, sample->cfa_offset_bytes, &location->frame);
-}
-
-/* Samples of no known thread are in no process: nothing is known about them. */
-static int locate(struct sweep *sweep, const struct raw_sample *sample,
-                  struct sample_location *location)
-{
-        static const struct timeline nothing;
-        const struct timeline *timeline = &nothing;
-        int error;
-
-        *location = (struct sample_location){.frame = RAW_NONE, .caller = RAW_NONE};
-        if (sample->process != RAW_NONE) {
-                timeline = &sweep->pasts[sample->process].timeline;
-                error = advance(sweep, sample->process, sample->time_ns);
-                if (!error)
-                        error = stack_ask_callers(sweep, timeline, sample->process,
-                                                  sample->stack);
-                if (!error)
-                        error =
-                            place_of_ip(sweep, timeline, sample->process,
-                                        sweep->pasts[sample->process].state, sample->ip,
-                                        &location->place, &location->usual);
-        } else {
-                error = place_of_code(sweep, timeline, sample->ip, &location->place);
-        }
-        if (error || !sample->has_addr)
-                return error;
-        location->caller = caller_place(sweep, sample);
-        sweep->places[location->place].accesses = true;
-        error = place_of_data(sweep, timeline, sample, &location->target);
-        return error ? error : find_frame(sweep, sample, location);
-}
-
-/* ---- passes ---- */
-
-/* So many samples are read before the first of them is looked at: what is known of their
- * places is then already on its way from memory. */
-enum { AHEAD = 16 };
-
-struct pass {
-        struct sweep *sweep;
-        sample_visit *visit;
-        void *context;
-        struct diag *diag;
-        size_t count;
-        struct raw_sample samples[AHEAD];
-};
-
-/* -ESTALE, which only the first pass can: the samples are to be begun with again, in
- * the order of time. */
-static int visit_samples(struct pass *pass)
-{
-        const struct samples *samples = &pass->sweep->samples;
-        struct sample_location location;
-        int error = 0;
-
-        if (samples->out_of_order && !samples->by_time)
-                return -ESTALE;
-        for (size_t i = 0; i < pass->count && !error; i++) {
-                if (locate(pass->sweep, &pass->samples[i], &location) < 0)
-                        return diag_no_memory(pass->diag);
-                error = pass->visit(pass->context, &pass->samples[i], &location);
-        }
-        pass->count = 0;
-        return error;
-}
-
-static void expect(const struct sweep *sweep, const struct raw_sample *sample)
-{
-        if (sample->process != RAW_NONE)
-                place_expect(sweep, sweep->pasts[sample->process].state, sample->ip);
-}
-
-static int add_sample(void *context, const struct raw_sample *sample)
-{
-        struct pass *pass = context;
-        const struct sweep *sweep = pass->sweep;
-
-        expect(sweep, sample);
-        pass->samples[pass->count++] = *sample;
-        return pass->count < AHEAD ? 0 : visit_samples(pass);
-}
-
-/* What waits of a pass is looked at before the next range is read. */
-static int pass_over(struct pass *pass, const struct sample_range *range)
-{
-        int error =
-            samples_each(&pass->sweep->samples, range, add_sample, pass, pass->diag);
-
-        return error ? error : visit_samples(pass);
-}
-
-static void begin_pass(struct sweep *sweep)
-{
-        sweep->samples.before_ns = INT64_MIN;
-        restart(sweep);
-}
-
-int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
-                  struct diag *diag)
-{
-        static const struct sample_range all = {INT64_MIN, INT64_MAX};
-        struct pass pass = {
-            .sweep = sweep, .visit = visit, .context = context, .diag = diag};
-
-        begin_pass(sweep);
-        return pass_over(&pass, &all);
-}
+/* ---- opening ---- */
 
 static int allocate(struct sweep *sweep)
 {
         const struct raw *raw = sweep->raw;
 
         sweep->stack_samples = calloc(raw->stack_count + 1, sizeof(uint64_t));
-
         sweep->stack_places = malloc((raw->stack_count + 1) * sizeof(uint32_t));
         sweep->calls = calloc(raw->stack_count + 1, sizeof(*sweep->calls));
         sweep->thread_modules =
@@ -326,6 +96,8 @@ int sweep_open(struct sweep *sweep, const struct raw *raw,
         return !error && prepare(sweep) < 0 ? diag_no_memory(diag) : error;
 }
 
+/* ---- the first time over the samples ---- */
+
 /* Counts MANY samples that are where SAMPLE is. */
 static void count_samples(struct sweep *sweep, const struct raw_sample *sample,
                           const struct sample_location *location, uint64_t many)
@@ -354,9 +126,9 @@ static int count_kinds(struct sweep *sweep, const struct tally *tally)
                 const struct tally_kind *kind = tally->kinds[i];
                 struct sample_location location;
 
-                if (i + AHEAD < tally->count)
-                        expect(sweep, &tally->kinds[i + AHEAD]->first);
-                error = locate(sweep, &kind->first, &location);
+                if (i + PASS_AHEAD < tally->count)
+                        pass_expect(sweep, &tally->kinds[i + PASS_AHEAD]->first);
+                error = pass_locate(sweep, &kind->first, &location);
                 if (!error)
                         count_samples(sweep, &kind->first, &location, kind->many);
         }
@@ -392,7 +164,7 @@ static int find_locations(struct sweep *sweep, struct diag *diag)
 
         if (error || rest.first > rest.last)
                 return error;
-        begin_pass(sweep);
+        pass_begin(sweep);
         if (may_tally(sweep, &rest)) {
                 head = (struct sample_range){rest.first, rest.first + HEAD - 1};
                 rest.first += HEAD;
@@ -433,9 +205,22 @@ int sweep_run(struct sweep *sweep, struct diag *diag)
                 if (!error)
                         error = find_locations(sweep, diag);
         }
-        if (!error && ask_other_stacks(sweep) < 0)
+        if (!error && pass_ask_other_stacks(sweep) < 0)
                 error = diag_no_memory(diag);
         return error;
+}
+
+/* ---- over all again, and what was found ---- */
+
+int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
+                  struct diag *diag)
+{
+        static const struct sample_range all = {INT64_MIN, INT64_MAX};
+        struct pass pass = {
+            .sweep = sweep, .visit = visit, .context = context, .diag = diag};
+
+        pass_begin(sweep);
+        return pass_over(&pass, &all);
 }
 
 const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
@@ -483,7 +268,7 @@ static void free_modules(struct sweep *sweep)
 void sweep_free(struct sweep *sweep)
 {
         if (sweep->pasts)
-                restart(sweep);
+                pass_forget(sweep);
         free_modules(sweep);
         free_group(&sweep->mappings);
         free_group(&sweep->allocations);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Going over samples in the order of time: where each of them was, by what was mapped and
+ * allocated then. Functions return 0 or a negative errno value. */
+#ifndef MEMLAG_SYMBOLIZE_PASS_H
+#define MEMLAG_SYMBOLIZE_PASS_H
+
+#include "sweep.h"
+
+/* So many samples are read before the first of them is looked at: what is known of their
+ * places is then already on its way from memory. */
+enum { PASS_AHEAD = 16 };
+
+/* The caller gives all before COUNT, which begins with 0. */
+struct pass {
+        struct sweep *sweep;
+        sample_visit *visit;
+        void *context; /* of VISIT */
+        struct diag *diag;
+        size_t count;
+        struct raw_sample samples[PASS_AHEAD];
+};
+
+/* Goes back to before the first sample. */
+void pass_begin(struct sweep *sweep);
+/* Goes over the samples of RANGE, which come behind those before. -ESTALE, unless SQLite
+ * orders them: the samples are to be begun with again, in the order of time. */
+int pass_over(struct pass *pass, const struct sample_range *range);
+/* Where SAMPLE was, which is no earlier than the one before; stacks on the way to it ask
+ * for their places. */
+int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
+                struct sample_location *location);
+/* Tells that SAMPLE will be located soon. */
+void pass_expect(const struct sweep *sweep, const struct raw_sample *sample);
+/* The stacks that no sample led to, behind the last sample: those that blocks date at
+ * their time; those that nothing dates (of blocks that no sample met) ask all mappings
+ * that ever were, the latest first. */
+int pass_ask_other_stacks(struct sweep *sweep);
+/* Frees what SWEEP knows of its processes at the time it has come to. */
+void pass_forget(struct sweep *sweep);
+
+#endif
