@@ -67,7 +67,9 @@ static const struct argp_option option_table[] = {
      "wrong-path-always (branch)",
      0},
     {"places", KEY_PLACES, NULL, 0,
-     "Time a cache line between each two of the CPUs, before and after", 0},
+     "Before and after, time a cache line between each CPU and the next, and how much "
+     "longer both take to compute together",
+     0},
     {"format", KEY_FORMAT, "FORMAT", 0, "table (default) or json", 0},
     {0},
 };
