@@ -112,8 +112,6 @@ static void add_simple(long steps, int chained)
         }
 }
 
-/* A branch that nobody can predict, decided by one bit of a generator; MASK 0: by none.
- */
 /* Chains of 24, each behind a load of L3, that need nothing of each other; their sum. */
 static uint64_t add_behind_loads(const char *buffer, long steps)
 {
@@ -131,6 +129,8 @@ static uint64_t add_behind_loads(const char *buffer, long steps)
         return sum;
 }
 
+/* A branch that nobody can predict, decided by one bit of a generator; MASK 0: by none.
+ */
 static void branch_at_random(long steps, uint64_t mask)
 {
         uint64_t random = 1;
