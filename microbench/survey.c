@@ -228,6 +228,15 @@ void survey_read_visits(const struct survey *survey, const struct visits *visits
                                    visits->visits[i].disturbance);
 }
 
+double survey_value_in(const struct survey *survey, const struct visits *visits,
+                       size_t other, enum place place)
+{
+        struct series series;
+        survey_read_visits(survey, visits, place, &series);
+        struct estimate estimate = series_estimate(&series);
+        return other != 1 || isnan(estimate_error(&estimate)) ? NAN : estimate.value;
+}
+
 bool survey_wants_visit(const struct survey *survey, const struct visits *visits)
 {
         struct series series;

@@ -161,6 +161,13 @@ struct visits {
 void survey_read_visits(const struct survey *survey, const struct visits *visits,
                         enum place place, struct series *series);
 
+/* Of visits to what the first CPU and the one at OTHER in the list do together, the value
+ * while these two were in PLACE; NAN where the visits are too few to tell, or OTHER is
+ * not the second CPU: where each is beside its neighbours is read, so that another pair
+ * between the two may be the one in PLACE. */
+double survey_value_in(const struct survey *survey, const struct visits *visits,
+                       size_t other, enum place place);
+
 /* Whether more of them could tell more; see survey_wants. */
 bool survey_wants_visit(const struct survey *survey, const struct visits *visits);
 

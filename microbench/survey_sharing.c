@@ -57,13 +57,15 @@ static int run_rounds(struct survey *survey, const struct sharing *sharing,
         return 0;
 }
 
-/* Whether a place in which the CPUs do not count as together has too few visits: a
- * program meets it, too. */
+/* Whether a place in which the two CPUs do not count as together has too few visits: a
+ * program meets it, too. Of a writer beyond the second CPU no place is told. */
 static bool wants_place(const struct survey *survey, const struct sharing *sharing,
                         const struct stay *stay)
 {
         struct series series;
         struct stay here = {stay->before, stay->before};
+        if (sharing->writer != 1)
+                return false;
         survey_read_visits(survey, &sharing->visits, survey_place(survey, &here),
                            &series);
         return series_count(&series) < survey->visits_min && !survey_is_late(survey);
@@ -98,15 +100,13 @@ static int sharing_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
-/* Adds what visits in PLACE say under KEY, if they are enough to tell. */
+/* Adds what visits in PLACE say under KEY, if they tell it of these two CPUs. */
 static void add_place(const struct survey *survey, const struct sharing *sharing,
                       enum place place, const char *key, json_t *json)
 {
-        struct series series;
-        survey_read_visits(survey, &sharing->visits, place, &series);
-        struct estimate estimate = series_estimate(&series);
-        if (!isnan(estimate_error(&estimate)))
-                json_object_set_new(json, key, json_real(estimate.value));
+        double ns = survey_value_in(survey, &sharing->visits, sharing->writer, place);
+        if (!isnan(ns))
+                json_object_set_new(json, key, json_real(ns));
 }
 
 /* Of a pair that was never on two cores, as far as is known: what it does has nothing to

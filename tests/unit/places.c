@@ -209,6 +209,33 @@ static void visits_to_each_place_are_kept_apart(void **state)
         places_free(survey.places);
 }
 
+/* CPUs 0 and 1 are the threads of one core, CPU 2 is another core's: while the hypervisor
+ * has 1 and 2 on one core, nothing is known of 0 and 2. */
+static void a_place_of_other_pairs_tells_nothing_of_this_one(void **state)
+{
+        (void)state;
+        enum { VISITS = 20 };
+        static struct visits beyond, next;
+        struct survey survey = {.places = places_new(cpus, 3)};
+        const struct bounce between_two[] = {two_cores, two_cores};
+        const struct bounce last_on_one[] = {two_cores, one_core};
+        const struct bounce first_on_one[] = {one_core, two_cores};
+        places_add(survey.places, 0, between_two, 2);
+        for (size_t i = 0; i < VISITS; i++) {
+                size_t last = places_add(survey.places, 1, last_on_one, 2);
+                size_t first = places_add(survey.places, 2, first_on_one, 1);
+                beyond.stays[i] = (struct stay){last, last};
+                next.stays[i] = (struct stay){first, first};
+                beyond.visits[i].value = next.visits[i].value = 20 + 0.01 * (double)i;
+        }
+        beyond.count = next.count = VISITS;
+        assert_int_equal(survey_place(&survey, &beyond.stays[0]), PLACE_ONE_CORE);
+        assert_true(isnan(survey_value_in(&survey, &beyond, 2, PLACE_ONE_CORE)));
+        assert_true(fabs(survey_value_in(&survey, &next, 1, PLACE_ONE_CORE) - 20) < 0.2);
+        assert_true(isnan(survey_value_in(&survey, &next, 1, PLACE_APART)));
+        places_free(survey.places);
+}
+
 /* Others have all of the third-level cache: what is far is told by the second. As seen on
  * an EPYC of family 26, whose CPUs were apart (416 ns) and together (96). */
 static void without_a_third_level_the_second_tells(void **state)
@@ -317,6 +344,7 @@ int main(void)
             cmocka_unit_test(a_stay_is_together_from_begin_to_end),
             cmocka_unit_test(one_core_is_told_by_its_units),
             cmocka_unit_test(visits_to_each_place_are_kept_apart),
+            cmocka_unit_test(a_place_of_other_pairs_tells_nothing_of_this_one),
             cmocka_unit_test(without_a_third_level_the_second_tells),
             cmocka_unit_test(all_readings_are_kept),
             cmocka_unit_test(a_line_takes_its_time),
