@@ -88,6 +88,11 @@ struct report_summary {
         /* Of the latency, what is on lines that mostly waited for another core or node.
          */
         double others_share;
+        /* The same of lines whose waits the counters of stalls hardly see: for lines that
+         * other cores write, and for translations. */
+        double unseen_share;
+        /* Of the latency, what was waited in intervals bound by compute. */
+        double compute_share;
         /* Cycles in which the cores' fill buffers, queues beyond L2 and store buffers
          * were full, over the run's; NAN when they were not counted. */
         double fb_full_ratio;

@@ -18,6 +18,9 @@ static const double WORTHWHILE_RATIO = 0.05;
 static const double BUSY_INSTRUCTIONS_PER_CYCLE = 2;
 /* Of the latency; more of it on lines of other cores, and these are worth a word. */
 static const double OTHERS_SHARE_MIN = 0.1;
+/* Of the latency; with so much of it beside work that took most of the time, nothing
+ * tells what faster loads gain. */
+static const double COMPUTE_SHARE_MIN = 0.5;
 
 static void say_contended(FILE *text, const struct report_summary *summary)
 {
@@ -138,6 +141,28 @@ bool report_waits_little(const struct report_summary *summary)
                summary->contended_intervals == 0 && summary->saturated_intervals == 0;
 }
 
+/* A cycle that executes nothing beside a load that missed L1 may wait for a chain of
+ * arithmetic: in intervals bound by compute such cycles are no least gain. */
+static bool works_beside(const struct report_summary *summary)
+{
+        return summary->latency_per_cycle >= WORTHWHILE_RATIO &&
+               summary->compute_share >= COMPUTE_SHARE_MIN &&
+               summary->unseen_share < OTHERS_SHARE_MIN;
+}
+
+static void say_unknown_gain(FILE *text, const struct report_summary *summary)
+{
+        bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
+        fprintf(text,
+                " What faster loads gain is not known: %.0f%% of the latency is in "
+                "intervals bound by compute (--by phase), where other work may take as "
+                "long beside them%s.",
+                100 * summary->compute_share,
+                simulated ? "; a model with faster caches or memory would tell (record "
+                            "--sim-set)"
+                          : "");
+}
+
 /* Which of the two numbers before it tells what faster loads can gain. */
 static void say_gain(FILE *text, const struct report_summary *summary)
 {
@@ -146,6 +171,8 @@ static void say_gain(FILE *text, const struct report_summary *summary)
                         " Other work went on in the rest (%.1f instructions a cycle), so "
                         "that faster loads can gain about this share only.",
                         summary->instructions_per_cycle);
+        else if (!report_waits_little(summary) && works_beside(summary))
+                say_unknown_gain(text, summary);
         else if (!report_waits_little(summary) && summary->latency_per_cycle < 1)
                 fputs(" The gain from faster loads lies between the two.", text);
 }

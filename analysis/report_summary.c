@@ -43,8 +43,16 @@ static const char latency_sql[] =
     "SELECT sum(samples * mean_latency_cycles)"
     " * (SELECT value FROM run WHERE key = 'period_loads') FROM function_finding";
 
-static const char others_sql[] = "SELECT total(latency_share) FROM line_finding"
-                                 " WHERE verdict IN ('sharing', 'remote-memory')";
+static const char others_sql[] =
+    "SELECT total(latency_share) FILTER (WHERE verdict IN ('sharing', 'remote-memory')),"
+    " total(latency_share) FILTER (WHERE verdict IN ('sharing', 'tlb'))"
+    " FROM line_finding";
+
+static const char compute_sql[] =
+    "SELECT total(latency_cycles) FILTER (WHERE bound = 'compute')"
+    "       / total(latency_cycles) "
+    "FROM sample LEFT JOIN interval ON interval_id ="
+    " time_ns / (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'interval_ns')";
 
 static double real_or_nan(sqlite3_stmt *row, int i)
 {
@@ -126,6 +134,19 @@ static int read_others(struct db *db, struct report_summary *summary, struct dia
                 return code;
         code = statement_next(db, row, diag);
         summary->others_share = code > 0 ? sqlite3_column_double(row, 0) : 0;
+        summary->unseen_share = code > 0 ? sqlite3_column_double(row, 1) : 0;
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
+static int read_compute(struct db *db, struct report_summary *summary, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_prepare(db, compute_sql, &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        summary->compute_share = code > 0 ? sqlite3_column_double(row, 0) : 0;
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
@@ -187,6 +208,8 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
                 code = read_intervals(db, summary, diag);
         if (!code)
                 code = read_others(db, summary, diag);
+        if (!code)
+                code = read_compute(db, summary, diag);
         return code ? code : read_cost(db, summary, diag);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A chain of loads from L2, or from L1 if the argument is "near", beside arithmetic: as
- * much of it that the core has no cycle left, or, as "hash", a chain of single
- * instructions behind each load. */
+/* Loads from L2, or from L1 if the argument is "near", beside arithmetic: a chain of
+ * loads and so much else that the core has no cycle left; as "hash", a chain of single
+ * instructions behind each load; as "sum", loads that wait for nothing, and a chain of
+ * additions that takes longer than each. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@ enum { LINE = 64, NEAR_LINES = 64, FAR_LINES = 4096, STEPS = 1000000 };
 
 struct line {
         struct line *next;
-        char rest[LINE - sizeof(struct line *)];
+        double value;
+        char rest[LINE - sizeof(struct line *) - sizeof(double)];
 };
 
 /* Sixty-four instructions that wait for nothing but the one four before. */
@@ -40,6 +42,23 @@ static __attribute__((noinline)) const struct line *hash(const struct line *line
         return line;
 }
 
+/* Eight additions of some four cycles, one after the other, and the first takes what is
+ * loaded, of which the address was known long before. */
+static __attribute__((noinline)) const struct line *sum(const struct line *lines,
+                                                        unsigned count)
+{
+        double total = 0;
+        unsigned next = 0;
+        for (int i = 0; i < STEPS; i++) {
+                total += lines[next].value;
+                __asm__ volatile(".rept 7\n\taddsd %1, %0\n\t.endr"
+                                 : "+x"(total)
+                                 : "x"(1.0));
+                next = (next * 5 + 17) % count;
+        }
+        return total > 0 ? lines : NULL;
+}
+
 /* In an order that no prefetcher knows: by a step that all lines' number has no part in.
  */
 static void link_lines(struct line *lines, unsigned count)
@@ -57,8 +76,9 @@ int main(int argc, char **argv)
                 return 1;
         memset(lines, 0, count * sizeof(*lines));
         link_lines(lines, count);
-        const struct line *end =
-            strcmp(argv[1], "hash") == 0 ? hash(lines) : beside(lines);
+        const struct line *end = strcmp(argv[1], "hash") == 0  ? hash(lines)
+                                 : strcmp(argv[1], "sum") == 0 ? sum(lines, count)
+                                                               : beside(lines);
         printf("%d\n", end == lines);
         free(lines);
         return 0;

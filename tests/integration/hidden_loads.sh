@@ -7,6 +7,7 @@ set -eu
 . "$SOURCE_DIR/tests/integration/synthetic.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/hidden_loads.c" -o hidden_loads
+unknown="What faster loads gain is not known"
 nothing="Waiting for memory is not what this program's time goes to\."
 
 # cycles NAME ARGUMENTS: of a run
@@ -41,4 +42,20 @@ sqlite3 hash_far.db "UPDATE reading SET value = value / 100 WHERE counter_id =
                       WHERE name = 'cycle_activity.stalls_l1d_pending')"
 ! "$MEMLAG" report hash_far.db | tr '\n' ' ' | grep -q "$nothing" ||
         fail "loads that cost time are said to cost none on another core"
+! grep -q "$unknown" hash_far.prose || fail "loads that cost time are said to gain what nobody knows: $(cat hash_far.txt)"
 grep -q '^cache: ' hash_far.txt || fail "no advice on loads that cost time"
+
+# Cycles that execute nothing beside a load that is under way may wait for something else.
+near=$(cycles sum_near sum near)
+far=$(cycles sum_far sum far)
+[ $((far * 100)) -le $((near * 105)) ] || fail "a chain of additions does not hide L2: $far cycles, $near of L1"
+expect "bound of the additions" "$(answer sum_far.db "
+        SELECT 1.0 * sum(latency_cycles) FILTER (WHERE bound = 'compute') / sum(latency_cycles) > 0.8
+        FROM sample_view JOIN interval USING (interval_id)")" 1
+expect "stalls beside the loads" "$(answer sum_far.db "
+        SELECT sum(value) FILTER (WHERE name = 'cycle_activity.stalls_l1d_pending')
+        > 0.2 * sum(value) FILTER (WHERE name = 'cpu_clk_unhalted.thread')
+        FROM counter JOIN reading USING (counter_id)")" 1
+! grep -q "The gain from faster loads lies" sum_far.prose ||
+        fail "loads that cost nothing are said to cost time: $(cat sum_far.txt)"
+grep -q "$unknown" sum_far.prose || fail "the report is silent on work beside loads: $(cat sum_far.txt)"
