@@ -57,6 +57,18 @@ said_is_in_events host 60
 same 0 timeout 120 ./stress "$PWD/plugin.so"
 [ "$(grep -c ' process$' events)" -ge 41 ] || fail "stress: not every child was told of"
 
+# Threads that go in the middle of what they tell keep nobody waiting, and what their
+# process told before is heard.
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o vanish "$src/vanish.c" -pthread
+same 0 timeout 120 ./vanish
+# From 70000 (0x11170) to 70059 bytes, a child each.
+told=$(sed -n 's/.* alloc malloc 0x[0-9a-f]* \(0x111[0-9a-f][0-9a-f]\)$/\1/p' events | sort -u | wc -l)
+[ "$told" -eq 60 ] || fail "vanish: only $told children were told of"
+
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o small "$src/small.c" -pthread
+same 0 ./small
+grep -qx '5 handled' out || fail "small: $(cat out)"
+
 # Each block of each thread, in an order in which none begins before the one that was at
 # its address has ended.
 cat >threads.c <<'END'

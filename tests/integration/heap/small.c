@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Small stacks: handlers of signals on an alternate stack of the size that was SIGSTKSZ,
+ * with nothing below it, and threads with the least that the C library allows. */
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { PAGE_BYTES = 4096, STACK_BYTES = 8192, THREADS = 4, BLOCKS = 1000 };
+
+static volatile sig_atomic_t handled;
+
+static void handle(int number)
+{
+        void *page =
+            mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        (void)number;
+        if (page != MAP_FAILED && munmap(page, PAGE_BYTES) == 0)
+                handled++;
+}
+
+static void *run(void *unused)
+{
+        for (size_t i = 0; i < BLOCKS; i++)
+                free(realloc(malloc(16 + i), 100 + i));
+        raise(SIGUSR1); /* on this thread's own stack */
+        return unused;
+}
+
+int main(void)
+{
+        struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+        char *start = mmap(NULL, PAGE_BYTES + STACK_BYTES, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        stack_t other = {.ss_sp = start + PAGE_BYTES, .ss_size = STACK_BYTES};
+        pthread_attr_t attributes;
+
+        if (start == MAP_FAILED ||
+            mprotect(other.ss_sp, STACK_BYTES, PROT_READ | PROT_WRITE) != 0 ||
+            sigaltstack(&other, NULL) != 0 || sigaction(SIGUSR1, &action, NULL) != 0)
+                return 2;
+        raise(SIGUSR1);
+        pthread_attr_init(&attributes);
+        if (pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN) != 0)
+                return 3;
+        for (int i = 0; i < THREADS; i++) {
+                pthread_t thread;
+
+                if (pthread_create(&thread, &attributes, run, NULL) != 0)
+                        return 4;
+                pthread_join(thread, NULL);
+        }
+        printf("%d handled\n", (int)handled);
+        return 0;
+}
