@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: the import of a recording from its first byte to its rows. The input is a
- * whole recording, as a file. The writer is one that reads every byte that it is given.
- */
+/* Fuzz target: the import of a recording from its first byte to its rows and to what it
+ * says of the run. The input is a whole recording, as a file. The writer is one that
+ * reads every byte that it is given, and looks whether each row that another one names is
+ * there; the database is one that has no rows. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "db.h"
+#include "import_facts.h"
 #include "import_records.h"
 #include "perf_data.h"
 #include "sink.h"
@@ -15,8 +17,9 @@
 
 /* ---- a writer ---- */
 
+/* The rows of each table, whose keys are 1 to that. */
 struct writer {
-        int64_t rows;
+        int64_t processes, threads, modules, mappings, data_sources, stacks, counters;
         volatile uint64_t sum;
 };
 
@@ -33,18 +36,25 @@ static void read_text(struct writer *writer, const char *text)
 }
 
 /* The key of a new row. */
-static int add_row(struct writer *writer, int64_t *id)
+static int add_row(int64_t *rows, int64_t *id)
 {
-        *id = ++writer->rows;
+        *id = ++*rows;
         return 0;
 }
 
-/* A row that is changed must be there. */
-static int change_row(const struct writer *writer, int64_t id)
+/* A row that is changed, or that another one cannot be without. */
+static int must_be_there(int64_t rows, int64_t id)
 {
-        if (id < 1 || id > writer->rows)
+        if (id < 1 || id > rows)
                 abort();
         return 0;
+}
+
+/* One that another row may name; 0: it does not. */
+static void may_be_there(int64_t rows, int64_t id)
+{
+        if (id != 0)
+                must_be_there(rows, id);
 }
 
 int writer_machine(struct writer *writer, const char *key, double value, const char *unit,
@@ -61,16 +71,17 @@ int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
                    const char *executable, int64_t start_ns, int64_t *id,
                    struct diag *diag)
 {
-        (void)pid, (void)parent_id, (void)start_ns, (void)diag;
+        (void)pid, (void)start_ns, (void)diag;
         read_text(writer, executable);
-        return add_row(writer, id);
+        may_be_there(writer->processes, parent_id);
+        return add_row(&writer->processes, id);
 }
 
 int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns,
                        struct diag *diag)
 {
         (void)end_ns, (void)diag;
-        return change_row(writer, process_id);
+        return must_be_there(writer->processes, process_id);
 }
 
 int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
@@ -78,8 +89,8 @@ int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
 {
         (void)tid, (void)start_ns, (void)diag;
         read_text(writer, name);
-        change_row(writer, process_id);
-        return add_row(writer, id);
+        must_be_there(writer->processes, process_id);
+        return add_row(&writer->threads, id);
 }
 
 int writer_thread_name(struct writer *writer, int64_t thread_id, const char *name,
@@ -87,14 +98,14 @@ int writer_thread_name(struct writer *writer, int64_t thread_id, const char *nam
 {
         (void)diag;
         read_text(writer, name);
-        return change_row(writer, thread_id);
+        return must_be_there(writer->threads, thread_id);
 }
 
 int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
                       struct diag *diag)
 {
         (void)end_ns, (void)diag;
-        return change_row(writer, thread_id);
+        return must_be_there(writer->threads, thread_id);
 }
 
 int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
@@ -103,7 +114,7 @@ int writer_module(struct writer *writer, const char *path, const uint8_t *build_
         (void)diag;
         read_text(writer, path);
         read_all(writer, build_id, length);
-        return add_row(writer, id);
+        return add_row(&writer->modules, id);
 }
 
 int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t *id,
@@ -113,15 +124,17 @@ int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t
         if (row->length_bytes == 0)
                 abort();
         read_text(writer, row->protection);
-        change_row(writer, row->process_id);
-        return add_row(writer, id);
+        must_be_there(writer->processes, row->process_id);
+        may_be_there(writer->modules, row->module_id);
+        may_be_there(writer->threads, row->thread_id);
+        return add_row(&writer->mappings, id);
 }
 
 int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns,
                        struct diag *diag)
 {
         (void)end_ns, (void)diag;
-        return change_row(writer, mapping_id);
+        return must_be_there(writer->mappings, mapping_id);
 }
 
 int writer_data_source(struct writer *writer, const struct data_source_row *row,
@@ -132,7 +145,7 @@ int writer_data_source(struct writer *writer, const struct data_source_row *row,
         read_text(writer, row->level);
         read_text(writer, row->tlb);
         read_text(writer, row->snoop);
-        return add_row(writer, id);
+        return add_row(&writer->data_sources, id);
 }
 
 int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
@@ -140,25 +153,26 @@ int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
 {
         (void)diag;
         read_all(writer, ips, depth * sizeof(*ips));
-        change_row(writer, process_id);
-        return add_row(writer, id);
+        must_be_there(writer->processes, process_id);
+        return add_row(&writer->stacks, id);
 }
 
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
 {
-        int64_t id;
         (void)diag;
         if (row->time_ns < 0)
                 abort();
-        change_row(writer, row->thread_id);
-        return add_row(writer, &id);
+        must_be_there(writer->threads, row->thread_id);
+        may_be_there(writer->data_sources, row->data_source_id);
+        may_be_there(writer->stacks, row->stack_id);
+        return 0;
 }
 
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
                           struct diag *diag)
 {
         (void)address, (void)diag;
-        return change_row(writer, thread_id);
+        return must_be_there(writer->threads, thread_id);
 }
 
 int writer_counter(struct writer *writer, const char *name, const char *unit,
@@ -168,7 +182,7 @@ int writer_counter(struct writer *writer, const char *name, const char *unit,
         read_text(writer, name);
         read_text(writer, unit);
         read_text(writer, stands_for);
-        return add_row(writer, id);
+        return add_row(&writer->counters, id);
 }
 
 int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
@@ -178,8 +192,8 @@ int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
         (void)value, (void)diag;
         if (start_ns < 0 || end_ns <= start_ns)
                 abort();
-        change_row(writer, counter_id);
-        return change_row(writer, thread_id);
+        must_be_there(writer->counters, counter_id);
+        return must_be_there(writer->threads, thread_id);
 }
 
 /* No recording of perf tells of allocations. */
@@ -207,6 +221,36 @@ int writer_allocation_total(struct writer *writer, int64_t stack_id, const char 
         abort();
 }
 
+/* ---- the database ---- */
+
+static const char *const DB_NAME = "fuzz_import-facts.db";
+
+static struct db *facts_db;
+
+static void remove_facts_db(void)
+{
+        struct diag diag;
+        db_close(facts_db);
+        facts_db = NULL;
+        db_remove(DB_NAME, &diag);
+}
+
+/* One for all inputs, which set the same keys. What a crash leaves of it is of no use: it
+ * need not reach the disk. */
+static struct db *open_facts_db(void)
+{
+        struct diag diag;
+        if (facts_db)
+                return facts_db;
+        if (db_create(DB_NAME, true, &facts_db, &diag) < 0 || atexit(remove_facts_db) ||
+            db_exec(facts_db,
+                    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; "
+                    "PRAGMA synchronous = OFF",
+                    &diag) < 0)
+                abort();
+        return facts_db;
+}
+
 /* ---- the import ---- */
 
 static void import_from(struct perf_data *data)
@@ -225,6 +269,10 @@ static void import_from(struct perf_data *data)
                 abort();
         import_records_take(&records, &diag); /* up to the damage, if there is any */
         if (import_records_flush(&records, &diag) < 0)
+                abort();
+        if (import_facts_machine(data, &writer, &diag) < 0 ||
+            import_facts(data, open_facts_db(),
+                         records.has_base ? &records.base_time : NULL, &diag) < 0)
                 abort();
         import_records_close(&records);
         sink_close(sink);
