@@ -20,6 +20,7 @@ enum {
 struct recording {
         struct db *db;
         struct writer *writer;
+        int64_t processes[2];
         int64_t threads[2];
 };
 
@@ -67,15 +68,15 @@ static void begin(struct recording *recording)
         recording->db = create_db("memlag.db");
         recording->writer = open_writer(recording->db);
         for (int i = 0; i < 2; i++) {
-                int64_t process;
+                int64_t *process = &recording->processes[i];
 
                 assert_int_equal(writer_process(recording->writer, 100 + i, 0, "test", 0,
-                                                &process, NULL),
+                                                process, NULL),
                                  0);
-                assert_int_equal(writer_thread(recording->writer, process, 100 + i,
+                assert_int_equal(writer_thread(recording->writer, *process, 100 + i,
                                                "test", 0, &recording->threads[i], NULL),
                                  0);
-                record_mappings(recording, process);
+                record_mappings(recording, *process);
         }
 }
 
@@ -157,34 +158,59 @@ static void test_counts(void **state)
         assert_memory_equal(heard.first_id, expected.first_id, sizeof(heard.first_id));
 }
 
-/* In a process without samples something is mapped and unmapped at each sample: each
- * thread has no more kinds than there are addresses, before and after the change. */
+/* At each sample a mapping of KIND comes and goes. */
+static void record_busy(struct recording *recording, int64_t process,
+                        enum mapping_kind kind)
+{
+        for (int64_t i = 0; i < SAMPLES; i++) {
+                struct mapping_row row = {.process_id = process,
+                                          .kind = kind,
+                                          .start_addr = FIRST_IP,
+                                          .length_bytes = 4096,
+                                          .protection = "rwx",
+                                          .start_ns = i};
+                int64_t mapping;
+
+                assert_int_equal(writer_mapping(recording->writer, &row, &mapping, NULL),
+                                 0);
+                assert_int_equal(writer_mapping_end(recording->writer, mapping, i, NULL),
+                                 0);
+                record_sample(recording, i, i, false);
+        }
+}
+
+/* Each thread has no more kinds than there are addresses before and after the change. */
+static void assert_few_kinds(const struct heard *heard)
+{
+        assert_in_range(heard->kinds, 2 * ADDRESSES, 2 * ADDRESSES * PARALLEL_WORKERS);
+}
+
 static void test_mappings_of_another_process(void **state)
 {
         struct recording recording;
         struct heard heard;
-        int64_t process, mapping;
+        int64_t process;
 
         (void)state;
         begin(&recording);
         assert_int_equal(
             writer_process(recording.writer, 102, 0, "other", 0, &process, NULL), 0);
-        for (int64_t i = 0; i < SAMPLES; i++) {
-                struct mapping_row row = {.process_id = process,
-                                          .kind = MAPPING_ANON,
-                                          .start_addr = FIRST_IP,
-                                          .length_bytes = 4096,
-                                          .protection = "r-x",
-                                          .start_ns = i};
-
-                assert_int_equal(writer_mapping(recording.writer, &row, &mapping, NULL),
-                                 0);
-                assert_int_equal(writer_mapping_end(recording.writer, mapping, i, NULL),
-                                 0);
-                record_sample(&recording, i, i, false);
-        }
+        record_busy(&recording, process, MAPPING_ANON);
         assert_true(tally(&recording, 1, &heard));
-        assert_in_range(heard.kinds, 2 * ADDRESSES, 2 * ADDRESSES * PARALLEL_WORKERS);
+        assert_few_kinds(&heard);
+}
+
+/* As where many threads come and go: no code is looked for in stacks. */
+static void test_stacks(void **state)
+{
+        struct recording recording;
+        struct heard heard;
+
+        (void)state;
+        begin(&recording);
+        record_busy(&recording, recording.processes[0], MAPPING_STACK);
+        assert_true(tally(&recording, 1, &heard));
+        assert_few_kinds(&heard);
 }
 
 static void test_too_many_kinds(void **state)
@@ -281,6 +307,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             db_unit_test(test_counts),
             db_unit_test(test_mappings_of_another_process),
+            db_unit_test(test_stacks),
             db_unit_test(test_too_many_kinds),
             db_unit_test(test_one_with_address),
             cmocka_unit_test(test_out_of_order),
