@@ -154,12 +154,47 @@ static bool others_idle(void *context)
         return !sweep->processors_idle || sweep->processors_idle(sweep->context);
 }
 
+/* Parts of the samples are tallied one after the other: where one cannot be, nothing
+ * but its own counts is lost. */
+enum { TALLIES = 8, TALLY_LEAST = 1 << 16 };
+
+static struct sample_range tally_part(const struct sample_range *rest, uint64_t ids)
+{
+        uint64_t left = (uint64_t)rest->last - (uint64_t)rest->first;
+
+        return (struct sample_range){
+            rest->first, left < ids ? rest->last : rest->first + (int64_t)(ids - 1)};
+}
+
+/* Leaves in REST what is to be gone over one by one. 0 or -ENOMEM. */
+static int count_by_kinds(struct sweep *sweep, struct sample_range *rest)
+{
+        uint64_t ids = ((uint64_t)rest->last - (uint64_t)rest->first) / TALLIES;
+        struct tally tally;
+        int error = 0;
+
+        if (ids < TALLY_LEAST)
+                ids = TALLY_LEAST;
+        while (!error && rest->first <= rest->last && may_tally(sweep, rest)) {
+                struct sample_range part = tally_part(rest, ids);
+
+                if (tally_samples(&tally, &sweep->samples, &part, others_idle, sweep) < 0)
+                        break;
+                error = count_kinds(sweep, &tally);
+                sweep->samples.before_ns = tally.last_ns;
+                tally_free(&tally);
+                *rest = part.last < rest->last
+                            ? (struct sample_range){part.last + 1, rest->last}
+                            : (struct sample_range){0, -1};
+        }
+        return error;
+}
+
 static int find_locations(struct sweep *sweep, struct diag *diag)
 {
         struct pass pass = {
             .sweep = sweep, .visit = count_sample, .context = sweep, .diag = diag};
         struct sample_range rest, head;
-        struct tally tally;
         int error = samples_all(&sweep->samples, &rest, diag);
 
         if (error || rest.first > rest.last)
@@ -170,12 +205,9 @@ static int find_locations(struct sweep *sweep, struct diag *diag)
                 rest.first += HEAD;
                 error = pass_over(&pass, &head);
         }
-        if (error || !may_tally(sweep, &rest) ||
-            tally_samples(&tally, &sweep->samples, &rest, others_idle, sweep) < 0)
-                return error ? error : pass_over(&pass, &rest);
-        error = count_kinds(sweep, &tally);
-        tally_free(&tally);
-        return error ? diag_no_memory(diag) : 0;
+        if (!error && count_by_kinds(sweep, &rest) < 0)
+                error = diag_no_memory(diag);
+        return error || rest.first > rest.last ? error : pass_over(&pass, &rest);
 }
 
 /* Forgets what was found in another order than that of time. */

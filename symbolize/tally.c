@@ -307,7 +307,8 @@ static int read_part(void *context, size_t worker, size_t job)
         return error ? error : count_waiting(&reading);
 }
 
-static bool in_order(const struct sharing *sharing)
+/* Whether the parts are; *LAST_NS becomes the time of the last sample. */
+static bool in_order(const struct sharing *sharing, int64_t *last_ns)
 {
         int64_t before_ns = sharing->samples->before_ns;
 
@@ -320,6 +321,7 @@ static bool in_order(const struct sharing *sharing)
                         return false;
                 before_ns = part->last_ns;
         }
+        *last_ns = before_ns;
         return true;
 }
 
@@ -372,14 +374,14 @@ static bool others_ready(void *context)
         return !sharing->ready || sharing->ready(sharing->context);
 }
 
-static int count_all(struct sharing *sharing)
+static int count_all(struct sharing *sharing, int64_t *last_ns)
 {
         int error = find_epochs(&sharing->epochs, sharing->samples->raw);
 
         if (!error)
                 error = parallel_run_when(others_ready, read_part, sharing, PARTS);
         free_epochs(&sharing->epochs);
-        return error ? error : in_order(sharing) ? 0 : -ENOTSUP;
+        return error ? error : in_order(sharing, last_ns) ? 0 : -ENOTSUP;
 }
 
 int tally_samples(struct tally *tally, const struct samples *samples,
@@ -393,7 +395,7 @@ int tally_samples(struct tally *tally, const struct samples *samples,
         if (!tally->threads)
                 return -ENOMEM;
         sharing.threads = tally->threads;
-        int error = count_all(&sharing);
+        int error = count_all(&sharing, &tally->last_ns);
 
         if (!error)
                 error = list_kinds(tally);

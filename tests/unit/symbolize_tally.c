@@ -25,7 +25,8 @@ struct recording {
 };
 
 /* Of two files that are mapped at the same addresses one after the other. */
-static void record_mappings(struct recording *recording, int64_t process)
+static void record_mappings(struct recording *recording, int64_t process,
+                            int64_t change_ns)
 {
         static const char *const paths[] = {"/no/first", "/no/second"};
 
@@ -35,7 +36,7 @@ static void record_mappings(struct recording *recording, int64_t process)
                                           .start_addr = FIRST_IP,
                                           .length_bytes = 4096,
                                           .protection = "r-x",
-                                          .start_ns = i == 0 ? 0 : CHANGE_NS};
+                                          .start_ns = i == 0 ? 0 : change_ns};
                 int64_t id;
 
                 assert_int_equal(writer_module(recording->writer, paths[i], NULL, 0,
@@ -44,7 +45,7 @@ static void record_mappings(struct recording *recording, int64_t process)
                 assert_int_equal(writer_mapping(recording->writer, &row, &id, NULL), 0);
                 if (i == 0)
                         assert_int_equal(writer_mapping_end(recording->writer, id,
-                                                            CHANGE_NS - 1, NULL),
+                                                            change_ns - 1, NULL),
                                          0);
         }
 }
@@ -63,7 +64,7 @@ static void record_sample(struct recording *recording, int64_t i, int64_t time_n
         assert_int_equal(writer_sample(recording->writer, &row, NULL), 0);
 }
 
-static void begin(struct recording *recording)
+static void begin_changing(struct recording *recording, int64_t change_ns)
 {
         recording->db = create_db("memlag.db");
         recording->writer = open_writer(recording->db);
@@ -76,8 +77,13 @@ static void begin(struct recording *recording)
                 assert_int_equal(writer_thread(recording->writer, *process, 100 + i,
                                                "test", 0, &recording->threads[i], NULL),
                                  0);
-                record_mappings(recording, *process);
+                record_mappings(recording, *process, change_ns);
         }
+}
+
+static void begin(struct recording *recording)
+{
+        begin_changing(recording, CHANGE_NS);
 }
 
 /* ---- asking for the kinds ---- */
@@ -274,22 +280,28 @@ static void test_another_file_of_that_name(void **state)
         assert_false(tally(&recording, 1, &heard));
 }
 
+static void symbolize_recording(struct recording *recording)
+{
+        struct symbolize_options options = {0};
+        struct diag diag = {0};
+
+        assert_int_equal(writer_close(recording->writer, NULL), 0);
+        if (symbolize(recording->db, &options, &diag))
+                fail_msg("%s", diag.text);
+        db_close(recording->db);
+}
+
 /* Places are those of the time of each sample: the rows of those that are not where the
  * first one at their address was are the ones after the change. */
 static void test_places_of_their_time(void **state)
 {
-        struct symbolize_options options = {0};
         struct recording recording;
-        struct diag diag = {0};
 
         (void)state;
         begin(&recording);
         for (int64_t i = 0; i < SAMPLES; i++)
                 record_sample(&recording, i, i, false);
-        assert_int_equal(writer_close(recording.writer, NULL), 0);
-        if (symbolize(recording.db, &options, &diag))
-                fail_msg("%s", diag.text);
-        db_close(recording.db);
+        symbolize_recording(&recording);
         assert_int_equal(plain_int("memlag.db", "SELECT count(*) FROM code_location"),
                          2 * ADDRESSES);
         assert_int_equal(plain_int("memlag.db", "SELECT count(*) FROM attribution"),
@@ -300,6 +312,31 @@ static void test_places_of_their_time(void **state)
                                    "SELECT samples FROM resolution WHERE subject = "
                                    "'function' AND outcome = 'missing file'"),
                          SAMPLES);
+}
+
+/* More samples than are counted at once: one at the end of what is counted first, or
+ * behind it, is of a time before the change, which came with the sample before. */
+static void test_out_of_order_behind_many(void **state)
+{
+        enum { MANY = 100000, FIRST_COUNTED = 4096 + 65536 };
+
+        for (int64_t late = FIRST_COUNTED - 1; late <= FIRST_COUNTED + 1; late++) {
+                struct recording recording;
+
+                enter_directory(state);
+                begin_changing(&recording, late - 1);
+                for (int64_t i = 0; i < MANY; i++)
+                        record_sample(&recording, i, i == late ? i - 2 : i, false);
+                symbolize_recording(&recording);
+                assert_int_equal(
+                    plain_int("memlag.db", "SELECT count(*) FROM attribution"),
+                    MANY - late);
+                assert_int_equal(plain_int("memlag.db",
+                                           "SELECT sum(samples) FROM resolution WHERE "
+                                           "subject = 'function'"),
+                                 MANY);
+                leave_directory(state);
+        }
 }
 
 int main(void)
@@ -313,6 +350,7 @@ int main(void)
             cmocka_unit_test(test_out_of_order),
             db_unit_test(test_another_file_of_that_name),
             db_unit_test(test_places_of_their_time),
+            cmocka_unit_test(test_out_of_order_behind_many),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
