@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "statement.h"
+#include "user_code.h"
 
 /* A line is what line_finding's columns tell apart; NULLs are equal here. */
 static const char location_groups_sql[] =
@@ -76,8 +77,7 @@ static int read_objects(struct db *db, struct grouping *grouping, struct diag *d
         sqlite3_stmt *rows;
         code = statement_prepare(
             db,
-            "SELECT object_id, coalesce(path GLOB '*/vgpreload_memlag-*.so'"
-            "                           OR path GLOB '*/vgpreload_core-*.so', 0) "
+            "SELECT object_id, coalesce(" MEMLAG_MODULE_SQL ", 0) "
             "FROM data_object LEFT JOIN module USING (module_id) ORDER BY object_id",
             &rows, diag);
         while (code == 0 && grouping->object_count < count &&

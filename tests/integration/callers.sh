@@ -225,6 +225,39 @@ if found != {(kind, function): sizes for kind, sizes in (("heap", blocks), ("mma
     sys.exit(f"callers.sh: allocated as {found}")
 END_PYTHON
 
+# What memlag itself puts into a program is not the program's own, with lines or without.
+cat >wrap.c <<'END_C'
+#include <string.h>
+void *wrapped(void *to, const void *from, size_t bytes)
+{
+        return memcpy(to, from, bytes);
+}
+END_C
+cat >user.c <<'END_C'
+#include <stdlib.h>
+void *wrapped(void *to, const void *from, size_t bytes);
+int main(void)
+{
+        enum { BYTES = 8 << 20 };
+        char *from = calloc(1, BYTES), *to = calloc(1, BYTES);
+        return *(char *)wrapped(to, from, BYTES);
+}
+END_C
+copies="-g -O1 -fno-builtin -fno-optimize-sibling-calls"
+"$CC" $copies -shared -fPIC -o libwrap.so wrap.c
+"$CC" $copies -o user user.c -L. -lwrap -Wl,-rpath,"$PWD"
+"$MEMLAG" record --source sim --period 20 --force -o user.db -- ./user >record.out
+from()
+{
+        sqlite3 -readonly user.db "SELECT DISTINCT caller_function FROM line_view
+                WHERE module LIKE '%/libc.so%' AND caller_function IS NOT NULL"
+}
+[ "$(from)" = wrapped ] || fail "a library's copy is from $(from)"
+sqlite3 user.db "UPDATE module SET path = '/build/vgpreload_memlag-amd64-linux.so'
+        WHERE path LIKE '%/libwrap.so'"
+"$MEMLAG" analyze user.db
+[ "$(from)" = main ] || fail "the copy is from memlag's own library: $(from)"
+
 # What a line of a library's header costs is the line's that uses it: three times as often in
 # often() as in seldom(), inlined or called. So it is of a header of the program's own, and of
 # the C library, whose function is called.
