@@ -16,6 +16,20 @@ answer()
         sqlite3 -readonly "$1" "$2"
 }
 
+# check_reasons DB WHICH COUNTS: the samples of unresolved_view of WHICH are, by subject and
+# reason, those of COUNTS.
+check_reasons()
+{
+        differ=$(answer "$1" "
+                WITH counted AS (SELECT subject, reason, count(*) AS samples
+                        FROM unresolved_view WHERE $2 GROUP BY subject, reason),
+                said (subject, outcome, samples) AS ($3)
+                SELECT group_concat(coalesce(outcome, reason)) FROM said
+                FULL JOIN counted ON counted.subject = said.subject AND reason = outcome
+                WHERE said.samples IS NOT counted.samples")
+        [ -z "$differ" ] || fail "$1: not as many samples as counted: $differ"
+}
+
 # The ledger and what was resolved are all samples with an address, once each.
 check_ledger()
 {
@@ -31,21 +45,13 @@ check_ledger()
                 fail "$1: $typed samples with a type and $untyped without are not $all"
         [ $((placed + unplaced)) -eq "$all" ] ||
                 fail "$1: $placed samples with an object and $unplaced without are not $all"
-        # Each sample by itself has the reason under which it is counted.
-        for other in "SELECT subject, outcome, samples FROM resolution
-                        WHERE subject IN ('object', 'type') AND outcome <> 'resolved'" \
+        # Each sample by itself has the reason under which it is counted. The ledger counts
+        # types alone, and of samples with an address.
+        check_reasons "$1" "1" "SELECT subject, outcome, samples FROM resolution
+                WHERE subject IN ('object', 'type') AND outcome <> 'resolved'"
+        check_reasons "$1" "subject = 'type' AND reason <> 'no data address'" \
                 "SELECT 'type', substr(kind, 23), value FROM ledger
-                        WHERE kind LIKE 'samples with no type:%' AND value > 0"; do
-                differ=$(answer "$1" "
-                        WITH counted AS (SELECT subject, reason, count(*) AS samples
-                                FROM unresolved_view GROUP BY subject, reason),
-                        said (subject, outcome, samples) AS ($other)
-                        SELECT group_concat(coalesce(outcome, reason)) FROM said
-                        FULL JOIN counted ON counted.subject = said.subject AND reason = outcome
-                        WHERE coalesce(outcome, reason) NOT IN ('no data address', 'nothing mapped')
-                        AND said.samples IS NOT counted.samples")
-                [ -z "$differ" ] || fail "$1: not as many samples as counted: $differ"
-        done
+                WHERE kind LIKE 'samples with no type:%' AND value > 0"
 }
 
 # build NAME COMPILER SOURCE [OPTION...]
@@ -261,6 +267,18 @@ else
         [ "$(read_by '%strlen%')" = '1|char' ] || fail "strlen reads $(read_by '%strlen%')"
         [ "$(read_by '%mem%')" = '1|-' ] || fail "memcpy reads $(read_by '%mem%')"
 fi
+check_ledger texts.db
+
+# Samples without an address, and where nothing was mapped: each is counted under its reason.
+sqlite3 texts.db "DELETE FROM name_source;
+        UPDATE sample SET addr = iif(sample_id % 2, NULL, 64) WHERE sample_id IN (
+                SELECT sample_id FROM attribution JOIN data_object USING (object_id)
+                WHERE kind = 'heap') AND sample_id % 5 < 2"
+"$MEMLAG" symbolize texts.db
+reasons=$(answer texts.db "SELECT sum(addr IS NULL) || ' ' || sum(addr IS 64) FROM sample")
+counted=$(answer texts.db "SELECT group_concat(samples, ' ') FROM resolution WHERE subject = 'object'
+        AND outcome IN ('no data address', 'nothing mapped')")
+[ "$counted" = "$reasons" ] || fail "$counted samples of no object, not $reasons"
 check_ledger texts.db
 
 # A block that is allocated as a structure without members holds what is read from it.
