@@ -338,16 +338,16 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
 static void bind_caller(sqlite3_stmt *insert, const struct pass *pass, uint32_t line)
 {
         const struct tally *whole = &pass->lines[line];
+        struct user_place place;
         struct tally part;
-        const struct user_place *place = user_code_main(&pass->user_code, line, &part);
         for (int i = 12; i <= 16; i++)
                 sqlite3_bind_null(insert, i);
-        if (!place)
+        if (!user_code_main(&pass->user_code, line, &place, &part))
                 return;
-        sqlite3_bind_int64(insert, 12, place->function_id);
-        sqlite3_bind_int64(insert, 13, place->file_id);
-        sqlite3_bind_int64(insert, 14, place->line);
-        sqlite3_bind_int64(insert, 16, place->module_id);
+        sqlite3_bind_int64(insert, 12, place.function_id);
+        sqlite3_bind_int64(insert, 13, place.file_id);
+        sqlite3_bind_int64(insert, 14, place.line);
+        sqlite3_bind_int64(insert, 16, place.module_id);
         statement_bind_real(insert, 15,
                             whole->cost > 0
                                 ? part.cost / whole->cost

@@ -34,10 +34,19 @@ struct user_code_stack {
         struct nearest nearest;
 };
 
-/* Every function at a location, innermost first, with the line that is executed in it.
+/* Every function at a location of samples or their stacks, innermost first, with the line
+ * that is executed in it. Other locations, such as of allocations, can be far more.
  * Sources of compilers are under such paths wherever they are installed. */
 static const char places_sql[] =
-    "WITH system_file AS MATERIALIZED ("
+    "WITH RECURSIVE sampled_stack(stack_id) AS ("
+    " SELECT DISTINCT s.stack_id FROM sample AS s" STATEMENT_MEMORY_SAMPLES
+    " AND s.stack_id IS NOT NULL"
+    " UNION SELECT parent_id FROM sampled_stack JOIN stack USING (stack_id)"
+    " WHERE parent_id IS NOT NULL),"
+    " sampled AS MATERIALIZED ("
+    " SELECT location_id FROM ip_location UNION SELECT location_id FROM attribution"
+    " UNION SELECT location_id FROM sampled_stack JOIN stack_location USING (stack_id)),"
+    " system_file AS MATERIALIZED ("
     " SELECT name_id FROM name WHERE name_id IN (SELECT file_id FROM code_location"
     "  UNION SELECT call_file_id FROM code_frame)"
     " AND (text GLOB '/usr/include/*' OR text GLOB '/usr/lib*'"
@@ -61,26 +70,35 @@ static const char places_sql[] =
     "  iif(inner.depth IS NULL, l.line, inner.call_line) AS line"
     " FROM code_location AS l LEFT JOIN code_frame AS f USING (location_id)"
     " LEFT JOIN code_frame AS inner"
-    "  ON inner.location_id = f.location_id AND inner.depth = f.depth - 1) "
+    "  ON inner.location_id = f.location_id AND inner.depth = f.depth - 1"
+    " WHERE l.location_id IN (SELECT location_id FROM sampled)) "
     "SELECT location_id, depth, coalesce(function_id, 0), coalesce(file_id, 0),"
     " coalesce(line, 0), file_id IS NOT NULL"
     " AND file_id NOT IN (SELECT name_id FROM system_file)"
     " AND coalesce(module_id NOT IN (SELECT module_id FROM system_module), 0),"
-    " file_id IN (SELECT name_id FROM header), coalesce(module_id, 0),"
-    " dense_rank() OVER (ORDER BY module_id, function_id, file_id, line) "
+    " file_id IN (SELECT name_id FROM header), coalesce(module_id, 0) "
     "FROM place ORDER BY location_id, depth";
 
-/* Makes room for place number NUMBER. */
-static int reserve_place(struct user_code *code, size_t number)
+/* 0: none, or no number that symbolize gives. */
+static uint32_t id_of_row(sqlite3_stmt *row, int column)
 {
-        while (code->place_count <= number) {
-                if (code->place_count >= NONE ||
-                    array_reserve(&code->places, &code->place_capacity, code->place_count,
-                                  sizeof(*code->places)))
-                        return -ENOMEM;
-                code->places[code->place_count++] = (struct user_place){0};
-        }
-        return 0;
+        int64_t id = sqlite3_column_int64(row, column);
+        return id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
+}
+
+/* Adds the place of ROW: its number in places, of which 0 is none; 0 without memory. */
+static uint32_t add_place(struct user_code *code, sqlite3_stmt *row)
+{
+        if (code->place_count >= NONE - 1 ||
+            array_reserve(&code->places, &code->place_capacity, code->place_count,
+                          sizeof(*code->places)))
+                return 0;
+        code->places[code->place_count++] =
+            (struct user_place){.function_id = id_of_row(row, 2),
+                                .file_id = id_of_row(row, 3),
+                                .line = id_of_row(row, 4),
+                                .module_id = id_of_row(row, 7)};
+        return (uint32_t)code->place_count;
 }
 
 /* The location in work, which is new when LOCATION_ID is; NULL without memory. */
@@ -98,24 +116,26 @@ static struct user_code_location *location_at(struct user_code *code, int64_t lo
         return location;
 }
 
-static int take_place(struct user_code *code, sqlite3_stmt *row)
+static int take_place(void *context, sqlite3_stmt *row)
 {
+        struct user_code *code = context;
         bool own = sqlite3_column_int(row, 5), header = sqlite3_column_int(row, 6);
-        size_t number = (size_t)sqlite3_column_int64(row, 8);
         enum kind kind = !own ? LIBRARY : header ? HEADER : SOURCE;
         struct user_code_location *location =
             location_at(code, sqlite3_column_int64(row, 0), kind);
-        if (!location || reserve_place(code, number))
+        if (!location)
                 return -ENOMEM;
-        code->places[number] =
-            (struct user_place){.function_id = sqlite3_column_int64(row, 2),
-                                .file_id = sqlite3_column_int64(row, 3),
-                                .line = sqlite3_column_int64(row, 4),
-                                .module_id = sqlite3_column_int64(row, 7)};
-        if (kind != LIBRARY && !location->nearest.own)
-                location->nearest.own = (uint32_t)number;
-        if (kind == SOURCE && !location->nearest.source)
-                location->nearest.source = (uint32_t)number;
+        bool nearest_own = kind != LIBRARY && !location->nearest.own;
+        bool nearest_source = kind == SOURCE && !location->nearest.source;
+        if (!nearest_own && !nearest_source)
+                return 0;
+        uint32_t number = add_place(code, row);
+        if (!number)
+                return -ENOMEM;
+        if (nearest_own)
+                location->nearest.own = number;
+        if (nearest_source)
+                location->nearest.source = number;
         return 0;
 }
 
@@ -151,8 +171,9 @@ static const struct user_code_stack *find_stack(const struct user_code *code,
 }
 
 /* A parent comes before its children; what a damaged file has else is no parent. */
-static int take_stack(struct user_code *code, sqlite3_stmt *row)
+static int take_stack(void *context, sqlite3_stmt *row)
 {
+        struct user_code *code = context;
         const struct user_code_location *location =
             find_location(code, sqlite3_column_int64(row, 2));
         const struct user_code_stack *parent =
@@ -173,29 +194,16 @@ static int take_stack(struct user_code *code, sqlite3_stmt *row)
         return 0;
 }
 
-static int each_row(struct db *db, struct user_code *code, const char *sql,
-                    int (*take)(struct user_code *code, sqlite3_stmt *row),
-                    struct diag *diag)
-{
-        sqlite3_stmt *rows;
-        int error = statement_prepare(db, sql, &rows, diag);
-        while (error == 0 && (error = statement_next(db, rows, diag)) > 0)
-                if ((error = take(code, rows)) < 0)
-                        diag_set(diag, error, "no memory for the callers of lines");
-        sqlite3_finalize(rows);
-        return error;
-}
-
 int user_code_read(struct db *db, struct user_code *code, struct diag *diag)
 {
         *code = (struct user_code){0};
-        int error = each_row(db, code, places_sql, take_place, diag);
+        int error = statement_each(db, places_sql, take_place, code, diag);
         if (!error)
-                error = each_row(db, code,
-                                 "SELECT stack_id, parent_id, location_id FROM stack"
-                                 " LEFT JOIN stack_location USING (stack_id)"
-                                 " ORDER BY stack_id",
-                                 take_stack, diag);
+                error = statement_each(db,
+                                       "SELECT stack_id, parent_id, location_id"
+                                       " FROM stack LEFT JOIN stack_location"
+                                       " USING (stack_id) ORDER BY stack_id",
+                                       take_stack, code, diag);
         return error;
 }
 
@@ -204,6 +212,9 @@ void user_code_free(struct user_code *code)
         free(code->places);
         free(code->locations);
         free(code->stacks);
+        pairs_free(&code->functions);
+        pairs_free(&code->lines);
+        pairs_free(&code->leaders);
         pairs_free(&code->costs);
 }
 
@@ -218,13 +229,37 @@ static uint32_t leading_to(const struct user_code *code, int64_t location_id,
         return location->kind == LIBRARY ? nearest->own : nearest->source;
 }
 
+/* The same place, at whichever location, is one leader. NONE without memory. */
+static uint32_t leader_of(struct user_code *code, const struct user_place *place)
+{
+        uint32_t function =
+            pairs_place(&code->functions, place->module_id, place->function_id);
+        uint32_t line = pairs_place(&code->lines, place->file_id, place->line);
+        return function == NONE || line == NONE
+                   ? NONE
+                   : pairs_place(&code->leaders, function, line);
+}
+
+static struct user_place place_of(const struct user_code *code, uint32_t leader)
+{
+        const struct pair *of = &code->leaders.pairs[leader];
+        const struct pair *function = &code->functions.pairs[of->first];
+        const struct pair *line = &code->lines.pairs[of->second];
+        return (struct user_place){.module_id = function->first,
+                                   .function_id = function->second,
+                                   .file_id = line->first,
+                                   .line = line->second};
+}
+
 int user_code_add(struct user_code *code, uint32_t line, int64_t location_id,
                   int64_t stack_id, double cost)
 {
-        uint32_t place = leading_to(code, location_id, stack_id);
-        if (!place)
+        uint32_t number = leading_to(code, location_id, stack_id);
+        if (!number)
                 return 0;
-        struct tally *tally = pairs_get(&code->costs, line, place);
+        uint32_t leader = leader_of(code, &code->places[number - 1]);
+        struct tally *tally =
+            leader == NONE ? NULL : pairs_get(&code->costs, line, leader);
         if (!tally)
                 return -ENOMEM;
         tally->samples++;
@@ -251,8 +286,8 @@ static size_t first_of(const struct pairs *costs, uint32_t line)
         return low;
 }
 
-const struct user_place *user_code_main(const struct user_code *code, uint32_t line,
-                                        struct tally *part)
+bool user_code_main(const struct user_code *code, uint32_t line, struct user_place *place,
+                    struct tally *part)
 {
         const struct pair *most = NULL;
         for (size_t i = first_of(&code->costs, line);
@@ -263,6 +298,9 @@ const struct user_place *user_code_main(const struct user_code *code, uint32_t l
                      pair->tally.samples > most->tally.samples))
                         most = pair;
         }
-        *part = most ? most->tally : (struct tally){0};
-        return most ? &code->places[most->second] : NULL;
+        if (!most)
+                return false;
+        *part = most->tally;
+        *place = place_of(code, most->second);
+        return true;
 }

@@ -4,6 +4,7 @@
 #ifndef MEMLAG_USER_CODE_H
 #define MEMLAG_USER_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,15 +17,15 @@
 
 /* A place in the source, of a function that may be inlined. */
 struct user_place {
-        int64_t module_id;   /* 0: not known */
-        int64_t function_id; /* of table name; 0: not known */
-        int64_t file_id;
-        int64_t line;
+        uint32_t module_id;   /* 0: not known */
+        uint32_t function_id; /* of table name; 0: not known */
+        uint32_t file_id;
+        uint32_t line; /* 0: not known */
 };
 
 /* Zero-initialised: empty. */
 struct user_code {
-        struct user_place *places; /* by number; number 0 is none */
+        struct user_place *places; /* of each location, by number less 1 */
         size_t place_count;
         size_t place_capacity;
         struct user_code_location *locations; /* by location_id */
@@ -33,7 +34,10 @@ struct user_code {
         struct user_code_stack *stacks; /* by stack_id */
         size_t stack_count;
         size_t stack_capacity;
-        struct pairs costs; /* of a line of the caller's and a place's number */
+        struct pairs functions; /* of module and function; these have no tallies */
+        struct pairs lines;     /* of file and line */
+        struct pairs leaders;   /* of one of each: places that led somewhere, each once */
+        struct pairs costs;     /* of a line of the caller's and a leader */
 };
 
 /* Reads the names and stacks. 0 or a negative errno value; freed by user_code_free in any
@@ -49,10 +53,11 @@ int user_code_add(struct user_code *code, uint32_t line, int64_t location_id,
 /* All samples have been added: orders them for user_code_main. */
 void user_code_sort(struct user_code *code);
 
-/* The place that led to most of the cost of LINE, and to how much (cost and samples of
- * *PART); NULL: the line is the user's own, or nothing of his led there. Of a header of
- * his it is the place in a source file that is no header. */
-const struct user_place *user_code_main(const struct user_code *code, uint32_t line,
-                                        struct tally *part);
+/* Whether a place of the user's led to LINE, and the one that led to most of its cost: to
+ * how much is in *PART (cost and samples). Of a header of his it is the place in a source
+ * file that is no header. False: the line is the user's own, or nothing of his led there.
+ */
+bool user_code_main(const struct user_code *code, uint32_t line, struct user_place *place,
+                    struct tally *part);
 
 #endif
