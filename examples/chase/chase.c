@@ -83,7 +83,7 @@ static void free_ring(struct node *first)
 
         do {
                 struct node *next = node->next; /* mark: free-line */
-                free(node);
+                free(node); /* mark: free-call */
                 node = next;
         } while (node != first);
 }
