@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "data_sources.h"
 #include "grouping.h"
 #include "latencies.h"
 #include "pairs.h"
@@ -20,20 +20,12 @@
 #include "tally.h"
 #include "user_code.h"
 
-struct data_source {
-        int64_t id;
-        enum level level;
-        bool tlb_missed;
-        bool hit_modified;
-};
-
 struct pass {
         const struct findings_input *input;
         struct findings_gaps *gaps;
         struct grouping grouping;
         struct placing placing;
-        struct data_source *sources;
-        size_t source_count, source_capacity;
+        struct data_sources sources;
         struct origins *line_origins;
         struct origins *function_origins;
         struct origins run_origins;
@@ -50,31 +42,13 @@ struct pass {
 
 /* ---- preparation ---- */
 
-static int take_source(void *context, sqlite3_stmt *row)
-{
-        struct pass *pass = context;
-        if (array_reserve(&pass->sources, &pass->source_capacity, pass->source_count,
-                          sizeof(*pass->sources)) < 0)
-                return -ENOMEM;
-        pass->sources[pass->source_count++] = (struct data_source){
-            .id = sqlite3_column_int64(row, 0),
-            .level = level_named(statement_text(row, 1)),
-            .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
-            .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0,
-        };
-        return 0;
-}
-
 static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
 {
         int code = grouping_read(db, &pass->grouping, diag);
         if (!code)
                 code = placing_read(db, &pass->placing, diag);
         if (!code)
-                code = statement_each(db,
-                                      "SELECT data_source_id, level, tlb, snoop "
-                                      "FROM data_source ORDER BY data_source_id",
-                                      take_source, pass, diag);
+                code = data_sources_read(db, &pass->sources, diag);
         if (!code)
                 code = user_code_read(db, &pass->user_code, diag);
         if (code)
@@ -98,7 +72,7 @@ static void pass_close(struct pass *pass)
         pairs_free(&pass->pairs);
         pairs_free(&pass->accesses);
         pairs_free(&pass->fields);
-        free(pass->sources);
+        data_sources_free(&pass->sources);
         free(pass->line_origins);
         free(pass->function_origins);
         free(pass->lines);
@@ -109,22 +83,6 @@ static void pass_close(struct pass *pass)
 }
 
 /* ---- one sample ---- */
-
-static int compare_source(const void *id, const void *source)
-{
-        int64_t a = *(const int64_t *)id, b = ((const struct data_source *)source)->id;
-        return (a > b) - (a < b);
-}
-
-static const struct data_source *source_of(const struct pass *pass, int64_t id)
-{
-        static const struct data_source none = {.level = LEVEL_NA};
-        if (!pass->source_count)
-                return &none;
-        const struct data_source *source = bsearch(&id, pass->sources, pass->source_count,
-                                                   sizeof(*source), compare_source);
-        return source ? source : &none;
-}
 
 static int compare_interval(const void *id, const void *interval)
 {
@@ -163,7 +121,8 @@ enum { COLUMN_STACK = 6, COLUMN_PLACING };
 static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *row,
                                          const struct judged_interval *interval)
 {
-        const struct data_source *source = source_of(pass, sqlite3_column_int64(row, 2));
+        const struct data_source *source =
+            data_sources_find(&pass->sources, sqlite3_column_int64(row, 2));
         bool timed = sqlite3_column_type(row, 1) != SQLITE_NULL &&
                      sqlite3_column_int64(row, 1) >= 0;
         return (struct sample_facts){
@@ -266,14 +225,6 @@ static int add_sample(void *context, sqlite3_stmt *row)
         return sample.latency_cycles < 0
                    ? 0
                    : latencies_add(&pass->latencies, line, sample.latency_cycles);
-}
-
-static bool has_level(const struct pass *pass, enum level level)
-{
-        for (size_t i = 0; i < pass->source_count; i++)
-                if (pass->sources[i].level == level)
-                        return true;
-        return false;
 }
 
 static int each_sample(struct db *db, struct pass *pass, statement_take *take,
@@ -513,7 +464,8 @@ int findings_make(struct db *db, const struct findings_input *input,
         *gaps = (struct findings_gaps){0};
         struct pass pass = {.input = input, .gaps = gaps};
         int code = pass_open(db, &pass, diag);
-        if (!code && has_level(&pass, LEVEL_LFB)) /* nothing else asks for origins */
+        if (!code && data_sources_have(&pass.sources,
+                                       LEVEL_LFB)) /* nothing else asks for origins */
                 code = each_sample(db, &pass, add_origin, diag);
         if (!code)
                 code = each_sample(db, &pass, add_sample, diag);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* The table data_source in memory, with its words as numbers: every sample asks for its
+ * row. */
+#include "data_sources.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "statement.h"
+
+static int take_source(void *context, sqlite3_stmt *row)
+{
+        struct data_sources *sources = context;
+        if (array_reserve(&sources->sources, &sources->capacity, sources->count,
+                          sizeof(*sources->sources)) < 0)
+                return -ENOMEM;
+        sources->sources[sources->count++] = (struct data_source){
+            .id = sqlite3_column_int64(row, 0),
+            .level = level_named(statement_text(row, 1)),
+            .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
+            .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0,
+        };
+        return 0;
+}
+
+int data_sources_read(struct db *db, struct data_sources *sources, struct diag *diag)
+{
+        *sources = (struct data_sources){0};
+        return statement_each(db,
+                              "SELECT data_source_id, level, tlb, snoop "
+                              "FROM data_source ORDER BY data_source_id",
+                              take_source, sources, diag);
+}
+
+void data_sources_free(struct data_sources *sources)
+{
+        free(sources->sources);
+}
+
+static int compare_source(const void *id, const void *source)
+{
+        int64_t a = *(const int64_t *)id, b = ((const struct data_source *)source)->id;
+        return (a > b) - (a < b);
+}
+
+const struct data_source *data_sources_find(const struct data_sources *sources,
+                                            int64_t id)
+{
+        static const struct data_source none = {.level = LEVEL_NA};
+        if (!sources->count)
+                return &none;
+        const struct data_source *source = bsearch(&id, sources->sources, sources->count,
+                                                   sizeof(*source), compare_source);
+        return source ? source : &none;
+}
+
+bool data_sources_have(const struct data_sources *sources, enum level level)
+{
+        for (size_t i = 0; i < sources->count; i++)
+                if (sources->sources[i].level == level)
+                        return true;
+        return false;
+}
