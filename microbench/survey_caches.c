@@ -489,11 +489,11 @@ static json_t *memory_result(struct survey *survey, void *state)
                 survey->idle_ns = fmin(survey->idle_ns, ns);
                 json_array_append_new(
                     list,
-                    json_pack("{s:i, s:o, s:o, s:o, s:f, s:b}", "node", node,
+                    json_pack("{s:i, s:o, s:o, s:o, s:I, s:b}", "node", node,
                               "latency_ns", survey_number(ns), "latency_cycles",
                               survey_number(ns * survey->core_ghz), "error",
                               survey_number(estimate_error(&estimate)), "size_bytes",
-                              (double)survey->data_bytes, "huge_pages",
+                              (json_int_t)survey->data_bytes, "huge_pages",
                               series_count(&memory->series[node]) == 0 ||
                                   memory->huge_bytes[node] >
                                       (int64_t)survey->data_bytes / 2));

@@ -47,6 +47,8 @@ levels = document["caches"]["levels"]
 assert len(levels) >= 2, levels
 latencies = [level["latency_ns"] for level in levels]
 latencies.append(document["memory"][0]["latency_ns"])
+# Data is whole pages, which sizes rounded to six digits are not.
+assert all(node["size_bytes"] % 4096 == 0 for node in document["memory"]), document["memory"]
 left_out = [c["meaning"] for c in document["conditions"] if c["condition"] == "left-out"]
 assert left_out or None not in latencies, latencies
 latencies = [ns for ns in latencies if ns is not None]
