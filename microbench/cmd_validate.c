@@ -286,6 +286,53 @@ static void print_number(const json_t *object, const char *key)
                 printf(" %9s", "-");
 }
 
+static bool is_shown(const json_t *event, const struct validate_options *options)
+{
+        return !options->events || is_named(text_of(event, "event"), options->events);
+}
+
+/* Counted against the nearer end of what was expected. */
+static void print_deviation(const json_t *trial)
+{
+        double counted = json_number_value(json_object_get(trial, "counted"));
+        double least = json_number_value(json_object_get(trial, "least"));
+        double most = json_number_value(json_object_get(trial, "most"));
+        double nearer = counted < least ? least : most;
+        printf("%.0f counted, ", counted);
+        if (nearer > 0)
+                printf("%s%.0f expected, ratio %.3f\n",
+                       least >= most     ? ""
+                       : counted < least ? "at least "
+                                         : "at most ",
+                       nearer, counted / nearer);
+        else
+                puts("none expected");
+}
+
+/* Below the table, as its medians do not tell which kernel a verdict came of. */
+static void show_worst(const json_t *document, const struct validate_options *options)
+{
+        const char *heading = "\nFurthest off\n";
+        size_t index, place;
+        json_t *event, *trial;
+        json_array_foreach(json_object_get(document, "events"), index, event)
+        {
+                const char *kernel =
+                    json_string_value(json_object_get(event, "worst_kernel"));
+                if (!kernel || !is_shown(event, options))
+                        continue;
+                json_array_foreach(json_object_get(event, "trials"), place, trial)
+                {
+                        if (strcmp(text_of(trial, "kernel"), kernel) != 0)
+                                continue;
+                        printf("%s  %-40s %s: ", heading, text_of(event, "event"),
+                               kernel);
+                        print_deviation(trial);
+                        heading = "";
+                }
+        }
+}
+
 static void show(const json_t *document, const struct validate_options *options)
 {
         const json_t *best = json_object_get(document, "best");
@@ -302,8 +349,7 @@ static void show(const json_t *document, const struct validate_options *options)
                "prefetch", "spread", "correl.", "verdict");
         json_array_foreach(json_object_get(document, "events"), index, event)
         {
-                if (options->events &&
-                    !is_named(text_of(event, "event"), options->events))
+                if (!is_shown(event, options))
                         continue;
                 printf("%-42s %-14s", text_of(event, "event"), text_of(event, "concept"));
                 print_number(event, "ratio");
@@ -312,6 +358,7 @@ static void show(const json_t *document, const struct validate_options *options)
                 print_number(event, "correlation");
                 printf("  %s\n", text_of(event, "verdict"));
         }
+        show_worst(document, options);
         printf("\nBest for\n");
         json_object_foreach((json_t *)best, concept, choice)
             printf("  %-14s %s\n", concept,

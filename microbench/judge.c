@@ -80,6 +80,49 @@ static double correlation_of(const struct observation *observations, size_t coun
         return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
 }
 
+struct fault {
+        bool low, high;
+};
+
+static struct fault fault_of(const struct observation *observation)
+{
+        const struct expectation *expected = &observation->expected;
+        double slack = TOLERANCE * (expected->high > 0 ? 0 : expected->scale);
+        double least = expected->low * (1 - TOLERANCE);
+        double most = expected->high * (1 + TOLERANCE) + slack;
+        return (struct fault){
+            .low = expected->low > 0 &&
+                   observation->counted<least, .high = observation->counted> most};
+}
+
+/* How far an observation with FAULT is off, as a part of what was expected. */
+static double distance_of(const struct observation *observation, struct fault fault)
+{
+        const struct expectation *expected = &observation->expected;
+        if (fault.low)
+                return 1 - observation->counted / expected->low;
+        return expected->high > 0 ? observation->counted / expected->high - 1
+                                  : observation->counted / expected->scale;
+}
+
+static const struct observation *worst_of(const struct observation *observations,
+                                          size_t count)
+{
+        const struct observation *worst = NULL;
+        double furthest = 0;
+        for (size_t i = 0; i < count; i++) {
+                struct fault fault = fault_of(&observations[i]);
+                if (!fault.low && !fault.high)
+                        continue;
+                double distance = distance_of(&observations[i], fault);
+                if (worst && distance <= furthest)
+                        continue;
+                worst = &observations[i];
+                furthest = distance;
+        }
+        return worst;
+}
+
 /* How many trials are off, and where. */
 struct faults {
         size_t low, low_prefetched;
@@ -92,17 +135,12 @@ static struct faults faults_of(const struct observation *observations, size_t co
         struct faults faults = {0};
         for (size_t i = 0; i < count; i++) {
                 const struct observation *observation = &observations[i];
-                const struct expectation *expected = &observation->expected;
-                double slack = TOLERANCE * (expected->high > 0 ? 0 : expected->scale);
-                bool low = expected->low > 0 &&
-                           observation->counted < expected->low * (1 - TOLERANCE);
-                bool high =
-                    observation->counted > expected->high * (1 + TOLERANCE) + slack;
-                faults.low += low && !observation->prefetchable;
-                faults.low_prefetched += low && observation->prefetchable;
-                faults.high += high && !observation->prefetchable;
-                faults.high_prefetched += high && observation->prefetchable;
-                faults.high_of_nothing += high && expected->high == 0;
+                struct fault fault = fault_of(observation);
+                faults.low += fault.low && !observation->prefetchable;
+                faults.low_prefetched += fault.low && observation->prefetchable;
+                faults.high += fault.high && !observation->prefetchable;
+                faults.high_prefetched += fault.high && observation->prefetchable;
+                faults.high_of_nothing += fault.high && observation->expected.high == 0;
         }
         return faults;
 }
@@ -174,6 +212,7 @@ struct judgement judge(enum concept concept, const struct observation *observati
             .ratio = median_ratio(observations, count, false),
             .prefetched_ratio = median_ratio(observations, count, true),
             .correlation = correlation_of(observations, count),
+            .worst = worst_of(observations, count),
         };
         for (size_t i = 0; i < count; i++)
                 judgement.spread = fmax(judgement.spread, observations[i].spread);

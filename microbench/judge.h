@@ -45,6 +45,9 @@ struct judgement {
         double correlation; /* Pearson's, of counted and expected over all trials; NAN:
                                one of them does not change */
         enum event_verdict verdict;
+        /* The one that is furthest beyond what is tolerated, as a part of what was
+         * expected (where that is nothing, of its scale); NULL: none is. */
+        const struct observation *worst;
 };
 
 /* COUNT observations of one event, as one of the concept. */

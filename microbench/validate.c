@@ -111,6 +111,17 @@ static json_t *trials_json(const struct campaign *campaign,
         return list;
 }
 
+/* The name of the kernel of OBSERVATION, one of EVIDENCE's; NULL: none. */
+static const char *kernel_of(const struct campaign *campaign,
+                             const struct evidence *evidence,
+                             const struct observation *observation)
+{
+        if (!observation)
+                return NULL;
+        return campaign->trials[evidence->trials[observation - evidence->observations]]
+            .name;
+}
+
 static json_t *event_json(const struct campaign *campaign, size_t candidate,
                           enum concept concept, bool fits)
 {
@@ -124,17 +135,18 @@ static json_t *event_json(const struct campaign *campaign, size_t candidate,
         bool usable = fits && judge_usable(concept, judgement.verdict);
         bool of_prefetch = judgement.verdict == EVENT_COUNTS_PREFETCH ||
                            judgement.verdict == EVENT_MISSES_PREFETCH;
-        return json_pack("{s:s, s:o, s:b, s:s, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}",
-                         "event", event->name, "concept",
-                         fits ? json_string(concept_name(concept)) : json_null(),
-                         "concept_guessed", event->concept == CONCEPT_COUNT, "verdict",
-                         event_verdict_name(judgement.verdict), "usable", usable,
-                         "usable_without_prefetch", usable || (fits && of_prefetch),
-                         "recorded", event->recorded, "ratio", number(judgement.ratio),
-                         "prefetched_ratio", number(judgement.prefetched_ratio), "spread",
-                         number(judgement.spread), "correlation",
-                         number(judgement.correlation), "trials",
-                         trials_json(campaign, &evidence));
+        return json_pack(
+            "{s:s, s:o, s:b, s:s, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:s?, s:o}", "event",
+            event->name, "concept",
+            fits ? json_string(concept_name(concept)) : json_null(), "concept_guessed",
+            event->concept == CONCEPT_COUNT, "verdict",
+            event_verdict_name(judgement.verdict), "usable", usable,
+            "usable_without_prefetch", usable || (fits && of_prefetch), "recorded",
+            event->recorded, "ratio", number(judgement.ratio), "prefetched_ratio",
+            number(judgement.prefetched_ratio), "spread", number(judgement.spread),
+            "correlation", number(judgement.correlation), "worst_kernel",
+            fits ? kernel_of(campaign, &evidence, judgement.worst) : NULL, "trials",
+            trials_json(campaign, &evidence));
 }
 
 /* An event whose meaning nobody has told: the concept that fits it best. That of the

@@ -77,6 +77,19 @@ assert dependent["counted"] > 1.05 * dependent["most"], dependent
 assert document["best"] == {"fb-hit": "mem_load_retired.fb_hit", "dram-read": "dram.read_bytes",
                             "demand-read": None, "memory-stalls": None}
 END
+# Of the table's medians none tells that: the line below it does.
+"$MEMLAG" validate --source sim --show "$LDM" >table
+/usr/bin/python3 - result.json table "$LDM" <<'END'
+import json
+import re
+import sys
+
+event, = (e for e in json.load(open(sys.argv[1]))["events"] if e["event"] == sys.argv[3])
+ratios = {t["kernel"]: t["counted"] / t["most"] for t in event["trials"] if t["most"]}
+line, = re.findall(r"^Furthest off\n  (.*)\n\n", open(sys.argv[2]).read(), re.M)
+found = re.fullmatch(rf"{sys.argv[3]} +chase, 24 dependent: \d+ counted, at most \d+ expected, ratio ([\d.]+)", line)
+assert found and abs(float(found[1]) - ratios["chase, 24 dependent"]) < 0.001, (line, ratios)
+END
 
 # ---- a signal to it alone ----------------------------------------------------------------
 # Whichever ends programs: once a trial runs, it ends with a line, and nothing is left.

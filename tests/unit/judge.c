@@ -65,6 +65,22 @@ static void prefetched_lines_count_where_all_lines_do(void **state)
         assert_int_equal(verdict(CONCEPT_DRAM_WRITE, all, 3), EVENT_SOMETHING_ELSE);
 }
 
+/* The median is right, and one kernel is not: too much there, or something where there is
+ * nothing. */
+static void the_kernel_that_is_furthest_off_is_told(void **state)
+{
+        (void)state;
+        struct observation all[] = {lines(0, 12, false), lines(LINES, 8230, false),
+                                    lines(LINES, 8180, false), lines(LINES, 10240, false),
+                                    lines(LINES, 7000, true)};
+        assert_null(judge(CONCEPT_STALLS, all, 3).worst);
+        assert_ptr_equal(judge(CONCEPT_STALLS, all, 5).worst, &all[3]);
+        all[4].counted = 2000;
+        assert_ptr_equal(judge(CONCEPT_STALLS, all, 5).worst, &all[4]);
+        all[0].counted = LINES;
+        assert_ptr_equal(judge(CONCEPT_STALLS, all, 5).worst, &all[0]);
+}
+
 /* Of fill buffers, chases tell that none is full, and memread how often at least and at
  * most: a count of half the truth can lie between the two. */
 static void only_a_truth_that_is_one_number_makes_exact(void **state)
@@ -236,6 +252,7 @@ int main(void)
             cmocka_unit_test(a_right_counter_is_exact),
             cmocka_unit_test(off_core_responses_miss_prefetches),
             cmocka_unit_test(prefetched_lines_count_where_all_lines_do),
+            cmocka_unit_test(the_kernel_that_is_furthest_off_is_told),
             cmocka_unit_test(only_a_truth_that_is_one_number_makes_exact),
             cmocka_unit_test(a_counter_that_stands_still_is_dead),
             cmocka_unit_test(what_counts_where_nothing_is_counts_something_else),
