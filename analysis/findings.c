@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "data_sources.h"
 #include "grouping.h"
 #include "latencies.h"
@@ -28,6 +29,9 @@ struct pass {
         struct data_sources sources;
         struct origins *line_origins;
         struct origins *function_origins;
+        struct pairs touched; /* of function and object; they have no tallies */
+        struct origins *touched_origins;
+        size_t touched_count, touched_capacity;
         struct origins run_origins;
         struct tally whole;
         struct tally *lines;
@@ -75,6 +79,8 @@ static void pass_close(struct pass *pass)
         data_sources_free(&pass->sources);
         free(pass->line_origins);
         free(pass->function_origins);
+        pairs_free(&pass->touched);
+        free(pass->touched_origins);
         free(pass->lines);
         free(pass->functions);
         free(pass->objects);
@@ -114,7 +120,7 @@ static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sa
                                              sample->bandwidth_short == ANSWER_UNKNOWN;
 }
 
-enum { COLUMN_STACK = 6, COLUMN_PLACING };
+enum { COLUMN_OBJECT = 4, COLUMN_STACK = 6, COLUMN_PLACING };
 
 /* Columns: time_ns, latency_cycles, data_source_id, stall_ns, object_id, field_id,
  * stack_id, those of the place. */
@@ -145,6 +151,29 @@ static uint32_t field_of_row(sqlite3_stmt *row, int column)
         return id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
+/* Of FUNCTION's loads from OBJECT; they move when others are made. NULL without memory.
+ */
+static struct origins *touched_origins(struct pass *pass, uint32_t function,
+                                       uint32_t object)
+{
+        uint32_t place = pairs_place(&pass->touched, function, object);
+        if (place == UINT32_MAX)
+                return NULL;
+        while (pass->touched_count <= place) {
+                if (array_reserve(&pass->touched_origins, &pass->touched_capacity,
+                                  pass->touched_count, sizeof(struct origins)))
+                        return NULL;
+                pass->touched_origins[pass->touched_count++] = (struct origins){0};
+        }
+        return &pass->touched_origins[place];
+}
+
+static uint32_t object_of_row(const struct pass *pass, sqlite3_stmt *row)
+{
+        return grouping_of_object(&pass->grouping,
+                                  sqlite3_column_int64(row, COLUMN_OBJECT));
+}
+
 static int add_origin(void *context, sqlite3_stmt *row)
 {
         struct pass *pass = context;
@@ -156,8 +185,12 @@ static int add_origin(void *context, sqlite3_stmt *row)
         grouping_of_location(&pass->grouping,
                              placing_of_row(&pass->placing, row, COLUMN_PLACING), &line,
                              &function);
+        struct origins *touched =
+            touched_origins(pass, function, object_of_row(pass, row));
+        if (!touched)
+                return -ENOMEM;
         /* Lines that cores fight for tell nothing of the run's other lines. */
-        struct origins *places[] = {&pass->line_origins[line],
+        struct origins *places[] = {&pass->line_origins[line], touched,
                                     &pass->function_origins[function],
                                     origin == ORIGIN_SHARING ? NULL : &pass->run_origins};
         for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -170,12 +203,15 @@ static int add_origin(void *context, sqlite3_stmt *row)
 }
 
 /* Where the lines on their way at a place come from: what is known of it first, then what
- * is known of its time, then of the run. */
+ * is known of its time, then of the run. TOUCHED: of its function's loads from the same
+ * object; NULL where that is not known. */
 static enum origin origin_at(const struct pass *pass, uint32_t line, uint32_t function,
+                             const struct origins *touched,
                              const struct judged_interval *interval)
 {
         const enum origin told[] = {
             place_origin(&pass->line_origins[line]),
+            touched ? place_origin(touched) : ORIGIN_UNKNOWN,
             place_origin(&pass->function_origins[function]),
             interval ? interval->traffic : ORIGIN_UNKNOWN,
             run_origin(&pass->run_origins, interval && interval->buffers_free),
@@ -196,13 +232,16 @@ static int add_sample(void *context, sqlite3_stmt *row)
         int64_t location = placing_of_row(&pass->placing, row, COLUMN_PLACING);
         uint32_t line, function;
         grouping_of_location(&pass->grouping, location, &line, &function);
-        sample.line_origin = sample.level == LEVEL_LFB
-                                 ? origin_at(pass, line, function, interval)
-                                 : ORIGIN_UNKNOWN;
+        uint32_t object = object_of_row(pass, row);
+        if (sample.level == LEVEL_LFB) {
+                const struct origins *touched =
+                    object ? touched_origins(pass, function, object) : NULL;
+                if (object && !touched)
+                        return -ENOMEM;
+                sample.line_origin = origin_at(pass, line, function, touched, interval);
+        }
         enum answer contended = sample_contended(&sample, &input->thresholds);
         enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
-        uint32_t object =
-            grouping_of_object(&pass->grouping, sqlite3_column_int64(row, 4));
         uint32_t field = field_of_row(row, 5);
         uint32_t pair = pairs_place(&pass->pairs, line, object);
         struct tally *access =

@@ -222,6 +222,27 @@ expect "lines fought for elsewhere tell nothing" "$(lines_on_their_way 0 3 0 "$u
 expect "nothing tells" "$(lines_on_their_way 0 3 4 "$uncounted;
         DELETE FROM sample WHERE data_source_id = 4")" unknown
 
+# Before it line 59 asks for lines of the same object, and has them from the cache; three times
+# as many loads of line 61 are for another object's lines, which another core has modified.
+two_objects="INSERT INTO data_source VALUES (6, 'load', 'L3', 'hit', 'hitm', 0, NULL);
+        INSERT INTO code_location VALUES (7, 1, 0x1070, 11, 12, 59), (8, 1, 0x1080, 11, 12, 61);
+        UPDATE attribution SET object_id = 3 WHERE location_id = 6;
+        INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, latency_cycles, data_source_id)
+        SELECT 10000 * n.value, 1, 0, iif(n.value < 30, 0x401070, 0x401080), 64 * n.value, 100,
+               iif(n.value < 30, 3, 6) FROM generate_series(0, 119) AS n;
+        INSERT INTO attribution SELECT sample_id, iif(ip = 0x401070, 7, 8),
+               iif(ip = 0x401070, 3, 1), 0, NULL, NULL FROM sample WHERE ip IN (0x401070, 0x401080)"
+of_line_60() # of_line_60 [SQL]
+{
+        lines_on_their_way 0 3 0 "$two_objects; ${1-}" >/dev/null
+        answer lines.db "SELECT verdict FROM line_view WHERE function = 'build' AND line = 60"
+}
+expect "loads from the same object tell" "$(of_line_60)" cache
+expect "those of the function, where the object is not known" "$(of_line_60 "
+        UPDATE attribution SET object_id = NULL WHERE location_id = 6")" sharing
+expect "those of the function, where nobody asked for the object" "$(of_line_60 "
+        UPDATE attribution SET object_id = 4 WHERE location_id = 6")" sharing
+
 # What memlag loads into the program is no object of the user's; the sums are as before.
 synthetic_database own_objects.db
 sqlite3 -bail own_objects.db "INSERT INTO module VALUES (2, '/x/vgpreload_memlag-amd64-linux.so', NULL);
