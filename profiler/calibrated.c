@@ -50,6 +50,20 @@ static int deliver_saturating_cores(struct sink *sink, const json_t *document,
                    : 0;
 }
 
+/* What only measurements with several threads tell, and no preset has. */
+static int deliver_of_threads(struct sink *sink, const json_t *document,
+                              const char *origin, struct diag *diag)
+{
+        int rc = deliver_saturating_cores(sink, document, origin, diag);
+        if (rc == 0)
+                rc = deliver_peaks(sink, document, "dram_bandwidth_gbs", "read_gbs",
+                                   origin, diag);
+        if (rc == 0)
+                rc = deliver_peaks(sink, document, "dram_write_bandwidth_gbs",
+                                   "write_gbs", origin, diag);
+        return rc;
+}
+
 static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
 {
         static const struct {
@@ -75,19 +89,13 @@ static int deliver(struct sink *sink, const json_t *document, struct diag *diag)
         };
         char origin[ORIGIN_BYTES];
         write_origin(document, origin);
-        int rc = deliver_saturating_cores(sink, document, origin, diag);
+        int rc = deliver_of_threads(sink, document, origin, diag);
         for (size_t i = 0; rc == 0 && i < sizeof(facts) / sizeof(facts[0]); i++) {
                 double value = calibration_number(document, facts[i].path);
                 if (!isnan(value))
                         rc = sink_machine(sink, facts[i].key, value * facts[i].factor,
                                           facts[i].unit, origin, diag);
         }
-        if (rc == 0)
-                rc = deliver_peaks(sink, document, "dram_bandwidth_gbs", "read_gbs",
-                                   origin, diag);
-        if (rc == 0)
-                rc = deliver_peaks(sink, document, "dram_write_bandwidth_gbs",
-                                   "write_gbs", origin, diag);
         return rc;
 }
 
@@ -143,7 +151,7 @@ int calibrated_host(struct db *db, struct sink *sink, struct diag *diag)
         warn_if_poor(document, origin);
         rc = store(db, document, diag);
         if (rc == 0)
-                rc = deliver_saturating_cores(sink, document, origin, diag);
+                rc = deliver_of_threads(sink, document, origin, diag);
         json_decref(document);
         return rc;
 }

@@ -188,6 +188,13 @@ assert latency and 0.9 < latency / expected < 1.1, (latency, expected)
 saturating = document["bandwidth"].get("saturating_threads", 0)
 stored = database.execute("SELECT value FROM machine WHERE key = 'saturating_cores'").fetchall()
 assert stored == ([(saturating,)] if saturating > 0 else []), (stored, saturating)
+for key, measured in (("dram_bandwidth_gbs_", "read_gbs"),
+                      ("dram_write_bandwidth_gbs_", "write_gbs")):
+    expected = {f"{key}{point['threads']}": point[measured]
+                for point in document["bandwidth"]["threads"] if point[measured] > 0}
+    stored = dict(database.execute("SELECT key, value FROM machine WHERE key GLOB ?",
+                                   (key + "[1-9]*",)))
+    assert expected and stored == expected, (stored, expected)
 EOF
 
 # Latencies of arithmetic are within those that were published of any x86-64 processor of
