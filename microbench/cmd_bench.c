@@ -2,6 +2,7 @@
 /* memlag bench: runs one kernel and tells what an access took. */
 #include <argp.h>
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "bench_show.h"
 #include "bounce.h"
 #include "command.h"
+#include "conditions.h"
 #include "measure.h"
 #include "microbench.h"
 
@@ -304,6 +306,40 @@ static int see_places(const struct bench_options *options, const struct cpu_list
                         : diag_no_memory(diag);
 }
 
+/* The memory that the data will take, and a chase's order, which is made beside it. With
+ * longer strides than a page the pages between are not touched. */
+static double memory_of(const struct bench_options *options)
+{
+        enum { PAGE_BYTES = 4096, PAGE_ENTRY_BYTES = 8 };
+        const struct kernel_parameters *parameters = &options->parameters;
+        double bytes = (double)parameters->size_bytes;
+        double order_bytes = 0;
+        if (options->kernel->takes & TAKES_STRIDE) {
+                double steps = bytes / parameters->stride_bytes;
+                order_bytes = steps * sizeof(uint32_t);
+                if (parameters->stride_bytes > PAGE_BYTES)
+                        bytes = steps * PAGE_BYTES;
+        }
+        return bytes + bytes / PAGE_BYTES * PAGE_ENTRY_BYTES + order_bytes;
+}
+
+/* -ENOMEM when that is more than may be used: the kernel would end this process without
+ * a word, or others. */
+static int check_memory(const struct bench_options *options, struct diag *diag)
+{
+        static const double KEPT = 15.0 / 16; /* the rest is for stacks and libraries */
+        double wanted = memory_of(options);
+        double usable = (double)conditions_memory_bytes(options->parameters.threads);
+        if (wanted <= usable)
+                return 0;
+        double fitting = (double)options->parameters.size_bytes * usable / wanted * KEPT;
+        return diag_set(diag, -ENOMEM,
+                        "%.0f MiB of memory may be used here and %.0f are needed: give "
+                        "--size %.0fK or less, or raise the limit of the cgroup or of "
+                        "'ulimit -v'",
+                        usable / (1 << 20), wanted / (1 << 20), floor(fitting / 1024));
+}
+
 static int run(struct bench_options *options, struct measurement *measurement,
                struct places_seen *places, struct diag *diag)
 {
@@ -312,6 +348,8 @@ static int run(struct bench_options *options, struct measurement *measurement,
         if (rc < 0)
                 return rc;
         rc = see_places(options, &cpus, &places->before, &places->count, diag);
+        if (rc == 0)
+                rc = check_memory(options, diag);
         if (rc == 0)
                 rc = measure_long_enough(options, &cpus, measurement, diag);
         if (rc == 0)

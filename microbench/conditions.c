@@ -16,6 +16,7 @@ static const double SHARE_OF_OTHERS = 0.05, SHARE_STOLEN = 0.01;
 
 /* ---- memory ---- */
 
+/* UINT64_MAX: the kernel does not tell. */
 static uint64_t available_bytes(void)
 {
         char line[256];
@@ -26,7 +27,7 @@ static uint64_t available_bytes(void)
                         break;
         if (file)
                 fclose(file);
-        return (uint64_t)kib << 10;
+        return kib ? (uint64_t)kib << 10 : UINT64_MAX;
 }
 
 /* What is left of the address space, without the stacks of THREADS. */

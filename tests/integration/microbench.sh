@@ -38,6 +38,35 @@ status=0
 [ $status -eq 1 ] || fail "bench without memory: status $status"
 [ "$(wc -l <err)" -eq 1 ] || fail "bench without memory: $(cat err)"
 
+# More than a cgroup allows is refused with the size that it does allow.
+group=
+for parent in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+        group=$parent/memlag-bench-$$
+        for limit in memory.limit_in_bytes memory.max; do
+                mkdir -p $group 2>/dev/null && [ -e $group/$limit ] && echo 100000000 >$group/$limit && break 2
+        done
+        [ ! -d $group ] || rmdir $group
+        group=
+done
+if [ -n "$group" ]; then
+        limited() # limited SIZE
+        {
+                sh -c 'echo $$ >"$1"/cgroup.procs && exec "$2" bench chase --passes 1 --size "$3"' sh "$group" "$MEMLAG" "$1" >out 2>err
+        }
+        status=0 fitting_status=0
+        limited 1G || status=$?
+        cp err refused.txt
+        fitting=$(sed -n 's/.*--size \([0-9]*K\) or less.*/\1/p' err)
+        limited "${fitting:-0}" || fitting_status=$?
+        rmdir "$group"
+        [ $status -eq 1 ] || fail "bench beyond a cgroup's memory: status $status, $(cat refused.txt)"
+        [ "$(wc -l <refused.txt)" -eq 1 ] || fail "bench beyond a cgroup's memory: $(cat refused.txt)"
+        [ "${fitting%K}" -gt 60000 ] || fail "most of 100 MB would do: $(cat refused.txt)"
+        [ $fitting_status -eq 0 ] || fail "bench with the size that was named: status $fitting_status, $(cat err)"
+else
+        echo "SKIPPED: bench in a cgroup with a limit of memory was NOT tested: no cgroup may be made here" >&2
+fi
+
 for kernel in $("$MEMLAG" bench --list | cut -d' ' -f1); do
         "$MEMLAG" bench "$kernel" --passes 1 --format json >"$kernel.json"
         python3 -c 'import json, sys; assert json.load(sys.stdin)["ns_per_access"] > 0' \
