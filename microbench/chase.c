@@ -26,6 +26,13 @@ static int check(const struct kernel_parameters *parameters, struct diag *diag)
                                 (unsigned long long)kernel_part_bytes(parameters),
                                 (unsigned long long)elements_of(parameters),
                                 parameters->stride_bytes);
+        if (parameters->block_bytes &&
+            parameters->block_bytes / parameters->stride_bytes < 2)
+                return diag_set(diag, -EINVAL,
+                                "a block of %llu bytes holds less than two steps of %u "
+                                "bytes, so that nothing in it is random",
+                                (unsigned long long)parameters->block_bytes,
+                                parameters->stride_bytes);
         if (parameters->independent_multiplications > MULTIPLICATIONS_MAX ||
             parameters->dependent_multiplications > MULTIPLICATIONS_MAX)
                 return diag_set(diag, -EINVAL, "at most %d multiplications per load",
@@ -61,8 +68,7 @@ static uint64_t block_elements_of(const struct kernel_parameters *parameters)
         uint64_t block = parameters->block_bytes / parameters->stride_bytes;
         if (parameters->sequential)
                 return 1;
-        return parameters->block_bytes && block < elements ? (block ? block : 1)
-                                                           : elements;
+        return parameters->block_bytes && block < elements ? block : elements;
 }
 
 static int prepare(struct kernel_share *share, struct diag *diag)

@@ -53,7 +53,8 @@ static const struct argp_option option_table[] = {
     {"passes", 'p', "N", 0,
      "Passes of each thread over its data (default: for about half a second)", 0},
     {"delay", KEY_DELAY, "NOPS", 0, "NOPs between the loads (memread)", 0},
-    {"stride", KEY_STRIDE, "BYTES", 0, "From one element to the next (chase, tlb)", 0},
+    {"stride", KEY_STRIDE, "BYTES", 0, "From one element to the next (chase, pairs, tlb)",
+     0},
     {"order", KEY_ORDER, "ORDER", 0, "random (default) or sequential (chase)", 0},
     {"block", KEY_BLOCK, "BYTES", 0, "Random within blocks of BYTES (chase)", 0},
     {"independent", KEY_INDEPENDENT, "N", 0, "Multiplications beside each load (chase)",
@@ -78,7 +79,8 @@ static const struct argp_option option_table[] = {
 
 /* ---- the command line ---- */
 
-static uint64_t read_bytes(struct argp_state *state, const char *option, const char *text)
+static uint64_t read_bytes(struct argp_state *state, const char *option, const char *text,
+                           uint64_t minimum, uint64_t maximum)
 {
         static const char units[] = "KMGT";
         char *end;
@@ -90,7 +92,11 @@ static uint64_t read_bytes(struct argp_state *state, const char *option, const c
             value > UINT64_MAX >> 1 >> shift)
                 argp_error(state, "%s: '%s' is not a number of bytes, such as 64K or 2G",
                            option, text);
-        return value << shift;
+        value <<= shift;
+        if (value < minimum || value > maximum)
+                argp_error(state, "%s: '%s' is not from %llu to %llu bytes", option, text,
+                           (unsigned long long)minimum, (unsigned long long)maximum);
+        return value;
 }
 
 static uint64_t read_number(struct argp_state *state, const char *option,
@@ -183,13 +189,14 @@ static const char *const patterns[] = {
 };
 
 static const struct parameter_option parameter_options[] = {
-    {'s', TAKES_SIZE, "--size", FIELD(size_bytes), .bytes = true},
+    {'s', TAKES_SIZE, "--size", FIELD(size_bytes), 0, UINT64_MAX, .bytes = true},
     {'t', 0, "--threads", FIELD(threads), 1, 1 << 16},
     {'p', 0, "--passes", FIELD(passes), 1, PASSES_MAX},
     {KEY_DELAY, TAKES_DELAY, "--delay", FIELD(delay_nops), 0, UINT32_MAX},
-    {KEY_STRIDE, TAKES_STRIDE, "--stride", FIELD(stride_bytes), 8, UINT32_MAX},
+    {KEY_STRIDE, TAKES_STRIDE, "--stride", FIELD(stride_bytes), 8, UINT32_MAX,
+     .bytes = true},
     {KEY_ORDER, TAKES_ORDER, "--order", FIELD(sequential), .words = orders},
-    {KEY_BLOCK, TAKES_ORDER, "--block", FIELD(block_bytes), .bytes = true},
+    {KEY_BLOCK, TAKES_ORDER, "--block", FIELD(block_bytes), 1, UINT64_MAX, .bytes = true},
     {KEY_INDEPENDENT, TAKES_MULTIPLICATIONS, "--independent",
      FIELD(independent_multiplications), 0, UINT32_MAX},
     {KEY_DEPENDENT, TAKES_MULTIPLICATIONS, "--dependent",
@@ -217,7 +224,8 @@ static void set_parameter(struct argp_state *state, struct bench_options *option
         if (option->words)
                 value = read_word(state, option->name, text, option->words);
         else if (option->bytes)
-                value = read_bytes(state, option->name, text);
+                value = read_bytes(state, option->name, text, option->minimum,
+                                   option->maximum);
         else
                 value = read_number(state, option->name, text, option->minimum,
                                     option->maximum);

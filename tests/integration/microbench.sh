@@ -27,6 +27,12 @@ refused "not a number of bytes" chase --size 12Q
 refused "not a number of bytes" chase --size -5
 refused "not a number of bytes" chase --size 99999999999999999999
 refused "not a number of bytes" chase --size 9999999999G
+refused "holds less than two steps" chase --block 3
+refused "holds less than two steps" chase --block 64
+refused "holds less than two steps" pairs --stride 128 --block 255
+refused "is not from 1 to" chase --block 0
+refused "is not from 8 to" chase --stride 4
+refused "is not from 8 to" chase --stride 4G
 refused "at least two threads" true-sharing --threads 1
 refused "at most 16384 NOPs" memread --delay 20000
 refused "comes before" --size 5 chase
@@ -66,6 +72,8 @@ if [ -n "$group" ]; then
 else
         echo "SKIPPED: bench in a cgroup with a limit of memory was NOT tested: no cgroup may be made here" >&2
 fi
+
+"$MEMLAG" bench chase --size 64M --stride 1M --block 2M --passes 1 >out || fail "a stride with a unit"
 
 for kernel in $("$MEMLAG" bench --list | cut -d' ' -f1); do
         "$MEMLAG" bench "$kernel" --passes 1 --format json >"$kernel.json"
