@@ -102,6 +102,16 @@ static int open_database(struct recording *recording, struct diag *diag)
         return rc;
 }
 
+/* Only the simulated host has prefetchers unasked. */
+static void tell_default_prefetch(const struct record_options *options)
+{
+        if (options->source.sim_prefetch && !options->prefetch_given)
+                diag_printf(name,
+                            "--sim-cpu host: prefetchers are on, as when it was "
+                            "calibrated; --sim-prefetch off shows what accesses cost "
+                            "without them");
+}
+
 /* Starts the command under the source, or the source alone. */
 static int launch(struct recording *recording, struct diag *diag)
 {
@@ -117,6 +127,7 @@ static int launch(struct recording *recording, struct diag *diag)
                 return rc;
         fprintf(stderr, "memlag %s: source %s: %s\n", name, recording->ops->name,
                 recording->ops->meaning);
+        tell_default_prefetch(recording->options);
         return argv ? launch_start(recording->launch, diag) : 0;
 }
 

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "perf/cpu_list.h"
 #include "sim_prefetch.h"
+#include "sim_preset.h"
 #include "sources.h"
 
 #define INTERVAL_MS_DEFAULT 10
@@ -84,8 +85,8 @@ static const struct argp_option option_table[] = {
     {"sim-set", KEY_SIM_SET, "KEY=VALUE", 0,
      "Change one parameter of it, such as dram.bandwidth_gbs=15; may be repeated", 1},
     {"sim-prefetch", KEY_SIM_PREFETCH, "LIST", 0,
-     "Its prefetchers: off (default), on, or some of l1-next,l1-ip-stride,l2-streamer,"
-     "l2-adjacent",
+     "Its prefetchers: off (default), on (default of host), or some of l1-next,"
+     "l1-ip-stride,l2-streamer,l2-adjacent",
      1},
     {"sim-detail", KEY_SIM_DETAIL, "full|cache|branches", 0,
      "Follow which values wait for which (default), or simulate the caches only, faster, "
@@ -209,6 +210,16 @@ static void set_prefetch(struct record_options *options, struct argp_state *stat
         struct diag diag = {0};
         if (sim_prefetch_parse(list, &options->source.sim_prefetch, &diag) < 0)
                 usage_error(state, "--sim-prefetch: %s", diag.text);
+        options->prefetch_given = true;
+}
+
+/* The calibration measured streams with the prefetchers, and the host is fitted to them.
+ */
+static void set_prefetch_of_host(struct record_options *options)
+{
+        const char *cpu = options->source.sim_cpu;
+        if (cpu && strcmp(cpu, SIM_PRESET_HOST) == 0 && !options->prefetch_given)
+                options->source.sim_prefetch = sim_prefetch_all();
 }
 
 static void set_detail(struct record_options *options, struct argp_state *state,
@@ -324,6 +335,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 state->next = state->argc; /* the rest is the command's */
                 return 0;
         case ARGP_KEY_END:
+                set_prefetch_of_host(options);
                 check_complete(options, state);
                 return 0;
         default:

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command line of 'memlag record' sets that it does not say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "record_options.h"
+#include "sim_prefetch.h"
+
+/* The prefetchers of 'record ... true' with the N words of OPTIONS. */
+static uint32_t prefetchers_with(int n, char *const *options)
+{
+        char *argv[8] = {"record"};
+        struct record_options read;
+        struct diag diag;
+        for (int i = 0; i < n; i++)
+                argv[1 + i] = options[i];
+        argv[1 + n] = "true";
+        assert_int_equal(record_options_parse(n + 2, argv, &read, &diag), 0);
+        uint32_t on = read.source.sim_prefetch;
+        record_options_free(&read);
+        return on;
+}
+
+#define PREFETCHERS_WITH(...)                                                            \
+        prefetchers_with(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *),               \
+                         (char *[]){__VA_ARGS__})
+
+/* Calibrations measure streams with the machine's prefetchers. */
+static void the_simulated_host_has_prefetchers_unless_they_are_given(void **state)
+{
+        (void)state;
+        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "host"), sim_prefetch_all());
+        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "host", "--sim-prefetch", "off"),
+                         0);
+        assert_int_equal(PREFETCHERS_WITH("--sim-prefetch", "off", "--sim-cpu", "host"),
+                         0);
+        uint32_t one = PREFETCHERS_WITH("--sim-prefetch=l1-next", "--sim-cpu=host");
+        assert_true(one != 0 && (one & (one - 1)) == 0);
+}
+
+static void other_cpus_have_none_unless_they_are_given(void **state)
+{
+        (void)state;
+        assert_int_equal(PREFETCHERS_WITH("--force"), 0);
+        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "zen4"), 0);
+        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "zen4", "--sim-prefetch", "on"),
+                         sim_prefetch_all());
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(the_simulated_host_has_prefetchers_unless_they_are_given),
+            cmocka_unit_test(other_cpus_have_none_unless_they_are_given),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
