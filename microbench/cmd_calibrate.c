@@ -22,6 +22,7 @@
 #include "host_preset.h"
 #include "keeping.h"
 #include "knee_note.h"
+#include "left_out_note.h"
 #include "microbench.h"
 #include "picture.h"
 #include "places_note.h"
@@ -178,20 +179,6 @@ static int measure_without_prefetching(struct survey *survey,
         return rc;
 }
 
-static void add_left_out(const struct survey *survey, json_t *conditions)
-{
-        size_t count = json_array_size(survey->left_out), index;
-        json_t *figure;
-        if (count == 0)
-                return;
-        conditions_add(conditions, "left-out",
-                       "%zu figure%s that could not be trusted %s not in the result; "
-                       "repeat when the machine is quiet",
-                       count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
-        json_array_foreach(survey->left_out, index, figure)
-            conditions_add(conditions, "left-out", "%s", json_string_value(figure));
-}
-
 static void set_noise(const struct survey *survey, json_t *document, double seconds)
 {
         json_t *conditions = json_object_get(document, "conditions");
@@ -205,7 +192,7 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
                                "the widest confidence interval, of %s, is %.0f %% of its "
                                "value on either side; repeat when the machine is quiet",
                                survey->worst_figure, 100 * survey->worst_error);
-        add_left_out(survey, conditions);
+        left_out_note(survey->left_out, survey->unvisited, survey->waited, conditions);
         if (survey->hurried > 0)
                 conditions_add(
                     conditions, "out-of-time",
@@ -378,6 +365,7 @@ static int measure_machine(const struct calibrate_options *options,
         }
         rc = watch_places(&survey, identity, diag);
         survey.left_out = json_array();
+        survey.unvisited = json_array();
         describe(options, identity, survey.cpus.count, document);
         if (rc == 0)
                 rc = cpu_pin(survey.cpus.cpus[0], diag);
@@ -395,6 +383,7 @@ static int measure_machine(const struct calibrate_options *options,
         if (rc == 0)
                 add_found_conditions(&survey, &interference, document);
         set_noise(&survey, document, clock_seconds() - begin);
+        json_decref(survey.unvisited);
         json_decref(survey.left_out);
         if (survey.progress)
                 fputs("\r\033[K", stderr);

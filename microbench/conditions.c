@@ -63,13 +63,12 @@ uint64_t conditions_memory_bytes(size_t threads)
 
 void conditions_add(json_t *list, const char *condition, const char *format, ...)
 {
-        char meaning[512];
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(meaning, sizeof(meaning), format, arguments);
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o}", "condition", condition, "meaning",
+                                        json_vsprintf(format, arguments)));
         va_end(arguments);
-        json_array_append_new(
-            list, json_pack("{s:s, s:s}", "condition", condition, "meaning", meaning));
 }
 
 static void find_cpu_limit(json_t *list)

@@ -266,21 +266,20 @@ void survey_leave_out(struct survey *survey, const char *format, ...)
         va_end(arguments);
 }
 
-const char *survey_unvisited(const struct survey *survey)
+void survey_leave_unvisited(struct survey *survey, const char *name)
 {
-        return survey->waited
-                   ? "there was no time for it, or none while the CPUs were together"
-                   : "there was no time for it";
+        json_array_append_new(survey->unvisited, json_string(name));
 }
 
 bool survey_trusts(struct survey *survey, const struct series *series, const char *name)
 {
         if (!series_is_worthless(series))
                 return true;
-        survey_leave_out(survey, "%s (%s)", name,
-                         series_count(series) == 0
-                             ? survey_unvisited(survey)
-                             : "each of its few visits was interrupted");
+        if (series_count(series) == 0)
+                survey_leave_unvisited(survey, name);
+        else
+                survey_leave_out(survey, "%s (each of its few visits was interrupted)",
+                                 name);
         return false;
 }
 

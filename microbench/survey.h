@@ -46,9 +46,10 @@ struct survey {
         uint64_t rounds;       /* of all visits */
         uint64_t disturbed;    /* of these, during which something else was at work */
         uint64_t estimates;
-        uint64_t unclean; /* estimates that had too few undisturbed visits */
-        uint64_t hurried; /* estimates with fewer visits than wanted */
-        json_t *left_out; /* figures that could not be trusted: names with the reason */
+        uint64_t unclean;  /* estimates that had too few undisturbed visits */
+        uint64_t hurried;  /* estimates with fewer visits than wanted */
+        json_t *left_out;  /* figures that could not be trusted: names with the reason */
+        json_t *unvisited; /* names of figures that no visit was made for */
 };
 
 /* The least memory that can be measured with. */
@@ -199,8 +200,8 @@ struct page_point survey_page_cost(uint64_t pages, const struct estimate *apart,
 void survey_noise(struct survey *survey, double error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Why a figure may have no visits. */
-const char *survey_unvisited(const struct survey *survey);
+/* Tells that figure NAME, which has no visits, is not in the result. */
+void survey_leave_unvisited(struct survey *survey, const char *name);
 
 /* Tells that a figure, named with the reason by FORMAT, is not in the result. */
 void survey_leave_out(struct survey *survey, const char *format, ...)

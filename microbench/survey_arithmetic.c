@@ -3,6 +3,7 @@
  * instruction that needs it, in registers and through memory, and how far apart divisions
  * start that need nothing of each other. */
 #include <math.h>
+#include <stdio.h>
 
 #include "survey.h"
 
@@ -155,7 +156,9 @@ static json_t *arithmetic_result(struct survey *survey, void *state)
                         latency->cycles -= latencies[FLOAT_MULTIPLY].cycles;
                         latency->within += latencies[FLOAT_MULTIPLY].within;
                 }
-                if (survey_trusts(survey, series, kinds[kind].key))
+                char name[64];
+                snprintf(name, sizeof(name), "arithmetic.%s", kinds[kind].key);
+                if (survey_trusts(survey, series, name))
                         add_latency(survey, json, kinds[kind].key, *latency, &error);
         }
         json_object_set_new(json, "error", survey_number(error));

@@ -2,6 +2,7 @@
 /* The part of a survey that is about latency under load. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "curve.h"
@@ -337,8 +338,10 @@ static json_t *point_json(const struct survey *survey, const struct loaded_point
 /* For want of turns. */
 static void leave_out(struct survey *survey, const struct loaded_point *point)
 {
-        survey_leave_out(survey, "the latency beside a load with delay %u (%s)",
-                         point->delay_nops, survey_unvisited(survey));
+        char name[64];
+        snprintf(name, sizeof(name), "the latency beside a load with delay %u",
+                 point->delay_nops);
+        survey_leave_unvisited(survey, name);
 }
 
 /* Of the points that were measured: all go to CURVE, those that tell anything of the

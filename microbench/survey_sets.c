@@ -2,6 +2,7 @@
 /* The part of a survey that is about the sets of L1: how soon one takes a line after
  * another, from L2 and from L3. */
 #include <math.h>
+#include <stdio.h>
 
 #include "clock.h"
 #include "interference.h"
@@ -93,9 +94,11 @@ static json_t *sets_result(struct survey *survey, void *state)
         struct sets *sets = state;
         json_t *json = json_object();
         for (size_t i = 0; i < SOURCES; i++) {
+                char name[48];
+                snprintf(name, sizeof(name), "l1d_sets.%s", names[i]);
                 if (sets->loads[i].pages == 0 ||
-                    !survey_trusts(survey, &sets->one[i], "lines to one set of L1") ||
-                    !survey_trusts(survey, &sets->two[i], "lines to two sets of L1"))
+                    !survey_trusts(survey, &sets->one[i], name) ||
+                    !survey_trusts(survey, &sets->two[i], name))
                         continue;
                 json_object_set_new(
                     json, names[i],

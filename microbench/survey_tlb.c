@@ -218,7 +218,7 @@ static bool trusts_walk(struct survey *survey, const struct tlb *tlb, double wal
 {
         static const char name[] = "the TLB";
         if (!is_complete(tlb)) {
-                survey_leave_out(survey, "%s (%s)", name, survey_unvisited(survey));
+                survey_leave_unvisited(survey, name);
                 return false;
         }
         if (!survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 2], name) ||

@@ -918,16 +918,16 @@ static void walks_are_of_four_mappings_a_sweep(void **state)
 static void a_wrong_prediction_without_visits_is_left_out_by_name(void **state)
 {
         (void)state;
-        struct survey survey = {.core_ghz = 1, .left_out = json_array()};
+        struct survey survey = {.core_ghz = 1, .unvisited = json_array()};
         void *core = calloc(1, survey_core.state_bytes);
         assert_non_null(core);
         json_t *result = survey_core.result(&survey, core);
         assert_null(json_object_get(result, "mispredict_cycles"));
-        char *left_out = json_dumps(survey.left_out, 0);
-        assert_non_null(strstr(left_out, "what a wrong prediction costs ("));
-        free(left_out);
+        char *unvisited = json_dumps(survey.unvisited, 0);
+        assert_non_null(strstr(unvisited, "\"what a wrong prediction costs\""));
+        free(unvisited);
         json_decref(result);
-        json_decref(survey.left_out);
+        json_decref(survey.unvisited);
         free(core);
 }
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* See left_out_note.h. On a busy machine there is no time for most figures: a note for
+ * each would hide the others. */
+#include "left_out_note.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conditions.h"
+
+/* NAMES with commas; the caller frees it. NULL: no memory. */
+static char *joined(const json_t *names)
+{
+        char *text = NULL;
+        size_t bytes, index;
+        json_t *name;
+        FILE *out = open_memstream(&text, &bytes);
+        if (!out)
+                return NULL;
+        json_array_foreach(names, index, name)
+            fprintf(out, "%s%s", index > 0 ? ", " : "", json_string_value(name));
+        fclose(out);
+        return text;
+}
+
+static void add_unvisited(const json_t *names, bool apart, json_t *conditions)
+{
+        char *text = json_array_size(names) > 0 ? joined(names) : NULL;
+        if (text)
+                conditions_add(conditions, "left-out", "there was no time%s for: %s",
+                               apart ? ", or none while the CPUs were together," : "",
+                               text);
+        free(text);
+}
+
+void left_out_note(const json_t *left_out, const json_t *unvisited, bool apart,
+                   json_t *conditions)
+{
+        size_t count = json_array_size(left_out) + json_array_size(unvisited), index;
+        json_t *figure;
+        if (count == 0)
+                return;
+        conditions_add(conditions, "left-out",
+                       "%zu figure%s that could not be trusted %s not in the result; "
+                       "repeat when the machine is quiet",
+                       count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+        json_array_foreach(left_out, index, figure)
+            conditions_add(conditions, "left-out", "%s", json_string_value(figure));
+        add_unvisited(unvisited, apart, conditions);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said of the figures that a calibration does not have: the reader finds each of
+ * them, and those for want of time in one line, however many they are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "left_out_note.h"
+
+static const char *meaning(const json_t *conditions, size_t index)
+{
+        return json_string_value(
+            json_object_get(json_array_get(conditions, index), "meaning"));
+}
+
+static void nothing_left_out_says_nothing(void **state)
+{
+        (void)state;
+        json_t *none = json_array(), *conditions = json_array();
+        left_out_note(none, none, true, conditions);
+        assert_int_equal(json_array_size(conditions), 0);
+        json_decref(conditions);
+        json_decref(none);
+}
+
+static void figures_without_time_share_a_note(void **state)
+{
+        (void)state;
+        enum { UNVISITED = 200 };
+        json_t *left_out = json_pack("[s]", "L3 (others use all of it)");
+        json_t *unvisited = json_array(), *conditions = json_array();
+        char name[32], last[40];
+        for (int i = 0; i < UNVISITED; i++) {
+                snprintf(name, sizeof(name), "figure %d of the core", i);
+                json_array_append_new(unvisited, json_string(name));
+        }
+        left_out_note(left_out, unvisited, false, conditions);
+        assert_int_equal(json_array_size(conditions), 3);
+        assert_non_null(strstr(meaning(conditions, 0), "201 figures"));
+        assert_string_equal(meaning(conditions, 1), "L3 (others use all of it)");
+        snprintf(last, sizeof(last), ", %s", name);
+        assert_non_null(strstr(meaning(conditions, 2), "no time for: figure 0 of"));
+        assert_non_null(strstr(meaning(conditions, 2), last));
+        json_decref(conditions);
+        json_decref(unvisited);
+        json_decref(left_out);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(nothing_left_out_says_nothing),
+            cmocka_unit_test(figures_without_time_share_a_note),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
