@@ -32,12 +32,19 @@ static uint64_t lines(uint64_t elements)
         return elements * sizeof(double) / KERNEL_LINE_BYTES;
 }
 
-static int check_elements(uint64_t elements, struct diag *diag)
+/* LEAST_ELEMENTS: of all operands of one thread, with eight a side. */
+static int check_size(const struct kernel_parameters *parameters, uint64_t least_elements,
+                      struct diag *diag)
 {
-        if (elements == 0)
-                return diag_set(diag, -EINVAL,
-                                "the size is too small for eight elements a side");
-        return 0;
+        uint64_t least_bytes = least_elements * sizeof(double) * parameters->threads;
+        if (parameters->size_bytes >= least_bytes)
+                return 0;
+        return diag_set(
+            diag, -EINVAL,
+            "the size is too small for eight elements a side: it must be %llu "
+            "bytes or more with %u thread%s",
+            (unsigned long long)least_bytes, parameters->threads,
+            parameters->threads == 1 ? "" : "s");
 }
 
 /* Whole lines of elements, so that no line belongs to two operands. */
@@ -55,7 +62,7 @@ static uint64_t ddot_n(const struct kernel_parameters *parameters)
 
 static int ddot_check(const struct kernel_parameters *parameters, struct diag *diag)
 {
-        return check_elements(ddot_n(parameters), diag);
+        return check_size(parameters, 2 * 8, diag);
 }
 
 static int ddot_prepare(struct kernel_share *share, struct diag *diag)
@@ -111,7 +118,7 @@ static uint64_t dgemv_n(const struct kernel_parameters *parameters)
 
 static int dgemv_check(const struct kernel_parameters *parameters, struct diag *diag)
 {
-        return check_elements(dgemv_n(parameters), diag);
+        return check_size(parameters, 8 * 8 + 2 * 8, diag);
 }
 
 static int dgemv_prepare(struct kernel_share *share, struct diag *diag)
@@ -174,7 +181,7 @@ static uint64_t dgemm_n(const struct kernel_parameters *parameters)
 
 static int dgemm_check(const struct kernel_parameters *parameters, struct diag *diag)
 {
-        return check_elements(dgemm_n(parameters), diag);
+        return check_size(parameters, 3 * 8 * 8, diag);
 }
 
 static int dgemm_prepare(struct kernel_share *share, struct diag *diag)

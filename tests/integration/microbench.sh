@@ -33,6 +33,14 @@ refused "holds less than two steps" pairs --stride 128 --block 255
 refused "is not from 1 to" chase --block 0
 refused "is not from 8 to" chase --stride 4
 refused "is not from 8 to" chase --stride 4G
+# The least size that is named is one that does.
+refused "must be 128 bytes or more with 1 thread" ddot --size 127
+refused "must be 1280 bytes or more with 2 threads" dgemv --size 1279 --threads 2
+refused "must be 1536 bytes or more with 1 thread" dgemm --size 8
+for smallest in "ddot --size 128" "dgemv --size 1280 --threads 2" "dgemm --size 1536"; do
+        "$MEMLAG" bench $smallest --passes 1 --format json >out || fail "bench $smallest"
+        ! grep -q '"loads": 0,' out || fail "bench $smallest: $(cat out)"
+done
 refused "at least two threads" true-sharing --threads 1
 refused "at most 16384 NOPs" memread --delay 20000
 refused "comes before" --size 5 chase
