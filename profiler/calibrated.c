@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calibration.h"
 
@@ -135,9 +136,13 @@ static void warn_if_poor(const json_t *document, const char *origin)
                 snprintf(known, sizeof(known), "%.0f %%", 100 * error);
         diag_printf("record",
                     "--sim-cpu host: the %s is poor (worst error %s, of %s): its times "
-                    "may be far from this machine's; run 'memlag calibrate' again when "
+                    "may be far from this machine's%s; run 'memlag calibrate' again when "
                     "it is quiet",
-                    origin, known, figure ? figure : "?");
+                    origin, known, figure ? figure : "?",
+                    figure && strcmp(figure, "the latency of modified lines") == 0
+                        ? ", and how much of the latency is said to come of sharing "
+                          "cannot be believed"
+                        : "");
 }
 
 int calibrated_host(struct db *db, struct sink *sink, struct diag *diag)
