@@ -83,22 +83,27 @@ static void print_item(size_t index, double value, const char *format)
                 printf(format, value);
 }
 
-static void print_places_json(const struct places_seen *places)
+static double trip_ns(const struct bounce *bounce)
+{
+        return bounce->ns;
+}
+
+static double slowdown(const struct bounce *bounce)
+{
+        return bounce->slowdown;
+}
+
+/* What VALUE is of each pair, before and after. */
+static void print_both(const char *key, const struct places_seen *places,
+                       double (*value)(const struct bounce *), const char *format)
 {
         const struct bounce *both[] = {places->before, places->after};
         static const char *const keys[] = {"before", "after"};
-        fputs(", \"round_trips_ns\": {", stdout);
+        printf(", \"%s\": {", key);
         for (size_t k = 0; k < 2; k++) {
                 printf("%s\"%s\": [", k ? ", " : "", keys[k]);
                 for (size_t i = 0; i < places->count; i++)
-                        print_item(i, both[k][i].ns, "%.1f");
-                putchar(']');
-        }
-        fputs("}, \"slowdowns\": {", stdout);
-        for (size_t k = 0; k < 2; k++) {
-                printf("%s\"%s\": [", k ? ", " : "", keys[k]);
-                for (size_t i = 0; i < places->count; i++)
-                        print_item(i, both[k][i].slowdown, "%.3f");
+                        print_item(i, value(&both[k][i]), format);
                 putchar(']');
         }
         putchar('}');
@@ -173,7 +178,9 @@ void bench_print_json(const struct kernel *kernel,
         print_count("branches_executed", branches, counts.branches_executed);
         print_count("jumps", branches, counts.jumps);
         putchar('}');
-        if (places->before)
-                print_places_json(places);
+        if (places->before) {
+                print_both("round_trips_ns", places, trip_ns, "%.1f");
+                print_both("slowdowns", places, slowdown, "%.3f");
+        }
         puts("}");
 }
