@@ -142,8 +142,9 @@ enum { HEAD = 1 << 12 };
 /* Whether the samples of REST, behind those that were looked at, may be tallied. */
 static bool may_tally(const struct sweep *sweep, const struct sample_range *rest)
 {
-        return !sweep->samples.addressed && !sweep->samples.by_time &&
-               !sweep->samples.in_frames && parallel_processors() > 1 &&
+        return rest->first <= rest->last && !sweep->samples.addressed &&
+               !sweep->samples.by_time && !sweep->samples.in_frames &&
+               parallel_processors() > 1 &&
                (uint64_t)rest->last - (uint64_t)rest->first >= HEAD;
 }
 
@@ -170,15 +171,18 @@ static struct sample_range tally_part(const struct sample_range *rest, uint64_t 
 static int count_by_kinds(struct sweep *sweep, struct sample_range *rest)
 {
         uint64_t ids = ((uint64_t)rest->last - (uint64_t)rest->first) / TALLIES;
+        struct tally_epochs *epochs =
+            may_tally(sweep, rest) ? tally_epochs_new(sweep->samples.raw) : NULL;
         struct tally tally;
         int error = 0;
 
         if (ids < TALLY_LEAST)
                 ids = TALLY_LEAST;
-        while (!error && rest->first <= rest->last && may_tally(sweep, rest)) {
+        while (epochs && !error && may_tally(sweep, rest)) {
                 struct sample_range part = tally_part(rest, ids);
 
-                if (tally_samples(&tally, &sweep->samples, &part, others_idle, sweep) < 0)
+                if (tally_samples(&tally, epochs, &sweep->samples, &part, others_idle,
+                                  sweep) < 0)
                         break;
                 error = count_kinds(sweep, &tally);
                 sweep->samples.before_ns = tally.last_ns;
@@ -187,6 +191,7 @@ static int count_by_kinds(struct sweep *sweep, struct sample_range *rest)
                             ? (struct sample_range){part.last + 1, rest->last}
                             : (struct sample_range){0, -1};
         }
+        tally_epochs_free(epochs);
         return error;
 }
 

@@ -116,7 +116,7 @@ struct epoch_begin {
         int64_t time_ns;
 };
 
-struct epochs {
+struct tally_epochs {
         struct epoch_begin *begins; /* by process and time */
         size_t count;
         size_t *first; /* of each process in BEGINS; one more at the end */
@@ -132,7 +132,7 @@ static int compare_begins(const void *left, const void *right)
 }
 
 /* Nothing is looked for in the mappings of stacks but data. */
-static void list_begins(struct epochs *epochs, const struct raw *raw)
+static void list_begins(struct tally_epochs *epochs, const struct raw *raw)
 {
         for (size_t i = 0; i < raw->mapping_count; i++) {
                 const struct raw_mapping *mapping = &raw->mappings[i];
@@ -151,7 +151,7 @@ static void list_begins(struct epochs *epochs, const struct raw *raw)
                       compare_begins);
 }
 
-static int find_epochs(struct epochs *epochs, const struct raw *raw)
+static int find_epochs(struct tally_epochs *epochs, const struct raw *raw)
 {
         size_t i = 0;
 
@@ -168,15 +168,29 @@ static int find_epochs(struct epochs *epochs, const struct raw *raw)
         return epochs->count < UINT32_MAX ? 0 : -EFBIG;
 }
 
-static void free_epochs(struct epochs *epochs)
+struct tally_epochs *tally_epochs_new(const struct raw *raw)
 {
+        struct tally_epochs *epochs = calloc(1, sizeof(*epochs));
+
+        if (epochs && find_epochs(epochs, raw) < 0) {
+                tally_epochs_free(epochs);
+                return NULL;
+        }
+        return epochs;
+}
+
+void tally_epochs_free(struct tally_epochs *epochs)
+{
+        if (!epochs)
+                return;
         free(epochs->begins);
         free(epochs->first);
+        free(epochs);
 }
 
 /* Goes on from EPOCH of PROCESS, of an earlier time, to that of TIME_NS. */
-static uint32_t epoch_at(const struct epochs *epochs, uint32_t process, uint32_t epoch,
-                         int64_t time_ns)
+static uint32_t epoch_at(const struct tally_epochs *epochs, uint32_t process,
+                         uint32_t epoch, int64_t time_ns)
 {
         const struct epoch_begin *begins = epochs->begins + epochs->first[process];
         size_t count = epochs->first[process + 1] - epochs->first[process];
@@ -197,7 +211,7 @@ struct part {
 struct sharing {
         const struct samples *samples;
         struct sample_range range;
-        struct epochs epochs;
+        const struct tally_epochs *epochs;
         struct part parts[PARTS];
         struct tally_thread *threads;
         parallel_ready *ready; /* with CONTEXT */
@@ -207,7 +221,7 @@ struct sharing {
 /* A thread in one part. So many samples wait until their kinds have come from memory. */
 struct reading {
         struct samples samples;
-        const struct epochs *epochs;
+        const struct tally_epochs *epochs;
         struct part part;
         struct tally_thread *thread;
         struct raw_sample waiting[WAITING];
@@ -234,8 +248,8 @@ static int count_waiting(struct reading *reading)
 
 /* The epoch of SAMPLE, which THREAD takes. Where it is earlier than one before, that of
  * an earlier part too, nothing of what is counted is used. */
-static uint32_t sample_epoch(const struct epochs *epochs, struct tally_thread *thread,
-                             const struct raw_sample *sample)
+static uint32_t sample_epoch(const struct tally_epochs *epochs,
+                             struct tally_thread *thread, const struct raw_sample *sample)
 {
         if (sample->process == RAW_NONE)
                 return 0;
@@ -293,7 +307,7 @@ static int read_part(void *context, size_t worker, size_t job)
         struct sharing *sharing = context;
         struct sample_range range = part_range(&sharing->range, job);
         struct reading reading = {.samples = *sharing->samples,
-                                  .epochs = &sharing->epochs,
+                                  .epochs = sharing->epochs,
                                   .thread = &sharing->threads[worker]};
         int error =
             reading.thread->db ? 0 : begin_thread(reading.thread, sharing->samples);
@@ -376,19 +390,20 @@ static bool others_ready(void *context)
 
 static int count_all(struct sharing *sharing, int64_t *last_ns)
 {
-        int error = find_epochs(&sharing->epochs, sharing->samples->raw);
+        int error = parallel_run_when(others_ready, read_part, sharing, PARTS);
 
-        if (!error)
-                error = parallel_run_when(others_ready, read_part, sharing, PARTS);
-        free_epochs(&sharing->epochs);
         return error ? error : in_order(sharing, last_ns) ? 0 : -ENOTSUP;
 }
 
-int tally_samples(struct tally *tally, const struct samples *samples,
-                  const struct sample_range *range, parallel_ready *ready, void *context)
+int tally_samples(struct tally *tally, const struct tally_epochs *epochs,
+                  const struct samples *samples, const struct sample_range *range,
+                  parallel_ready *ready, void *context)
 {
-        struct sharing sharing = {
-            .samples = samples, .range = *range, .ready = ready, .context = context};
+        struct sharing sharing = {.samples = samples,
+                                  .range = *range,
+                                  .epochs = epochs,
+                                  .ready = ready,
+                                  .context = context};
 
         *tally = (struct tally){0};
         tally->threads = calloc(PARALLEL_WORKERS, sizeof(*tally->threads));

@@ -15,6 +15,7 @@ struct tally_kind {
 };
 
 struct tally_thread;
+struct tally_epochs;
 
 struct tally {
         /* In the order of their first samples. A kind may come several times, then with
@@ -25,14 +26,20 @@ struct tally {
         struct tally_thread *threads; /* they are theirs */
 };
 
-/* Counts the samples of RANGE, which come behind those that SAMPLES has read so far. The
- * database must not get other samples meanwhile. Other processors help when READY, called
- * with CONTEXT, says so, or (NULL) at once. 0; a negative errno value where they
- * have to be gone over one by one: some have data addresses, are not in the order of time
- * or are of too many kinds (in all, or for so many samples), or they cannot be read by
- * several connections. TALLY is then empty. */
-int tally_samples(struct tally *tally, const struct samples *samples,
-                  const struct sample_range *range, parallel_ready *ready, void *context);
+/* The times between which none of a process's mappings comes or goes; one for all tallies
+ * of RAW's samples. NULL: no memory, or too many. */
+struct tally_epochs *tally_epochs_new(const struct raw *raw);
+void tally_epochs_free(struct tally_epochs *epochs);
+
+/* Counts by EPOCHS the samples of RANGE, which come behind those that SAMPLES has read so
+ * far. The database must not get other samples meanwhile. Other processors help when
+ * READY, called with CONTEXT, says so, or (NULL) at once. 0; a negative errno value where
+ * they have to be gone over one by one: some have data addresses, are not in the order of
+ * time or are of too many kinds (in all, or for so many samples), or they cannot be read
+ * by several connections. TALLY is then empty. */
+int tally_samples(struct tally *tally, const struct tally_epochs *epochs,
+                  const struct samples *samples, const struct sample_range *range,
+                  parallel_ready *ready, void *context);
 void tally_free(struct tally *tally);
 
 #endif

@@ -126,7 +126,12 @@ static bool tally(struct recording *recording, int64_t first, struct heard *hear
         assert_int_equal(samples_all(&samples, &range, NULL), 0);
         range.first = first;
         *heard = (struct heard){0};
-        bool done = tally_samples(&tally, &samples, &range, NULL, NULL) == 0;
+        struct tally_epochs *epochs = tally_epochs_new(samples.raw);
+
+        assert_non_null(epochs);
+        bool done = tally_samples(&tally, epochs, &samples, &range, NULL, NULL) == 0;
+
+        tally_epochs_free(epochs);
 
         assert_true(done || tally.count == 0);
         heard->kinds = tally.count;
