@@ -31,8 +31,7 @@ struct interval_series {
         int64_t interval_ns;
         int64_t first_ns; /* of all readings */
         int64_t last_ns;
-        struct interval
-            *intervals; /* by ascending id; those without readings are absent */
+        struct interval *intervals; /* by ascending id; without readings: absent */
         size_t count;
         size_t capacity;
 };

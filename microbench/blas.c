@@ -170,8 +170,7 @@ const struct kernel kernel_dgemv = {
     .count = dgemv_count,
 };
 
-/* ---- DGEMM: C = A B, each N by N ----------------------------------------------------
- */
+/* ---- DGEMM: C = A B, each N by N ---- */
 
 static uint64_t dgemm_n(const struct kernel_parameters *parameters)
 {

@@ -130,8 +130,7 @@ static void tell_of_interruption(bool tell)
         }
 }
 
-/* ---- measuring -----------------------------------------------------------------------
- */
+/* ---- measuring ---- */
 
 static json_t *machine_json(const struct machine_identity *identity)
 {

@@ -55,8 +55,7 @@ enum { CHASE_SHORT_STEPS = 8, CHASE_LONG_STEPS = 40 };
  * unit of the times, which it sorts. */
 double chase_step_of_blocks(double *short_times, double *long_times, size_t count);
 
-/* ---- the load ------------------------------------------------------------------------
- */
+/* ---- the load ---- */
 
 struct load;
 

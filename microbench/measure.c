@@ -85,8 +85,7 @@ int cpu_start_thread(int cpu, void *(*main)(void *), void *argument, pthread_t *
         return error;
 }
 
-/* ---- threads ------------------------------------------------------------------------
- */
+/* ---- threads ---- */
 
 struct member;
 

@@ -21,9 +21,9 @@ void point_events_free(struct point_events *events);
 struct point_counters;
 
 struct point_counts {
-        double
-            lmrl_cycles; /* misses outstanding, summed over cycles, by loads that missed
-                            L1 or hit a fill buffer; NAN: they were not counted */
+        /* Misses outstanding, summed over cycles, by loads that missed L1 or hit a fill
+         * buffer; NAN: not counted. */
+        double lmrl_cycles;
         double fb_full_share; /* of the cycles; NAN: not counted */
 };
 

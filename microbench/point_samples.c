@@ -22,8 +22,8 @@
 enum { PERIOD = 499, LDLAT_CYCLES = 30, RING_PAGES = 128, EVENTS_MAX = 2 };
 
 struct sample_event {
-        struct perf_event_attr
-            attributes[EVENTS_MAX]; /* the leader, the loads if others */
+        /* The leader, then the loads if these are another event. */
+        struct perf_event_attr attributes[EVENTS_MAX];
         size_t count;
         struct record_layout layout;
 };

@@ -73,8 +73,7 @@ static int open_device(const char *format, int cpu, struct device *device,
                         cpu, strerror(-rc));
 }
 
-/* ---- the state file: the boot's id, then a line with each CPU and its value ----------
- */
+/* ---- the state file: the boot's id, then a line with each CPU and its value ---- */
 
 /* False where it cannot be read: then nobody knows what a state is worth. */
 static bool read_boot_id(char id[BOOT_ID_BYTES])

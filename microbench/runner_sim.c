@@ -51,8 +51,7 @@ struct sim_runner {
         char program[4096]; /* this one */
 };
 
-/* ---- one recording --------------------------------------------------------------------
- */
+/* ---- one recording ---- */
 
 struct arguments {
         char *words[ARGUMENTS_MAX]; /* owned */
@@ -297,8 +296,7 @@ static int add_total(void *context, const char *name, const char *unit, double v
         return 0;
 }
 
-/* ---- the runner ---------------------------------------------------------------------
- */
+/* ---- the runner ---- */
 
 static int run(struct runner *runner, const struct trial *trial, struct gained *gained,
                double *cycles, struct diag *diag)

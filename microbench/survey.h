@@ -70,8 +70,7 @@ int survey_run(struct survey *survey, json_t *document, struct diag *diag);
 int survey_run_loaded(struct survey *survey, json_t *document, const char *key,
                       struct diag *diag);
 
-/* ---- for the parts ------------------------------------------------------------------
- */
+/* ---- for the parts ---- */
 
 /* A part of the machine: its state is made once, visited in each sweep, and gives a
  * result, which may use those of the parts before. */

@@ -8,8 +8,7 @@
 #include "core_clock.h"
 #include "survey.h"
 
-/* ---- clocks --------------------------------------------------------------------------
- */
+/* ---- clocks ---- */
 
 struct clocks {
         struct series core_ns, tsc_ns; /* of a cycle, of a tick */

@@ -21,8 +21,7 @@ const char *concept_name(enum concept concept)
         return names[concept];
 }
 
-/* ---- the kernels --------------------------------------------------------------------
- */
+/* ---- the kernels ---- */
 
 struct trial trial_of(enum trial_id id, const struct trial_sizes *sizes)
 {
@@ -71,8 +70,7 @@ struct trial trial_of(enum trial_id id, const struct trial_sizes *sizes)
         return trial;
 }
 
-/* ---- what they count ------------------------------------------------------------------
- */
+/* ---- what they count ---- */
 
 static const struct expectation UNKNOWN = {NAN, NAN, NAN};
 

@@ -38,7 +38,6 @@ struct source {
         struct periods *periods;            /* of each stream */
         struct context_intern *stacks_told; /* (0, image) → 1 */
         int64_t start_ns;                   /* CLOCK_MONOTONIC */
-        pid_t first_task;
 };
 
 int source_perf_open(const struct source_options *options, struct sink *sink,

@@ -57,9 +57,8 @@ struct dwarf_file {
         struct dwarf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
         size_t unit_count;
-        uint64_t units_end; /* where in the section the last one ends */
-        struct range_map
-            unit_map; /* of code.c: which unit, by its number, has an address */
+        uint64_t units_end;        /* where in the section the last one ends */
+        struct range_map unit_map; /* code.c's: the number of the unit with an address */
         bool units_mapped;
         /* Work that is left: well-formed information needs a small multiple of its
          * size, a hostile file may ask for any amount. */

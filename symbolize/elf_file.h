@@ -45,8 +45,7 @@ struct elf_file {
         uint64_t file_bytes;
         struct elf_segment *segments;
         size_t segment_count;
-        uint64_t
-            thread_bytes; /* of the thread-local memory, up to its alignment; 0: none */
+        uint64_t thread_bytes; /* thread-local memory, with its alignment; 0: none */
         uint64_t thread_vaddr; /* of its first values */
         struct elf_section *sections;
         size_t section_count;

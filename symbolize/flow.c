@@ -4,7 +4,6 @@
 #include "flow.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "byte_call.h"
 #include "flow_effect.h"
@@ -133,7 +132,7 @@ static struct flow_state state_before(const struct flow_walk *walk, size_t step)
         struct flow_state state = walk->visits[block].entry;
 
         if (!state.reached)
-                memset(&state, 0, sizeof(state));
+                flow_state_begin(&state);
         for (size_t at = walk->code->blocks[block].first; at < step; at++)
                 flow_effect(walk->context, &state, &walk->code->steps[at]);
         return state;

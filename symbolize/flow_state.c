@@ -297,8 +297,9 @@ struct place_value flow_state_load(const struct flow_context *flow,
 
                 return type == TYPE_NONE ? place_unknown : pointed_to(flow, type, offset);
         }
-        case PLACE_THREAD: /* its first word is its own address (the same, section 3.4.6)
-                            */
+        case PLACE_THREAD:
+                /* Its first word is its own address (ELF handling for thread-local
+                 * storage, section 3.4.6). */
                 return place->offset == 0 ? *place : place_unknown;
         default:
                 return place_unknown;
@@ -316,7 +317,6 @@ void flow_state_store(struct flow_state *state, const struct place_value *place,
                 drop_slots(state, place->offset, bytes);
 }
 
-/* Adds what comes from one more way; returns whether that changed anything. */
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                       const struct flow_state *from)
 {

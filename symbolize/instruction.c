@@ -124,8 +124,7 @@ static void set_data_class(struct instruction *result, const ZydisDecodedOperand
         result->vector = memory->element_count > 1;
 }
 
-/* ---- operations -----------------------------------------------------------------------
- */
+/* ---- operations ---- */
 
 static void set_move(struct instruction *result, const ZydisDecodedOperand *to,
                      const ZydisDecodedOperand *from)

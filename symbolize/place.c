@@ -328,9 +328,9 @@ static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
 /* The file whose thread-local memory BLOCK is; RAW_NONE: none's. */
 static uint32_t thread_module(struct sweep *sweep, const struct raw_allocation *block)
 {
-        enum {
-                ALIGNMENT = 16
-        }; /* of malloc(); else the block begins before the memory */
+        /* Of malloc(): with a larger one the block begins before the memory. */
+        const uint64_t alignment = 16;
+
         if (block->stack == RAW_NONE)
                 return RAW_NONE;
         struct thread_module *known = &sweep->thread_modules[block->stack];
@@ -341,7 +341,7 @@ static uint32_t thread_module(struct sweep *sweep, const struct raw_allocation *
         return known->module != RAW_NONE &&
                        sweep->raw->modules[known->module].file.thread_bytes -
                                block->size_bytes <
-                           ALIGNMENT
+                           alignment
                    ? known->module
                    : RAW_NONE;
 }

@@ -24,12 +24,11 @@ struct place {
         struct code_place code;
         struct place_asks *asks; /* owned; NULL: nothing */
         uint32_t module;
-        uint32_t
-            process;   /* without a module, where something was mapped; else RAW_NONE */
-        bool vdso;     /* the kernel's code in the process */
-        bool mapped;   /* something was mapped there */
-        bool in_image; /* code.vaddr is the file's virtual address */
-        bool accesses; /* samples with an address are there */
+        uint32_t process; /* of what is mapped there without a module; else RAW_NONE */
+        bool vdso;        /* the kernel's code in the process */
+        bool mapped;      /* something was mapped there */
+        bool in_image;    /* code.vaddr is the file's virtual address */
+        bool accesses;    /* samples with an address are there */
 };
 
 static inline const struct place_asks *place_asks(const struct place *place)

@@ -19,8 +19,7 @@ enum {
         ITEMS_LIMIT = 16
 };
 
-/* ---- types that look the same ---------------------------------------------------------
- */
+/* ---- types that look the same ---- */
 
 struct candidate {
         const struct types *types;

@@ -76,8 +76,7 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
         return 0;
 }
 
-/* ---- variables -----------------------------------------------------------------------
- */
+/* ---- variables ---- */
 
 /* Many variables are nowhere that counts: what they are is asked when it is needed. */
 static uint32_t type_in_work(struct collector *collector)

@@ -109,9 +109,8 @@ struct entry {
         uint64_t length_bytes;
         uint64_t code_align;
         int64_t data_align;
-        struct bytes
-            common; /* instructions of the common part, then the function's own */
-        struct bytes own;
+        struct bytes common; /* instructions that several functions share */
+        struct bytes own;    /* the function's, which follow them */
         bool of_signal;
         uint8_t pointer_encoding;
 };

@@ -38,9 +38,8 @@ enum event_role {
 #define EVENT_FIXED_SHIFT 32
 
 struct event {
-        const char *name; /* Intel's, in lower case */
-        uint64_t
-            config; /* event, umask, edge, inv, cmask, as in struct perf_event_attr */
+        const char *name;  /* Intel's, in lower case */
+        uint64_t config;   /* event, umask, edge, inv, cmask: perf_event_attr.config */
         uint64_t counters; /* that can count it, one bit each; 0: any */
 };
 

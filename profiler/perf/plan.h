@@ -15,8 +15,7 @@
 enum plan_use {
         PLAN_LOADS,     /* samples that are loads (ibs: any operation) */
         PLAN_STORES,    /* samples that are stores */
-        PLAN_AUXILIARY, /* the CPU wants it as leader: its samples and count say nothing
-                         */
+        PLAN_AUXILIARY, /* a leader that the CPU wants, and that says nothing itself */
         PLAN_COUNTER    /* read at the interval */
 };
 

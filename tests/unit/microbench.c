@@ -638,8 +638,7 @@ static void saturation_needs_a_flat_end(void **state)
         assert_int_equal(curve_saturating_threads(grows, 1), 0);
 }
 
-/* ---- kernels -------------------------------------------------------------------------
- */
+/* ---- kernels ---- */
 
 static struct kernel_parameters parameters_of(const struct kernel *kernel)
 {

@@ -22,16 +22,12 @@
 
 #include "cache.h"
 
-#define CONTESTED_LINES                                                                  \
-        256u                  /* known at a time; a power of two, as the two that follow \
-                               */
-#define CONTENDED_LINES   64u /* of each core */
-#define STRETCHES         64u
+#define CONTESTED_LINES   256u /* known at a time; a power of two, as the next two */
+#define CONTENDED_LINES   64u  /* of each core */
+#define STRETCHES         64u  /* known of each line */
 #define STRETCH_CYCLES    512u
 #define STRETCHES_OF_TURN 20u
-#define STRETCHES_BEHIND                                                                 \
-        40u /* what is older says nothing: a turn, and what it may lag                   \
-             */
+#define STRETCHES_BEHIND  40u /* older ones say nothing: a turn, and what it may lag */
 
 struct stretch {
         uint64_t number;

@@ -101,8 +101,7 @@ struct sim_hot {
         uint64_t instructions; /* retired by the running thread */
         uint64_t loads;        /* retired by the running thread */
         uint64_t stores;       /* the same */
-        uint64_t
-            busy; /* slots that its arithmetic executes for beyond its instructions */
+        uint64_t busy;    /* slots of its arithmetic beyond those of its instructions */
         uint64_t stall;   /* the running thread's, when its windows were last looked at */
         uint64_t fetched; /* the front end's, as STALL: see fetch.h */
         uint64_t now;     /* the running thread's clock when it last called the model */

@@ -3,6 +3,7 @@
 #include "scheduler.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "thread.h"
 
@@ -39,8 +40,8 @@ static void leave_until(struct scheduler *scheduler, uint64_t now)
 static uint64_t hold(struct scheduler *scheduler, uint64_t now, uint64_t ready)
 {
         const uint64_t longest = SCHEDULER_PARTS - 1;
-        const uint64_t half = 1u << (SCHEDULER_PART_SHIFT - 1); /* it leaves when most of
-                                                                  its part is over */
+        /* It leaves when most of its part is over. */
+        const uint64_t half = 1u << (SCHEDULER_PART_SHIFT - 1);
 
         leave_until(scheduler, now);
         if (scheduler->waiting >= scheduler->places) {
@@ -95,8 +96,8 @@ void scheduler_issue(struct sim_hot *hot, struct sim_thread *thread,
 {
         uint64_t latest = latest_load(hot);
         const uint64_t begin = hot->instructions + thread->stall +
-                               (uint64_t)(int64_t)(first == 0 ? 0 : first->position);
-        const uint64_t longest = first == 0 ? 0 : first->longest;
+                               (uint64_t)(int64_t)(first == NULL ? 0 : first->position);
+        const uint64_t longest = first == NULL ? 0 : first->longest;
 
         if (later(latest, hot->late_until) + longest <= begin + scheduler_slack(thread) &&
             !waits_any(thread, begin)) {
@@ -104,7 +105,7 @@ void scheduler_issue(struct sim_hot *hot, struct sim_thread *thread,
                         hot->late_until = later(hot->late_until, latest + longest);
                 return;
         }
-        for (const struct scheduled *each = first; each != 0; each = each->next) {
+        for (const struct scheduled *each = first; each != NULL; each = each->next) {
                 const uint64_t instruction =
                     hot->instructions + (uint64_t)(int64_t)each->position;
                 thread_retire(hot, thread, instruction);

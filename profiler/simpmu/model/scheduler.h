@@ -40,8 +40,7 @@ struct scheduled {
         struct waits operands;
         int32_t position; /* of the instruction, after those counted */
         enum scheduler_kind kind;
-        uint32_t
-            longest; /* of the first: slots from a value to any of the list's operands */
+        uint32_t longest; /* of the first: slots from a value to an operand of any */
         const struct scheduled *next; /* in the program; NULL: the last */
 };
 
