@@ -8,12 +8,15 @@
 
 #include "array.h"
 
-enum { CODE_BYTES_LIMIT = 1 << 20, BLOCKS_LIMIT = 1 << 15 };
+/* Of one function, whose memory and work they bound (a step takes some 80 bytes): only
+ * generated code comes near them. What is larger is not followed at all, since a jump
+ * from the part left out would be missing. */
+enum { CODE_BYTES_LIMIT = 1 << 20, STEPS_LIMIT = 3 << 17, BLOCKS_LIMIT = 1 << 15 };
 
 static int add_step(struct flow_code *code, uint64_t vaddr,
                     const struct instruction *instruction)
 {
-        if (code->step_count * sizeof(*code->steps) > CODE_BYTES_LIMIT * 24ul)
+        if (code->step_count >= STEPS_LIMIT)
                 return -E2BIG;
         if (array_reserve(&code->steps, &code->step_capacity, code->step_count,
                           sizeof(*code->steps)) < 0)
@@ -34,7 +37,7 @@ static int decode(struct flow_code *code, const uint8_t *bytes, size_t count,
                         return 0;
                 error = add_step(code, vaddr + at, &instruction);
         }
-        return error == -ENOMEM ? error : 0;
+        return error;
 }
 
 static int decode_range(void *context, uint64_t low, uint64_t high)
@@ -44,8 +47,10 @@ static int decode_range(void *context, uint64_t low, uint64_t high)
         const struct elf_segment *segment = elf_file_segment(file, low);
 
         if (!segment || !(segment->flags & PF_X) || high < low ||
-            high - low > CODE_BYTES_LIMIT || low - segment->vaddr >= segment->file_bytes)
+            low - segment->vaddr >= segment->file_bytes)
                 return 0;
+        if (high - low > CODE_BYTES_LIMIT)
+                return -E2BIG;
         uint64_t left = segment->file_bytes - (low - segment->vaddr);
         size_t count = high - low < left ? high - low : left;
         uint8_t *bytes = malloc(count + 1);
@@ -191,7 +196,7 @@ int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
         *code = (struct flow_code){.file = file};
         int error = die_ranges(dwarf, function, decode_range, code);
 
-        if (error == -ENOMEM)
+        if (error == -ENOMEM || error == -E2BIG)
                 return error;
         if (code->step_count > 1)
                 qsort(code->steps, code->step_count, sizeof(*code->steps), compare_steps);

@@ -3,8 +3,6 @@
  * is not seen to be anything, it has no type. */
 #include "flow_result.h"
 
-#include <stdlib.h>
-
 #include "flow_effect.h"
 
 enum { RESULT_STEPS = 512, RESULT_WAYS = 4 };
@@ -127,35 +125,32 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
 void flow_result(const struct flow_context *flow, const struct flow_code *code,
                  struct flow_state *state, size_t at, struct flow_answer *answer)
 {
-        struct pursuit *pursuit = calloc(1, sizeof(*pursuit));
+        struct pursuit pursuit = {.steps_left = RESULT_STEPS, .type = TYPE_NONE};
 
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
-        if (!pursuit || code->steps[at].instruction.operation != OPERATION_CALL)
-                goto out;
-        *pursuit = (struct pursuit){.steps_left = RESULT_STEPS, .type = TYPE_NONE};
+        if (code->steps[at].instruction.operation != OPERATION_CALL)
+                return;
         flow_effect(flow, state, &code->steps[at]);
-        consider(flow, pursuit,
+        consider(flow, &pursuit,
                  state->registers[REGISTER_RAX].kind == PLACE_POINTER
                      ? state->registers[REGISTER_RAX].type
                      : TYPE_NONE);
         state->registers[REGISTER_RAX] =
             (struct place_value){.kind = PLACE_RESULT, .type = TYPE_NONE};
-        pursue(flow, code, pursuit, state, at + 1);
-        while (pursuit->way_count > 0) {
-                struct flow_state other = pursuit->ways[--pursuit->way_count].state;
+        pursue(flow, code, &pursuit, state, at + 1);
+        while (pursuit.way_count > 0) {
+                struct flow_state other = pursuit.ways[--pursuit.way_count].state;
 
-                pursue(flow, code, pursuit, &other,
-                       pursuit->ways[pursuit->way_count].step);
+                pursue(flow, code, &pursuit, &other,
+                       pursuit.ways[pursuit.way_count].step);
         }
-        if (pursuit->returned)
-                consider(flow, pursuit,
+        if (pursuit.returned)
+                consider(flow, &pursuit,
                          type_pointee(flow->input->reader,
                                       type_of_variable(flow->input->reader,
                                                        flow->input->function)));
         answer->outcome = FLOW_FOUND;
-        answer->returned = pursuit->returned;
-        answer->place = place_pointer(pursuit->type, 0);
-out:
-        free(pursuit);
+        answer->returned = pursuit.returned;
+        answer->place = place_pointer(pursuit.type, 0);
 }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Registers are followed through whole functions or not at all: in what is left out of
+ * one might be a jump to where something seems to be known. */
+#include "dwarf_test.h"
+#include <string.h>
+
+#include "access.h"
+
+/* Functions of known size: instructions of one byte that do nothing. */
+#define DO_NOTHING(times) __asm__ volatile(".fill " times ", 1, 0x90")
+
+static __attribute__((noinline)) void small(void)
+{
+        DO_NOTHING("1000");
+}
+
+static __attribute__((noinline)) void of_many_instructions(void)
+{
+        DO_NOTHING("400000");
+}
+
+static __attribute__((noinline)) void of_many_bytes(void)
+{
+        DO_NOTHING("1100000");
+}
+
+/* The first instruction of the function NAME of this program. */
+static struct code_place beginning_of(struct dwarf_file *dwarf, const char *name)
+{
+        struct code_place place = {0};
+
+        for (size_t i = 0; i < dwarf->unit_count; i++) {
+                Dwarf_Die unit;
+
+                assert_non_null(
+                    dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &unit));
+                if (dwarf_child(&unit, &place.function_die) != 0)
+                        continue;
+                do {
+                        const char *found = dwarf_diename(&place.function_die);
+
+                        if (dwarf_tag(&place.function_die) == DW_TAG_subprogram &&
+                            found && strcmp(found, name) == 0 &&
+                            dwarf_lowpc(&place.function_die, &place.vaddr) == 0)
+                                return place;
+                } while (dwarf_siblingof(&place.function_die, &place.function_die) == 0);
+        }
+        fail_msg("the program has no function %s", name);
+        return place;
+}
+
+/* What becomes of a question about the first instruction of the function NAME. */
+static enum flow_outcome outcome_in(const char *name)
+{
+        const struct symbol_table symbols = {0};
+        struct string_pool *names = string_pool_new();
+        struct types types = {0};
+        struct type_reader reader = {0};
+        struct dwarf_file dwarf;
+        struct elf_file file;
+
+        assert_non_null(names);
+        open_own_dwarf(&file, &dwarf);
+        struct code_place place = beginning_of(&dwarf, name);
+        struct access access = {.code = &place}, *list = &access;
+
+        type_reader_open(&reader, &dwarf, &types, names);
+        assert_int_equal(access_find(&reader, &file, &symbols, &list, 1), 0);
+        assert_true(access.asked);
+        type_reader_close(&reader);
+        types_free(&types);
+        string_pool_free(names);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+        return access.flow.outcome;
+}
+
+static void follows_a_function_as_a_whole(void **state)
+{
+        (void)state;
+        small();
+        assert_int_equal(outcome_in("small"), FLOW_NO_OPERAND);
+}
+
+static void does_not_follow_a_part_of_a_function(void **state)
+{
+        (void)state;
+        of_many_instructions();
+        of_many_bytes();
+        assert_int_equal(outcome_in("of_many_instructions"), FLOW_TOO_LARGE);
+        assert_int_equal(outcome_in("of_many_bytes"), FLOW_TOO_LARGE);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(follows_a_function_as_a_whole),
+            cmocka_unit_test(does_not_follow_a_part_of_a_function),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
