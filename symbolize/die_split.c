@@ -118,10 +118,11 @@ struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die)
         struct split_skeleton skeleton;
         struct split_unit *split = NULL;
 
-        if (!read_skeleton(file, die, &skeleton) || !has_room(file) ||
-            !(split = malloc(sizeof(*split))))
+        if (!read_skeleton(file, die, &skeleton))
                 return NULL;
-        int error = open_within_limit(file, &skeleton, split);
+        if (has_room(file))
+                split = malloc(sizeof(*split));
+        int error = split ? open_within_limit(file, &skeleton, split) : -ENOMEM;
 
         if (error) {
                 file->splits_missing += error == -ENOENT;

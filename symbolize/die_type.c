@@ -290,7 +290,7 @@ static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member 
         if (!die_number(reader->dwarf, die, DW_AT_byte_size, &storage) &&
             member->type < reader->types->count)
                 storage = reader->types->items[member->type].size_bytes;
-        if (storage > 16 || offset + size > storage * 8)
+        if (storage > 16 || offset > storage * 8 || size > storage * 8 - offset)
                 return false;
         member->bit_offset = (uint32_t)(storage * 8 - offset - size);
         return true;

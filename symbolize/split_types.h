@@ -24,7 +24,7 @@ struct split_types {
 
 /* Looks for the type with SIGNATURE in PACKAGE. When units had to be opened for it,
  * *OPENED is what they are in, which the caller owns and keeps as long as TYPES (on error
- * too); else NULL. 0, -ENOENT or -ENOMEM. */
+ * too); else NULL. 0, or as split_unit_open(). */
 int split_types_find(struct split_types *types, const struct split_package *package,
                      uint64_t signature, Dwarf_Die *die, struct split_unit **opened);
 void split_types_free(struct split_types *types);

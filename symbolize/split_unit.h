@@ -39,13 +39,13 @@ struct split_unit {
 };
 
 /* Opens the rest of SKELETON's unit: 0, -ENOENT when it is nowhere or is not the one,
- * -ENOMEM. */
+ * -EFBIG when libdw is not to be given it (die_cost.h), -ENOMEM. */
 int split_unit_open(struct split_unit *unit, const struct split_skeleton *skeleton,
                     struct split_package *package);
 void split_unit_close(struct split_unit *unit);
 
 /* Opens UNIT, zero-initialised, of PARTS alone: its entries, without its own (die). 0,
- * -ENOENT or -ENOMEM; to be closed also on error. */
+ * or as above; to be closed also on error. */
 int split_unit_make(struct split_unit *unit, unsigned version,
                     const struct split_bytes *parts);
 
