@@ -258,7 +258,7 @@ static int add_sample(void *context, sqlite3_stmt *row)
         for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
                 tally_add(tallies[i], &sample, contended, cause);
         count_gaps(pass->gaps, &sample, interval);
-        if (user_code_add(&pass->user_code, line, location,
+        if (user_code_add(&pass->user_code, line, function, location,
                           sqlite3_column_int64(row, COLUMN_STACK), tally_cost(&sample)))
                 return -ENOMEM;
         return sample.latency_cycles < 0
@@ -324,24 +324,28 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         return verdict;
 }
 
-/* Parameters from 12 on: the line of the user's that led to line number LINE. */
-static void bind_caller(sqlite3_stmt *insert, const struct pass *pass, uint32_t line)
+/* What the first three of bind_caller's parameters become. */
+#define CALLER                                                                           \
+        " (SELECT path FROM module WHERE module_id = ?12),"                              \
+        " (SELECT text FROM name WHERE name_id = ?13),"                                  \
+        " (SELECT text FROM name WHERE name_id = ?14),"
+
+/* Parameters from 12 on: the PLACE of the user's that led to PART of WHOLE; NULL: there
+ * is none. */
+static void bind_caller(sqlite3_stmt *insert, const struct user_place *place,
+                        const struct tally *part, const struct tally *whole)
 {
-        const struct tally *whole = &pass->lines[line];
-        struct user_place place;
-        struct tally part;
-        for (int i = 12; i <= 16; i++)
+        for (int i = 12; i <= 15; i++)
                 sqlite3_bind_null(insert, i);
-        if (!user_code_main(&pass->user_code, line, &place, &part))
+        if (!place)
                 return;
-        sqlite3_bind_int64(insert, 12, place.function_id);
-        sqlite3_bind_int64(insert, 13, place.file_id);
-        sqlite3_bind_int64(insert, 14, place.line);
-        sqlite3_bind_int64(insert, 16, place.module_id);
+        sqlite3_bind_int64(insert, 12, place->module_id);
+        sqlite3_bind_int64(insert, 13, place->function_id);
+        sqlite3_bind_int64(insert, 14, place->file_id);
         statement_bind_real(insert, 15,
                             whole->cost > 0
-                                ? part.cost / whole->cost
-                                : (double)part.samples / (double)whole->samples);
+                                ? part->cost / whole->cost
+                                : (double)part->samples / (double)whole->samples);
 }
 
 static int store_lines(struct db *db, struct pass *pass, const double *p95,
@@ -349,15 +353,13 @@ static int store_lines(struct db *db, struct pass *pass, const double *p95,
 {
         static const char sql[] =
             "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-            " (SELECT path FROM module WHERE module_id = ?16),"
-            " (SELECT text FROM name WHERE name_id = ?12),"
-            " (SELECT text FROM name WHERE name_id = ?13), nullif(?14, 0), ?15 "
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
+        struct user_place place;
+        struct tally part;
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
-        user_code_sort(&pass->user_code);
         for (size_t g = 0; code == 0 && g < pass->grouping.line_groups; g++) {
                 if (!pass->lines[g].samples)
                         continue;
@@ -365,7 +367,12 @@ static int store_lines(struct db *db, struct pass *pass, const double *p95,
                 enum verdict verdict =
                     bind_finding(insert, &pass->lines[g], p95[g], pass);
                 sqlite3_bind_int64(insert, 11, pass->grouping.line_location[g]);
-                bind_caller(insert, pass, (uint32_t)g);
+                bool led =
+                    user_code_of_line(&pass->user_code, (uint32_t)g, &place, &part);
+                bind_caller(insert, led ? &place : NULL, &part, &pass->lines[g]);
+                sqlite3_bind_null(insert, 16);
+                if (led && place.line)
+                        sqlite3_bind_int64(insert, 16, place.line);
                 pass->gaps->lines_with_too_few_samples +=
                     verdict == VERDICT_TOO_FEW_SAMPLES;
                 code = statement_run(db, insert, diag);
@@ -379,9 +386,11 @@ static int store_functions(struct db *db, struct pass *pass, const double *p95,
 {
         static const char sql[] =
             "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 "
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
+        struct user_place place;
+        struct tally part;
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
         for (size_t g = 0; code == 0 && g < pass->grouping.function_groups; g++) {
@@ -390,6 +399,9 @@ static int store_functions(struct db *db, struct pass *pass, const double *p95,
                 sqlite3_bind_int64(insert, 1, (int64_t)g);
                 bind_finding(insert, &pass->functions[g], p95[g], pass);
                 sqlite3_bind_int64(insert, 11, pass->grouping.function_location[g]);
+                bool led =
+                    user_code_of_function(&pass->user_code, (uint32_t)g, &place, &part);
+                bind_caller(insert, led ? &place : NULL, &part, &pass->functions[g]);
                 code = statement_run(db, insert, diag);
         }
         sqlite3_finalize(insert);
@@ -477,6 +489,7 @@ static int store_findings(struct db *db, struct pass *pass, struct diag *diag)
         double *line_p95 = calloc(grouping->line_groups, sizeof(*line_p95));
         double *function_p95 = calloc(grouping->function_groups, sizeof(*function_p95));
         int code;
+        user_code_sort(&pass->user_code);
         if (!line_p95 || !function_p95 ||
             latencies_percentile(latencies, NULL, grouping->line_groups, 95, line_p95) ||
             latencies_percentile(latencies, grouping->line_function,

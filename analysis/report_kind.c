@@ -71,13 +71,14 @@ static const struct report_kind kinds[] = {
         .finding_table = "function_finding",
         .of_code = true,
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
-                    " p95_latency_cycles, latency_share, contended_samples, verdict "
+                    " p95_latency_cycles, latency_share, contended_samples, verdict,"
+                    " caller_module, caller_function, caller_file, caller_share "
                     "FROM function_finding WHERE" REPORT_CHOSEN
                     "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .table_sql =
-            "SELECT" SHARE P95 VERDICT REPORT_MODULE_AND_FUNCTION
-            " FROM function_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN
-            "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
+            "SELECT" SHARE P95 VERDICT REPORT_MODULE_FUNCTION_AND_CALLER
+            " FROM" REPORT_TOP_FUNCTIONS
+            "ORDER BY latency_share DESC, samples DESC, function_id",
         .alignment = "rrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
     },

@@ -26,15 +26,19 @@
 /* And the line of the user's own that led there: of a library's line it alone tells what to
  * change. */
 #define REPORT_FUNCTION_AND_CALLER \
-        REPORT_FUNCTION_NAME "|| iif(" REPORT_HAS_CALLER ", iif(caller_share < 0.995," \
+        REPORT_FUNCTION_NAME REPORT_CALLER(" || coalesce(':' || caller_line, '')") \
+        " AS function"
+#define REPORT_CALLER(line) \
+        "|| iif(" REPORT_HAS_CALLER ", iif(caller_share < 0.995," \
         " printf(', %.0f%% from ', 100 * caller_share), ', from ')" \
         " || coalesce(caller_function || ' at ', '') ||" REPORT_BASE("caller_file") \
-        " || coalesce(':' || caller_line, ''), '') AS function"
-/* A smaller part of a line's cost tells little of it. */
+        line ", '')"
+/* A smaller part of the cost tells little of it. */
 #define REPORT_HAS_CALLER " (caller_file IS NOT NULL AND caller_share >= 0.1) "
 #define REPORT_MODULE_NAME " coalesce(" REPORT_BASE("module") ", '-') "
-#define REPORT_MODULE_AND_FUNCTION \
-        REPORT_MODULE_NAME "AS module, coalesce(function, '[unknown]') AS function"
+#define REPORT_MODULE_FUNCTION_AND_CALLER \
+        REPORT_MODULE_NAME "AS module, coalesce(function, '[unknown]')" REPORT_CALLER("") \
+        " AS function"
 
 /* A share of the latency or stalled time of all samples. */
 #define REPORT_SHARE(column) \
@@ -70,6 +74,11 @@
 #define REPORT_TOP_LINES \
         " (SELECT * FROM line_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
         "  ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
+
+/* The functions that a table of ?1 shows. */
+#define REPORT_TOP_FUNCTIONS \
+        " (SELECT * FROM function_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
+        "  ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1) "
 
 /* Threads, those first whose loads waited longest; of a timer's samples the time at loads
  * stands for the latency. Where all are asked for, also those without a sample, but not

@@ -28,9 +28,9 @@ static const struct report_kind kinds[] = {
     {
         .name = "function",
         .table_sql =
-            "SELECT" SHARE REPORT_MODULE_AND_FUNCTION
-            " FROM function_finding WHERE" REPORT_CHOSEN
-            "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
+            "SELECT" SHARE REPORT_MODULE_FUNCTION_AND_CALLER
+            " FROM" REPORT_TOP_FUNCTIONS
+            "ORDER BY latency_share DESC, samples DESC, function_id",
         .alignment = "rrrll",
         .legend = RANGE_LEGEND,
     },

@@ -122,15 +122,23 @@ static int explain_waits_for_lines(struct db *db, const struct report_options *o
         return code < 0 ? code : 0;
 }
 
-/* What "from" means, where a line has one. */
+#define FROM(what)                                                                       \
+        "from: the " what " of the program's own code that led there, and to how much "  \
+        "of it where others did too; 'memlag report --by caller' shows all."
+
+/* What "from" means, where a line or function has one. */
 static int explain_callers(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
 {
         sqlite3_stmt *row = NULL;
-        if (strcmp(options->kind->name, "line") != 0)
+        bool lines = strcmp(options->kind->name, "line") == 0;
+        if (!lines && strcmp(options->kind->name, "function") != 0)
                 return 0;
         int code = statement_prepare(
-            db, "SELECT 1 FROM" REPORT_TOP_LINES "WHERE" REPORT_HAS_CALLER, &row, diag);
+            db,
+            lines ? "SELECT 1 FROM" REPORT_TOP_LINES "WHERE" REPORT_HAS_CALLER
+                  : "SELECT 1 FROM" REPORT_TOP_FUNCTIONS "WHERE" REPORT_HAS_CALLER,
+            &row, diag);
         if (code)
                 return code;
         sqlite3_bind_int64(row, 1, options->top);
@@ -138,10 +146,7 @@ static int explain_callers(struct db *db, const struct report_options *options, 
         code = statement_next(db, row, diag);
         sqlite3_finalize(row);
         if (code > 0)
-                prose_wrapped(out,
-                              "from: the line of the program's own code that led there, "
-                              "and to how much of it where others did too; 'memlag "
-                              "report --by caller' shows all.");
+                prose_wrapped(out, lines ? FROM("line") : FROM("function"));
         return code < 0 ? code : 0;
 }
 

@@ -215,7 +215,8 @@ void user_code_free(struct user_code *code)
         pairs_free(&code->functions);
         pairs_free(&code->lines);
         pairs_free(&code->leaders);
-        pairs_free(&code->costs);
+        pairs_free(&code->line_costs);
+        pairs_free(&code->function_costs);
 }
 
 static uint32_t leading_to(const struct user_code *code, int64_t location_id,
@@ -251,15 +252,11 @@ static struct user_place place_of(const struct user_code *code, uint32_t leader)
                                    .line = line->second};
 }
 
-int user_code_add(struct user_code *code, uint32_t line, int64_t location_id,
-                  int64_t stack_id, double cost)
+static int add_cost(struct user_code *code, struct pairs *costs, uint32_t group,
+                    const struct user_place *place, double cost)
 {
-        uint32_t number = leading_to(code, location_id, stack_id);
-        if (!number)
-                return 0;
-        uint32_t leader = leader_of(code, &code->places[number - 1]);
-        struct tally *tally =
-            leader == NONE ? NULL : pairs_get(&code->costs, line, leader);
+        uint32_t leader = leader_of(code, place);
+        struct tally *tally = leader == NONE ? NULL : pairs_get(costs, group, leader);
         if (!tally)
                 return -ENOMEM;
         tally->samples++;
@@ -267,18 +264,32 @@ int user_code_add(struct user_code *code, uint32_t line, int64_t location_id,
         return 0;
 }
 
-void user_code_sort(struct user_code *code)
+int user_code_add(struct user_code *code, uint32_t line, uint32_t function,
+                  int64_t location_id, int64_t stack_id, double cost)
 {
-        pairs_sort(&code->costs);
+        uint32_t number = leading_to(code, location_id, stack_id);
+        if (!number)
+                return 0;
+        struct user_place place = code->places[number - 1];
+        if (add_cost(code, &code->line_costs, line, &place, cost))
+                return -ENOMEM;
+        place.line = 0; /* of a function all lines of its caller are one leader */
+        return add_cost(code, &code->function_costs, function, &place, cost);
 }
 
-/* The first of LINE's pairs, which are in the order of lines. */
-static size_t first_of(const struct pairs *costs, uint32_t line)
+void user_code_sort(struct user_code *code)
+{
+        pairs_sort(&code->line_costs);
+        pairs_sort(&code->function_costs);
+}
+
+/* The first of GROUP's pairs, which are in the order of groups: lines or functions. */
+static size_t first_of(const struct pairs *costs, uint32_t group)
 {
         size_t low = 0, high = costs->count;
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
-                if (costs->pairs[middle].first < line)
+                if (costs->pairs[middle].first < group)
                         low = middle + 1;
                 else
                         high = middle;
@@ -286,21 +297,40 @@ static size_t first_of(const struct pairs *costs, uint32_t line)
         return low;
 }
 
-bool user_code_main(const struct user_code *code, uint32_t line, struct user_place *place,
-                    struct tally *part)
+/* The pair of GROUP with most cost; NULL: it has none. */
+static const struct pair *most_of(const struct pairs *costs, uint32_t group)
 {
         const struct pair *most = NULL;
-        for (size_t i = first_of(&code->costs, line);
-             i < code->costs.count && code->costs.pairs[i].first == line; i++) {
-                const struct pair *pair = &code->costs.pairs[i];
+        for (size_t i = first_of(costs, group);
+             i < costs->count && costs->pairs[i].first == group; i++) {
+                const struct pair *pair = &costs->pairs[i];
                 if (!most || pair->tally.cost > most->tally.cost ||
                     (pair->tally.cost == most->tally.cost &&
                      pair->tally.samples > most->tally.samples))
                         most = pair;
         }
-        if (!most)
+        return most;
+}
+
+/* Says PAIR (NULL: there is none) in the callers' terms. */
+static bool say_leader(const struct user_code *code, const struct pair *pair,
+                       struct user_place *place, struct tally *part)
+{
+        if (!pair)
                 return false;
-        *part = most->tally;
-        *place = place_of(code, most->second);
+        *part = pair->tally;
+        *place = place_of(code, pair->second);
         return true;
+}
+
+bool user_code_of_line(const struct user_code *code, uint32_t line,
+                       struct user_place *place, struct tally *part)
+{
+        return say_leader(code, most_of(&code->line_costs, line), place, part);
+}
+
+bool user_code_of_function(const struct user_code *code, uint32_t function,
+                           struct user_place *place, struct tally *part)
+{
+        return say_leader(code, most_of(&code->function_costs, function), place, part);
 }

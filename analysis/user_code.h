@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the user's own lines led to a line of a library. The hottest lines of C++ are
- * in the library's headers (operator[], std::move), and tell nothing by themselves. */
+/* Which of the user's own lines led to a line or function of a library. The hottest of
+ * C++ are in the library's headers (operator[], std::move), and tell nothing by
+ * themselves. */
 #ifndef MEMLAG_USER_CODE_H
 #define MEMLAG_USER_CODE_H
 
@@ -37,7 +38,8 @@ struct user_code {
         struct pairs functions; /* of module and function; these have no tallies */
         struct pairs lines;     /* of file and line */
         struct pairs leaders;   /* of one of each: places that led somewhere, each once */
-        struct pairs costs;     /* of a line of the caller's and a leader */
+        struct pairs line_costs;     /* of a line of the caller's and a leader */
+        struct pairs function_costs; /* the same of a function */
 };
 
 /* Reads the names and stacks. 0 or a negative errno value; freed by user_code_free in any
@@ -45,19 +47,21 @@ struct user_code {
 int user_code_read(struct db *db, struct user_code *code, struct diag *diag);
 void user_code_free(struct user_code *code);
 
-/* A sample at LOCATION_ID, which is on line number LINE, with STACK_ID (0: none), costs
- * COST. 0 or -ENOMEM. */
-int user_code_add(struct user_code *code, uint32_t line, int64_t location_id,
-                  int64_t stack_id, double cost);
+/* A sample at LOCATION_ID, which is on line number LINE and in function number FUNCTION,
+ * with STACK_ID (0: none), costs COST. 0 or -ENOMEM. */
+int user_code_add(struct user_code *code, uint32_t line, uint32_t function,
+                  int64_t location_id, int64_t stack_id, double cost);
 
-/* All samples have been added: orders them for user_code_main. */
+/* All samples have been added: orders them for user_code_of_line and _of_function. */
 void user_code_sort(struct user_code *code);
 
-/* Whether a place of the user's led to LINE, and the one that led to most of its cost: to
- * how much is in *PART (cost and samples). Of a header of his it is the place in a source
- * file that is no header. False: the line is the user's own, or nothing of his led there.
- */
-bool user_code_main(const struct user_code *code, uint32_t line, struct user_place *place,
-                    struct tally *part);
+/* Whether a place of the user's led to LINE, or FUNCTION, and the one that led to most of
+ * its cost: to how much is in *PART (cost and samples). To a function it is a function,
+ * without a line. Of a header of his it is the place in a source file that is no header.
+ * False: it is the user's own, or nothing of his led there. */
+bool user_code_of_line(const struct user_code *code, uint32_t line,
+                       struct user_place *place, struct tally *part);
+bool user_code_of_function(const struct user_code *code, uint32_t function,
+                           struct user_place *place, struct tally *part);
 
 #endif

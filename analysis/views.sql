@@ -82,9 +82,37 @@ LEFT JOIN interval AS i
         ON i.interval_id = s.time_ns / (SELECT CAST(value AS INTEGER) FROM run
                                         WHERE key = 'interval_ns');
 
--- Samples whose object or type is not known, each with the reason: counted by it they are
--- what resolution and the ledger say.
+-- Samples whose line, function, stack, object or type is not known, each with the reason:
+-- counted by it they are what resolution and the ledger say. A stack's is that of its
+-- innermost function without a name.
 CREATE VIEW unresolved_view (sample_id, subject, reason) AS
+WITH RECURSIVE unnamed_stack (stack_id, reason) AS (
+        SELECT stack_id, iif(location_id IS NULL, 'no mapping', function_reason)
+        FROM stack LEFT JOIN stack_location USING (stack_id)
+        LEFT JOIN unnamed USING (location_id)
+        WHERE parent_id IS NULL
+        UNION ALL
+        SELECT s.stack_id,
+                coalesce(iif(l.location_id IS NULL, 'no mapping', u.function_reason), p.reason)
+        FROM unnamed_stack AS p JOIN stack AS s ON s.parent_id = p.stack_id
+        LEFT JOIN stack_location AS l ON l.stack_id = s.stack_id
+        LEFT JOIN unnamed AS u ON u.location_id = l.location_id)
+SELECT sample_id, 'line', line_reason
+FROM sample_location JOIN unnamed USING (location_id)
+WHERE line_reason IS NOT NULL
+UNION ALL
+SELECT sample_id, 'function', function_reason
+FROM sample_location JOIN unnamed USING (location_id)
+WHERE function_reason IS NOT NULL
+UNION ALL
+SELECT sample_id, 'stack', 'no stack'
+FROM sample
+WHERE stack_id IS NULL
+UNION ALL
+SELECT sample_id, 'stack', reason
+FROM sample JOIN unnamed_stack USING (stack_id)
+WHERE reason IS NOT NULL
+UNION ALL
 SELECT s.sample_id, 'object', iif(s.addr IS NULL, 'no data address', 'nothing mapped')
 FROM sample AS s
 LEFT JOIN attribution AS a USING (sample_id)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unnamed.h"
+
 static const char resolved[] = "resolved";
 static const char nothing_mapped[] = "nothing mapped";
 
@@ -16,59 +18,6 @@ static const char *const subject_names[SUBJECT_COUNT] = {[SUBJECT_LINE] = "line"
                                                          [SUBJECT_STACK] = "stack",
                                                          [SUBJECT_OBJECT] = "object",
                                                          [SUBJECT_TYPE] = "type"};
-
-static const char unread[] = "binary with debug information too costly to read";
-
-/* Why MODULE's debug information was not read; NULL: it was, or there is none. */
-static const char *not_read(const struct module *module)
-{
-        if (module->no_memory)
-                return "binary with debug information that there was no memory for";
-        if (module->too_large)
-                return "binary with too much debug information";
-        return module->damaged ? "binary with damaged debug information" : NULL;
-}
-
-/* The upper half of the addresses is the kernel's (Linux, Documentation/arch/x86/x86_64,
- * "Memory Management"). */
-static bool in_kernel(const struct place *place)
-{
-        return place->code.vaddr >> 63;
-}
-
-static const char *no_function(const struct raw *raw, const struct place *place)
-{
-        if (!place->mapped)
-                return in_kernel(place) ? "kernel whose place was not recorded"
-                                        : "no mapping";
-        if (place->code.function)
-                return NULL;
-        if (place->module == RAW_NONE)
-                return "memory of no file";
-        if (raw->modules[place->module].state == MODULE_CHANGED)
-                return "changed binary";
-        if (raw->modules[place->module].state != MODULE_READY &&
-            raw->modules[place->module].state != MODULE_KALLSYMS)
-                return "missing file";
-        if (not_read(&raw->modules[place->module]))
-                return not_read(&raw->modules[place->module]);
-        return place->code.unread ? unread : "no symbol";
-}
-
-static const char *no_line(const struct raw *raw, const struct place *place)
-{
-        if (place->code.line)
-                return NULL;
-        const char *reason = no_function(raw, place);
-
-        if (!reason && place->module != RAW_NONE)
-                reason = not_read(&raw->modules[place->module]);
-        if (!reason && place->code.unread)
-                return unread;
-        if (!reason && place->code.lineless)
-                return "code of no source line";
-        return reason ? reason : "no line";
-}
 
 static void count(struct resolution *resolution, enum subject subject, const char *reason,
                   uint64_t samples)
@@ -94,8 +43,9 @@ static void count_places(struct resolution *resolution)
                 const struct place *place = &sweep->places[i];
                 uint64_t samples = sweep->place_samples[i];
 
-                count(resolution, SUBJECT_LINE, no_line(raw, place), samples);
-                count(resolution, SUBJECT_FUNCTION, no_function(raw, place), samples);
+                count(resolution, SUBJECT_LINE, unnamed_line_reason(raw, place), samples);
+                count(resolution, SUBJECT_FUNCTION, unnamed_function_reason(raw, place),
+                      samples);
                 if (place->in_image && !raw->modules[place->module].verified)
                         resolution->unverified += (int64_t)samples;
         }
@@ -113,8 +63,9 @@ static int count_stacks(struct resolution *resolution)
         for (size_t i = 0; i < raw->stack_count; i++) {
                 uint32_t place = sweep->stack_places[i], parent = raw->stacks[i].parent;
 
-                reasons[i] = place == RAW_NONE ? "no mapping"
-                                               : no_function(raw, &sweep->places[place]);
+                reasons[i] = place == RAW_NONE
+                                 ? "no mapping"
+                                 : unnamed_function_reason(raw, &sweep->places[place]);
                 if (!reasons[i] && parent != RAW_NONE)
                         reasons[i] = reasons[parent];
                 count(resolution, SUBJECT_STACK, reasons[i], sweep->stack_samples[i]);

@@ -7,6 +7,7 @@
 
 #include "attribution.h"
 #include "bulk_insert.h"
+#include "unnamed.h"
 
 struct writing {
         const struct object_sources *from;
@@ -85,6 +86,29 @@ static int write_locations(struct writing *writing)
         return end(writing, error);
 }
 
+/* Why places have no line or function: most have both, and no row. */
+static int write_unnamed(struct writing *writing)
+{
+        static const char *const columns[] = {"location_id", "line_reason",
+                                              "function_reason", NULL};
+        const struct sweep *sweep = writing->from->sweep;
+        int error = begin(writing, "unnamed", columns);
+
+        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+                const struct place *place = &sweep->places[i];
+                const char *line = unnamed_line_reason(sweep->raw, place);
+                const char *function = unnamed_function_reason(sweep->raw, place);
+
+                if (!line && !function)
+                        continue;
+                put_int(writing, 0, i + 1);
+                bulk_insert_text(&writing->insert, 1, line);
+                bulk_insert_text(&writing->insert, 2, function);
+                error = end_row(writing);
+        }
+        return end(writing, error);
+}
+
 static int write_frame(struct writing *writing, size_t location, uint32_t depth,
                        const struct code_frame *frame)
 {
@@ -142,6 +166,8 @@ static int write_code(struct writing *writing)
                 error = write_inline_frames(writing);
         if (!error)
                 error = write_names(writing);
+        if (!error)
+                error = write_unnamed(writing);
         free(writing->named);
         writing->named = NULL;
         return error;
@@ -287,7 +313,8 @@ int result_clear(struct db *db, struct diag *diag)
             db,
             "DELETE FROM attribution; DELETE FROM ip_location;"
             "DELETE FROM stack_location;"
-            "DELETE FROM code_frame; DELETE FROM code_location; DELETE FROM name;"
+            "DELETE FROM code_frame; DELETE FROM unnamed; DELETE FROM code_location;"
+            "DELETE FROM name;"
             "DELETE FROM object_stack;"
             "DELETE FROM data_object; DELETE FROM type_field;"
             "DELETE FROM data_type; DELETE FROM untyped; DELETE FROM resolution;"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The sample database, version 3. Three groups of tables: raw rows (written
+-- The sample database, version 4. Three groups of tables: raw rows (written
 -- once, by the profiler), names (by symbolize) and findings (by analysis).
 -- Times are CLOCK_MONOTONIC nanoseconds from the start of the run; under the
 -- simulated PMU they are the model's virtual time. Addresses are 64-bit values
@@ -11,7 +11,7 @@ PRAGMA page_size = 8192;
 
 -- The application id is "mlag": it tells this format from other SQLite files.
 PRAGMA application_id = 0x6d6c6167;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- Raw rows -------------------------------------------------------------------
 
@@ -219,6 +219,13 @@ SELECT location_id, depth, (SELECT text FROM name WHERE name_id = function_id),
        (SELECT text FROM name WHERE name_id = call_file_id), call_line
 FROM code_frame;
 
+-- Why a place has no line, or no function, in the words of the ledger; NULL: it has one.
+CREATE TABLE unnamed (
+        location_id     INTEGER PRIMARY KEY REFERENCES code_location,
+        line_reason     TEXT,
+        function_reason TEXT
+) STRICT;
+
 CREATE TABLE stack_location (
         stack_id    INTEGER PRIMARY KEY REFERENCES stack,
         location_id INTEGER NOT NULL REFERENCES code_location
@@ -373,6 +380,7 @@ CREATE TABLE line_finding (
         caller_share         REAL
 ) STRICT;
 
+-- The same by function; caller_* is a function too.
 CREATE TABLE function_finding (
         function_id          INTEGER PRIMARY KEY,
         module               TEXT,
@@ -385,7 +393,11 @@ CREATE TABLE function_finding (
         latency_share_low    REAL,
         latency_share_high   REAL,
         contended_samples    INTEGER,
-        verdict              TEXT NOT NULL
+        verdict              TEXT NOT NULL,
+        caller_module        TEXT,
+        caller_function      TEXT,
+        caller_file          TEXT,
+        caller_share         REAL
 ) STRICT;
 
 CREATE TABLE object_finding (

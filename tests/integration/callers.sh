@@ -338,6 +338,14 @@ for condition, name, least, most in (
         sys.exit(f"callers.sh: {name}: the line of the library is from {function} at {file}:{line}"
                  f" with {share}")
 inlined = caller("file LIKE '%/pick.h'")
+by_function = db.execute("""SELECT caller_function, caller_file, caller_share
+    FROM function_finding WHERE function LIKE '%operator++%' ORDER BY latency_share DESC""").fetchone()
+if not (by_function[0].split("(")[0] == "often" and by_function[1].endswith("/uses.cc")
+        and 0.72 <= by_function[2] <= 0.78):
+    sys.exit(f"callers.sh: the library's function is from {by_function}")
+if db.execute("SELECT count(caller_file) FROM function_finding"
+              " WHERE function LIKE 'often%' OR function LIKE 'own%'").fetchone() != (0,):
+    sys.exit("callers.sh: a function of the program itself is from another")
 uses = caller("file LIKE '%/uses.cc'")
 if inlined[2:] != (marked["own"], 1.0):
     sys.exit(f"callers.sh: the line of the program's header is from {inlined}")
@@ -347,6 +355,11 @@ END_PYTHON
         "$MEMLAG" report uses.db >uses.txt
         grep -q "::operator++, 7[2-8]% from often at uses.cc:[0-9]*\$" uses.txt ||
                 fail "the table does not tell: $(cat uses.txt)"
+        "$MEMLAG" report --by function uses.db >uses.txt
+        grep -q "::operator++, 7[2-8]% from often at uses.cc\$" uses.txt ||
+                fail "the table of functions does not tell: $(cat uses.txt)"
+        grep -q '^from: the function' uses.txt || fail "that table does not say what 'from' is"
+        "$MEMLAG" report uses.db >uses.txt
         grep -q '^>.* // often$\|^ *> .* // often$' uses.txt || fail "no source text of the caller"
 done
 grep -q '^from: the line' uses.txt || fail "the table does not say what 'from' is"

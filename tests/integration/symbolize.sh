@@ -26,14 +26,21 @@ one_line_about()
         grep -q "^memlag symbolize: .*$1" err || fail "no word about '$1': $(cat err)"
 }
 
-# make_db DB PROGRAM [BUILD-ID]: samples in the function work of PROGRAM.
-# Each of line, function, stack, object and type accounts for all samples.
+# Each of line, function, stack, object and type accounts for all samples, and each sample
+# that lacks one has the reason that it is counted under.
 account_is_whole()
 {
         [ "$(value memlag.db "SELECT count(*) FROM (SELECT 1 FROM resolution GROUP BY subject
                 HAVING sum(samples) = (SELECT count(*) FROM sample))")" = 5 ] ||
                 fail "not every sample is accounted for: $(value memlag.db 'SELECT * FROM resolution')"
+        cp memlag.db viewed.db
+        sqlite3 viewed.db <"$SOURCE_DIR/analysis/views.sql"
+        value viewed.db "SELECT subject, reason, count(*) FROM unresolved_view GROUP BY 1, 2" >each
+        value viewed.db "SELECT * FROM resolution WHERE outcome <> 'resolved'" | diff - each ||
+                fail "the samples have other reasons than are counted"
 }
+
+# make_db DB PROGRAM [BUILD-ID]: samples in the function work of PROGRAM.
 
 make_db()
 {
@@ -151,10 +158,34 @@ expect_status 0 "$MEMLAG" symbolize memlag.db
 [ "$(value memlag.db "SELECT value FROM ledger WHERE kind = 'samples in missing file'")" = 4 ] ||
         fail "the ledger has no missing file"
 
+account_is_whole
+
 # Back: as at first.
 mv old program
 expect_status 0 "$MEMLAG" symbolize memlag.db
 sqlite3 memlag.db .dump | cmp - first || fail "the names did not come back"
+
+# Stacks that are known, that end where nothing is mapped, and that a place without a name
+# called; and a sample where nothing is mapped.
+cp memlag.db stacks.db
+sqlite3 memlag.db "
+        INSERT INTO stack SELECT 1, NULL, 1, ip FROM sample WHERE sample_id = 1;
+        INSERT INTO stack VALUES (2, NULL, 1, 4096), (4, 2, 1, -4096);
+        INSERT INTO stack SELECT 3, 2, 1, ip FROM sample WHERE sample_id = 2;
+        UPDATE sample SET stack_id = sample_id WHERE sample_id < 4;
+        UPDATE sample SET stack_id = 4, ip = -4096 WHERE sample_id = 4;
+        DELETE FROM name_source"
+expect_status 0 "$MEMLAG" symbolize memlag.db
+account_is_whole
+[ "$(value viewed.db "SELECT group_concat(sample_id || reason, ', ') FROM (
+        SELECT * FROM unresolved_view WHERE subject = 'stack' ORDER BY sample_id)")" = \
+        '2no mapping, 3no mapping, 4kernel whose place was not recorded' ] ||
+        fail "stacks: $(value viewed.db "SELECT * FROM unresolved_view")"
+[ "$(value viewed.db "SELECT group_concat(subject || sample_id || reason) FROM (
+        SELECT * FROM unresolved_view WHERE subject IN ('function', 'line') ORDER BY subject)")" = \
+        'function4kernel whose place was not recorded,line4kernel whose place was not recorded' ] ||
+        fail "places: $(value viewed.db "SELECT * FROM unresolved_view")"
+mv stacks.db memlag.db
 
 # Linkage names as their languages write them: C++ with the ABI's example, Rust with those
 # of RFC 2603 (v0) and of its older scheme, whose hash is no part of the name.

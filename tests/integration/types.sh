@@ -45,10 +45,10 @@ check_ledger()
                 fail "$1: $typed samples with a type and $untyped without are not $all"
         [ $((placed + unplaced)) -eq "$all" ] ||
                 fail "$1: $placed samples with an object and $unplaced without are not $all"
-        # Each sample by itself has the reason under which it is counted. The ledger counts
-        # types alone, and of samples with an address.
+        # Each sample by itself has the reason under which it is counted. Of types the ledger
+        # counts samples with an address.
         check_reasons "$1" "1" "SELECT subject, outcome, samples FROM resolution
-                WHERE subject IN ('object', 'type') AND outcome <> 'resolved'"
+                WHERE outcome <> 'resolved'"
         check_reasons "$1" "subject = 'type' AND reason <> 'no data address'" \
                 "SELECT 'type', substr(kind, 23), value FROM ledger
                 WHERE kind LIKE 'samples with no type:%' AND value > 0"

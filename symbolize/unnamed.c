@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The first reason that applies, from what is mapped at the place to what its debug
+ * information lacks. */
+#include "unnamed.h"
+
+static const char unread[] = "binary with debug information too costly to read";
+
+/* Why MODULE's debug information was not read; NULL: it was, or there is none. */
+static const char *not_read(const struct module *module)
+{
+        if (module->no_memory)
+                return "binary with debug information that there was no memory for";
+        if (module->too_large)
+                return "binary with too much debug information";
+        return module->damaged ? "binary with damaged debug information" : NULL;
+}
+
+/* The upper half of the addresses is the kernel's (Linux, Documentation/arch/x86/x86_64,
+ * "Memory Management"). */
+static bool in_kernel(const struct place *place)
+{
+        return place->code.vaddr >> 63;
+}
+
+const char *unnamed_function_reason(const struct raw *raw, const struct place *place)
+{
+        if (!place->mapped)
+                return in_kernel(place) ? "kernel whose place was not recorded"
+                                        : "no mapping";
+        if (place->code.function)
+                return NULL;
+        if (place->module == RAW_NONE)
+                return "memory of no file";
+        if (raw->modules[place->module].state == MODULE_CHANGED)
+                return "changed binary";
+        if (raw->modules[place->module].state != MODULE_READY &&
+            raw->modules[place->module].state != MODULE_KALLSYMS)
+                return "missing file";
+        if (not_read(&raw->modules[place->module]))
+                return not_read(&raw->modules[place->module]);
+        return place->code.unread ? unread : "no symbol";
+}
+
+const char *unnamed_line_reason(const struct raw *raw, const struct place *place)
+{
+        if (place->code.line)
+                return NULL;
+        const char *reason = unnamed_function_reason(raw, place);
+
+        if (!reason && place->module != RAW_NONE)
+                reason = not_read(&raw->modules[place->module]);
+        if (!reason && place->code.unread)
+                return unread;
+        if (!reason && place->code.lineless)
+                return "code of no source line";
+        return reason ? reason : "no line";
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a place in code has no function or no source line, in the words of the ledger. */
+#ifndef MEMLAG_SYMBOLIZE_UNNAMED_H
+#define MEMLAG_SYMBOLIZE_UNNAMED_H
+
+#include "sweep.h"
+
+/* Of PLACE, which RAW's modules have named as far as they can; NULL: it has one. */
+const char *unnamed_function_reason(const struct raw *raw, const struct place *place);
+const char *unnamed_line_reason(const struct raw *raw, const struct place *place);
+
+#endif
