@@ -193,12 +193,9 @@ static int add_origin(void *context, sqlite3_stmt *row)
         struct origins *places[] = {&pass->line_origins[line], touched,
                                     &pass->function_origins[function],
                                     origin == ORIGIN_SHARING ? NULL : &pass->run_origins};
-        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-                if (!places[i])
-                        continue;
-                places[i]->samples++;
-                places[i]->latency_cycles[origin] += (double)sample.latency_cycles;
-        }
+        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+                if (places[i])
+                        origins_add(places[i], origin, (double)sample.latency_cycles);
         return 0;
 }
 
@@ -285,14 +282,7 @@ static enum verdict tally_verdict(const struct tally *tally,
         if (tally->latencies == 0 && tally->cost > 0)
                 return VERDICT_NONE;
         double loads_per_cycle = input->loads_per_sample / input->total_cycles;
-        struct verdict_facts facts = {
-            .latencies = tally->latencies,
-            .cost_ratio = tally->latency_cycles * loads_per_cycle,
-            .crowded_latency_cycles = tally->crowded_latency_cycles,
-            .crowded_overlap = tally->crowded_asking_cycles * loads_per_cycle,
-        };
-        memcpy(facts.cause_latency_cycles, tally->cause_latency_cycles,
-               sizeof(facts.cause_latency_cycles));
+        struct verdict_facts facts = tally_facts(tally, loads_per_cycle);
         return verdict_of(&facts);
 }
 

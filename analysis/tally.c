@@ -3,11 +3,30 @@
 #include "tally.h"
 
 #include <math.h>
+#include <string.h>
 
 double tally_cost(const struct sample_facts *sample)
 {
         return sample->latency_cycles >= 0 ? (double)sample->latency_cycles
                                            : (double)sample->stall_ns;
+}
+
+/* By which sums a sample's latency is in: its cause, or one of these of CAUSE_DRAM. */
+enum { LABEL_CROWDED = CAUSE_COUNT, LABEL_CROWDED_ASKING };
+
+static unsigned char label_of(const struct sample_facts *sample, enum cause cause)
+{
+        if (cause != CAUSE_DRAM || !sample_crowded(sample))
+                return (unsigned char)cause;
+        return sample->level == LEVEL_LFB ? LABEL_CROWDED : LABEL_CROWDED_ASKING;
+}
+
+static void add_latency(struct tally *tally, unsigned char label, double cycles)
+{
+        tally->latency_cycles += cycles;
+        tally->cause_latency_cycles[label < CAUSE_COUNT ? label : CAUSE_DRAM] += cycles;
+        tally->crowded_latency_cycles += label >= LABEL_CROWDED ? cycles : 0;
+        tally->crowded_asking_cycles += label == LABEL_CROWDED_ASKING ? cycles : 0;
 }
 
 void tally_add(struct tally *tally, const struct sample_facts *sample,
@@ -24,13 +43,28 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->cost_squared += cost * cost;
         if (sample->latency_cycles < 0)
                 return;
+        unsigned char label = label_of(sample, cause);
         tally->latencies++;
-        tally->latency_cycles += cost;
-        tally->cause_latency_cycles[cause] += cost;
-        if (cause != CAUSE_DRAM || !sample_crowded(sample))
-                return;
-        tally->crowded_latency_cycles += cost;
-        tally->crowded_asking_cycles += sample->level == LEVEL_LFB ? 0 : cost;
+        add_latency(tally, label, cost);
+        longest_add(&tally->longest, cost, label);
+}
+
+struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle)
+{
+        const struct longest *longest = &tally->longest;
+        double limit = longest_limit(longest, tally->latencies, tally->latency_cycles);
+        struct tally cut = *tally;
+        for (int i = 0; i < LONGEST_COUNT && longest->cycles[i] > limit; i++)
+                add_latency(&cut, longest->label[i], limit - longest->cycles[i]);
+        struct verdict_facts facts = {
+            .latencies = cut.latencies,
+            .cost_ratio = cut.latency_cycles * loads_per_cycle,
+            .crowded_latency_cycles = cut.crowded_latency_cycles,
+            .crowded_overlap = cut.crowded_asking_cycles * loads_per_cycle,
+        };
+        memcpy(facts.cause_latency_cycles, cut.cause_latency_cycles,
+               sizeof(facts.cause_latency_cycles));
+        return facts;
 }
 
 int64_t tally_contended(const struct tally *tally)

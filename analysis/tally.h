@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "longest.h"
 #include "verdict.h"
 
 /* What is summed for each line, function, object and the whole run. */
@@ -26,6 +27,7 @@ struct tally {
          * whose loads asked for the line. */
         double crowded_latency_cycles;
         double crowded_asking_cycles;
+        struct longest longest; /* of those with a latency */
 };
 
 /* What SAMPLE adds to a tally's cost. */
@@ -36,6 +38,11 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
 
 /* The contended samples; -1: some may be, and the counters tell of no interval. */
 int64_t tally_contended(const struct tally *tally);
+
+/* What a verdict is found by: no sample counts for more than longest.h says.
+ * LOADS_PER_CYCLE: that a sample stands for, over the cycles of the run; NAN when that is
+ * not known. */
+struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle);
 
 /* NAN without latencies. */
 double tally_mean_latency(const struct tally *tally);

@@ -84,17 +84,35 @@ enum origin sample_origin(const struct sample_facts *sample,
                                                                       : ORIGIN_UNKNOWN;
 }
 
+void origins_add(struct origins *origins, enum origin origin, double latency_cycles)
+{
+        origins->samples++;
+        origins->latency_cycles[origin] += latency_cycles;
+        longest_add(&origins->longest, latency_cycles, (unsigned char)origin);
+}
+
+static double sum_of(const double latency_cycles[ORIGIN_COUNT])
+{
+        double sum = 0;
+        for (int origin = ORIGIN_DRAM; origin < ORIGIN_COUNT; origin++)
+                sum += latency_cycles[origin];
+        return sum;
+}
+
 enum origin place_origin(const struct origins *origins)
 {
+        const struct longest *longest = &origins->longest;
+        double cycles[ORIGIN_COUNT];
+        memcpy(cycles, origins->latency_cycles, sizeof(cycles));
+        double limit = longest_limit(longest, origins->samples, sum_of(cycles));
+        for (int i = 0; i < LONGEST_COUNT && longest->cycles[i] > limit; i++)
+                cycles[longest->label[i]] -= longest->cycles[i] - limit;
         enum origin greatest = ORIGIN_DRAM;
-        double sum = 0;
-        for (int origin = ORIGIN_DRAM; origin < ORIGIN_COUNT; origin++) {
-                sum += origins->latency_cycles[origin];
-                if (origins->latency_cycles[origin] > origins->latency_cycles[greatest])
+        for (int origin = ORIGIN_DRAM; origin < ORIGIN_COUNT; origin++)
+                if (cycles[origin] > cycles[greatest])
                         greatest = (enum origin)origin;
-        }
         bool agree = origins->samples >= ORIGIN_SAMPLES_MIN &&
-                     origins->latency_cycles[greatest] >= ORIGIN_AGREEMENT * sum;
+                     cycles[greatest] >= ORIGIN_AGREEMENT * sum_of(cycles);
         return agree || origins->samples >= VERDICT_SAMPLES_MIN ? greatest
                                                                 : ORIGIN_UNKNOWN;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "contention.h"
+#include "longest.h"
 
 enum level {
         LEVEL_NA,
@@ -39,6 +40,7 @@ enum { ORIGIN_COUNT = ORIGIN_REMOTE + 1 };
 struct origins {
         int64_t samples;
         double latency_cycles[ORIGIN_COUNT];
+        struct longest longest;
 };
 
 struct sample_facts {
@@ -66,8 +68,10 @@ enum answer sample_contended(const struct sample_facts *sample,
 enum origin sample_origin(const struct sample_facts *sample,
                           const struct thresholds *thresholds);
 
-/* The origin of lines on their way at a place with these samples; ORIGIN_UNKNOWN when
- * they are too few to tell. */
+void origins_add(struct origins *origins, enum origin origin, double latency_cycles);
+
+/* The origin of lines on their way at a place with these samples, of which none counts
+ * for more than longest.h says; ORIGIN_UNKNOWN when they are too few to tell. */
 enum origin place_origin(const struct origins *origins);
 
 /* The same of a whole run's samples, for an interval; BUFFERS_FREE: its loads hardly ever

@@ -147,6 +147,108 @@ static void memory_grows_with_the_distinct_latencies(void **state)
         latencies_free(&latencies);
 }
 
+/* ---- what a verdict is found by ---- */
+
+static void add_caused(struct tally *tally, int count, int64_t latency_cycles,
+                       enum cause cause)
+{
+        struct sample_facts sample = {.latency_cycles = latency_cycles};
+        for (int i = 0; i < count; i++)
+                tally_add(tally, &sample, ANSWER_NO, cause);
+}
+
+static enum verdict verdict(const struct tally *tally, double loads_per_cycle)
+{
+        struct verdict_facts facts = tally_facts(tally, loads_per_cycle);
+        return verdict_of(&facts);
+}
+
+/* The first load behind a flush of 16 MiB waited for all of its lines: two thirds of the
+ * latency of a walk whose 2486 other samples wait for memory. */
+static void one_long_sample_does_not_turn_a_verdict(void **state)
+{
+        (void)state;
+        struct tally walk = {0}, stream = {0};
+        add_caused(&walk, 1, 674066, CAUSE_IN_CORE);
+        add_caused(&walk, 2486, 140, CAUSE_DRAM);
+        assert_int_equal(verdict(&walk, 1), VERDICT_DRAM_LATENCY);
+        assert_near(walk.latency_cycles, 674066 + 2486 * 140, 0); /* shares are of all */
+
+        /* Nor is it held against its cause, which has most without it. */
+        add_caused(&stream, 1, 674066, CAUSE_IN_CORE);
+        add_caused(&stream, 300, 1000, CAUSE_IN_CORE);
+        add_caused(&stream, 1000, 200, CAUSE_DRAM);
+        assert_int_equal(verdict(&stream, 1), VERDICT_IN_CORE);
+}
+
+static void a_cause_needs_five_samples_for_half_of_the_latency(void **state)
+{
+        (void)state;
+        for (int count = 1; count < 10; count++) {
+                struct tally tally = {0};
+                add_caused(&tally, 20, 50, CAUSE_CACHE);
+                add_caused(&tally, count, 100000, CAUSE_DRAM);
+                struct verdict_facts facts = tally_facts(&tally, 1);
+                assert_near(facts.cause_latency_cycles[CAUSE_DRAM] / facts.cost_ratio,
+                            count / 10.0, 1e-9);
+                assert_int_equal(verdict_of(&facts),
+                                 count < 5 ? VERDICT_CACHE : VERDICT_DRAM_LATENCY);
+        }
+}
+
+/* 30 loads of 10 cycles for each of 100000 are little, whatever else was seen once. */
+static void one_long_sample_costs_no_run(void **state)
+{
+        (void)state;
+        struct tally tally = {0};
+        add_caused(&tally, 30, 10, CAUSE_CACHE);
+        add_caused(&tally, 1, 1000000, CAUSE_CACHE);
+        assert_int_equal(verdict(&tally, 1e-5), VERDICT_NONE);
+}
+
+static void one_long_sample_is_no_crowd(void **state)
+{
+        (void)state;
+        struct tally tally = {0};
+        const struct sample_facts crowded = {.level = LEVEL_DRAM,
+                                             .latency_cycles = 1000000,
+                                             .interval_bound = BOUND_IN_CORE,
+                                             .interval_lacks_buffers = true};
+        tally_add(&tally, &crowded, ANSWER_NO, CAUSE_DRAM);
+        add_caused(&tally, 100, 200, CAUSE_DRAM);
+        assert_int_equal(verdict(&tally, 1e-3), VERDICT_DRAM_LATENCY);
+}
+
+static int descending(const void *left, const void *right)
+{
+        double a = *(const double *)left, b = *(const double *)right;
+        return (a < b) - (a > b);
+}
+
+/* Of populations with long tails: the limit is a tenth of the sum that it leaves, or none
+ * is needed; and the longest are kept in their order, whenever they came. */
+static void no_sample_counts_for_more_than_a_tenth(void **state)
+{
+        (void)state;
+        srand48(7);
+        for (int run = 0; run < 1000; run++) {
+                double values[60], sum = 0, left = 0;
+                int count = 10 + run % 51;
+                struct longest longest = {0};
+                for (int i = 0; i < count; i++) {
+                        values[i] = floor(10 / pow(1 - drand48(), 1 + run % 2));
+                        longest_add(&longest, values[i], 0);
+                        sum += values[i];
+                }
+                qsort(values, (size_t)count, sizeof(*values), descending);
+                assert_memory_equal(longest.cycles, values, sizeof(longest.cycles));
+                double limit = longest_limit(&longest, count, sum);
+                for (int i = 0; i < count; i++)
+                        left += fmin(values[i], limit);
+                assert_near(10 * limit / left, 1, 1e-9);
+        }
+}
+
 static void samples_without_a_latency_are_only_counted(void **state)
 {
         (void)state;
@@ -245,6 +347,11 @@ int main(void)
             cmocka_unit_test(percentiles_are_by_nearest_rank),
             cmocka_unit_test(percentiles_of_groups_do_not_mix),
             cmocka_unit_test(memory_grows_with_the_distinct_latencies),
+            cmocka_unit_test(one_long_sample_does_not_turn_a_verdict),
+            cmocka_unit_test(a_cause_needs_five_samples_for_half_of_the_latency),
+            cmocka_unit_test(one_long_sample_costs_no_run),
+            cmocka_unit_test(one_long_sample_is_no_crowd),
+            cmocka_unit_test(no_sample_counts_for_more_than_a_tenth),
             cmocka_unit_test(samples_without_a_latency_are_only_counted),
             cmocka_unit_test(every_pair_has_one_tally),
             cmocka_unit_test(chosen_keys_do_not_meet_in_one_slot),

@@ -226,6 +226,20 @@ static void free_buffers_leave_a_cache_no_reason_to_be_slow(void **state)
         assert_int_equal(run_origin(&dram, true), ORIGIN_DRAM);
 }
 
+static void one_long_sample_tells_no_origin(void **state)
+{
+        (void)state;
+        struct origins few = {0}, many = {0};
+        origins_add(&few, ORIGIN_DRAM, 10000);
+        for (int i = 0; i < 4; i++)
+                origins_add(&few, ORIGIN_CACHE, 130);
+        assert_int_equal(place_origin(&few), ORIGIN_UNKNOWN);
+        origins_add(&many, ORIGIN_DRAM, 1e6);
+        for (int i = 0; i < 100; i++)
+                origins_add(&many, ORIGIN_CACHE, 130);
+        assert_int_equal(place_origin(&many), ORIGIN_CACHE);
+}
+
 static enum origin origin_of_traffic(double lines, double misses)
 {
         bool known[CONCEPT_COUNT] = {[CONCEPT_CYCLES] = true,
@@ -384,6 +398,7 @@ int main(void)
             cmocka_unit_test(a_slow_line_in_flight_comes_from_where_the_others_do),
             cmocka_unit_test(slow_loads_that_ask_for_lines_tell_their_origin),
             cmocka_unit_test(few_samples_tell_an_origin_when_they_agree),
+            cmocka_unit_test(one_long_sample_tells_no_origin),
             cmocka_unit_test(free_buffers_leave_a_cache_no_reason_to_be_slow),
             cmocka_unit_test(traffic_tells_where_lines_come_from),
             cmocka_unit_test(a_translation_counts_when_it_took_most_of_the_time),

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* See longest.h. */
+#include "longest.h"
+
+void longest_add(struct longest *longest, double cycles, unsigned char label)
+{
+        int i = LONGEST_COUNT - 1;
+        if (cycles <= longest->cycles[i])
+                return;
+        for (; i > 0 && longest->cycles[i - 1] < cycles; i--) {
+                longest->cycles[i] = longest->cycles[i - 1];
+                longest->label[i] = longest->label[i - 1];
+        }
+        longest->cycles[i] = cycles;
+        longest->label[i] = label;
+}
+
+/* If the K longest are cut to L and no other is, L is a tenth of K L and the others' sum.
+ */
+double longest_limit(const struct longest *longest, int64_t samples, double cycles)
+{
+        if (samples < LONGEST_PARTS)
+                return samples > 0 ? longest->cycles[samples - 1] : 0;
+        double others = cycles;
+        for (int k = 0; k < LONGEST_COUNT; k++) {
+                double limit = others / (LONGEST_PARTS - k);
+                if (longest->cycles[k] <= limit)
+                        return limit;
+                others -= longest->cycles[k];
+        }
+        return others;
+}
