@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,8 +24,7 @@
 /* memlag is told once the ring is this full. */
 #define BELL_BYTES (SIMPMU_RING_BYTES / 4)
 /* How long to wait for room before asking whether memlag still lives. */
-#define WAIT_NS          100000000
-#define STACK_FRAMES_MAX 256u
+#define WAIT_NS 100000000
 /* Stacks that memlag has been told of; beyond these they are told with each block. */
 #define STACKS_TOLD  (1u << 17) /* a power of two */
 #define STACK_PROBES 8
@@ -122,6 +122,12 @@ static void ring_bell(void)
 
 /* ---- the ring ---- */
 
+/* What comes before it is there for a signal's handler, and who goes on after that. */
+static void signal_fence(void)
+{
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /* memlag is gone, or out of this process's reach: it has changed its user or its root. */
 static void note_cut_off(void)
 {
@@ -161,11 +167,55 @@ static bool wait_for_room(struct simpmu_slice *ring, uint64_t bytes)
         }
 }
 
-/* Makes the record at PLACE count. */
-static void commit(void *place, uint64_t size_bytes, enum simpmu_record_type type)
+static void publish(void *place, uint64_t size_bytes, enum simpmu_record_type type)
 {
         __atomic_store_n((uint64_t *)place, size_bytes | (uint64_t)type << 32,
                          __ATOMIC_RELEASE);
+}
+
+/* Makes the record at PLACE count. */
+static void commit(void *place, uint64_t size_bytes, enum simpmu_record_type type)
+{
+        heap_thread.record = NULL; /* first: the place may be another's once it counts */
+        signal_fence();
+        publish(place, size_bytes, type);
+}
+
+/* Whether the place that the thread wanted is its own. Left in the moment in which it got
+ * it, only a thread that is alone knows. */
+static bool has_place(const struct simpmu_slice *ring)
+{
+        return heap_thread.has_place ||
+               (__libc_single_threaded &&
+                __atomic_load_n(&ring->head, __ATOMIC_RELAXED) != heap_thread.position);
+}
+
+void channel_abandon(void)
+{
+        const struct simpmu_slice *ring = __atomic_load_n(&slice, __ATOMIC_ACQUIRE);
+        if (ring && heap_thread.record && has_place(ring))
+                publish(heap_thread.record, heap_thread.record_bytes, SIMPMU_PAD);
+        heap_thread.record = NULL;
+}
+
+/* Notes which place the thread wants, and that it has it, for channel_abandon. */
+static void want_place(void *place, uint64_t size_bytes, uint64_t position)
+{
+        heap_thread.record = NULL;
+        heap_thread.has_place = false;
+        heap_thread.record_bytes = (uint32_t)size_bytes;
+        heap_thread.position = position;
+        signal_fence();
+        heap_thread.record = place;
+        signal_fence();
+}
+
+static void get_place(void *place)
+{
+        heap_thread.has_place = true;
+        signal_fence();
+        heap_thread.record = place;
+        signal_fence();
 }
 
 /* The place for a record of SIZE_BYTES, a multiple of 8; NULL: nothing is told any more.
@@ -175,10 +225,13 @@ static void *reserve(struct simpmu_slice *ring, uint64_t size_bytes)
         char *bytes = (char *)ring + SIMPMU_SLICE_HEADER_BYTES;
         uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
         uint64_t padding;
+        void *place;
         for (;;) {
                 uint64_t to_end = SIMPMU_RING_BYTES - head % SIMPMU_RING_BYTES;
                 padding = size_bytes <= to_end ? 0 : to_end;
+                place = bytes + (head + padding) % SIMPMU_RING_BYTES;
                 if (has_room(ring, head, padding + size_bytes)) {
+                        want_place(padding ? NULL : place, size_bytes, head);
                         if (__atomic_compare_exchange_n(
                                 &ring->head, &head, head + padding + size_bytes, true,
                                 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -190,11 +243,12 @@ static void *reserve(struct simpmu_slice *ring, uint64_t size_bytes)
                 head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
         }
         if (padding)
-                commit(bytes + head % SIMPMU_RING_BYTES, padding, SIMPMU_PAD);
+                publish(bytes + head % SIMPMU_RING_BYTES, padding, SIMPMU_PAD);
+        get_place(place);
         uint64_t used = head - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
         if (used < BELL_BYTES && used + padding + size_bytes >= BELL_BYTES)
                 ring_bell();
-        return bytes + (head + padding) % SIMPMU_RING_BYTES;
+        return place;
 }
 
 /* ---- images ---- */
@@ -297,16 +351,6 @@ static struct simpmu_slice *current_ring(void)
 
 /* ---- stacks ---- */
 
-static uint64_t hash_of(const uint64_t *frames, size_t depth)
-{
-        uint64_t hash = depth;
-        for (size_t i = 0; i < depth; i++) {
-                hash = (hash ^ frames[i]) * UINT64_C(0x9e3779b97f4a7c15);
-                hash ^= hash >> 32;
-        }
-        return hash ? hash : 1;
-}
-
 /* The place of HASH among the stacks told, or an empty one for it; NULL: there is no
  * more room near it. */
 static uint64_t *place_of(uint64_t hash)
@@ -320,18 +364,22 @@ static uint64_t *place_of(uint64_t hash)
         return NULL;
 }
 
-static bool tell_stack(struct simpmu_slice *ring, uint64_t hash, const uint64_t *frames,
-                       uint32_t depth)
+/* The frames go straight into the record: the stack of the target may have no room for
+ * them, as a signal's handler may run on a few KiB. */
+__attribute__((noinline)) static bool tell_stack(struct simpmu_slice *ring, uint64_t hash,
+                                                 struct unwind_frame caller, size_t depth)
 {
-        uint64_t bytes = sizeof(struct simpmu_stack) + depth * sizeof(*frames);
+        uint64_t bytes = sizeof(struct simpmu_stack) + depth * sizeof(uint64_t);
         struct simpmu_stack *record = reserve(ring, bytes);
         if (!record)
                 return false;
         fill_header(&record->header);
         record->hash = hash;
-        record->depth = depth;
+        record->depth = (uint32_t)depth;
         record->reserved = 0;
-        memcpy(record->frames, frames, depth * sizeof(*frames));
+        size_t found = unwind(caller, record->frames, depth);
+        while (found < depth) /* somebody has written over the stack */
+                record->frames[found++] = 0;
         commit(record, bytes, SIMPMU_STACK);
         return true;
 }
@@ -340,20 +388,18 @@ static bool tell_stack(struct simpmu_slice *ring, uint64_t hash, const uint64_t 
  * Two threads may tell of the same one. */
 static uint64_t stack_above(struct simpmu_slice *ring, const void *frame)
 {
-        uint64_t frames[STACK_FRAMES_MAX];
         uint32_t limit = control->stack_frames;
         if (limit == 0)
                 return 0;
         const uintptr_t *words = frame; /* the caller's frame pointer, return address */
         struct unwind_frame caller = {
             .pc = words[1], .sp = (uintptr_t)(words + 2), .bp = words[0]};
-        uint32_t depth = (uint32_t)unwind(
-            caller, frames, limit < STACK_FRAMES_MAX ? limit : STACK_FRAMES_MAX);
-        uint64_t hash = hash_of(frames, depth);
+        size_t depth;
+        uint64_t hash = unwind_hash(caller, limit, &depth);
         uint64_t *place = place_of(hash);
         if (place && __atomic_load_n(place, __ATOMIC_RELAXED) == hash)
                 return hash;
-        if (tell_stack(ring, hash, frames, depth) && place)
+        if (tell_stack(ring, hash, caller, depth) && place)
                 __atomic_store_n(place, hash, __ATOMIC_RELEASE);
         return hash;
 }

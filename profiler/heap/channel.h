@@ -20,10 +20,15 @@ enum { THREAD_LOCALS_UNIT_BYTES = 64 };
 /* What is kept for each thread. Nothing else may be thread-local: one whole unit leaves
  * as much for libraries loaded later as there is without the tracker. */
 struct heap_thread {
+        const void *call;  /* frame address of the tracked function that the program
+                              called and that is under way; NULL: none */
+        void *record;      /* of the ring, that it wants to write or writes; or NULL */
+        uint64_t position; /* of the ring's head, when it wanted that */
+        uint32_t record_bytes;
         uint32_t tid;
         uint16_t image; /* in which it has this tid: counts forks */
-        uint16_t depth; /* calls of tracked functions that the thread is in */
-        char unused[THREAD_LOCALS_UNIT_BYTES - 8];
+        bool has_place; /* the record's place is its own */
+        char unused[THREAD_LOCALS_UNIT_BYTES - 35];
 };
 _Static_assert(sizeof(struct heap_thread) == THREAD_LOCALS_UNIT_BYTES,
                "thread-locals of one unit");
@@ -32,6 +37,10 @@ extern __thread struct heap_thread heap_thread __attribute__((visibility("hidden
 /* Opens the memory file that VALUE, of CHANNEL_VARIABLE, names. False: there is none, or
  * memlag has gone; nothing is told then. */
 bool channel_open(const char *value);
+
+/* The thread has left a tracked function in the middle: what it was writing is void, and
+ * keeps nobody waiting. */
+void channel_abandon(void);
 
 /* FRAME: the frame address (__builtin_frame_address(0)) of the tracked function. */
 void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_bytes,

@@ -12,15 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs have some ten headers. */
-#define HEADERS_MAX 64
-#define NAME_BYTES  16
+#define NAME_BYTES 16
 
-/* A program as far as it was read. */
+/* A program's headers are read one by one: who executes it may have a stack of a few
+ * KiB. */
 struct program {
         int fd;
         unsigned headers;
-        Elf64_Phdr header[HEADERS_MAX];
+        uint64_t headers_offset;
 };
 
 static bool read_at(int fd, void *bytes, size_t size, uint64_t offset)
@@ -28,23 +27,30 @@ static bool read_at(int fd, void *bytes, size_t size, uint64_t offset)
         return pread(fd, bytes, size, (off_t)offset) == (ssize_t)size;
 }
 
-static const Elf64_Phdr *header_of_type(const struct program *program, uint32_t type)
+static bool read_header(const struct program *program, unsigned number,
+                        Elf64_Phdr *header)
 {
-        for (unsigned i = 0; i < program->headers; i++)
-                if (program->header[i].p_type == type)
-                        return &program->header[i];
-        return NULL;
+        return number < program->headers &&
+               read_at(program->fd, header, sizeof(*header),
+                       program->headers_offset + number * sizeof(*header));
+}
+
+static bool find_header(const struct program *program, uint32_t type, Elf64_Phdr *header)
+{
+        for (unsigned i = 0; read_header(program, i, header); i++)
+                if (header->p_type == type)
+                        return true;
+        return false;
 }
 
 /* Where in the file the byte at ADDRESS is; 0: nowhere. */
 static uint64_t file_offset(const struct program *program, uint64_t address)
 {
-        for (unsigned i = 0; i < program->headers; i++) {
-                const Elf64_Phdr *header = &program->header[i];
-                if (header->p_type == PT_LOAD && address >= header->p_vaddr &&
-                    address - header->p_vaddr < header->p_filesz)
-                        return header->p_offset + (address - header->p_vaddr);
-        }
+        Elf64_Phdr header;
+        for (unsigned i = 0; read_header(program, i, &header); i++)
+                if (header.p_type == PT_LOAD && address >= header.p_vaddr &&
+                    address - header.p_vaddr < header.p_filesz)
+                        return header.p_offset + (address - header.p_vaddr);
         return 0;
 }
 
@@ -54,14 +60,13 @@ static bool has_sanitizer(const struct program *program)
 {
         static const char *const runtimes[] = {"libasan.so", "libtsan.so", "liblsan.so",
                                                "libhwasan.so", "libclang_rt."};
-        const Elf64_Phdr *dynamic = header_of_type(program, PT_DYNAMIC);
-        uint64_t size = dynamic ? dynamic->p_filesz : 0;
+        Elf64_Phdr dynamic;
+        uint64_t size = find_header(program, PT_DYNAMIC, &dynamic) ? dynamic.p_filesz : 0;
         uint64_t strings = 0, needed = 0;
         bool found = false;
         Elf64_Dyn entry;
         for (uint64_t at = 0; at + sizeof(entry) <= size; at += sizeof(entry)) {
-                if (!read_at(program->fd, &entry, sizeof(entry),
-                             dynamic->p_offset + at) ||
+                if (!read_at(program->fd, &entry, sizeof(entry), dynamic.p_offset + at) ||
                     entry.d_tag == DT_NULL)
                         break;
                 if (entry.d_tag == DT_STRTAB)
@@ -81,46 +86,62 @@ static bool has_sanitizer(const struct program *program)
         return false;
 }
 
-/* Whether the program at FD is a 64-bit one whose headers were read. */
+/* Whether the program at FD is a 64-bit one with headers that can be read. */
 static bool read_program(int fd, struct program *program)
 {
         Elf64_Ehdr header;
+        Elf64_Phdr last;
         if (!read_at(fd, &header, sizeof(header), 0) ||
             memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-            header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phnum > HEADERS_MAX ||
-            header.e_phentsize != sizeof(program->header[0]))
+            header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(last))
                 return false;
-        program->fd = fd;
-        program->headers = header.e_phnum;
-        return read_at(fd, program->header, header.e_phnum * sizeof(program->header[0]),
-                       header.e_phoff);
+        *program = (struct program){fd, header.e_phnum, header.e_phoff};
+        return header.e_phnum > 0 && read_header(program, header.e_phnum - 1u, &last);
 }
 
 bool program_takes_preload(const char *path)
 {
         struct program program;
+        Elf64_Phdr interpreter;
         struct stat status;
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0)
                 return true;
         bool own_rights =
             fstat(fd, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID));
-        bool takes = !own_rights &&
-                     (!read_program(fd, &program) ||
-                      (header_of_type(&program, PT_INTERP) && !has_sanitizer(&program)));
+        bool takes = !own_rights && (!read_program(fd, &program) ||
+                                     (find_header(&program, PT_INTERP, &interpreter) &&
+                                      !has_sanitizer(&program)));
         close(fd);
         return takes;
 }
 
+/* The length of the longest directory in SEARCH_PATH that a path can have. */
+static size_t longest_directory(const char *search_path)
+{
+        size_t longest = 0;
+        for (const char *at = search_path; *at; at += *at == ':') {
+                size_t length = strcspn(at, ":");
+                if (length > longest && length < PATH_MAX)
+                        longest = length;
+                at += length;
+        }
+        return longest;
+}
+
 bool program_in_path_takes_preload(const char *file)
 {
-        char path[PATH_MAX];
+        const char *search_path = getenv("PATH");
         size_t file_length = strlen(file);
         if (strchr(file, '/'))
                 return program_takes_preload(file);
-        for (const char *at = getenv("PATH"); at;) {
+        if (!search_path || file_length >= PATH_MAX)
+                return true;
+        size_t longest = longest_directory(search_path);
+        char path[longest + file_length + 2];
+        for (const char *at = search_path; at;) {
                 size_t length = strcspn(at, ":");
-                if (length + file_length + 2 <= sizeof(path)) {
+                if (length <= longest) {
                         memcpy(path, at, length);
                         path[length] = '/';
                         memcpy(path + length + (length > 0), file, file_length + 1);

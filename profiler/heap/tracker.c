@@ -9,9 +9,11 @@
  * What realloc copies is read from the old block: that one is told of before and after.
  *
  * Nesting. Allocators call each other (operator new calls malloc, malloc may call
- * mmap); only the outermost call, the one that the target made, is told. */
+ * mmap); only the outermost call, the one that the target made, is told. A nested call
+ * has its frame below the outermost one's. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -39,14 +41,31 @@ extern char etext[] __attribute__((visibility("hidden")));
 /* Who is told; nobody when the tracker was loaded by somebody else. */
 static enum { NOBODY, ENGINE, MEMLAG } listener;
 
+/* A call with a frame above the one that is under way: that one was left in the middle,
+ * by a longjmp out of a signal's handler, unless a handler has a stack of its own. */
+__attribute__((noinline, cold)) static bool was_left(void)
+{
+        stack_t stack;
+        if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK))
+                return false;
+        channel_abandon();
+        return true;
+}
+
+/* Whether this call is to be told of: then it ends with leave(). */
 INLINE bool enter(void)
 {
-        return heap_thread.depth++ == 0 && listener != NOBODY;
+        const void *frame = __builtin_frame_address(0);
+        const void *call = heap_thread.call;
+        if (listener == NOBODY || (call && (frame < call || !was_left())))
+                return false;
+        heap_thread.call = frame;
+        return true;
 }
 
 INLINE void leave(void)
 {
-        heap_thread.depth--;
+        heap_thread.call = NULL;
 }
 
 INLINE void request(enum heap_request request, uintptr_t first, uintptr_t second,
@@ -200,12 +219,10 @@ static bool started;
 __attribute__((noinline, cold)) static void find_real_functions(void)
 {
         started = true;
-        enter(); /* what the look-up allocates is not the target's */
         int saved_errno = errno;
-        if (VALGRIND_DO_CLIENT_REQUEST_EXPR(
-                0, VG_USERREQ_TOOL_BASE('M', 'L') + HEAP_REQUEST_TRACKER, __ehdr_start,
-                etext - __ehdr_start, 0, 0, 0))
-                listener = ENGINE;
+        bool engine = VALGRIND_DO_CLIENT_REQUEST_EXPR(
+            0, VG_USERREQ_TOOL_BASE('M', 'L') + HEAP_REQUEST_TRACKER, __ehdr_start,
+            etext - __ehdr_start, 0, 0, 0);
 #define FIND_C(name, result, parameters) find_next((void **)&real.name, #name);
 #define FIND_NEW(mangled, function, parameters, arguments)                               \
         find_next((void **)&real.mangled, #mangled);
@@ -217,7 +234,8 @@ __attribute__((noinline, cold)) static void find_real_functions(void)
                 NEW_OPERATORS(FIND_NEW)
                 DELETE_OPERATORS(FIND_DELETE)
         }
-        leave();
+        if (engine) /* from here on: what the look-up allocates is not the target's */
+                listener = ENGINE;
         errno = saved_errno;
 }
 
@@ -298,9 +316,10 @@ EXPORT void *malloc(size_t size)
         start();
         if (!real.malloc)
                 return early_alloc(size);
-        bool outermost = enter();
+        if (!enter())
+                return real.malloc(size);
         void *block = real.malloc(size);
-        if (outermost && block)
+        if (block)
                 tell_alloc(HEAP_MALLOC, block, size);
         leave();
         return block;
@@ -311,9 +330,10 @@ EXPORT void *calloc(size_t count, size_t size)
         start();
         if (!real.calloc)
                 return early_alloc(count * size); /* never used before: zero */
-        bool outermost = enter();
+        if (!enter())
+                return real.calloc(count, size);
         void *block = real.calloc(count, size);
-        if (outermost && block)
+        if (block)
                 tell_alloc(HEAP_CALLOC, block, count * size);
         leave();
         return block;
@@ -324,8 +344,11 @@ EXPORT void free(void *block)
         start();
         if (is_early(block) || !real.free)
                 return;
-        if (enter() && block)
-                tell_free(block);
+        if (!block || !enter()) {
+                real.free(block);
+                return;
+        }
+        tell_free(block);
         real.free(block);
         leave();
 }
@@ -347,12 +370,11 @@ EXPORT void *realloc(void *old, size_t size)
                 return leave_early(old, size);
         if (!real.realloc)
                 return early_alloc(size);
-        bool outermost = enter();
-        if (outermost)
-                tell_resize(old);
+        if (!enter())
+                return real.realloc(old, size);
+        tell_resize(old);
         void *block = real.realloc(old, size);
-        if (outermost)
-                tell_result(HEAP_REALLOC, old, block, size);
+        tell_result(HEAP_REALLOC, old, block, size);
         leave();
         return block;
 }
@@ -365,12 +387,11 @@ EXPORT void *reallocarray(void *old, size_t count, size_t size)
                 product = SIZE_MAX;
         if (is_early(old))
                 return leave_early(old, product);
-        bool outermost = enter();
-        if (outermost)
-                tell_resize(old);
+        if (!enter())
+                return real.reallocarray(old, count, size);
+        tell_resize(old);
         void *block = real.reallocarray(old, count, size);
-        if (outermost)
-                tell_result(HEAP_REALLOCARRAY, old, block, product);
+        tell_result(HEAP_REALLOCARRAY, old, block, product);
         leave();
         return block;
 }
@@ -378,9 +399,10 @@ EXPORT void *reallocarray(void *old, size_t count, size_t size)
 EXPORT void *aligned_alloc(size_t align, size_t size)
 {
         start();
-        bool outermost = enter();
+        if (!enter())
+                return real.aligned_alloc(align, size);
         void *block = real.aligned_alloc(align, size);
-        if (outermost && block)
+        if (block)
                 tell_alloc(HEAP_ALIGNED_ALLOC, block, size);
         leave();
         return block;
@@ -389,9 +411,10 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
 EXPORT void *memalign(size_t align, size_t size)
 {
         start();
-        bool outermost = enter();
+        if (!enter())
+                return real.memalign(align, size);
         void *block = real.memalign(align, size);
-        if (outermost && block)
+        if (block)
                 tell_alloc(HEAP_MEMALIGN, block, size);
         leave();
         return block;
@@ -400,9 +423,10 @@ EXPORT void *memalign(size_t align, size_t size)
 EXPORT int posix_memalign(void **block, size_t align, size_t size)
 {
         start();
-        bool outermost = enter();
+        if (!enter())
+                return real.posix_memalign(block, align, size);
         int code = real.posix_memalign(block, align, size);
-        if (outermost && code == 0 && *block)
+        if (code == 0 && *block)
                 tell_alloc(HEAP_POSIX_MEMALIGN, *block, size);
         leave();
         return code;
@@ -411,9 +435,10 @@ EXPORT int posix_memalign(void **block, size_t align, size_t size)
 EXPORT void *valloc(size_t size)
 {
         start();
-        bool outermost = enter();
+        if (!enter())
+                return real.valloc(size);
         void *block = real.valloc(size);
-        if (outermost && block)
+        if (block)
                 tell_alloc(HEAP_VALLOC, block, size);
         leave();
         return block;
@@ -422,9 +447,10 @@ EXPORT void *valloc(size_t size)
 EXPORT void *pvalloc(size_t size)
 {
         start();
-        bool outermost = enter();
+        if (!enter())
+                return real.pvalloc(size);
         void *block = real.pvalloc(size);
-        if (outermost && block)
+        if (block)
                 tell_alloc(HEAP_PVALLOC, block, size);
         leave();
         return block;
@@ -447,7 +473,8 @@ EXPORT void free_aligned_sized(void *block, size_t align, size_t size)
 /* ---- operator new and delete ---- */
 
 /* An exception (std::bad_alloc) that leaves an operator new passes by its leave(). The
- * unwinder runs this for each frame that names it as its personality. */
+ * unwinder runs this for each frame that names it as its personality; a nested call has
+ * none any more, as it ends with a jump to the real function. */
 __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code memlag_leave_by_exception(
     int version, _Unwind_Action actions, _Unwind_Exception_Class class,
     struct _Unwind_Exception *exception, struct _Unwind_Context *context);
@@ -477,9 +504,10 @@ _Unwind_Reason_Code memlag_leave_by_exception(int version, _Unwind_Action action
                 if (!real.mangled)                                                       \
                         find_operator((void **)&real.mangled, #mangled,                  \
                                       __builtin_return_address(0));                      \
-                bool outermost = enter();                                                \
+                if (!enter())                                                            \
+                        return real.mangled arguments;                                   \
                 void *block = real.mangled arguments;                                    \
-                if (outermost && block)                                                  \
+                if (block)                                                               \
                         tell_alloc(HEAP_##function, block, size);                        \
                 leave();                                                                 \
                 return block;                                                            \
@@ -493,8 +521,11 @@ NEW_OPERATORS(DEFINE_NEW)
                 if (!real.mangled)                                                       \
                         find_operator((void **)&real.mangled, #mangled,                  \
                                       __builtin_return_address(0));                      \
-                if (enter() && block)                                                    \
-                        tell_free(block);                                                \
+                if (!block || !enter()) {                                                \
+                        real.mangled arguments;                                          \
+                        return;                                                          \
+                }                                                                        \
+                tell_free(block);                                                        \
                 real.mangled arguments;                                                  \
                 leave();                                                                 \
         }
@@ -511,9 +542,10 @@ EXPORT void *mmap(void *addr, size_t length, int protection, int flags, int fd,
                   off_t offset)
 {
         start();
-        bool outermost = enter();
+        if (!enter())
+                return real.mmap(addr, length, protection, flags, fd, offset);
         void *start_addr = real.mmap(addr, length, protection, flags, fd, offset);
-        if (outermost && start_addr != MAP_FAILED) {
+        if (start_addr != MAP_FAILED) {
                 if (flags & MAP_FIXED)
                         tell_replaced(start_addr, length);
                 if (flags & MAP_ANONYMOUS)
@@ -530,8 +562,9 @@ EXPORT int munmap(void *addr, size_t length)
 {
         start();
         bool valid = (uintptr_t)addr % PAGE_BYTES == 0 && length > 0;
-        if (enter() && valid)
-                tell_unmap(addr, length);
+        if (!valid || !enter())
+                return real.munmap(addr, length);
+        tell_unmap(addr, length);
         int code = real.munmap(addr, length);
         leave();
         return code;
@@ -549,9 +582,10 @@ EXPORT void *mremap(void *old, size_t old_length, size_t length, int flags, ...)
                 wanted = __builtin_va_arg(arguments, void *);
                 __builtin_va_end(arguments);
         }
-        bool outermost = enter();
+        if (!enter())
+                return real.mremap(old, old_length, length, flags, wanted);
         void *start_addr = real.mremap(old, old_length, length, flags, wanted);
-        if (outermost && start_addr != MAP_FAILED) {
+        if (start_addr != MAP_FAILED) {
                 if (old_length > 0 && !(flags & MREMAP_DONTUNMAP))
                         tell_unmap(old, old_length);
                 tell_alloc(HEAP_MREMAP, start_addr, length);
@@ -571,10 +605,11 @@ INLINE void tell_break(enum heap_function function, char *old, char *new)
 EXPORT int brk(void *addr)
 {
         start();
-        bool outermost = enter();
+        if (!enter())
+                return real.brk(addr);
         void *old = real.sbrk(0);
         int code = real.brk(addr);
-        if (outermost && code == 0)
+        if (code == 0)
                 tell_break(HEAP_BRK, old, addr);
         leave();
         return code;
@@ -583,9 +618,10 @@ EXPORT int brk(void *addr)
 EXPORT void *sbrk(intptr_t increment)
 {
         start();
-        bool outermost = enter();
+        if (!enter())
+                return real.sbrk(increment);
         char *old = real.sbrk(increment);
-        if (outermost && old != (char *)-1)
+        if (old != (char *)-1)
                 tell_break(HEAP_SBRK, old, old + increment);
         leave();
         return old;

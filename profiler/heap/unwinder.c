@@ -502,7 +502,9 @@ void unwind_forget(void)
         __atomic_fetch_add(&generation, UINT64_C(1) << 48, __ATOMIC_RELAXED);
 }
 
-static struct unwind_rule rule_of_object(uintptr_t pc, bool *known)
+/* Not inlined: the way of rules that are remembered needs little stack. */
+__attribute__((noinline)) static struct unwind_rule rule_of_object(uintptr_t pc,
+                                                                   bool *known)
 {
         struct dl_find_object object;
         *known = _dl_find_object((void *)pc, &object) == 0;
@@ -512,7 +514,7 @@ static struct unwind_rule rule_of_object(uintptr_t pc, bool *known)
                                 object.dlfo_map_end);
 }
 
-static struct unwind_rule rule_at(uintptr_t pc)
+static inline struct unwind_rule rule_at(uintptr_t pc)
 {
         union {
                 struct unwind_rule rule;
@@ -566,8 +568,10 @@ static bool read_word(const struct stack *stack, uintptr_t address, uintptr_t *w
         return true;
 }
 
-/* From a frame to its caller's; false: there is none. */
-static bool step(struct unwind_frame *frame, struct stack *stack)
+/* From a frame to its caller's; false: there is none. Inlined: each allocation takes it
+ * for each frame. */
+static inline __attribute__((always_inline)) bool step(struct unwind_frame *frame,
+                                                       struct stack *stack)
 {
         struct unwind_rule rule = rule_at(frame->pc - 1); /* the call, not what follows */
         uintptr_t cfa = frame->sp + (uintptr_t)rule.cfa_offset;
@@ -603,4 +607,22 @@ size_t unwind(struct unwind_frame first, uint64_t *frames, size_t limit)
                         break;
         }
         return count;
+}
+
+uint64_t unwind_hash(struct unwind_frame first, size_t limit, size_t *depth)
+{
+        struct unwind_frame frame = first;
+        struct stack stack = {frame.sp, stack_end(frame.sp)};
+        uint64_t hash = 0;
+        size_t count = 0;
+        while (count < limit) {
+                count++;
+                hash = (hash ^ frame.pc) * UINT64_C(0x9e3779b97f4a7c15);
+                hash ^= hash >> 32;
+                if (!step(&frame, &stack))
+                        break;
+        }
+        *depth = count;
+        hash ^= count;
+        return hash ? hash : 1;
 }

@@ -65,9 +65,23 @@ same 0 timeout 120 ./vanish
 told=$(sed -n 's/.* alloc malloc 0x[0-9a-f]* \(0x111[0-9a-f][0-9a-f]\)$/\1/p' events | sort -u | wc -l)
 [ "$told" -eq 60 ] || fail "vanish: only $told children were told of"
 
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o small "$src/small.c" -pthread
-same 0 ./small
+# A handler needs hardly more of its stack than it does alone.
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -Wl,-z,now -o small "$src/small.c" -pthread
+least=2048
+until ./small $least >out 2>err; do
+        least=$((least + 128))
+        [ "$least" -lt 65536 ] || fail "small: does not run alone: $(cat out err)"
+done
+same 0 ./small $((least + 1536))
 grep -qx '5 handled' out || fail "small: $(cat out)"
+
+# A thread that a handler has taken out of a tracked function is tracked on.
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o leaves "$src/leaves.c"
+same 0 timeout 120 ./leaves
+for size in 70000 70001 70002; do
+        told=$(grep -c "alloc malloc 0x[0-9a-f]* $(printf 0x%x $size)\$" events || true)
+        [ "$told" -eq 1 ] || fail "leaves: the block of $size bytes was told $told times"
+done
 
 # Each block of each thread, in an order in which none begins before the one that was at
 # its address has ended.

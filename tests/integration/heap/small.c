@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small stacks: handlers of signals on an alternate stack of the size that was SIGSTKSZ,
- * with nothing below it, and threads with the least that the C library allows. */
+/* Small stacks: handlers of signals on an alternate stack of so many bytes, with
+ * nothing below it, and threads with the least that the C library allows. */
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PAGE_BYTES = 4096, STACK_BYTES = 8192, THREADS = 4, BLOCKS = 1000 };
+enum { PAGE_BYTES = 4096, THREADS = 4, BLOCKS = 1000 };
 
 static volatile sig_atomic_t handled;
 
@@ -30,16 +30,17 @@ static void *run(void *unused)
         return unused;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+        size_t stack_bytes = argc > 1 ? strtoul(argv[1], NULL, 10) : 8192;
         struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
-        char *start = mmap(NULL, PAGE_BYTES + STACK_BYTES, PROT_NONE,
+        char *start = mmap(NULL, PAGE_BYTES + stack_bytes, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        stack_t other = {.ss_sp = start + PAGE_BYTES, .ss_size = STACK_BYTES};
+        stack_t other = {.ss_sp = start + PAGE_BYTES, .ss_size = stack_bytes};
         pthread_attr_t attributes;
 
         if (start == MAP_FAILED ||
-            mprotect(other.ss_sp, STACK_BYTES, PROT_READ | PROT_WRITE) != 0 ||
+            mprotect(other.ss_sp, stack_bytes, PROT_READ | PROT_WRITE) != 0 ||
             sigaltstack(&other, NULL) != 0 || sigaction(SIGUSR1, &action, NULL) != 0)
                 return 2;
         raise(SIGUSR1);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Tracked functions that a signal's handler leaves in the middle, by siglongjmp: the
+ * thread goes on, and says what it allocates then by blocks of their own sizes. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+
+enum { PAGE_BYTES = 4096, STACK_BYTES = 65536, JUMPS = 1000, FIRST_SIZE = 70000 };
+
+static sigjmp_buf place;
+static char other_stack[STACK_BYTES];
+
+static void leave(int number)
+{
+        siglongjmp(place, number);
+}
+
+static __attribute__((noinline)) void free_nothing(int depth)
+{
+        char frame[500];
+
+        memset(frame, depth, sizeof(frame));
+        __asm__ volatile("" ::"r"(frame) : "memory");
+        if (depth > 0)
+                free_nothing(depth - 1);
+        else
+                free((void *)64); /* where nothing is mapped */
+        __asm__ volatile("");
+}
+
+/* A free that ends with SIGSEGV, deep in the stack, on a handler's stack of its own or
+ * not; then a block from here. */
+static void leave_free(int flags, size_t size)
+{
+        struct sigaction action = {.sa_handler = leave, .sa_flags = flags};
+
+        sigaction(SIGSEGV, &action, NULL);
+        if (sigsetjmp(place, 1) == 0)
+                free_nothing(10);
+        free(malloc(size));
+}
+
+/* Mappings of the kernel's are made at any moment, by a program that needs no lock of its
+ * own for that. A timer leaves them wherever they are. */
+static void leave_anywhere(void)
+{
+        const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+        struct sigaction action = {.sa_handler = leave};
+        volatile int jumps = 0;
+
+        sigaction(SIGALRM, &action, NULL);
+        setitimer(ITIMER_REAL, &often, NULL);
+        if (sigsetjmp(place, 1) != 0)
+                jumps++;
+        while (jumps < JUMPS) {
+                void *page =
+                    mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+                munmap(page, PAGE_BYTES);
+        }
+        setitimer(ITIMER_REAL, &never, NULL);
+}
+
+int main(void)
+{
+        stack_t other = {.ss_sp = other_stack, .ss_size = sizeof(other_stack)};
+
+        sigaltstack(&other, NULL);
+        leave_free(0, FIRST_SIZE);
+        leave_free(SA_ONSTACK, FIRST_SIZE + 1);
+        leave_anywhere();
+        for (int i = 0; i < 200000; i++) /* more than the ring holds */
+                free(malloc(16));
+        free(malloc(FIRST_SIZE + 2));
+        puts("left");
+        return 0;
+}
