@@ -409,11 +409,11 @@ static int store_objects(struct db *db, struct pass *pass, struct diag *diag)
                 const struct tally *tally = &pass->objects[i + 1];
                 if (!tally->samples)
                         continue;
-                if (pass->grouping.object_own[i]) {
+                if (pass->grouping.objects[i].own) {
                         pass->gaps->samples_in_own_objects += tally->samples;
                         continue;
                 }
-                sqlite3_bind_int64(insert, 1, pass->grouping.object_id[i]);
+                sqlite3_bind_int64(insert, 1, pass->grouping.objects[i].object_id);
                 bind_finding(insert, tally, NAN, pass);
                 code = statement_run(db, insert, diag);
         }
@@ -455,8 +455,9 @@ static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
                 const struct pair *pair = &pass->pairs.pairs[access->first];
                 sqlite3_bind_int64(insert, 1, pair->first);
                 if (pair->second)
-                        sqlite3_bind_int64(insert, 2,
-                                           pass->grouping.object_id[pair->second - 1]);
+                        sqlite3_bind_int64(
+                            insert, 2,
+                            pass->grouping.objects[pair->second - 1].object_id);
                 else
                         sqlite3_bind_null(insert, 2);
                 sqlite3_bind_int64(insert, 3, access->tally.samples);

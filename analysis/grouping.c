@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "array.h"
 #include "statement.h"
 #include "user_code.h"
 
@@ -17,128 +19,110 @@ static const char location_groups_sql[] =
     " dense_rank() OVER (ORDER BY m.path, l.function) "
     "FROM location AS l LEFT JOIN module AS m USING (module_id) ORDER BY l.location_id";
 
-static int read_locations(struct db *db, struct grouping *grouping, struct diag *diag)
+static const char objects_sql[] =
+    "SELECT object_id, coalesce(" MEMLAG_MODULE_SQL ", 0) "
+    "FROM data_object LEFT JOIN module USING (module_id) ORDER BY object_id";
+
+static int take_location(void *context, sqlite3_stmt *row)
 {
-        int64_t rows_there;
-        int code =
-            statement_number(db, "SELECT count(*) FROM location", &rows_there, diag);
-        if (code)
-                return code;
-        size_t count = (size_t)rows_there;
-        grouping->location_id = calloc(count + 1, sizeof(int64_t));
-        grouping->line = calloc(count + 1, sizeof(uint32_t));
-        grouping->function = calloc(count + 1, sizeof(uint32_t));
-        grouping->line_location = calloc(count + 1, sizeof(int64_t));
-        grouping->function_location = calloc(count + 1, sizeof(int64_t));
-        grouping->line_function = calloc(count + 1, sizeof(uint32_t));
-        if (!grouping->location_id || !grouping->line || !grouping->function ||
-            !grouping->line_location || !grouping->function_location ||
-            !grouping->line_function)
-                return diag_set(diag, -ENOMEM, "no memory for %zu locations", count);
-        grouping->line_groups = grouping->function_groups = 1;
-        sqlite3_stmt *rows;
-        code = statement_prepare(db, location_groups_sql, &rows, diag);
-        for (size_t i = 0; code == 0 && i < count; i++) {
-                code = statement_next(db, rows, diag);
-                if (code <= 0)
-                        break;
-                code = 0;
-                int64_t id = sqlite3_column_int64(rows, 0);
-                uint32_t line = (uint32_t)sqlite3_column_int64(rows, 1);
-                uint32_t function = (uint32_t)sqlite3_column_int64(rows, 2);
-                grouping->location_id[i] = id;
-                grouping->line[i] = line;
-                grouping->function[i] = function;
-                grouping->line_location[line] = id;
-                grouping->function_location[function] = id;
-                grouping->line_function[line] = function;
-                if (line >= grouping->line_groups)
-                        grouping->line_groups = line + 1;
-                if (function >= grouping->function_groups)
-                        grouping->function_groups = function + 1;
-                grouping->location_count++;
-        }
-        sqlite3_finalize(rows);
-        return code;
+        struct grouping *grouping = context;
+        const struct grouped_location location = {
+            .location_id = sqlite3_column_int64(row, 0),
+            .line = (uint32_t)sqlite3_column_int64(row, 1),
+            .function = (uint32_t)sqlite3_column_int64(row, 2)};
+        if (array_reserve(&grouping->locations, &grouping->location_capacity,
+                          grouping->location_count, sizeof(location)) < 0)
+                return -ENOMEM;
+        grouping->locations[grouping->location_count++] = location;
+        if (location.line >= grouping->line_groups)
+                grouping->line_groups = (size_t)location.line + 1;
+        if (location.function >= grouping->function_groups)
+                grouping->function_groups = (size_t)location.function + 1;
+        return 0;
 }
 
-static int read_objects(struct db *db, struct grouping *grouping, struct diag *diag)
+static int describe_groups(struct grouping *grouping)
 {
-        int64_t rows_there;
-        int code =
-            statement_number(db, "SELECT count(*) FROM data_object", &rows_there, diag);
-        if (code)
-                return code;
-        size_t count = (size_t)rows_there;
-        grouping->object_id = calloc(count + 1, sizeof(int64_t));
-        grouping->object_own = calloc(count + 1, sizeof(bool));
-        if (!grouping->object_id || !grouping->object_own)
-                return diag_set(diag, -ENOMEM, "no memory for %zu objects", count);
-        sqlite3_stmt *rows;
-        code = statement_prepare(
-            db,
-            "SELECT object_id, coalesce(" MEMLAG_MODULE_SQL ", 0) "
-            "FROM data_object LEFT JOIN module USING (module_id) ORDER BY object_id",
-            &rows, diag);
-        while (code == 0 && grouping->object_count < count &&
-               (code = statement_next(db, rows, diag)) > 0) {
-                grouping->object_own[grouping->object_count] =
-                    sqlite3_column_int(rows, 1);
-                grouping->object_id[grouping->object_count++] =
-                    sqlite3_column_int64(rows, 0);
-                code = 0;
+        size_t lines = grouping->line_groups, functions = grouping->function_groups;
+        grouping->line_location = calloc(lines, sizeof(*grouping->line_location));
+        grouping->function_location =
+            calloc(functions, sizeof(*grouping->function_location));
+        grouping->line_function = calloc(lines, sizeof(*grouping->line_function));
+        if (!grouping->line_location || !grouping->function_location ||
+            !grouping->line_function)
+                return -ENOMEM;
+        for (size_t i = 0; i < grouping->location_count; i++) {
+                const struct grouped_location *location = &grouping->locations[i];
+                grouping->line_location[location->line] = location->location_id;
+                grouping->function_location[location->function] = location->location_id;
+                grouping->line_function[location->line] = location->function;
         }
-        sqlite3_finalize(rows);
-        return code;
+        return 0;
+}
+
+static int take_object(void *context, sqlite3_stmt *row)
+{
+        struct grouping *grouping = context;
+        if (array_reserve(&grouping->objects, &grouping->object_capacity,
+                          grouping->object_count, sizeof(*grouping->objects)) < 0)
+                return -ENOMEM;
+        grouping->objects[grouping->object_count++] = (struct grouped_object){
+            sqlite3_column_int64(row, 0), sqlite3_column_int(row, 1)};
+        return 0;
 }
 
 int grouping_read(struct db *db, struct grouping *grouping, struct diag *diag)
 {
-        *grouping = (struct grouping){0};
-        int code = read_locations(db, grouping, diag);
-        return code ? code : read_objects(db, grouping, diag);
+        *grouping = (struct grouping){.line_groups = 1, .function_groups = 1};
+        int code = statement_each(db, location_groups_sql, take_location, grouping, diag);
+        if (!code && describe_groups(grouping) < 0)
+                code = diag_no_memory(diag);
+        return code ? code : statement_each(db, objects_sql, take_object, grouping, diag);
 }
 
 void grouping_free(struct grouping *grouping)
 {
-        free(grouping->location_id);
-        free(grouping->line);
-        free(grouping->function);
+        free(grouping->locations);
         free(grouping->line_location);
         free(grouping->function_location);
         free(grouping->line_function);
-        free(grouping->object_id);
-        free(grouping->object_own);
+        free(grouping->objects);
 }
 
-/* The index of ID among COUNT sorted ones, or COUNT. Ids mostly count from 1, so
- * that the first guess is right. */
-static size_t index_of(const int64_t *ids, size_t count, int64_t id)
+/* The index of ID among COUNT items of ITEM_BYTES, which begin with their ids and are
+ * sorted by them; or COUNT. Ids mostly count from 1, so that the first guess is right. */
+static size_t index_of(const void *items, size_t item_bytes, size_t count, int64_t id)
 {
-        if (id > 0 && (uint64_t)id <= count && ids[id - 1] == id)
-                return (size_t)id - 1;
+        const char *bytes = items;
         size_t low = 0, high = count;
+        size_t middle = id > 0 && (uint64_t)id <= count ? (size_t)id - 1 : count / 2;
         while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (ids[middle] < id)
+                int64_t there;
+                memcpy(&there, bytes + middle * item_bytes, sizeof(there));
+                if (there == id)
+                        return middle;
+                if (there < id)
                         low = middle + 1;
                 else
                         high = middle;
+                middle = low + (high - low) / 2;
         }
-        return low < count && ids[low] == id ? low : count;
+        return count;
 }
 
 void grouping_of_location(const struct grouping *grouping, int64_t location_id,
                           uint32_t *line, uint32_t *function)
 {
-        size_t i = index_of(grouping->location_id, grouping->location_count, location_id);
+        size_t i = index_of(grouping->locations, sizeof(*grouping->locations),
+                            grouping->location_count, location_id);
         bool exists = i < grouping->location_count;
-        *line = exists ? grouping->line[i] : 0;
-        *function = exists ? grouping->function[i] : 0;
+        *line = exists ? grouping->locations[i].line : 0;
+        *function = exists ? grouping->locations[i].function : 0;
 }
 
 uint32_t grouping_of_object(const struct grouping *grouping, int64_t object_id)
 {
-        size_t i = index_of(grouping->object_id, grouping->object_count, object_id);
+        size_t i = index_of(grouping->objects, sizeof(*grouping->objects),
+                            grouping->object_count, object_id);
         return i < grouping->object_count ? (uint32_t)i + 1 : 0;
 }

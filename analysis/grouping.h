@@ -10,20 +10,30 @@
 
 #include "db.h"
 
+struct grouped_location {
+        int64_t location_id;
+        uint32_t line;
+        uint32_t function;
+};
+
+struct grouped_object {
+        int64_t object_id;
+        bool own; /* it is memlag's, or its engine's, loaded into the program */
+};
+
 struct grouping {
-        size_t location_count; /* sorted by location_id */
-        int64_t *location_id;
-        uint32_t *line;     /* of each location */
-        uint32_t *function; /* of each location */
+        struct grouped_location *locations; /* by id */
+        size_t location_count;
+        size_t location_capacity;
         /* Groups count from 1; 0 is the group of samples without a location. */
         size_t line_groups;
         size_t function_groups;
         int64_t *line_location; /* some location of each group, 0 in group 0 */
         int64_t *function_location;
-        uint32_t *line_function; /* of each line */
-        size_t object_count;     /* sorted by object_id */
-        int64_t *object_id;
-        bool *object_own; /* it is memlag's, or its engine's, loaded into the program */
+        uint32_t *line_function;        /* of each line */
+        struct grouped_object *objects; /* by id */
+        size_t object_count;
+        size_t object_capacity;
 };
 
 /* Reads the names. Freed by grouping_free, also after an error. */
