@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "intern.h"
 #include "pairs.h"
 #include "placing.h"
 #include "statement.h"
@@ -46,6 +47,8 @@ struct callers {
         struct stack *stacks; /* by stack_id */
         size_t stack_count;
         size_t stack_capacity;
+        struct context_intern *functions; /* (path, name) → function + 1 */
+        int64_t function_count;
         uint32_t *function_frame; /* some frame of each function */
         struct pairs tree;        /* pair I, of parent node and function, is node I + 1 */
         struct sums *own;         /* of each node */
@@ -54,27 +57,32 @@ struct callers {
 
 /* ---- reading ---- */
 
-/* Functions are the same when their names and modules are. */
+/* Functions are the same when their names and their modules' paths are. Each name is in
+ * the database once, so that its number stands for it: sorting the names takes far longer
+ * than all else here. */
 static const char frames_sql[] =
-    "WITH frame AS ("
-    " SELECT location_id, depth, function FROM inline_frame"
-    " UNION ALL SELECT location_id, 0, function FROM location"
-    " WHERE location_id NOT IN (SELECT location_id FROM inline_frame)) "
-    "SELECT f.location_id, f.depth,"
-    " dense_rank() OVER (ORDER BY m.path, f.function) - 1 "
-    "FROM frame AS f JOIN location AS l USING (location_id)"
-    " LEFT JOIN module AS m USING (module_id) ORDER BY f.location_id, f.depth";
+    "WITH path AS MATERIALIZED ("
+    " SELECT module_id, dense_rank() OVER (ORDER BY path) AS number FROM module) "
+    "SELECT l.location_id, coalesce(f.depth, 0), coalesce(p.number, 0),"
+    " coalesce(iif(f.location_id IS NULL, l.function_id, f.function_id), 0) "
+    "FROM code_location AS l LEFT JOIN code_frame AS f USING (location_id)"
+    " LEFT JOIN path AS p USING (module_id) ORDER BY l.location_id, f.depth";
 
 static int take_frame(void *context, sqlite3_stmt *row)
 {
         struct callers *callers = context;
-        if (callers->frame_count >= NONE ||
+        struct context_node *function = context_intern_place(
+            callers->functions, (uint64_t)sqlite3_column_int64(row, 2),
+            (uint64_t)sqlite3_column_int64(row, 3));
+        if (!function || callers->frame_count >= NONE ||
             array_reserve(&callers->frames, &callers->frame_capacity,
                           callers->frame_count, sizeof(*callers->frames)))
                 return -ENOMEM;
+        if (function->id == 0)
+                function->id = ++callers->function_count;
         callers->frames[callers->frame_count++] =
             (struct frame){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                           (uint32_t)sqlite3_column_int64(row, 2)};
+                           (uint32_t)(function->id - 1)};
         return 0;
 }
 
@@ -115,7 +123,7 @@ static int take_stack(void *context, sqlite3_stmt *row)
 static int index_functions(struct callers *callers)
 {
         callers->function_frame =
-            calloc(callers->frame_count + 1, sizeof(*callers->function_frame));
+            calloc((size_t)callers->function_count + 1, sizeof(*callers->function_frame));
         if (!callers->function_frame)
                 return -ENOMEM;
         for (size_t i = callers->frame_count; i-- > 0;)
@@ -401,8 +409,9 @@ static int store_tree(struct db *db, const struct callers *callers, struct diag 
 
 int callers_make(struct db *db, struct diag *diag)
 {
-        struct callers callers = {0};
-        int code = placing_read(db, &callers.placing, diag);
+        struct callers callers = {.functions = context_intern_new()};
+        int code = callers.functions ? placing_read(db, &callers.placing, diag)
+                                     : diag_no_memory(diag);
         if (!code)
                 code = read_tree(db, &callers, diag);
         if (!code)
@@ -410,6 +419,7 @@ int callers_make(struct db *db, struct diag *diag)
         placing_free(&callers.placing);
         free(callers.frames);
         free(callers.stacks);
+        context_intern_free(callers.functions);
         free(callers.function_frame);
         free(callers.own);
         pairs_free(&callers.tree);
