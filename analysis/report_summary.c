@@ -54,122 +54,115 @@ static const char compute_sql[] =
     "FROM sample LEFT JOIN interval ON interval_id ="
     " time_ns / (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'interval_ns')";
 
+/* What the whole run counted; a counter's concept goes by its name. */
+static const char counts_sql[] = "SELECT name, sum(value) FROM counter "
+                                 "JOIN reading USING (counter_id) GROUP BY counter_id";
+
+struct reading {
+        struct report_summary *summary;
+        double counts[CONCEPT_COUNT]; /* NAN: it was not counted */
+        double latency_cycles;        /* of the run's loads; NAN: not known */
+};
+
 static double real_or_nan(sqlite3_stmt *row, int i)
 {
         return sqlite3_column_type(row, i) == SQLITE_NULL ? NAN
                                                           : sqlite3_column_double(row, i);
 }
 
-static int read_run(struct db *db, struct report_summary *summary, struct diag *diag)
+static int take_run(void *context, sqlite3_stmt *row)
 {
-        sqlite3_stmt *row;
-        int code = statement_prepare(db, run_sql, &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
-        if (code > 0) {
-                summary->duration_s = sqlite3_column_double(row, 0);
-                summary->samples = sqlite3_column_int64(row, 1);
-                summary->memory_samples = sqlite3_column_int64(row, 2);
-                summary->lost = sqlite3_column_int64(row, 3);
-                summary->thresholds_of_machine = sqlite3_column_int(row, 4);
-                summary->stalled_samples = sqlite3_column_int64(row, 5);
-                summary->stalled_s = sqlite3_column_double(row, 6);
-                summary->ring_pages = sqlite3_column_int64(row, 7);
-                summary->lmrl_factor = sqlite3_column_double(row, 8);
-                summary->lmrl_factor_origin = statement_printable(row, 9);
-                summary->timed = sqlite3_column_int(row, 10);
-        }
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
+        struct report_summary *summary = ((struct reading *)context)->summary;
+        summary->duration_s = sqlite3_column_double(row, 0);
+        summary->samples = sqlite3_column_int64(row, 1);
+        summary->memory_samples = sqlite3_column_int64(row, 2);
+        summary->lost = sqlite3_column_int64(row, 3);
+        summary->thresholds_of_machine = sqlite3_column_int(row, 4);
+        summary->stalled_samples = sqlite3_column_int64(row, 5);
+        summary->stalled_s = sqlite3_column_double(row, 6);
+        summary->ring_pages = sqlite3_column_int64(row, 7);
+        summary->lmrl_factor = sqlite3_column_double(row, 8);
+        summary->lmrl_factor_origin = statement_printable(row, 9);
+        summary->timed = sqlite3_column_int(row, 10);
+        return 0;
 }
 
-static int read_intervals(struct db *db, struct report_summary *summary,
-                          struct diag *diag)
+static int take_intervals(void *context, sqlite3_stmt *row)
 {
-        sqlite3_stmt *row;
-        int code = statement_prepare(db, interval_sql, &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
-        if (code > 0) {
-                summary->intervals = sqlite3_column_int64(row, 0);
-                summary->contended_intervals = sqlite3_column_int64(row, 1);
-                summary->unknown_intervals = sqlite3_column_int64(row, 2);
-                summary->contended_time_share = sqlite3_column_double(row, 3);
-                summary->contended_lmrl_cycles = real_or_nan(row, 4);
-                summary->other_lmrl_cycles = real_or_nan(row, 5);
-                summary->saturated_intervals = sqlite3_column_int64(row, 6);
-        }
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
+        struct report_summary *summary = ((struct reading *)context)->summary;
+        summary->intervals = sqlite3_column_int64(row, 0);
+        summary->contended_intervals = sqlite3_column_int64(row, 1);
+        summary->unknown_intervals = sqlite3_column_int64(row, 2);
+        summary->contended_time_share = sqlite3_column_double(row, 3);
+        summary->contended_lmrl_cycles = real_or_nan(row, 4);
+        summary->other_lmrl_cycles = real_or_nan(row, 5);
+        summary->saturated_intervals = sqlite3_column_int64(row, 6);
+        return 0;
 }
 
-/* What the whole run counted of each concept; NAN: it did not. */
-static int read_counts(struct db *db, double counts[CONCEPT_COUNT], struct diag *diag)
+static int take_others(void *context, sqlite3_stmt *row)
 {
-        sqlite3_stmt *rows;
-        int code =
-            statement_prepare(db,
-                              "SELECT name, sum(value) FROM counter "
-                              "JOIN reading USING (counter_id) GROUP BY counter_id",
-                              &rows, diag);
-        for (int c = 0; c < CONCEPT_COUNT; c++)
-                counts[c] = NAN;
-        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                enum concept concept = counter_concept(statement_text(rows, 0));
-                if (concept < CONCEPT_COUNT)
-                        counts[concept] = sqlite3_column_double(rows, 1);
-                code = 0;
-        }
-        sqlite3_finalize(rows);
-        return code;
+        struct report_summary *summary = ((struct reading *)context)->summary;
+        summary->others_share = sqlite3_column_double(row, 0);
+        summary->unseen_share = sqlite3_column_double(row, 1);
+        return 0;
 }
 
-static int read_others(struct db *db, struct report_summary *summary, struct diag *diag)
+static int take_compute(void *context, sqlite3_stmt *row)
 {
-        sqlite3_stmt *row;
-        int code = statement_prepare(db, others_sql, &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
-        summary->others_share = code > 0 ? sqlite3_column_double(row, 0) : 0;
-        summary->unseen_share = code > 0 ? sqlite3_column_double(row, 1) : 0;
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
+        struct report_summary *summary = ((struct reading *)context)->summary;
+        summary->compute_share = sqlite3_column_double(row, 0);
+        return 0;
 }
 
-static int read_compute(struct db *db, struct report_summary *summary, struct diag *diag)
+static int take_latency(void *context, sqlite3_stmt *row)
 {
-        sqlite3_stmt *row;
-        int code = statement_prepare(db, compute_sql, &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
-        summary->compute_share = code > 0 ? sqlite3_column_double(row, 0) : 0;
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
+        ((struct reading *)context)->latency_cycles = real_or_nan(row, 0);
+        return 0;
 }
 
-static int read_cost(struct db *db, struct report_summary *summary, struct diag *diag)
+static int take_count(void *context, sqlite3_stmt *row)
 {
-        double counts[CONCEPT_COUNT];
-        int code = read_counts(db, counts, diag);
-        sqlite3_stmt *row;
-        if (!code)
-                code = statement_prepare(db, latency_sql, &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
+        struct reading *reading = context;
+        enum concept concept = counter_concept(statement_text(row, 0));
+        if (concept < CONCEPT_COUNT)
+                reading->counts[concept] = sqlite3_column_double(row, 1);
+        return 0;
+}
+
+/* Ratios to the run's cycles: NAN without these, or what is divided by them. */
+static void set_ratios(const struct reading *reading)
+{
+        struct report_summary *summary = reading->summary;
+        const double *counts = reading->counts;
         double cycles = counts[CONCEPT_CYCLES];
-        summary->latency_per_cycle = code > 0 ? real_or_nan(row, 0) / cycles : NAN;
+        summary->latency_per_cycle = reading->latency_cycles / cycles;
         summary->instructions_per_cycle = counts[CONCEPT_INSTRUCTIONS] / cycles;
         summary->stall_ratio = counts[CONCEPT_STALLS_L1D] / cycles;
         summary->fb_full_ratio = counts[CONCEPT_FB_FULL] / cycles;
         summary->sq_full_ratio = counts[CONCEPT_SQ_FULL] / cycles;
         summary->sb_full_ratio = counts[CONCEPT_STORE_BUFFER] / cycles;
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
+}
+
+static int read_figures(struct db *db, struct report_summary *summary, struct diag *diag)
+{
+        static const struct {
+                const char *sql;
+                statement_take *take;
+        } parts[] = {
+            {run_sql, take_run},         {interval_sql, take_intervals},
+            {others_sql, take_others},   {compute_sql, take_compute},
+            {latency_sql, take_latency}, {counts_sql, take_count},
+        };
+        struct reading reading = {.summary = summary, .latency_cycles = NAN};
+        int code = 0;
+        for (int c = 0; c < CONCEPT_COUNT; c++)
+                reading.counts[c] = NAN;
+        for (size_t i = 0; !code && i < sizeof(parts) / sizeof(parts[0]); i++)
+                code = statement_each(db, parts[i].sql, parts[i].take, &reading, diag);
+        if (!code)
+                set_ratios(&reading);
+        return code;
 }
 
 /* A key of the run, fit for a terminal; NULL when it is absent. */
@@ -203,14 +196,7 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
         char *state = db_run_text(db, "state");
         summary->cut_off = state && strcmp(state, "recording") == 0;
         free(state);
-        int code = read_run(db, summary, diag);
-        if (!code)
-                code = read_intervals(db, summary, diag);
-        if (!code)
-                code = read_others(db, summary, diag);
-        if (!code)
-                code = read_compute(db, summary, diag);
-        return code ? code : read_cost(db, summary, diag);
+        return read_figures(db, summary, diag);
 }
 
 void report_summary_free(struct report_summary *summary)
