@@ -155,9 +155,9 @@ static bool others_idle(void *context)
         return !sweep->processors_idle || sweep->processors_idle(sweep->context);
 }
 
-/* Parts of the samples are tallied one after the other: where one cannot be, nothing
- * but its own counts is lost. */
-enum { TALLIES = 8, TALLY_LEAST = 1 << 16 };
+/* Parts of many samples are tallied one after the other: where one cannot be, nothing but
+ * its own counts is lost. Each looks at all of its kinds again. */
+enum { TALLIES = 8, TALLY_LEAST = 1 << 20 };
 
 static struct sample_range tally_part(const struct sample_range *rest, uint64_t ids)
 {

@@ -17,10 +17,11 @@ enum {
         /* Of a thread, which takes some 150 bytes for one: memory must not grow with the
          * samples. */
         KINDS_MOST = 1 << 17,
-        /* One of so many samples may be of another kind, once there are some kinds: with
-         * fewer of each it is better to go over the samples one by one. */
+        /* One of so many samples may be of another kind, once there are many kinds: with
+         * fewer of each it is better to go over the samples one by one. At first most
+         * are, also of those that come often later. */
         KIND_SAMPLES = 4,
-        KINDS_FEW = 1 << 14,
+        KINDS_FEW = 1 << 16,
         WAITING = 16,
 };
 

@@ -3,6 +3,8 @@
  * there are, and such as must be gone over one by one. */
 #include "db_test.h"
 
+#include <inttypes.h>
+
 #include "symbolize.h"
 #include "tally.h"
 
@@ -11,7 +13,8 @@ enum {
         ADDRESSES = 70,
         CHANGE_NS = 12345,
         FIRST_IP = 0x1000,
-        SPREAD = 70000, /* samples of which each is of a kind of its own */
+        SPREAD = 300000, /* samples of which each is of a kind of its own */
+        PLACES = 40000,  /* that a large program's samples are at, one after the other */
 };
 
 /* ---- a recording: sample number i at time i, in thread i % 2, and at address i % 70
@@ -112,7 +115,7 @@ static void hear(struct heard *heard, const struct tally_kind *kind)
 }
 
 /* Ends the recording and tallies its samples from the one with the id FIRST on; whether
- * they can be. */
+ * they can be. HEARD may be NULL. */
 static bool tally(struct recording *recording, int64_t first, struct heard *heard)
 {
         struct raw raw = {0};
@@ -125,7 +128,6 @@ static bool tally(struct recording *recording, int64_t first, struct heard *hear
         assert_int_equal(samples_open(&samples, recording->db, &raw, NULL), 0);
         assert_int_equal(samples_all(&samples, &range, NULL), 0);
         range.first = first;
-        *heard = (struct heard){0};
         struct tally_epochs *epochs = tally_epochs_new(samples.raw);
 
         assert_non_null(epochs);
@@ -134,8 +136,9 @@ static bool tally(struct recording *recording, int64_t first, struct heard *hear
         tally_epochs_free(epochs);
 
         assert_true(done || tally.count == 0);
-        heard->kinds = tally.count;
-        for (size_t i = 0; i < tally.count; i++)
+        if (heard)
+                *heard = (struct heard){.kinds = tally.count};
+        for (size_t i = 0; heard && i < tally.count; i++)
                 hear(heard, tally.kinds[i]);
         tally_free(&tally);
         raw_free(&raw);
@@ -224,23 +227,39 @@ static void test_stacks(void **state)
         assert_few_kinds(&heard);
 }
 
+/* COUNT samples of the first thread, one at each of PLACE_COUNT addresses in turns. */
+static void record_in_turns(struct recording *recording, int64_t count,
+                            int64_t place_count)
+{
+        begin(recording);
+        for (int64_t i = 0; i < count; i++) {
+                struct sample_row row = {.time_ns = i,
+                                         .thread_id = recording->threads[0],
+                                         .cpu = -1,
+                                         .ip = (uint64_t)(FIRST_IP + i % place_count),
+                                         .latency_cycles = -1};
+
+                assert_int_equal(writer_sample(recording->writer, &row, NULL), 0);
+        }
+}
+
 static void test_too_many_kinds(void **state)
 {
         struct recording recording;
-        struct heard heard;
 
         (void)state;
-        begin(&recording);
-        for (int64_t i = 0; i < SPREAD; i++) {
-                struct sample_row row = {.time_ns = i,
-                                         .thread_id = recording.threads[0],
-                                         .cpu = -1,
-                                         .ip = (uint64_t)(FIRST_IP + i),
-                                         .latency_cycles = -1};
+        record_in_turns(&recording, SPREAD, SPREAD);
+        assert_false(tally(&recording, 1, NULL));
+}
 
-                assert_int_equal(writer_sample(recording.writer, &row, NULL), 0);
-        }
-        assert_false(tally(&recording, 1, &heard));
+/* At first each of them is another one, as of many addresses that all come often. */
+static void test_many_places(void **state)
+{
+        struct recording recording;
+
+        (void)state;
+        record_in_turns(&recording, 3 * PLACES, PLACES);
+        assert_true(tally(&recording, 1, NULL));
 }
 
 static void test_one_with_address(void **state)
@@ -319,19 +338,36 @@ static void test_places_of_their_time(void **state)
                          SAMPLES);
 }
 
+/* COUNT samples as record_sample's, by SQL, which is faster; the one with the number LATE
+ * is of two moments before. */
+static void record_late(struct recording *recording, int64_t count, int64_t late)
+{
+        char sql[512];
+
+        snprintf(sql, sizeof(sql),
+                 "WITH RECURSIVE n(i) AS"
+                 " (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < %" PRId64 ")"
+                 " INSERT INTO sample (time_ns, thread_id, ip)"
+                 " SELECT iif(i = %" PRId64 ", i - 2, i), iif(i %% 2, %" PRId64
+                 ", %" PRId64 "), %d + i %% %d FROM n",
+                 count - 1, late, recording->threads[1], recording->threads[0], FIRST_IP,
+                 ADDRESSES);
+        assert_int_equal(writer_flush(recording->writer, NULL), 0);
+        assert_int_equal(db_exec(recording->db, sql, NULL), 0);
+}
+
 /* More samples than are counted at once: one at the end of what is counted first, or
  * behind it, is of a time before the change, which came with the sample before. */
 static void test_out_of_order_behind_many(void **state)
 {
-        enum { MANY = 100000, FIRST_COUNTED = 4096 + 65536 };
+        enum { MANY = 1100000, FIRST_COUNTED = 4096 + (1 << 20) };
 
         for (int64_t late = FIRST_COUNTED - 1; late <= FIRST_COUNTED + 1; late++) {
                 struct recording recording;
 
                 enter_directory(state);
                 begin_changing(&recording, late - 1);
-                for (int64_t i = 0; i < MANY; i++)
-                        record_sample(&recording, i, i == late ? i - 2 : i, false);
+                record_late(&recording, MANY, late);
                 symbolize_recording(&recording);
                 assert_int_equal(
                     plain_int("memlag.db", "SELECT count(*) FROM attribution"),
@@ -351,6 +387,7 @@ int main(void)
             db_unit_test(test_mappings_of_another_process),
             db_unit_test(test_stacks),
             db_unit_test(test_too_many_kinds),
+            db_unit_test(test_many_places),
             db_unit_test(test_one_with_address),
             cmocka_unit_test(test_out_of_order),
             db_unit_test(test_another_file_of_that_name),
