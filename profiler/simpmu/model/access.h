@@ -454,7 +454,8 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
 
         thread_fold(hot, thread, access->now);
         if (victim.dirty)
-                miss_write_back(machine, thread, victim.line, start);
+                miss_write_back(machine, thread, cache_victim_line(&l1d->cache, &victim),
+                                start);
         struct miss miss = miss_fill(machine, thread, line, start, access->now,
                                      access->kind != ACCESS_LOAD || access->site->locked,
                                      access->kind != ACCESS_STORE);

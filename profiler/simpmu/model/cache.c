@@ -48,15 +48,9 @@ void cache_init(struct cache *cache, uint64_t lines, uint32_t ways, bool hashed,
         cache_empty(cache);
 }
 
-struct cache_place cache_place_hashed(const struct cache *cache, uint64_t line)
+struct cache_place cache_place_if_hashed(const struct cache *cache, uint64_t line)
 {
-        uint32_t tag = (uint32_t)(((unsigned __int128)line * cache->reciprocal) >> 64);
-        uint32_t index = (uint32_t)(line - (uint64_t)tag * cache->set_count) +
-                         cache_rotation(cache, tag);
-
-        if (index >= cache->set_count)
-                index -= cache->set_count;
-        return (struct cache_place){cache_set_at(cache, index), index, tag};
+        return cache_place_hashed(cache, line);
 }
 
 struct cache_victim cache_insert(const struct cache *cache, uint64_t line, bool dirty)

@@ -24,7 +24,7 @@ typedef void *(*sim_allocate)(size_t bytes);
 struct cache_set {
         uint32_t recent; /* bit of each way */
         uint32_t dirty;
-        uint32_t mark; /* means what the cache's user wants; cleared with a new line */
+        uint32_t mark;      /* L1D: no load has asked for the line */
         uint32_t contested; /* L1D: other cores fight for the line */
         uint32_t tag[];     /* of each way, filled up to whole vectors with CACHE_EMPTY */
 };
@@ -47,10 +47,12 @@ struct cache_place {
         uint32_t tag;
 };
 
-/* What happened to make room. */
+/* What happened to make room. Which line left is only told by cache_victim_line: that
+ * takes longer in a hashed cache, and few want to know. */
 struct cache_victim {
-        uint64_t line; /* where one was evicted */
-        bool evicted;  /* a valid line left */
+        uint32_t index; /* of the set */
+        uint32_t tag;
+        bool evicted; /* a valid line left */
         bool dirty;
 };
 
@@ -101,12 +103,25 @@ static inline struct cache_set *cache_set_at(const struct cache *cache, uint32_t
 }
 
 /* The same as cache_place_of for a hashed CACHE. */
-struct cache_place cache_place_hashed(const struct cache *cache, uint64_t line);
+static inline struct cache_place cache_place_hashed(const struct cache *cache,
+                                                    uint64_t line)
+{
+        uint32_t tag = (uint32_t)(((unsigned __int128)line * cache->reciprocal) >> 64);
+        uint32_t index = (uint32_t)line - tag * cache->set_count;
+
+        index += cache_rotation(cache, tag);
+        if (index >= cache->set_count)
+                index -= cache->set_count;
+        return (struct cache_place){cache_set_at(cache, index), index, tag};
+}
+
+/* Not inline: most caches that are looked up by cache_place_of are not hashed. */
+struct cache_place cache_place_if_hashed(const struct cache *cache, uint64_t line);
 
 static inline struct cache_place cache_place_of(const struct cache *cache, uint64_t line)
 {
         if (cache->hashed)
-                return cache_place_hashed(cache, line);
+                return cache_place_if_hashed(cache, line);
         uint32_t index = (uint32_t)line & (cache->set_count - 1);
         return (struct cache_place){cache_set_at(cache, index), index,
                                     (uint32_t)(line >> cache->index_bits)};
@@ -176,21 +191,27 @@ static inline uint32_t cache_victim_bit(const struct cache *cache,
 }
 
 /* Puts the line of PLACE, clean, where the line of way BIT was. */
-static inline struct cache_victim
-cache_replace(const struct cache *cache, const struct cache_place *place, uint32_t bit)
+static inline struct cache_victim cache_replace(const struct cache_place *place,
+                                                uint32_t bit)
 {
         uint32_t *tag = &place->set->tag[__builtin_ctz(bit)];
         struct cache_victim victim = {
-            .line = cache_line_of(cache, place->index, *tag),
+            .index = place->index,
+            .tag = *tag,
             .evicted = *tag != CACHE_EMPTY,
             .dirty = (place->set->dirty & bit) != 0,
         };
 
         *tag = place->tag;
         place->set->dirty &= ~bit;
-        place->set->mark &= ~bit;
-        place->set->contested &= ~bit;
         return victim;
+}
+
+/* The line that has left CACHE as VICTIM, where one has. */
+static inline uint64_t cache_victim_line(const struct cache *cache,
+                                         const struct cache_victim *victim)
+{
+        return cache_line_of(cache, victim->index, victim->tag);
 }
 
 /* Puts the line of PLACE, which must not be there, into its set. */
@@ -198,7 +219,7 @@ static inline struct cache_victim
 cache_insert_at(const struct cache *cache, const struct cache_place *place, bool dirty)
 {
         uint32_t bit = cache_victim_bit(cache, place->set);
-        struct cache_victim victim = cache_replace(cache, place, bit);
+        struct cache_victim victim = cache_replace(place, bit);
 
         if (dirty)
                 place->set->dirty |= bit;

@@ -40,16 +40,6 @@ void coherence_begin(struct machine *machine)
         note_lines(machine, &machine->cores[0]->l2, 0);
 }
 
-/* Notes that core SELF uses PAGE; true when others do, too. */
-static bool page_is_shared(struct page *page, uint32_t self)
-{
-        if (page->user == 0)
-                page->user = (uint16_t)(self + 1);
-        if (page->user != self + 1)
-                page->shared = 1;
-        return page->shared != 0;
-}
-
 /* Notes in SHARED how the cores have its line. */
 static void look_into_cores(const struct machine *machine, struct shared_line *shared)
 {
@@ -167,11 +157,8 @@ static bool is_contested(struct machine *machine, struct shared_line *shared,
         return true;
 }
 
-/* The same as coherence_request for a LINE of a page that several cores use. */
-static __attribute__((noinline)) enum others request_shared(struct machine *machine,
-                                                            struct sim_thread *thread,
-                                                            uint64_t line, bool writes,
-                                                            uint64_t now, bool *contested)
+enum others coherence_request(struct machine *machine, struct sim_thread *thread,
+                              uint64_t line, bool writes, uint64_t now, bool *contested)
 {
         uint32_t loser = 0;
         struct shared_line *shared = known(machine, line);
@@ -183,23 +170,12 @@ static __attribute__((noinline)) enum others request_shared(struct machine *mach
         return others;
 }
 
-enum others coherence_request(struct machine *machine, struct sim_thread *thread,
-                              uint64_t line, bool writes, uint64_t now, bool *contested)
-{
-        struct page *page = pages_at(&machine->pages, line >> PAGE_LINE_SHIFT);
-
-        if (!page_is_shared(page, thread->core->number))
-                return OTHERS_NOTHING;
-        return request_shared(machine, thread, line, writes, now, contested);
-}
-
 bool coherence_near_copy(struct machine *machine, const struct sim_thread *thread,
                          uint64_t line)
 {
-        const struct page *page = pages_at(&machine->pages, line >> PAGE_LINE_SHIFT);
         const struct shared_line *shared = shared_line_at(machine, line);
 
-        if (page->shared == 0 || shared->line != line)
+        if (shared->line != line)
                 return false;
         for (uint32_t i = 0; i < machine->cores_used; i++) {
                 const struct core *core = machine->cores[i];

@@ -22,13 +22,30 @@ enum others {
 /* A second core comes into use: which pages the first one uses. */
 void coherence_begin(struct machine *machine);
 
-/* The thread's core reads or WRITES LINE at NOW, and must ask for that. The core has not
- * modified it. What was modified elsewhere is then, after a read, in the L3 as well.
- * *CONTESTED becomes true when cores fight for the line. */
+/* Notes that the core of THREAD uses the page of LINE; true when others do, too. */
+static inline bool coherence_is_shared(struct machine *machine,
+                                       const struct sim_thread *thread, uint64_t line)
+{
+        const uint32_t self = thread->core->number + 1;
+
+        if (machine->cores_used == 1)
+                return false;
+        struct page *page = pages_at(&machine->pages, line >> PAGE_LINE_SHIFT);
+        if (page->user == 0)
+                page->user = (uint16_t)self;
+        if (page->user != self)
+                page->shared = 1;
+        return page->shared != 0;
+}
+
+/* The thread's core reads or WRITES LINE, whose page is shared, at NOW, and must ask for
+ * that. The core has not modified it. What was modified elsewhere is then, after a read,
+ * in the L3 as well. *CONTESTED becomes true when cores fight for the line. */
 enum others coherence_request(struct machine *machine, struct sim_thread *thread,
                               uint64_t line, bool writes, uint64_t now, bool *contested);
 
-/* Another core of the thread's node has LINE, which the L3 has not. */
+/* Another core of the thread's node has LINE, whose page is shared and which the L3 has
+ * not. */
 bool coherence_near_copy(struct machine *machine, const struct sim_thread *thread,
                          uint64_t line);
 

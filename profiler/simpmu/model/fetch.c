@@ -122,7 +122,7 @@ void fetch_line(struct machine *machine, struct sim_hot *hot, struct sim_thread 
                 struct cache_victim victim =
                     cache_insert_at(&core->op_cache, &place, false);
                 if (victim.evicted)
-                        forget(hot, victim.line);
+                        forget(hot, cache_victim_line(&core->op_cache, &victim));
                 if (!cache_touch(&core->l1i, line))
                         hot->fetched += bring(machine, hot, thread, line);
                 hot->fetched += decode(machine, core, instructions);

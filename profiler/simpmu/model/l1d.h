@@ -71,8 +71,10 @@ static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_
                                               const struct cache_place *place,
                                               uint32_t bit)
 {
-        struct cache_victim victim = cache_replace(&l1d->cache, place, bit);
+        struct cache_victim victim = cache_replace(place, bit);
 
+        place->set->mark &= ~bit;
+        place->set->contested &= ~bit;
         place->set->recent |= bit;
         if (place->set->recent == l1d->cache.all_ways) {
                 place->set->recent = bit;
@@ -82,7 +84,7 @@ static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_
                         filter_drop_each(hot, l1d->cache.hashed ? 0 : place->index,
                                          l1d->filter_step);
         } else {
-                filter_drop(hot, victim.line);
+                filter_drop(hot, cache_victim_line(&l1d->cache, &victim));
         }
         return victim;
 }

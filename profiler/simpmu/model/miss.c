@@ -53,7 +53,8 @@ static bool leave_cores(struct machine *machine, const struct node *node, uint64
 static struct cache_place place_in_l3(const struct node *node, uint64_t line)
 {
         const uint32_t host_line_bytes = 64;
-        struct cache_place place = cache_place_of(&node->l3, line);
+        struct cache_place place = node->l3.hashed ? cache_place_hashed(&node->l3, line)
+                                                   : cache_place_of(&node->l3, line);
         const char *next = (const char *)place.set + node->l3.set_bytes;
 
         __builtin_prefetch(next + host_line_bytes - 1);
@@ -69,41 +70,44 @@ static void insert_l3(struct machine *machine, struct sim_thread *thread,
         struct cache_victim victim = cache_insert_at(&node->l3, place, dirty);
 
         if (victim.evicted && machine->inclusion == INCLUSION_ALL)
-                victim.dirty |= leave_cores(machine, node, victim.line);
+                victim.dirty |=
+                    leave_cores(machine, node, cache_victim_line(&node->l3, &victim));
         if (victim.dirty)
-                write_to_memory(machine, thread, node, victim.line, now);
+                write_to_memory(machine, thread, node,
+                                cache_victim_line(&node->l3, &victim), now);
 }
 
-void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
-                           struct node *node, uint64_t line, uint64_t now)
-{
-        struct cache_place place = place_in_l3(node, line);
-
-        if (!cache_mark_dirty_at(&node->l3, &place))
-                insert_l3(machine, thread, node, &place, true, now);
-}
-
-/* The clean LINE leaves a core of NODE, whose L3 takes it. */
+/* LINE leaves a core of NODE, whose L3 takes it. */
 static void keep_in_l3(struct machine *machine, struct sim_thread *thread,
-                       struct node *node, uint64_t line, uint64_t now)
+                       struct node *node, uint64_t line, bool dirty, uint64_t now)
 {
         struct cache_place place = place_in_l3(node, line);
+        uint32_t bit = cache_find(&node->l3, &place);
 
-        if (!cache_touch_at(&node->l3, &place))
-                insert_l3(machine, thread, node, &place, false, now);
+        if (bit == 0)
+                insert_l3(machine, thread, node, &place, dirty, now);
+        else if (dirty)
+                place.set->dirty |= bit;
+        else
+                cache_use(&node->l3, place.set, bit);
 }
 
 static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                       bool dirty, uint64_t now)
 {
-        struct node *node = thread->core->node;
-        const struct cache_place place = cache_place_of(&thread->core->l2, line);
-        struct cache_victim victim = cache_insert_at(&thread->core->l2, &place, dirty);
+        const struct cache *l2 = &thread->core->l2;
+        const struct cache_place place = cache_place_of(l2, line);
+        struct cache_victim victim = cache_insert_at(l2, &place, dirty);
 
-        if (victim.dirty)
-                miss_write_back_to_l3(machine, thread, node, victim.line, now);
-        else if (victim.evicted && machine->inclusion == INCLUSION_VICTIM)
-                keep_in_l3(machine, thread, node, victim.line, now);
+        if (victim.dirty || (victim.evicted && machine->inclusion == INCLUSION_VICTIM))
+                keep_in_l3(machine, thread, thread->core->node,
+                           cache_victim_line(l2, &victim), victim.dirty, now);
+}
+
+void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
+                           struct node *node, uint64_t line, uint64_t now)
+{
+        keep_in_l3(machine, thread, node, line, true, now);
 }
 
 static void write_back_to_l2(struct machine *machine, struct sim_thread *thread,
@@ -221,20 +225,13 @@ uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t no
         return begin;
 }
 
-/* The line's page is not known to be used by several cores. */
-static bool is_private(struct machine *machine, uint64_t line)
-{
-        return machine->cores_used == 1 ||
-               pages_at(&machine->pages, line >> PAGE_LINE_SHIFT)->shared == 0;
-}
-
-/* LINE is used, in way BIT of PLACE's set of NODE's L3; returns whether the core has it
- * modified then. */
-static bool take_from_l3(struct machine *machine, const struct node *node, uint64_t line,
-                         const struct cache_place *place, uint32_t bit)
+/* A line is used, in way BIT of PLACE's set of NODE's L3, which keeps it where its page
+ * is SHARED by cores; returns whether the core has it modified then. */
+static bool take_from_l3(const struct machine *machine, const struct node *node,
+                         bool shared, const struct cache_place *place, uint32_t bit)
 {
         cache_use(&node->l3, place->set, bit);
-        if (machine->inclusion != INCLUSION_VICTIM || !is_private(machine, line))
+        if (machine->inclusion != INCLUSION_VICTIM || shared)
                 return false;
         return cache_remove_at(place, bit) == CACHE_DIRTY;
 }
@@ -274,23 +271,24 @@ static uint64_t read_memory(struct machine *machine, struct sim_thread *thread,
         return latency;
 }
 
-/* LINE is not in L2, and is from now on, and in the L3 where that takes lines from
- * memory. Returns where in the node it was found; DRAM: nowhere. */
+/* LINE, of a page that several cores share or not, is not in L2, and is from now on, and
+ * in the L3 where that takes lines from memory. Returns where in the node it was found;
+ * DRAM: nowhere. */
 static enum simpmu_level bring_from_node(struct machine *machine,
                                          struct sim_thread *thread, uint64_t line,
-                                         uint64_t begin)
+                                         bool shared, uint64_t begin)
 {
         struct node *node = thread->core->node;
         struct cache_place place = place_in_l3(node, line);
         uint32_t bit = cache_find(&node->l3, &place);
 
         if (bit != 0) {
-                bool dirty = take_from_l3(machine, node, line, &place, bit);
+                bool dirty = take_from_l3(machine, node, shared, &place, bit);
                 insert_l2(machine, thread, line, dirty, begin);
                 return SIMPMU_LEVEL_L3;
         }
         insert_l2(machine, thread, line, false, begin);
-        if (machine->cores_used > 1 && coherence_near_copy(machine, thread, line))
+        if (shared && coherence_near_copy(machine, thread, line))
                 return SIMPMU_LEVEL_FORWARD;
         if (machine->inclusion != INCLUSION_VICTIM)
                 insert_l3(machine, thread, node, &place, false, begin);
@@ -300,9 +298,10 @@ static enum simpmu_level bring_from_node(struct machine *machine,
 /* LINE is not in L2: finds it, brings it into the levels that lack it and returns how
  * long that takes from BEGIN on. */
 static uint64_t beyond_l2(struct machine *machine, struct sim_thread *thread,
-                          uint64_t line, uint64_t begin, enum simpmu_level *level)
+                          uint64_t line, bool shared, uint64_t begin,
+                          enum simpmu_level *level)
 {
-        *level = bring_from_node(machine, thread, line, begin);
+        *level = bring_from_node(machine, thread, line, shared, begin);
         if (*level == SIMPMU_LEVEL_L3)
                 return machine->l3_latency;
         if (*level == SIMPMU_LEVEL_FORWARD)
@@ -364,19 +363,20 @@ miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
         enum simpmu_level level = SIMPMU_LEVEL_L2;
         bool contested = false;
         enum others others = OTHERS_NOTHING;
+        bool shared = (writes || !in_l2) && coherence_is_shared(machine, thread, line);
         bool queued = !in_l2 && miss_queue_counts(machine, thread->core);
         uint64_t asked = queued ? queue_wait(thread, begin) : begin;
 
         asked =
             path_take(in_l2 ? &thread->core->from_l2 : &thread->core->from_beyond, asked);
-        if (machine->cores_used > 1 && (writes || !in_l2))
+        if (__builtin_expect(shared, 0))
                 others =
                     coherence_request(machine, thread, line, writes, asked, &contested);
         if (others >= OTHERS_MODIFIED)
                 latency = modified_elsewhere(
                     machine, thread, line, others == OTHERS_FAR_MODIFIED, asked, &level);
         else if (!in_l2)
-                latency = beyond_l2(machine, thread, line, asked, &level);
+                latency = beyond_l2(machine, thread, line, shared, asked, &level);
         else if (thread->core->last_request > asked)
                 latency += prefetch_wait(thread->core, line, asked, &level);
         if (writes && others != OTHERS_NOTHING)
@@ -397,16 +397,19 @@ void miss_for_kernel(struct machine *machine, struct sim_thread *thread,
         enum simpmu_level level;
 
         if (kernel->victim.dirty)
-                write_back_to_l2(machine, thread, kernel->victim.line, now);
+                write_back_to_l2(
+                    machine, thread,
+                    cache_victim_line(&thread->core->l1d.cache, &kernel->victim), now);
         bool in_l2 = cache_touch(&thread->core->l2, line);
-        if (machine->cores_used > 1)
+        bool shared = coherence_is_shared(machine, thread, line);
+        if (shared)
                 others = coherence_request(machine, thread, line, true, now, contested);
         if (others >= OTHERS_MODIFIED)
                 (void)modified_elsewhere(machine, thread, line, false, now, &level);
         else if (!in_l2 && !kernel->whole)
-                (void)beyond_l2(machine, thread, line, now, &level);
+                (void)beyond_l2(machine, thread, line, shared, now, &level);
         else if (!in_l2 &&
-                 bring_from_node(machine, thread, line, now) == SIMPMU_LEVEL_DRAM)
+                 bring_from_node(machine, thread, line, shared, now) == SIMPMU_LEVEL_DRAM)
                 (void)machine_home(machine, line, thread->core->node);
         thread->core->lines_to_write = 0;
 }
@@ -415,13 +418,14 @@ uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t
                     uint64_t begin, enum simpmu_level *level)
 {
         enum others others = OTHERS_NOTHING;
+        bool shared = coherence_is_shared(machine, thread, line);
         bool contested;
 
-        if (machine->cores_used > 1)
+        if (shared)
                 others =
                     coherence_request(machine, thread, line, false, begin, &contested);
         if (others == OTHERS_NOTHING)
-                return beyond_l2(machine, thread, line, begin, level);
+                return beyond_l2(machine, thread, line, shared, begin, level);
         return modified_elsewhere(machine, thread, line, others == OTHERS_FAR_MODIFIED,
                                   begin, level);
 }

@@ -88,7 +88,7 @@ static inline uint64_t miss_take_ownership(struct machine *machine,
                                            struct sim_thread *thread, uint64_t line,
                                            uint64_t now, bool *contested)
 {
-        if (__builtin_expect(machine->cores_used == 1, 1))
+        if (__builtin_expect(!coherence_is_shared(machine, thread, line), 1))
                 return 0;
         return miss_invalidation(
             machine, coherence_request(machine, thread, line, true, now, contested));

@@ -163,7 +163,8 @@ static void fill_l1(struct machine *machine, struct sim_hot *hot,
         struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
 
         if (victim.dirty)
-                miss_write_back(machine, thread, victim.line, start);
+                miss_write_back(machine, thread, cache_victim_line(&l1d->cache, &victim),
+                                start);
         struct miss miss = miss_fill(machine, thread, line, start, now, to_write, false);
         *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion};
         place->set->mark |= bit; /* no load has asked for it */

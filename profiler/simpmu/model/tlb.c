@@ -169,7 +169,8 @@ static enum tlb_outcome look_up_small(struct tlb *tlb, uint64_t page)
 
         if (bit == 0) {
                 bit = cache_victim_bit(&tlb->dtlb, place.set);
-                stop_page(tlb, cache_replace(&tlb->dtlb, &place, bit).line);
+                const struct cache_victim victim = cache_replace(&place, bit);
+                stop_page(tlb, cache_victim_line(&tlb->dtlb, &victim));
                 outcome = in_stlb(tlb, page) ? TLB_STLB_HIT : TLB_WALK;
         }
         if (use_forgets(&tlb->dtlb, place.set, bit))
@@ -186,7 +187,7 @@ static enum tlb_outcome look_up_huge(struct tlb *tlb, uint64_t page)
 
         if (bit == 0) {
                 bit = cache_victim_bit(&tlb->huge, place.set);
-                if (cache_replace(&tlb->huge, &place, bit).evicted)
+                if (cache_replace(&place, bit).evicted)
                         stop_rows(tlb, 0, 1);
                 outcome = in_stlb(tlb, huge | HUGE_PAGE) ? TLB_STLB_HIT : TLB_HUGE_WALK;
         }
