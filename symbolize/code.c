@@ -294,7 +294,8 @@ static int find_in_dwarf(const struct code_reader *reader, struct code_place **p
 
         if (!error) {
                 size_t listed =
-                    list_asked(&reader->dwarf->unit_map, reader->dwarf->budget > 0,
+                    list_asked(&reader->dwarf->unit_map,
+                               reader->dwarf->budget > 0 && !reader->dwarf->units_refused,
                                places, count, asked);
 
                 if (dwarf_file_shareable(reader->dwarf))

@@ -62,10 +62,11 @@ static void end_strings(struct dwarf_bytes bytes)
                 *((char *)(uintptr_t)bytes.end - 1) = '\0';
 }
 
-/* Opens the DWARF of FILE, unpacked into IMAGE where it is packed. */
+/* Opens the DWARF of FILE, unpacked into IMAGE where it is packed; *REFUSED of its units
+ * are not read. */
 static int open_unpacked(const struct elf_file *file, bool with_locations,
                          struct debug_image *image, Dwarf **dwarf,
-                         struct dwarf_bytes *strings)
+                         struct dwarf_bytes *strings, size_t *refused)
 {
         int error = debug_image_open(image, file, with_locations);
 
@@ -75,7 +76,7 @@ static int open_unpacked(const struct elf_file *file, bool with_locations,
         end_strings(strings[0]);
         end_strings(strings[1]);
         *dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
-        return *dwarf ? die_check_cost(*dwarf) : -ENOENT;
+        return *dwarf ? die_check_cost(*dwarf, image->made ? refused : NULL) : -ENOENT;
 }
 
 /* Whether units, each beginning with the entry of one, fill all of the section. */
@@ -104,8 +105,9 @@ static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section)
 static int open_alt(struct dwarf_file *dwarf, const struct elf_file *alt,
                     bool with_locations)
 {
+        size_t refused;
         int error = open_unpacked(alt, with_locations, &dwarf->alt_image, &dwarf->alt,
-                                  dwarf->strings + 4);
+                                  dwarf->strings + 4, &refused);
 
         if (error || all_units(dwarf->alt, &dwarf->strings[4 + INFO_STRINGS]))
                 return error;
@@ -122,7 +124,7 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
 
         *dwarf = (struct dwarf_file){.source = file};
         error = open_unpacked(file, with_locations, &dwarf->image, &dwarf->dwarf,
-                              dwarf->strings);
+                              dwarf->strings, &dwarf->units_refused);
         if (!error && alt)
                 error = open_alt(dwarf, alt, with_locations);
         if (error == -ENOMEM || error == -EFBIG || !dwarf->dwarf) {

@@ -57,6 +57,7 @@ struct dwarf_file {
         struct dwarf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
         size_t unit_count;
+        size_t units_refused;      /* they are too costly to read */
         uint64_t units_end;        /* where in the section the last one ends */
         struct range_map unit_map; /* code.c's: the number of the unit with an address */
         bool units_mapped;

@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "byte_cursor.h"
 #include "elf_file.h"
@@ -23,18 +24,32 @@ enum {
 struct counting {
         Dwarf *dwarf;
         struct byte_cursor tables; /* .debug_abbrev */
-        uint64_t limit;
-        uint64_t bytes;
-        uint64_t table;         /* where the last unit's begins */
-        uint64_t abbreviations; /* in it */
+        uint64_t limit;            /* of all units' tables */
+        uint64_t allowed;          /* the same, if the machine had any amount of memory */
+        uint64_t units;
+        uint64_t bytes;   /* that the tables take */
+        uint64_t table;   /* the last one: where it begins */
+        uint64_t cost;    /* it takes, */
+        bool cut;         /* or more */
+        uint64_t refused; /* units */
 };
 
-static uint64_t count_abbreviations(struct byte_cursor cursor)
-{
-        uint64_t count = 0;
+struct unit {
+        bool types;      /* in .debug_types */
+        uint64_t offset; /* in its section */
+        uint64_t bytes;
+        uint64_t table; /* where its abbreviations are */
+};
 
-        while (!cursor.failed && cursor_leb(&cursor) != 0) {
-                uint64_t attribute, form;
+/* What a table takes; once that is more than MOST, a part of it. libdw keeps nothing of
+ * an abbreviation's attributes, but reads them. */
+static uint64_t table_cost(struct byte_cursor cursor, uint64_t most)
+{
+        uint64_t cost = 0;
+
+        while (cost <= most && cursor_leb(&cursor) != 0) {
+                const uint8_t *start = cursor.at;
+                uint64_t attribute, form, bytes;
 
                 cursor_leb(&cursor); /* its tag */
                 cursor_byte(&cursor);
@@ -43,46 +58,125 @@ static uint64_t count_abbreviations(struct byte_cursor cursor)
                         form = cursor_leb(&cursor);
                         if (form == DW_FORM_implicit_const)
                                 cursor_leb(&cursor);
-                } while (!cursor.failed && (attribute != 0 || form != 0));
-                count++;
+                        bytes = (uint64_t)(cursor.at - start);
+                } while ((attribute != 0 || form != 0) && bytes <= most);
+                cost += bytes > BYTES_OF_ABBREVIATION ? bytes : BYTES_OF_ABBREVIATION;
         }
-        return count;
+        return cost;
 }
 
-/* Counts a unit with the table at OFFSET. False beyond the limit. */
-static bool count_unit(struct counting *counting, uint64_t offset)
+/* The same of the table at OFFSET. Neighbours often share one. */
+static uint64_t cost_at(struct counting *counting, uint64_t offset, uint64_t most)
 {
         struct byte_cursor cursor = counting->tables;
 
-        if (offset != counting->table) {
-                cursor_skip(&cursor, offset);
-                counting->table = offset;
-                counting->abbreviations = cursor.failed ? 0 : count_abbreviations(cursor);
-        }
-        counting->bytes +=
-            BYTES_OF_UNIT + BYTES_OF_ABBREVIATION * counting->abbreviations;
-        return counting->bytes <= counting->limit;
+        if (offset == counting->table && (!counting->cut || counting->cost > most))
+                return counting->cost;
+        cursor_skip(&cursor, offset);
+        counting->table = offset;
+        counting->cost = table_cost(cursor, most);
+        counting->cut = counting->cost > most;
+        return counting->cost;
 }
 
-/* Counts the units of .debug_info, or those of TYPES in .debug_types. */
-static bool count_units(struct counting *counting, bool types)
+/* False ends the walk. */
+typedef bool take_unit(struct counting *counting, const struct unit *unit);
+
+/* Goes over the units of .debug_info, or those of TYPES in .debug_types. */
+static bool each_unit_of(struct counting *counting, bool types, take_unit *take)
 {
-        Dwarf_Off offset = 0, next, abbreviations;
+        Dwarf_Off offset = 0, next, table;
         size_t header_bytes;
         uint64_t signature;
 
         while (dwarf_next_unit(counting->dwarf, offset, &next, &header_bytes, NULL,
-                               &abbreviations, NULL, NULL, types ? &signature : NULL,
+                               &table, NULL, NULL, types ? &signature : NULL,
                                NULL) == 0 &&
                next > offset) {
-                if (!count_unit(counting, abbreviations))
+                const struct unit unit = {types, offset, next - offset, table};
+
+                if (!take(counting, &unit))
                         return false;
                 offset = next;
         }
         return true;
 }
 
-int die_check_cost(Dwarf *dwarf)
+static bool each_unit(struct counting *counting, take_unit *take)
+{
+        return each_unit_of(counting, false, take) && each_unit_of(counting, true, take);
+}
+
+/* ---- whether all is well ---- */
+
+static bool count_unit(struct counting *counting, const struct unit *unit)
+{
+        (void)unit;
+        counting->units++;
+        return counting->units <= counting->limit / BYTES_OF_UNIT;
+}
+
+static bool count_table(struct counting *counting, const struct unit *unit)
+{
+        counting->bytes += cost_at(counting, unit->table, counting->limit);
+        return counting->bytes <= counting->limit;
+}
+
+/* ---- units that take more than their share ---- */
+
+/* What is left for all tables is for each unit's by its size, and for all alike: the
+ * shares add up to the limit. */
+static uint64_t share_of(const struct counting *counting, const struct unit *unit)
+{
+        uint64_t allowed = TIMES_ENTRIES * unit->bytes + BYTES_LEAST / counting->units;
+
+        return (uint64_t)((double)counting->limit * (double)allowed /
+                          (double)counting->allowed);
+}
+
+/* Has UNIT's header (DWARF 5, section 7.5.1) name the end of the tables, which is that of
+ * one without abbreviations. */
+static void empty_table(const struct counting *counting, const struct unit *unit)
+{
+        Elf *elf = dwarf_getelf(counting->dwarf);
+        size_t size, table_bytes, at = unit->offset + 4, width = 4;
+        /* It is in memory of its own. */
+        uint8_t *section = (uint8_t *)(uintptr_t)elf_section_data(
+            elf, unit->types ? ".debug_types" : ".debug_info", &size);
+        uint64_t end;
+        uint32_t length;
+        uint16_t version;
+
+        elf_section_data(elf, ".debug_abbrev", &table_bytes);
+        end = table_bytes - 1;
+        memcpy(&length, section + unit->offset, sizeof(length));
+        if (length == UINT32_MAX) {
+                at += 8;
+                width = 8;
+        }
+        memcpy(&version, section + at, sizeof(version));
+        at += sizeof(version) + (version >= 5 ? 2 : 0);
+        memcpy(section + at, &end, width); /* the host's order of bytes, little-endian */
+}
+
+static bool refuse_if_beyond(struct counting *counting, const struct unit *unit)
+{
+        uint64_t share = share_of(counting, unit);
+
+        if (cost_at(counting, unit->table, share) > share) {
+                empty_table(counting, unit);
+                counting->refused++;
+        }
+        return true;
+}
+
+static bool tables_end(const struct counting *counting)
+{
+        return counting->tables.end > counting->tables.at &&
+               counting->tables.end[-1] == 0;
+}
+
+int die_check_cost(Dwarf *dwarf, size_t *refused)
 {
         Elf *elf = dwarf_getelf(dwarf);
         size_t info_bytes, types_bytes, table_bytes;
@@ -95,9 +189,19 @@ int die_check_cost(Dwarf *dwarf)
                 counting.tables =
                     (struct byte_cursor){.at = (const uint8_t *)tables,
                                          .end = (const uint8_t *)tables + table_bytes};
-        counting.limit =
+        counting.allowed =
             BYTES_LEAST + TIMES_ENTRIES * ((uint64_t)info_bytes + types_bytes);
+        counting.limit = counting.allowed;
         if (counting.limit > elf_memory_limit_bytes())
                 counting.limit = elf_memory_limit_bytes();
-        return count_units(&counting, false) && count_units(&counting, true) ? 0 : -EFBIG;
+        if (!each_unit(&counting, count_unit))
+                return -EFBIG;
+        counting.limit -= counting.units * BYTES_OF_UNIT;
+        if (each_unit(&counting, count_table))
+                return 0;
+        if (!refused || !tables_end(&counting))
+                return -EFBIG;
+        each_unit(&counting, refuse_if_beyond);
+        *refused = counting.refused;
+        return counting.refused < counting.units ? 0 : -EFBIG;
 }

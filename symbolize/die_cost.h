@@ -7,9 +7,12 @@
 
 #include <elfutils/libdw.h>
 
-/* 0, or -EFBIG when the units of DWARF would take far more than sound ones of their size
- * do: each so small, or so many with one long table, as no compiler makes them; or more
- * than half of this machine's memory. */
-int die_check_cost(Dwarf *dwarf);
+/* 0 when the units of DWARF do not take far more than sound ones of their size do, nor
+ * more than half of this machine's memory. Else those that do, each so small, or with so
+ * long a table, as no compiler makes them, lose their tables in the memory that DWARF is
+ * read from, so that nothing is read of their entries; *REFUSED is how many. -EFBIG when
+ * these are all units, when there are too many of them, or where REFUSED is NULL: the
+ * memory is not DWARF's own. */
+int die_check_cost(Dwarf *dwarf, size_t *refused);
 
 #endif

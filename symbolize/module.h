@@ -30,7 +30,8 @@ struct module {
         bool too_large;         /* its debug information, when unpacked */
         bool debug_of_others;   /* its separate debug files are other builds' */
         bool damaged;           /* its debug information; there is no other */
-        bool too_costly;        /* it: a budget was spent before all was read */
+        bool too_costly;        /* it: not all of it was read */
+        size_t units_refused;   /* of it, for their cost */
         bool no_memory;         /* for it: what names there are come from symbols */
         bool alt_missing;       /* what dwz moved out of it is gone or damaged */
         size_t splits_missing;  /* units in files that are gone or are others */
