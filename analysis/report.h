@@ -66,6 +66,7 @@ struct report_summary {
         bool timed;              /* the samples are, or would be, a timer's */
         int64_t stalled_samples; /* of a timer, at loads */
         double stalled_s;        /* that they stand for */
+        double stalled_ratio;    /* the same over the run's cycles; NAN: not known */
         int64_t lost;
         int64_t ring_pages; /* of each CPU's ring buffer; 0: there was none */
         int64_t intervals;

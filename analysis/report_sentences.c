@@ -158,8 +158,8 @@ static void say_unknown_gain(FILE *text, const struct report_summary *summary)
                 "intervals bound by compute (--by phase), where other work may take as "
                 "long beside them%s.",
                 100 * summary->compute_share,
-                simulated ? "; a model with faster caches or memory would tell (record "
-                            "--sim-set)"
+                simulated ? "; record --freq tells for how long loads hold up what comes "
+                            "behind them"
                           : "");
 }
 

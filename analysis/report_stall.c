@@ -3,6 +3,7 @@
  * cannot know. They have no latency, no level and no verdict, so their tables have no
  * such columns. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "report.h"
@@ -116,11 +117,19 @@ static void say_modelled_stalls(FILE *text, const struct report_summary *summary
         fprintf(text,
                 "Duration %s of the model, %" PRId64
                 " samples of the time in which loads hold up the instructions behind "
-                "them, %s in all; %" PRId64
+                "them, %s in all",
+                report_duration(summary->duration_s).text, summary->samples,
+                report_duration(summary->stalled_s).text);
+        if (!isnan(summary->stalled_ratio))
+                fprintf(text,
+                        " (%.1f%% of the run's cycles, about what loads that never wait "
+                        "would save)",
+                        100 * summary->stalled_ratio);
+        fprintf(text,
+                "; %" PRId64
                 " records lost. These are the places where a timer would find the "
                 "program waiting for loads. For causes record without --freq.",
-                report_duration(summary->duration_s).text, summary->samples,
-                report_duration(summary->stalled_s).text, summary->lost);
+                summary->lost);
 }
 
 void report_say_stalls(FILE *text, const struct report_summary *summary)

@@ -41,7 +41,9 @@ static const char interval_sql[] =
 
 static const char latency_sql[] =
     "SELECT sum(samples * mean_latency_cycles)"
-    " * (SELECT value FROM run WHERE key = 'period_loads') FROM function_finding";
+    " * (SELECT value FROM run WHERE key = 'period_loads'),"
+    " (SELECT sum(stall_ns) FROM sample) / 1e3"
+    " * (SELECT value FROM machine WHERE key = 'clock_mhz') FROM function_finding";
 
 static const char others_sql[] =
     "SELECT total(latency_share) FILTER (WHERE verdict IN ('sharing', 'remote-memory')),"
@@ -62,6 +64,7 @@ struct reading {
         struct report_summary *summary;
         double counts[CONCEPT_COUNT]; /* NAN: it was not counted */
         double latency_cycles;        /* of the run's loads; NAN: not known */
+        double stalled_cycles;        /* of timer samples; NAN: not known */
 };
 
 static double real_or_nan(sqlite3_stmt *row, int i)
@@ -117,7 +120,9 @@ static int take_compute(void *context, sqlite3_stmt *row)
 
 static int take_latency(void *context, sqlite3_stmt *row)
 {
-        ((struct reading *)context)->latency_cycles = real_or_nan(row, 0);
+        struct reading *reading = context;
+        reading->latency_cycles = real_or_nan(row, 0);
+        reading->stalled_cycles = real_or_nan(row, 1);
         return 0;
 }
 
@@ -137,6 +142,7 @@ static void set_ratios(const struct reading *reading)
         const double *counts = reading->counts;
         double cycles = counts[CONCEPT_CYCLES];
         summary->latency_per_cycle = reading->latency_cycles / cycles;
+        summary->stalled_ratio = reading->stalled_cycles / cycles;
         summary->instructions_per_cycle = counts[CONCEPT_INSTRUCTIONS] / cycles;
         summary->stall_ratio = counts[CONCEPT_STALLS_L1D] / cycles;
         summary->fb_full_ratio = counts[CONCEPT_FB_FULL] / cycles;
@@ -154,7 +160,8 @@ static int read_figures(struct db *db, struct report_summary *summary, struct di
             {others_sql, take_others},   {compute_sql, take_compute},
             {latency_sql, take_latency}, {counts_sql, take_count},
         };
-        struct reading reading = {.summary = summary, .latency_cycles = NAN};
+        struct reading reading = {
+            .summary = summary, .latency_cycles = NAN, .stalled_cycles = NAN};
         int code = 0;
         for (int c = 0; c < CONCEPT_COUNT; c++)
                 reading.counts[c] = NAN;
