@@ -372,9 +372,13 @@ static const char *engine_failure(struct source *source, char *log)
                         *stack = '\0';
                 return failure;
         }
-        /* What it says of a file that it cannot read, before it ends the process. */
+        /* What it says of a file that it cannot read, or of a process that is neither one
+         * of its own nor a thread, before it ends the process. */
         if (strstr(log, "I can't recover"))
                 return strstr(log, "Valgrind: ");
+        if (strstr(log, "Unsupported clone() flags"))
+                return "clone(2) was called for a process that shares its parent's "
+                       "memory, and such cannot be simulated";
         if (sim_images_started(source->images) > 0)
                 return NULL;
         size_t length = strlen(log);

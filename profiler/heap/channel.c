@@ -505,6 +505,11 @@ static bool open_control(void)
                control->version == SIMPMU_VERSION && !control->stop && !control->no_heap;
 }
 
+void channel_close(void)
+{
+        stop_telling();
+}
+
 bool channel_open(const char *value)
 {
         bool opened = read_value(value) && open_control();

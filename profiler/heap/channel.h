@@ -38,6 +38,9 @@ extern __thread struct heap_thread heap_thread __attribute__((visibility("hidden
  * memlag has gone; nothing is told then. */
 bool channel_open(const char *value);
 
+/* Nothing is told any more, which is counted; no system call is made. */
+void channel_close(void);
+
 /* The thread has left a tracked function in the middle: what it was writing is void, and
  * keeps nobody waiting. */
 void channel_abandon(void);

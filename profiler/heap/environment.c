@@ -52,6 +52,15 @@ const char *environment_channel(char **environment)
         return NULL;
 }
 
+/* Moves TEXT to TO, before it, and leaves nothing behind. */
+static void move_to(char *to, char *text)
+{
+        size_t length = strlen(text);
+        char *old_end = text + length;
+        memmove(to, text, length + 1);
+        memset(to + length, 0, (size_t)(old_end - (to + length)));
+}
+
 /* The variables that were added go, and LD_PRELOAD gets back what the user had in it.
  * VALGRIND_LIB is the engine's, or the user's where the program runs without it. */
 void environment_restore(char **environment)
@@ -61,12 +70,15 @@ void environment_restore(char **environment)
         for (char **entry = environment; *entry; entry++) {
                 char *preload = value_of(*entry, "LD_PRELOAD");
                 char *end = preload ? end_of_own_entries(preload) : NULL;
-                if (end && *end == ':')
-                        memmove(preload, end + 1, strlen(end + 1) + 1);
-                bool added = (end && *end == '\0') ||
+                bool users = end && *end == ':';
+                if (users)
+                        move_to(preload, end + 1);
+                bool added = (end && !users) ||
                              (engine && value_of(*entry, "VALGRIND_LIB")) ||
                              value_of(*entry, CHANNEL_VARIABLE);
-                if (!added)
+                if (added) /* in /proc/self/environ too */
+                        memset(*entry, 0, strlen(*entry));
+                else
                         *kept++ = *entry;
         }
         *kept = NULL;
@@ -121,6 +133,11 @@ void environment_follow(char **environment)
         }
         if (!*channel)
                 *preload = '\0';
+}
+
+void environment_unfollow(void)
+{
+        *preload = '\0';
 }
 
 static size_t count(char *const strings[])

@@ -15,4 +15,7 @@ void environment_restore(char **environment);
  * called before environment_restore. */
 void environment_follow(char **environment);
 
+/* Executed programs get nothing from now on. */
+void environment_unfollow(void);
+
 #endif

@@ -86,32 +86,42 @@ static bool has_sanitizer(const struct program *program)
         return false;
 }
 
-/* Whether the program at FD is a 64-bit one with headers that can be read. */
-static bool read_program(int fd, struct program *program)
+/* Whether the GNU C library's dynamic linker for 64-bit programs is the interpreter:
+ * another one would complain about what was built for this one. */
+static bool has_our_linker(const struct program *program)
+{
+        static const char linker[] = "/ld-linux-x86-64.so.2";
+        char name[sizeof(linker)];
+        Elf64_Phdr header;
+        return find_header(program, PT_INTERP, &header) &&
+               header.p_filesz >= sizeof(name) &&
+               read_at(program->fd, name, sizeof(name),
+                       header.p_offset + header.p_filesz - sizeof(name)) &&
+               memcmp(name, linker, sizeof(name)) == 0;
+}
+
+/* Whether the file at FD, if it is a program and not a script, takes a library. */
+static bool file_takes_preload(int fd)
 {
         Elf64_Ehdr header;
-        Elf64_Phdr last;
         if (!read_at(fd, &header, sizeof(header), 0) ||
-            memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-            header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(last))
-                return false;
-        *program = (struct program){fd, header.e_phnum, header.e_phoff};
-        return header.e_phnum > 0 && read_header(program, header.e_phnum - 1u, &last);
+            memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+                return true;
+        struct program program = {fd, header.e_phnum, header.e_phoff};
+        return header.e_ident[EI_CLASS] == ELFCLASS64 &&
+               header.e_phentsize == sizeof(Elf64_Phdr) && has_our_linker(&program) &&
+               !has_sanitizer(&program);
 }
 
 bool program_takes_preload(const char *path)
 {
-        struct program program;
-        Elf64_Phdr interpreter;
         struct stat status;
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0)
                 return true;
         bool own_rights =
             fstat(fd, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID));
-        bool takes = !own_rights && (!read_program(fd, &program) ||
-                                     (find_header(&program, PT_INTERP, &interpreter) &&
-                                      !has_sanitizer(&program)));
+        bool takes = !own_rights && file_takes_preload(fd);
         close(fd);
         return takes;
 }

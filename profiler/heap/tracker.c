@@ -26,6 +26,7 @@
 #include "channel.h"
 #include "environment.h"
 #include "event.h"
+#include "tracker.h"
 #include "unwinder.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -627,7 +628,16 @@ EXPORT void *sbrk(intptr_t increment)
         return old;
 }
 
-/* ---- loaded code, and the start ---- */
+/* ---- loaded code, the start and the end ---- */
+
+void tracker_stop(void)
+{
+        if (listener != MEMLAG)
+                return;
+        listener = NOBODY;
+        channel_close();
+        environment_unfollow();
+}
 
 EXPORT int dlclose(void *handle)
 {

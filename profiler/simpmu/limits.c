@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits that the target sets on its own address space and open files. The kernel would
- * apply the first to the engine too, which cannot go on without memory; and the engine
- * refuses to lower the second for good. So both are kept here, and the address space is
- * held against its limit where the target asks for more. Knows nothing of the model.
+/* Limits that the target sets on its own address space, open files and system calls. The
+ * kernel would apply the first to the engine too, which cannot go on without memory; and
+ * the engine refuses to lower the second for good. So both are kept here, and the address
+ * space is held against its limit where the target asks for more; the third is not in
+ * force. Knows nothing of the model.
  *
  * The linker puts this in the place of the engine's functions: see CMakeLists.txt. */
 #include "pub_tool_basics.h"
@@ -13,8 +14,11 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_vki.h"
 
-#define RLIMIT_AS        9 /* from asm/resource.h; Valgrind's headers lack it */
+#define RLIMIT_AS        9  /* from asm/resource.h; Valgrind's headers lack it */
+#define PR_SET_SECCOMP   22 /* from linux/prctl.h and linux/seccomp.h, likewise */
 #define CALL_IS_COMPLETE 1
+
+enum { SECCOMP_MODE_STRICT = 1, SECCOMP_MODE_FILTER };
 
 /* Of a system call, as the engine's functions have it. */
 struct core_call {
@@ -158,6 +162,22 @@ CORE_FUNCTION(vgSysWrap_generic_sys_getrlimit_before)
         else
                 __real_vgSysWrap_generic_sys_getrlimit_before(tid, layout, call, status,
                                                               flags);
+}
+
+/* ---- system calls ---- */
+
+/* The kernel would hold the engine to a filter of system calls, and to the least of them,
+ * and end it with the target: they are not in force. */
+CORE_FUNCTION(vgSysWrap_linux_sys_prctl_before)
+{
+        const UWord option = call->argument[0], mode = call->argument[1];
+
+        if (option == PR_SET_SECCOMP &&
+            (mode == SECCOMP_MODE_STRICT ||
+             (mode == SECCOMP_MODE_FILTER && call->argument[2] != 0)))
+                complete(status, VG_(mk_SysRes_Success)(0));
+        else
+                __real_vgSysWrap_linux_sys_prctl_before(tid, layout, call, status, flags);
 }
 
 /* ---- the address space ---- */

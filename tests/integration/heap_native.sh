@@ -57,6 +57,14 @@ said_is_in_events host 60
 same 0 timeout 120 ./stress "$PWD/plugin.so"
 [ "$(grep -c ' process$' events)" -ge 41 ] || fail "stress: not every child was told of"
 
+# A program that forbids itself system calls, or its clock, is not killed for the tracker's:
+# what it did before was told.
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o forbids "$src/forbids.c"
+for way in prctl syscall strict clock; do
+        same 0 ./forbids $way
+        grep -q ' alloc malloc 0x[0-9a-f]* 0x11170$' events || fail "forbids $way: nothing was told"
+done
+
 # Threads that go in the middle of what they tell keep nobody waiting, and what their
 # process told before is heard.
 "$CC" -D_GNU_SOURCE -O1 -fno-builtin -o vanish "$src/vanish.c" -pthread
@@ -276,6 +284,20 @@ END
 same 0 env -i A=1 PATH=. ./static
 same 0 env -i A=1 PATH="$PWD:$PATH" sh -c './static; static; exec ./static'
 same 0 ./static
+
+# One that another linker than the C library's own starts may not know what to do with a
+# library of this one: that linker here prints the environment.
+"$CC" -O1 -static -nostdlib -ffreestanding -fno-stack-protector -o linker "$src/linker.c"
+"$CC" -O1 -fPIE -pie -Wl,--dynamic-linker="$PWD/linker" -o foreign "$src/small.c"
+same 0 env -i A=1 ./foreign
+grep -qx A=1 out || fail "foreign: $(cat out)"
+same 0 env -i A=1 PATH="$PATH" sh -c './foreign; exec ./foreign'
+
+# What a process was started with shows nothing of the tracker either, but for empty room.
+for users in '' LD_PRELOAD=libm.so.6; do
+        same 0 env -i A=1 $users /bin/grep -z . /proc/self/environ
+        tr '\0' '\n' <out | grep -qx A=1 || fail "environ: $(cat out)"
+done
 
 # A sanitizer's runtime ends a process in which another library stands before it.
 cat >sanitized.c <<'END'

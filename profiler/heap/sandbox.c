@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that forbid themselves system calls (seccomp), or to read the time stamp
+ * counter: with the tracker's next one they would be killed for something that they did
+ * not do. So all is told before, and nothing afterwards. */
+#include <dlfcn.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "tracker.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Without a filter (or anything in its place) the kernel is asked what it knows, and
+ * refuses. */
+static bool forbids(long option, long mode, long filter)
+{
+        return (option == PR_SET_SECCOMP &&
+                (mode == SECCOMP_MODE_STRICT ||
+                 (mode == SECCOMP_MODE_FILTER && filter != 0))) ||
+               (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV);
+}
+
+EXPORT int prctl(int option, ...)
+{
+        static int (*real)(int, ...);
+        va_list arguments;
+        va_start(arguments, option);
+        long a = va_arg(arguments, long);
+        long b = va_arg(arguments, long);
+        long c = va_arg(arguments, long);
+        long d = va_arg(arguments, long);
+        va_end(arguments);
+        if (!real)
+                *(void **)&real = dlsym(RTLD_NEXT, "prctl");
+        if (forbids(option, a, b))
+                tracker_stop();
+        return real(option, a, b, c, d);
+}
+
+/* ---- syscall, which has any number of arguments and may be a vfork: it is passed on
+ * with a jump ---- */
+
+__attribute__((visibility("hidden"))) long (*memlag_real_syscall)(long, ...);
+
+/* Called by the code below. */
+__attribute__((visibility("hidden"), used)) void
+memlag_before_syscall(long number, long a, long b, long c);
+
+void memlag_before_syscall(long number, long a, long b, long c)
+{
+        if (!memlag_real_syscall)
+                *(void **)&memlag_real_syscall = dlsym(RTLD_NEXT, "syscall");
+        if ((number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT ||
+                                       (a == SECCOMP_SET_MODE_FILTER && c != 0))) ||
+            (number == SYS_prctl && forbids(a, b, c)))
+                tracker_stop();
+}
+
+/* Six registers have the arguments; with 8 bytes more the stack is aligned for a call. */
+__asm__(".pushsection .text\n"
+        ".globl syscall\n"
+        ".type syscall, @function\n"
+        "syscall:\n"
+        "\t.cfi_startproc\n"
+        "\tcmpq $0, memlag_real_syscall(%rip)\n"
+        "\tje 1f\n"
+        "\tcmpq $317, %rdi\n" /* SYS_seccomp */
+        "\tje 1f\n"
+        "\tcmpq $157, %rdi\n" /* SYS_prctl */
+        "\tje 1f\n"
+        "\tjmp *memlag_real_syscall(%rip)\n"
+        "1:\n"
+        "\tpushq %rdi\n"
+        "\tpushq %rsi\n"
+        "\tpushq %rdx\n"
+        "\tpushq %rcx\n"
+        "\tpushq %r8\n"
+        "\tpushq %r9\n"
+        "\tsubq $8, %rsp\n"
+        "\t.cfi_adjust_cfa_offset 56\n"
+        "\tcall memlag_before_syscall\n"
+        "\taddq $8, %rsp\n"
+        "\tpopq %r9\n"
+        "\tpopq %r8\n"
+        "\tpopq %rcx\n"
+        "\tpopq %rdx\n"
+        "\tpopq %rsi\n"
+        "\tpopq %rdi\n"
+        "\t.cfi_adjust_cfa_offset -56\n"
+        "\tjmp *memlag_real_syscall(%rip)\n"
+        "\t.cfi_endproc\n"
+        ".size syscall, . - syscall\n"
+        ".popsection");
+_Static_assert(SYS_seccomp == 317 && SYS_prctl == 157, "numbers in the code above");
