@@ -301,3 +301,34 @@ if [ "$status" -eq 4 ]; then
 else
         echo "record_processes: SKIPPED: no chroot here (unshare -r chroot)" >&2
 fi
+
+# What a program forbids itself does not end it for what the engine does; a process that
+# shares its parent's memory cannot be simulated, and that is said.
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o forbids "$SOURCE_DIR/tests/integration/heap/forbids.c"
+for way in prctl strict; do
+        "$MEMLAG" record --source sim --force -o forbids.db -- ./forbids $way >out 2>err ||
+                fail "forbids $way: status $?: $(cat err)"
+        grep -qx allocated out || fail "forbids $way: $(cat out)"
+done
+cat >shares.c <<'END'
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+static int run(void *unused)
+{
+        return unused != NULL;
+}
+int main(void)
+{
+        enum { STACK_BYTES = 65536 };
+        char *stack = malloc(STACK_BYTES);
+        wait(NULL);
+        return clone(run, stack + STACK_BYTES, CLONE_VM | SIGCHLD, NULL) < 0;
+}
+END
+"$CC" -D_GNU_SOURCE -O1 -o shares shares.c
+status=0
+"$MEMLAG" record --source sim -o shares.db -- ./shares >out 2>err || status=$?
+[ "$status" -eq 1 ] || fail "shares: status $status"
+grep -q "^memlag record: .*clone(2).*cannot be simulated$" err || fail "shares: $(cat err)"
