@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* How often a core loses a line that others use, by the formula of contest.h: once for
+ * each request of theirs since its own last access. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "model/contest.h"
+
+/* With a slot to the cycle a stretch is as many slots long. */
+#define STRETCH STRETCH_CYCLES
+#define LINE    0x1234u
+
+static struct contests contests;
+static void *blocks[1024];
+static size_t block_count;
+
+static void *allocate(size_t bytes)
+{
+        assert_true(block_count < sizeof(blocks) / sizeof(blocks[0]));
+        return blocks[block_count++] = calloc(1, bytes);
+}
+
+static int begin(void **state)
+{
+        (void)state;
+        contests_init(&contests, 1, allocate);
+        return 0;
+}
+
+static int end(void **state)
+{
+        (void)state;
+        while (block_count > 0)
+                free(blocks[--block_count]);
+        return 0;
+}
+
+/* A core and what it knows of the lines it contends for. */
+struct rival {
+        uint32_t core;
+        struct contender *contenders;
+};
+
+static enum contest_outcome use(struct rival *rival, uint64_t line, uint64_t time,
+                                bool writes, uint32_t *transfers)
+{
+        const struct contest_access access = {
+            .core = rival->core, .line = line, .time = time, .writes = writes};
+
+        return contest_use(&contests, &rival->contenders, &access, transfers);
+}
+
+/* RIVAL uses LINE at TIMES evenly spaced moments of the stretch with NUMBER. */
+static void use_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
+                           uint32_t times, bool writes)
+{
+        uint32_t transfers;
+
+        for (uint32_t i = 0; i < times; i++)
+                (void)use(rival, line, number * STRETCH + i * STRETCH / times, writes,
+                          &transfers);
+}
+
+/* How often RIVAL loses LINE in the stretch with NUMBER, which it uses every 16 slots,
+ * after the first of these uses. */
+static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
+                                  bool writes)
+{
+        uint32_t losses = 0, transfers;
+
+        (void)use(rival, line, number * STRETCH, writes, &transfers);
+        for (uint32_t slot = 16; slot < STRETCH; slot += 16)
+                losses += use(rival, line, number * STRETCH + slot, writes, &transfers) ==
+                          CONTEST_LOSES;
+        return losses;
+}
+
+/* The first use comes long after the last one, and may find the line lost. */
+static void settle(struct rival *rival, uint64_t line, uint64_t number)
+{
+        uint32_t transfers;
+
+        (void)use(rival, line, number * STRETCH, false, &transfers);
+}
+
+/* How often a core that reads or WRITES loses the line to 8 accesses of another, which
+ * reads or writes: one in 64 slots. */
+static uint32_t losses_to_another(bool other_writes, bool writes)
+{
+        struct rival other = {.core = 1}, own = {.core = 0};
+
+        begin(NULL);
+        for (int i = 0; i < 10; i++)
+                settle(&own, LINE, 100);
+        use_in_stretch(&other, LINE, 100, 8, other_writes);
+        uint32_t losses = losses_in_stretch(&own, LINE, 100, writes);
+
+        end(NULL);
+        return losses;
+}
+
+/* In the 496 slots from the first use to the last there are 7 of them. What the core does
+ * itself does not count. */
+static void each_write_of_another_takes_the_line(void **state)
+{
+        (void)state;
+        assert_int_equal(losses_to_another(true, false), 7);
+        assert_int_equal(losses_to_another(true, true), 7);
+}
+
+static void reads_take_the_line_from_a_writer_alone(void **state)
+{
+        (void)state;
+        assert_int_equal(losses_to_another(false, false), 0);
+        assert_int_equal(losses_to_another(false, true), 7);
+}
+
+/* Lines that share a set of both tables, which has two places. */
+static void lines_are_told_apart(void **state)
+{
+        struct rival other = {.core = 1}, own = {.core = 0};
+        const uint64_t set = cache_spread(LINE) & (CONTESTED_LINES - 2);
+        uint64_t neighbour = LINE + 1;
+
+        (void)state;
+        while ((cache_spread(neighbour) & (CONTESTED_LINES - 2)) != set)
+                neighbour++;
+        settle(&own, LINE, 100);
+        settle(&own, neighbour, 100);
+        use_in_stretch(&other, LINE, 100, 8, true);
+        use_in_stretch(&other, neighbour, 100, 16, true);
+        uint32_t losses = 0, losses_of_neighbour = 0, transfers;
+
+        for (uint32_t slot = 16; slot < STRETCH; slot += 16) {
+                uint64_t time = 100 * STRETCH + slot;
+                losses += use(&own, LINE, time, false, &transfers) == CONTEST_LOSES;
+                losses_of_neighbour +=
+                    use(&own, neighbour, time, false, &transfers) == CONTEST_LOSES;
+        }
+        assert_int_equal(losses, 7);
+        assert_int_equal(losses_of_neighbour, 15);
+}
+
+/* How often a core that reads or WRITES loses the line when it is ahead of another, which
+ * had 8 accesses in each stretch of its last turn, or in one of EVERY. */
+static uint32_t losses_ahead(uint64_t every, bool other_writes, bool writes)
+{
+        struct rival other = {.core = 1}, own = {.core = 0};
+
+        begin(NULL);
+        for (uint64_t number = 101; number <= 120; number += every)
+                use_in_stretch(&other, LINE, number, 8, other_writes);
+        settle(&own, LINE, 125);
+        uint32_t losses = losses_in_stretch(&own, LINE, 125, writes);
+
+        end(NULL);
+        return losses;
+}
+
+static void a_core_ahead_goes_by_the_last_turn(void **state)
+{
+        (void)state;
+        assert_int_equal(losses_ahead(1, true, false), 7);
+        assert_int_equal(losses_ahead(1, true, true), 7);
+        assert_int_equal(losses_ahead(2, true, false), 3);
+        assert_int_equal(losses_ahead(1, false, false), 0);
+        assert_int_equal(losses_ahead(1, false, true), 7);
+        assert_int_equal(losses_ahead(2, false, true), 3);
+}
+
+/* One with writes after another, and then two with reads. */
+static void a_turn_says_nothing_of_the_next(void **state)
+{
+        struct rival other = {.core = 1}, own = {.core = 0};
+
+        (void)state;
+        for (uint64_t first = 101; first <= 401; first += 100) {
+                bool writes = first >= 301;
+
+                for (uint64_t number = first; number < first + 20; number++)
+                        use_in_stretch(&other, LINE, number, 8, !writes);
+                while (use(&own, LINE, (first + 24) * STRETCH, writes, &(uint32_t){0}) ==
+                       CONTEST_LOSES)
+                        ;
+                assert_int_equal(losses_in_stretch(&own, LINE, first + 24, writes), 7);
+        }
+}
+
+/* It goes from one of those that want it to the next. */
+static void a_line_comes_back_after_all_others_had_it(void **state)
+{
+        struct rival others[3] = {{.core = 1}, {.core = 2}, {.core = 3}};
+        struct rival own = {.core = 0};
+        uint32_t transfers = 0, slot = 0;
+
+        (void)state;
+        settle(&own, LINE, 100);
+        for (uint32_t i = 0; i < 3; i++)
+                use_in_stretch(&others[i], LINE, 100, 8, true);
+        do {
+                slot += 16;
+                assert_true(slot < STRETCH);
+        } while (use(&own, LINE, 100 * STRETCH + slot, false, &transfers) !=
+                 CONTEST_LOSES);
+        assert_int_equal(transfers, 3);
+}
+
+static void a_contest_is_over_when_nobody_else_comes(void **state)
+{
+        struct rival other = {.core = 1}, own = {.core = 0};
+        const uint64_t over = (101 + STRETCHES_BEHIND) * STRETCH;
+        uint32_t transfers;
+
+        (void)state;
+        use_in_stretch(&other, LINE, 100, 8, true);
+        (void)use(&own, LINE, over - 2, false, &transfers);
+        assert_int_equal(use(&own, LINE, over - 1, false, &transfers), CONTEST_KEEPS);
+        assert_int_equal(use(&own, LINE, over, false, &transfers), CONTEST_IS_OVER);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+            TEST(each_write_of_another_takes_the_line),
+            TEST(reads_take_the_line_from_a_writer_alone),
+            TEST(lines_are_told_apart),
+            TEST(a_core_ahead_goes_by_the_last_turn),
+            TEST(a_turn_says_nothing_of_the_next),
+            TEST(a_line_comes_back_after_all_others_had_it),
+            TEST(a_contest_is_over_when_nobody_else_comes),
+#undef TEST
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
