@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "calibration.h"
+#include "json_file.h"
 
 /* The peak bandwidths of each number of threads that was tried: KEY_N is what MEASURED
  * says of N. */
@@ -115,7 +116,7 @@ int calibrated_machine(struct db *db, struct sink *sink, struct diag *diag)
         json_t *document;
         int rc = calibration_load(&document, diag);
         if (rc < 0)
-                return rc == -EBADMSG ? rc : 0;
+                return json_file_can_miss(rc, "record", diag) ? 0 : rc;
         rc = store(db, document, diag);
         if (rc == 0)
                 rc = deliver(sink, document, diag);
@@ -150,7 +151,7 @@ int calibrated_host(struct db *db, struct sink *sink, struct diag *diag)
         json_t *document;
         int rc = calibration_load(&document, diag);
         if (rc < 0)
-                return rc == -EBADMSG ? rc : 0;
+                return json_file_can_miss(rc, "record", diag) ? 0 : rc;
         char origin[ORIGIN_BYTES];
         write_origin(document, origin);
         warn_if_poor(document, origin);

@@ -9,7 +9,8 @@
 
 /* Stores this machine's calibration in DB, and gives SINK its facts, with its date as
  * their origin. 0 also where there is none: the analysis then goes by the run's own quiet
- * intervals, and says so. -EBADMSG when it is damaged. */
+ * intervals, and says so; and where it is out of reach, which is said on stderr. -EBADMSG
+ * when it is damaged. */
 int calibrated_machine(struct db *db, struct sink *sink, struct diag *diag);
 
 /* The same for the simulated host, whose own preset has all but what only several threads

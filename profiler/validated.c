@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "json_file.h"
 #include "sim_prefetch.h"
 #include "sim_preset.h"
 #include "validation.h"
@@ -57,6 +58,12 @@ static int collect(struct validated *validated, struct diag *diag)
         return 0;
 }
 
+/* What came of loading a validation: -ENOENT also where it is out of reach. */
+static int if_in_reach(int rc, const struct diag *diag)
+{
+        return rc < 0 && json_file_can_miss(rc, "record", diag) ? -ENOENT : rc;
+}
+
 /* What is wrong only with prefetchers does not concern a run without them, so that it can
  * go by either validation. Of a CPU that --sim-set made up nothing is known. */
 static int load_simulated(const struct source_options *options,
@@ -73,12 +80,13 @@ static int load_simulated(const struct source_options *options,
         sim_prefetch_label(options->sim_prefetch, counters.prefetch,
                            sizeof(counters.prefetch));
         rc = validation_load(&counters, &validated->document, diag);
-        if (rc != -ENOENT || options->sim_prefetch)
-                return rc;
-        sim_prefetch_label(sim_prefetch_all(), counters.prefetch,
-                           sizeof(counters.prefetch));
-        validated->without_prefetch = true;
-        return validation_load(&counters, &validated->document, diag);
+        if (rc == -ENOENT && !options->sim_prefetch) {
+                sim_prefetch_label(sim_prefetch_all(), counters.prefetch,
+                                   sizeof(counters.prefetch));
+                validated->without_prefetch = true;
+                rc = validation_load(&counters, &validated->document, diag);
+        }
+        return if_in_reach(rc, diag);
 }
 
 int validated_read(const struct source_ops *ops, const struct source_options *options,
@@ -89,7 +97,7 @@ int validated_read(const struct source_ops *ops, const struct source_options *op
         if (ops == &source_sim)
                 rc = load_simulated(options, validated, diag);
         else if (ops == &source_pebs || ops == &source_ibs)
-                rc = validation_load(NULL, &validated->document, diag);
+                rc = if_in_reach(validation_load(NULL, &validated->document, diag), diag);
         if (rc == -ENOENT)
                 return 0;
         return rc == 0 ? collect(validated, diag) : rc;

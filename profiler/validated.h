@@ -17,8 +17,8 @@ struct validated {
 };
 
 /* Reads the validation of the counters that OPS records; nothing where there is none, as
- * for a simulated CPU with settings of the user.
- * validated_free in any case. */
+ * for a simulated CPU with settings of the user, or where it is out of reach, which is
+ * said on stderr. -EBADMSG when it is damaged. validated_free in any case. */
 int validated_read(const struct source_ops *ops, const struct source_options *options,
                    struct validated *validated, struct diag *diag);
 void validated_free(struct validated *validated);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json_file.h"
 #include "json_text.h"
 
 /* ---- identity ---- */
@@ -221,20 +222,11 @@ static const char *missing_part(const json_t *root)
 
 static int load(const char *path, json_t **document, struct diag *diag)
 {
-        json_error_t error;
         json_t *root;
-        FILE *file = fopen(path, "re");
-        if (!file)
-                return diag_set(diag, -errno,
-                                "there is no calibration of this machine (%s: %s); make "
-                                "one with 'memlag calibrate'",
-                                path, strerror(errno));
-        root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
-        fclose(file);
-        if (!root)
-                return diag_set(diag, -EBADMSG,
-                                "%s, line %d: %s; make it anew with 'memlag calibrate'",
-                                path, error.line, error.text);
+        int rc = json_file_read(path, "calibration of this machine", "memlag calibrate",
+                                &root, diag);
+        if (rc < 0)
+                return rc;
         double format = calibration_number(root, "format");
         if (!isnan(format) && format != CALIBRATION_FORMAT) {
                 json_decref(root);

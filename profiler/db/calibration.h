@@ -40,7 +40,8 @@ int calibration_check_place(const char *path, struct diag *diag);
 int calibration_write(const char *path, const char *text, struct diag *diag);
 
 /* This machine's calibration: 0 with *DOCUMENT, which the caller json_decrefs; -ENOENT
- * when there is none; -EBADMSG when the file is damaged or from a newer memlag. */
+ * when there is none; -EBADMSG when the file is damaged or from a newer memlag; else why
+ * it cannot be read. */
 int calibration_load(json_t **document, struct diag *diag);
 
 /* DOCUMENT as it is kept and exported, which the caller frees; NULL: no memory. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibration.h"
+#include "json_file.h"
 #include "json_text.h"
 
 char *validation_path(const struct simulated_counters *counters, struct diag *diag)
@@ -26,19 +27,11 @@ char *validation_path(const struct simulated_counters *counters, struct diag *di
 
 static int load(const char *path, json_t **document, struct diag *diag)
 {
-        json_error_t error;
-        FILE *file = fopen(path, "re");
-        if (!file)
-                return diag_set(diag, -errno,
-                                "there is no validation of these counters (%s: %s); make "
-                                "one with 'memlag validate'",
-                                path, strerror(errno));
-        json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
-        fclose(file);
-        if (!root)
-                return diag_set(diag, -EBADMSG,
-                                "%s, line %d: %s; make it anew with 'memlag validate'",
-                                path, error.line, error.text);
+        json_t *root;
+        int rc = json_file_read(path, "validation of these counters", "memlag validate",
+                                &root, diag);
+        if (rc < 0)
+                return rc;
         double format = calibration_number(root, "format");
         if (format != VALIDATION_FORMAT) {
                 json_decref(root);

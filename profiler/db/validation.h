@@ -24,7 +24,8 @@ struct simulated_counters {
 char *validation_path(const struct simulated_counters *counters, struct diag *diag);
 
 /* 0 with *DOCUMENT, which the caller json_decrefs; -ENOENT when there is none, -EBADMSG
- * when the file is damaged or from a newer memlag: *DOCUMENT stays as it was. */
+ * when the file is damaged or from a newer memlag, else why it cannot be read: *DOCUMENT
+ * stays as it was. */
 int validation_load(const struct simulated_counters *counters, json_t **document,
                     struct diag *diag);
 

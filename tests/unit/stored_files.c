@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording with a calibration and a validation that are there and out of reach, as in
+ * the home directory of somebody else: it goes on without them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "calibrated.h"
+#include "calibration.h"
+#include "validated.h"
+
+static char home[64];
+
+static int make_home(void **state)
+{
+        char directory[96];
+        (void)state;
+        strcpy(home, "/tmp/memlag-stored-XXXXXX");
+        if (!mkdtemp(home))
+                return -1;
+        snprintf(directory, sizeof(directory), "%s/memlag", home);
+        setenv("XDG_DATA_HOME", home, 1);
+        return mkdir(directory, 0700);
+}
+
+static int remove_home(void **state)
+{
+        char command[128];
+        (void)state;
+        snprintf(command, sizeof(command), "rm -r '%s'", home);
+        return system(command);
+}
+
+/* What nobody can open, not even root. */
+static void make_unreadable(char *path)
+{
+        assert_non_null(path);
+        assert_int_equal(symlink(path, path), 0);
+        free(path);
+}
+
+static void without_a_calibration_in_reach(void **state)
+{
+        (void)state;
+        struct machine_identity identity;
+        struct diag diag;
+        json_t *document;
+        machine_identity(&identity);
+        assert_int_equal(calibrated_machine(NULL, NULL, &diag), 0);
+        assert_int_equal(calibration_load(&document, &diag), -ENOENT);
+        make_unreadable(calibration_path(&identity, ".json", &diag));
+        assert_int_equal(calibration_load(&document, &diag), -ELOOP);
+        assert_non_null(strstr(diag.text, "cannot read the calibration"));
+        assert_int_equal(calibrated_machine(NULL, NULL, &diag), 0);
+        assert_int_equal(calibrated_host(NULL, NULL, &diag), 0);
+}
+
+static void without_a_validation_in_reach(void **state)
+{
+        (void)state;
+        const struct source_options options = {.sim_cpu = NULL};
+        struct validated validated;
+        struct diag diag;
+        make_unreadable(validation_path(NULL, &diag));
+        assert_int_equal(validated_read(&source_pebs, &options, &validated, &diag), 0);
+        assert_null(validated.document);
+        validated_free(&validated);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_home, remove_home)
+            TEST(without_a_calibration_in_reach),
+            TEST(without_a_validation_in_reach),
+#undef TEST
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
