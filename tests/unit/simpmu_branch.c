@@ -133,6 +133,25 @@ static void targets_are_predicted_by_what_came_before(void **state)
         assert_near((double)wrong_random / TIMES, 7.0 / 8, 0.05);
 }
 
+/* Three times of four to one target, else to any of eight others by chance: these cannot
+ * be predicted, and must not make the first be forgotten. */
+static void chance_targets_do_not_spoil_the_usual_one(void **state)
+{
+        const double least = 0.25;
+        struct branch jump = branch_at(0x407000);
+        uint64_t random = 1, wrong = 0;
+
+        (void)state;
+        for (uint64_t i = 0; i < TIMES; i++) {
+                bool usual = next_random(&random) % 4 != 0;
+                uint64_t other = 1 + next_random(&random) % 8;
+                wrong +=
+                    !branch_target(predictor, &jump, 0x600000 + 16 * (usual ? 0 : other));
+        }
+        assert_true((double)wrong / TIMES > 0.97 * least);
+        assert_true((double)wrong / TIMES < 1.35 * least);
+}
+
 /* What comes after a wrongly predicted branch issues so many cycles after what decides
  * it. */
 static void a_misprediction_costs_its_cycles(void **state)
@@ -168,6 +187,7 @@ int main(void)
             TEST(correlated_branches_are_predicted),
             TEST(a_settled_branch_learns_anew),
             TEST(targets_are_predicted_by_what_came_before),
+            TEST(chance_targets_do_not_spoil_the_usual_one),
             TEST(a_misprediction_costs_its_cycles),
 #undef TEST
         };
