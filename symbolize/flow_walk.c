@@ -7,6 +7,8 @@
 
 #include "flow_effect.h"
 
+/* On the average of a function. What is known before a block becomes less with each
+ * visit, so that they end; code made for it could ask for very many. */
 enum { VISITS_PER_BLOCK = 64 };
 
 static void enqueue(struct flow_walk *walk, size_t block)

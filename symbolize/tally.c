@@ -36,6 +36,9 @@ struct kind {
         uint64_t many;
 };
 
+/* Kinds are aligned to their size: none crosses a line of the processor's cache. */
+_Static_assert(sizeof(struct kind) == 32, "a power of two, for aligned_alloc()");
+
 /* What one thread counts. */
 struct tally_thread {
         struct db *db;   /* its own connection, once it has opened it */

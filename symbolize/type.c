@@ -12,11 +12,11 @@
 #include "common_factor.h"
 
 enum {
-        DEPTH_LIMIT = 32,
-        NESTING_LIMIT = 256,
-        FIELDS_LIMIT = 4096,
-        WORK_LIMIT = 65536,
-        ITEMS_LIMIT = 16
+        DEPTH_LIMIT = 32,    /* members on the way to a field */
+        NESTING_LIMIT = 256, /* types in types, those without a name too */
+        FIELDS_LIMIT = 4096, /* that are listed of a type, or an index may lead to */
+        WORK_LIMIT = 65536,  /* types looked at for one question */
+        ITEMS_LIMIT = 16     /* of an array, that are gone through one by one */
 };
 
 /* ---- types that look the same ---- */

@@ -47,11 +47,15 @@ int json_text_clean(json_t *root)
         int rc = 0;
         if (json_is_string(root))
                 return clean_string(root);
-        if (json_is_array(root))
-                json_array_foreach(root, index, member) rc =
-                    rc ? rc : json_text_clean(member);
-        else
-                json_object_foreach(root, key, member) rc =
-                    rc ? rc : json_text_clean(member);
-        return rc;
+        json_array_foreach(root, index, member)
+        {
+                if (rc == 0)
+                        rc = json_text_clean(member);
+        }
+        json_object_foreach(root, key, member)
+        {
+                if (rc == 0)
+                        rc = json_text_clean(member);
+        }
+        return rc; /* what is no array or no object has no members */
 }
