@@ -249,6 +249,16 @@ static inline void chase_step(struct rig *rig, uint64_t address)
         rig->hot.ready[POINTER] = rig->hot.ready[FIRST_SLOT];
 }
 
+/* A store of FORM to ADDRESS whose value comes at READY, as generated code notes it. */
+static inline void stored_note(struct sim_hot *hot, uint64_t address, uint32_t form,
+                               uint64_t ready)
+{
+        uint32_t i = (uint32_t)(address >> STORED_SHIFT) & (STORED_PLACES - 1);
+
+        hot->stored_ready[i] = ready;
+        hot->stored_where[i] = address | (uint64_t)form << STORED_FORM_SHIFT;
+}
+
 /* pointer = *pointer through a variable in memory, as unoptimised code does it: a block
  * that loads the variable, loads through it and stores the value back. */
 static inline void chase_through_memory_step(struct rig *rig, uint64_t variable,

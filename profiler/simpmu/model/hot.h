@@ -122,16 +122,6 @@ struct sim_hot {
         uint64_t code_line[CODE_LINES];
 };
 
-/* A store of FORM to ADDRESS whose value comes at READY, as generated code notes it. */
-static inline void stored_note(struct sim_hot *hot, uint64_t address, uint32_t form,
-                               uint64_t ready)
-{
-        uint32_t i = (uint32_t)(address >> STORED_SHIFT) & (STORED_PLACES - 1);
-
-        hot->stored_ready[i] = ready;
-        hot->stored_where[i] = address | (uint64_t)form << STORED_FORM_SHIFT;
-}
-
 static inline struct recent_store *recent_store_of(struct sim_hot *hot, uint64_t word)
 {
         return &hot->recent_stores[word & (RECENT_STORES - 1)];
