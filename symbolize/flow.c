@@ -44,7 +44,9 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
         answer->restores = instruction->operation == OPERATION_POP ||
                            instruction->operation == OPERATION_END;
         answer->place = flow_state_operand(flow, state, step);
-        answer->place = place_settled(flow->input->reader->types, &answer->place);
+        answer->place =
+            place_settled(flow->input->reader->types, &answer->place,
+                          instruction->vector ? 0 : instruction->access_bytes);
         answer->outcome =
             place_is_number(&answer->place) ? FLOW_UNKNOWN_BASE : FLOW_FOUND;
         if (place_in_thread(&answer->place))

@@ -80,6 +80,19 @@ static void step_stack(const struct flow_context *flow, struct flow_state *state
         }
 }
 
+static struct place_value difference_of(const struct flow_context *flow,
+                                        struct flow_state *state,
+                                        const struct flow_step *step)
+{
+        const struct instruction *instruction = &step->instruction;
+        struct place_value a =
+            flow_state_held(flow, state, instruction->destination, step->vaddr);
+        struct place_value b =
+            flow_state_held(flow, state, instruction->source, step->vaddr);
+
+        return place_subtract(flow->input->reader->types, &a, &b);
+}
+
 static struct place_value sum_of(const struct flow_context *flow,
                                  struct flow_state *state, const struct flow_step *step)
 {
@@ -146,6 +159,8 @@ static struct place_value result_of(const struct flow_context *flow,
                 return address_of(flow, state, step);
         case OPERATION_ADD:
                 return sum_of(flow, state, step);
+        case OPERATION_SUBTRACT:
+                return difference_of(flow, state, step);
         case OPERATION_ADD_LOAD:
                 other = flow_state_operand(flow, state, step);
                 other = flow_state_load(flow, state, &other, step->vaddr);

@@ -26,7 +26,7 @@ struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg
 static bool points_around(const struct types *types, const struct place_value *value,
                           const struct place_value *named)
 {
-        struct place_value settled = place_settled(types, value);
+        struct place_value settled = place_settled(types, value, 0);
 
         return !settled.guessed && named->offset == 0 &&
                type_holds(types, settled.type, (uint64_t)settled.offset, named->type);
@@ -249,7 +249,7 @@ static struct place_value load_pointer(const struct flow_context *flow,
                                        const struct place_value *place)
 {
         const struct types *types = flow->input->reader->types;
-        struct place_value settled = place_settled(types, place);
+        struct place_value settled = place_settled(types, place, sizeof(uint64_t));
         struct place_value value =
             pointed_to(flow, settled.type, place_offset(types, &settled));
 

@@ -163,8 +163,8 @@ static void set_sum(struct instruction *result, const ZydisDecodedOperand *to,
                 result->operation = OPERATION_ADD_CONSTANT;
                 result->immediate =
                     subtract ? (int64_t)-from->imm.value.u : from->imm.value.s;
-        } else if (!subtract && whole_register(from) < REGISTER_COUNT) {
-                result->operation = OPERATION_ADD;
+        } else if (whole_register(from) < REGISTER_COUNT) {
+                result->operation = subtract ? OPERATION_SUBTRACT : OPERATION_ADD;
                 result->source = whole_register(from);
         } else if (!subtract && from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
                 result->operation = OPERATION_ADD_LOAD;

@@ -30,6 +30,7 @@ enum operation {
         OPERATION_STORE,    /* 8 bytes of memory = source */
         OPERATION_ADDRESS,  /* destination = the operand's address (lea) */
         OPERATION_ADD,      /* destination += source */
+        OPERATION_SUBTRACT, /* destination -= source */
         OPERATION_ADD_LOAD, /* destination += 8 bytes of memory */
         OPERATION_ADD_CONSTANT,
         OPERATION_SHIFT_LEFT, /* by the immediate */

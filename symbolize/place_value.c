@@ -179,16 +179,26 @@ struct place_value place_add(const struct types *types, const struct place_value
                    : add_index(types, a, &index);
 }
 
+struct place_value place_subtract(const struct types *types, const struct place_value *a,
+                                  const struct place_value *b)
+{
+        struct place_value negative = place_number(modulus(b), -remainder_of(b));
+
+        return b->kind != PLACE_NUMBER || place_in_frame(a)
+                   ? place_unknown
+                   : place_add(types, a, &negative, 1);
+}
+
 struct place_value place_settled(const struct types *types,
-                                 const struct place_value *value)
+                                 const struct place_value *value, uint64_t access_bytes)
 {
         struct place_value settled = *value;
         uint64_t found;
 
         if (value->kind != PLACE_POINTER || value->guessed || value->stride_bytes == 0)
                 return settled;
-        enum index_outcome outcome =
-            type_indexed(types, value->type, value->offset, value->stride_bytes, &found);
+        enum index_outcome outcome = type_indexed(
+            types, value->type, value->offset, value->stride_bytes, access_bytes, &found);
 
         settled.guessed = outcome != INDEX_FOUND;
         if (outcome != INDEX_OPEN)

@@ -57,12 +57,16 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
 /* A plus SCALE times B. */
 struct place_value place_add(const struct types *types, const struct place_value *a,
                              const struct place_value *b, uint64_t scale);
-/* The place of a POINTER as an operand has it, with all that is added: in the field that
- * its index leads to, or GUESSED. GUESSED too, but at the field's offset, when an index
- * that begins at 1 is all that makes it lead there (compilers have such where that saves
- * an addition). */
+/* A less B, which is followed as far as B is a number of which something is known; of a
+ * place in a frame it is not. */
+struct place_value place_subtract(const struct types *types, const struct place_value *a,
+                                  const struct place_value *b);
+/* The place of a POINTER as an operand that reads ACCESS_BYTES at once (0: any) has it,
+ * with all that is added: in the field that its index leads to, or GUESSED. GUESSED too,
+ * but at the field's offset, when an index that begins at 1 is all that makes it lead
+ * there (compilers have such where that saves an addition). */
 struct place_value place_settled(const struct types *types,
-                                 const struct place_value *value);
+                                 const struct place_value *value, uint64_t access_bytes);
 struct place_value place_multiply(const struct place_value *value, int64_t by);
 
 #endif

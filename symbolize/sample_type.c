@@ -388,6 +388,15 @@ static struct sample_type by_allocation(struct sample_types *finder,
             access_at(place));
 }
 
+/* Whether BLOCKS hold structures, whose members pointers to numbers may be to. What is
+ * allocated as bytes or numbers may hold arrays of several kinds of these, one behind the
+ * other. */
+static bool holds_members(const struct types *types, const struct block_type *blocks)
+{
+        return blocks->records || (blocks->mixed && size_of(types, blocks->type) > 1 &&
+                                   !is_number(types, blocks->type));
+}
+
 /* Whether nothing is known of BLOCKS that speaks against their being mere bytes. */
 static bool is_texts(const struct types *types, const struct block_type *blocks)
 {
@@ -425,9 +434,8 @@ static struct sample_type by_block(struct sample_types *finder,
         if (found.reason == TYPED && !is_texts(finder->types, holds) &&
             copies_bytes(finder, location, &found))
                 return open_for(UNTYPED_ASSEMBLER);
-        /* A pointer to a number may be one to a member. */
         return found.reason == TYPED && is_number(finder->types, found.type) &&
-                       (holds->records || holds->mixed)
+                       holds_members(finder->types, holds)
                    ? open_for(UNTYPED_INDEX)
                    : found;
 }

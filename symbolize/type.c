@@ -481,6 +481,7 @@ struct reach {
         const struct types *types;
         int64_t offset;
         uint64_t stride;
+        uint64_t access_bytes;
         enum index_outcome outcome;
         bool several;
         uint64_t at;
@@ -584,18 +585,19 @@ static void reach_type(struct reach *reach, uint32_t type_id, const struct reach
                 reach_members(reach, type, way);
         else if (type->kind == TYPE_ARRAY)
                 reach_items(reach, type, way);
-        else
+        else if (reach->access_bytes <= type->size_bytes)
                 reach_field(reach, way, type->size_bytes);
         reach->nesting--;
 }
 
 enum index_outcome type_indexed(const struct types *types, uint32_t type,
                                 int64_t offset_bytes, uint64_t stride_bytes,
-                                uint64_t *found)
+                                uint64_t access_bytes, uint64_t *found)
 {
         struct reach reach = {.types = types,
                               .offset = offset_bytes,
                               .stride = stride_bytes,
+                              .access_bytes = access_bytes,
                               .work_left = FIELDS_LIMIT};
         const struct reach_way way = {.step = stride_bytes};
 

@@ -84,7 +84,7 @@ static void ask(const struct types *types, struct string_pool *names, uint32_t t
                 type_repeats(types, type, offsets[i], 8 * i);
                 uint64_t found;
 
-                type_indexed(types, type, (int64_t)offsets[i], 1 + 3 * i, &found);
+                type_indexed(types, type, (int64_t)offsets[i], 1 + 3 * i, i, &found);
                 type_holds(types, type, offsets[i], (uint32_t)i);
         }
 }

@@ -107,7 +107,16 @@ measure cxx_gcc_O0
 # Of what is open most has no place that the debug information tells: members of virtual bases.
 build containers_gcc g++ containers.cc -std=c++17
 measure containers_gcc 93
+# What programs lay out by hand, and what generic C++ does.
+build structures_gcc gcc structures.c
+measure structures_gcc
+build structures_gcc_O0 gcc structures.c -O0
+measure structures_gcc_O0
+build generic_gcc g++ generic.cc -std=c++20
+measure generic_gcc
 if command -v clang >/dev/null; then
+        build structures_clang clang structures.c
+        measure structures_clang
         build c_clang clang program.c
         measure c_clang
         build cxx_clang clang++ program.cc

@@ -330,11 +330,21 @@ static void an_index_leads_to_one_field_or_none(void **state)
                 uint64_t field;
 
                 assert_int_equal(type_indexed(&f->types, cases[i].type, cases[i].offset,
-                                              cases[i].stride, &field),
+                                              cases[i].stride, 0, &field),
                                  cases[i].outcome);
                 if (cases[i].outcome != INDEX_OPEN)
                         assert_int_equal(field, cases[i].field);
         }
+        /* More bytes than an item has are something else's, further on. */
+        uint64_t item;
+
+        assert_int_equal(type_indexed(&f->types, open, (int64_t)forward,
+                                      sizeof(struct level), sizeof(void *), &item),
+                         INDEX_FOUND);
+        assert_int_equal(item, forward);
+        assert_int_equal(type_indexed(&f->types, open, (int64_t)forward,
+                                      sizeof(struct level), 2 * sizeof(void *), &item),
+                         INDEX_OPEN);
 }
 
 struct listing {

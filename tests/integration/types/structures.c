@@ -1,0 +1,879 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads memory as programs in C lay it out by hand: intrusive lists, tagged pointers,
+ * bit-fields in unions, arrays of variable length, flexible members, arenas, hash tables
+ * of columns, trees of nodes with unions, nodes linked by indexes. */
+#include <stdint.h>
+#include <string.h>
+
+#include "truth.h"
+
+#define NOINLINE __attribute__((noinline))
+
+static volatile uint64_t result;
+
+enum { COUNT = 300, ROUNDS = 20 };
+
+/* ---- an intrusive list ---- */
+
+struct link {
+        struct link *next, *before;
+};
+
+struct task {
+        int pid;
+        int priority;
+        struct link run;
+        long runtime;
+        struct link sleep;
+        long deadline;
+};
+
+#define container_of(at, type, member) ((type *)((char *)(at)-offsetof(type, member)))
+
+static struct link run_queue, sleepers;
+
+static void append(struct link *list, struct link *link)
+{
+        link->next = list;
+        link->before = list->before;
+        list->before->next = link;
+        list->before = link;
+}
+
+NOINLINE static struct task *make_task(int pid)
+{
+        struct task *task = malloc(sizeof(*task));
+
+        task->pid = pid;
+        task->priority = pid % 7;
+        task->runtime = pid * 3L;
+        task->deadline = pid * 5L;
+        append(&run_queue, &task->run);
+        append(&sleepers, &task->sleep);
+        return task;
+}
+
+NOINLINE static long sum_running(void)
+{
+        long sum = 0;
+
+        for (struct link *at = run_queue.next; at != &run_queue; at = at->next)
+                sum += container_of(at, struct task, run)->runtime;
+        return sum;
+}
+
+NOINLINE static long next_deadline(int priority)
+{
+        long least = INT64_MAX;
+
+        for (struct link *at = sleepers.next; at != &sleepers; at = at->next) {
+                struct task *task = container_of(at, struct task, sleep);
+
+                if (task->priority == priority && task->deadline < least)
+                        least = task->deadline;
+        }
+        return least;
+}
+
+/* ---- tagged pointers ---- */
+
+struct pair {
+        uintptr_t head, tail; /* a number when odd, else a pair */
+};
+
+NOINLINE static uintptr_t cons(uintptr_t head, uintptr_t tail)
+{
+        struct pair *pair = malloc(sizeof(*pair));
+
+        pair->head = head;
+        pair->tail = tail;
+        truth_object("heap", "cons at ", "struct pair", pair, sizeof(*pair), 1, "*");
+        return (uintptr_t)pair;
+}
+
+NOINLINE static long sum_pairs(uintptr_t list)
+{
+        long sum = 0;
+
+        while (!(list & 1)) {
+                const struct pair *pair = (const struct pair *)list;
+
+                sum += (long)(pair->head >> 1);
+                list = pair->tail;
+        }
+        return sum;
+}
+
+struct leaf {
+        long weight;
+        struct leaf *next;
+};
+
+struct branch {
+        uintptr_t children[4]; /* the lowest bit: of a leaf */
+        int depth;
+};
+
+NOINLINE static struct leaf *make_leaf(long weight)
+{
+        struct leaf *leaf = malloc(sizeof(*leaf));
+
+        *leaf = (struct leaf){weight, NULL};
+        truth_object("heap", "make_leaf at ", "struct leaf", leaf, sizeof(*leaf), 1, "*");
+        return leaf;
+}
+
+NOINLINE static struct branch *make_branch(int depth)
+{
+        struct branch *branch = malloc(sizeof(*branch));
+
+        branch->depth = depth;
+        for (int i = 0; i < 4; i++)
+                branch->children[i] = depth > 0 && i < 3
+                                          ? (uintptr_t)make_branch(depth - 1)
+                                          : (uintptr_t)make_leaf(depth + i) | 1;
+        truth_object("heap", "make_branch at ", "struct branch", branch, sizeof(*branch),
+                     1, "*");
+        return branch;
+}
+
+NOINLINE static long weigh(const struct branch *branch)
+{
+        long sum = branch->depth;
+
+        for (int i = 0; i < 4; i++) {
+                uintptr_t child = branch->children[i];
+
+                if (child & 1)
+                        sum += ((const struct leaf *)(child & ~(uintptr_t)1))->weight;
+                else
+                        sum += weigh((const struct branch *)child);
+        }
+        return sum;
+}
+
+/* ---- bit-fields in a union ---- */
+
+union entry {
+        uint64_t raw;
+        struct {
+                uint64_t present : 1, dirty : 1, level : 3, frame : 40, key : 19;
+        } bits;
+};
+
+struct table {
+        union entry entries[512];
+        uint32_t used;
+        uint16_t flags : 4, mode : 12;
+};
+
+NOINLINE static struct table *make_table(void)
+{
+        struct table *table = calloc(1, sizeof(*table));
+
+        for (unsigned i = 0; i < 512; i++) {
+                table->entries[i].bits.present = i % 3 != 0;
+                table->entries[i].bits.frame = i * 17;
+                table->entries[i].bits.key = i;
+        }
+        table->used = 100;
+        table->mode = 7;
+        return table;
+}
+
+NOINLINE static uint64_t walk_table(const struct table *table, unsigned key)
+{
+        uint64_t sum = table->used + table->mode;
+
+        for (unsigned i = 0; i < 512; i++)
+                if (table->entries[i].bits.present && table->entries[i].bits.key != key)
+                        sum += table->entries[i].bits.frame;
+        return sum;
+}
+
+/* ---- arrays of variable length ---- */
+
+NOINLINE static void smooth(int n, double (*grid)[n], double *out)
+{
+        for (int i = 1; i < n - 1; i++)
+                for (int j = 1; j < n - 1; j++)
+                        out[i * n + j] = grid[i - 1][j] + grid[i + 1][j] +
+                                         grid[i][j - 1] + grid[i][j + 1];
+}
+
+NOINLINE static double (*make_grid(int n))[]
+{
+        double(*grid)[n] = malloc(sizeof(double[n][n]));
+
+        for (int i = 0; i < n; i++)
+                for (int j = 0; j < n; j++)
+                        grid[i][j] = i + j;
+        return (double(*)[])grid;
+}
+
+NOINLINE static long count_lengths(const unsigned char *text, int n)
+{
+        int lengths[n];
+        long sum = 0;
+
+        truth_object("stack", "count_lengths::lengths", "int", lengths, 4, (size_t)n,
+                     "count_lengths");
+        memset(lengths, 0, sizeof(lengths));
+        for (int i = 0; i < COUNT; i++)
+                lengths[text[i] % n]++;
+        for (int i = 0; i < n; i++)
+                sum += lengths[i] * (long)i;
+        return sum;
+}
+
+/* ---- flexible array members ---- */
+
+struct message {
+        uint32_t bytes;
+        uint16_t kind;
+        struct message *next;
+        unsigned char payload[];
+};
+
+struct record {
+        int count;
+        struct cell {
+                long value;
+                int tag;
+        } cells[];
+};
+
+NOINLINE static struct message *make_message(uint32_t bytes, struct message *next)
+{
+        struct message *message = malloc(sizeof(*message) + bytes);
+
+        message->bytes = bytes;
+        message->kind = (uint16_t)bytes;
+        message->next = next;
+        memset(message->payload, 1, bytes);
+        truth_object("heap", "make_message at ", "struct message", message,
+                     sizeof(*message) + bytes, 1, "*");
+        return message;
+}
+
+NOINLINE static long checksum(const struct message *message)
+{
+        long sum = 0;
+
+        for (; message; message = message->next)
+                for (uint32_t i = 0; i < message->bytes; i += 8)
+                        sum += message->payload[i] ^ message->kind;
+        return sum;
+}
+
+NOINLINE static struct record *make_record(int count)
+{
+        struct record *record =
+            malloc(sizeof(*record) + (size_t)count * sizeof(struct cell));
+
+        record->count = count;
+        for (int i = 0; i < count; i++)
+                record->cells[i] = (struct cell){i, i * 2};
+        truth_object("heap", "make_record at ", "struct record", record, sizeof(*record),
+                     1, "*");
+        truth_object("heap", "make_record at ", "struct cell", record->cells,
+                     sizeof(struct cell), (size_t)count, "*");
+        return record;
+}
+
+NOINLINE static long sum_record(const struct record *record)
+{
+        long sum = 0;
+
+        for (int i = 0; i < record->count; i++)
+                sum += record->cells[i].value + record->cells[i].tag;
+        return sum;
+}
+
+/* ---- an arena ---- */
+
+struct arena {
+        char *at, *end;
+        struct arena *chunks;
+};
+
+struct token {
+        const char *text;
+        struct token *next;
+        int kind, line;
+};
+
+struct scope {
+        struct scope *outer;
+        long depth;
+        struct token *first;
+};
+
+static void *arena_take(struct arena *arena, size_t bytes)
+{
+        if ((size_t)(arena->end - arena->at) < bytes) {
+                size_t chunk = 1 << 14;
+
+                arena->at = malloc(chunk);
+                arena->end = arena->at + chunk;
+        }
+        void *taken = arena->at;
+
+        arena->at += (bytes + 15) & ~(size_t)15;
+        return taken;
+}
+
+NOINLINE static struct scope *parse(struct arena *arena)
+{
+        struct scope *scope = NULL;
+
+        for (int i = 0; i < COUNT; i++) {
+                struct scope *inner = arena_take(arena, sizeof(*inner));
+
+                *inner = (struct scope){scope, i, NULL};
+                truth_object("heap", "arena_take at ", "struct scope", inner,
+                             sizeof(*inner), 1, "*");
+                for (int j = 0; j < 3; j++) {
+                        struct token *token = arena_take(arena, sizeof(*token));
+
+                        *token = (struct token){"text", inner->first, j, i};
+                        inner->first = token;
+                        truth_object("heap", "arena_take at ", "struct token", token,
+                                     sizeof(*token), 1, "*");
+                }
+                scope = inner;
+        }
+        return scope;
+}
+
+NOINLINE static long sum_scopes(const struct scope *scope)
+{
+        long sum = 0;
+
+        for (; scope; scope = scope->outer)
+                for (const struct token *token = scope->first; token; token = token->next)
+                        sum += token->kind + token->line + scope->depth;
+        return sum;
+}
+
+/* ---- a hash table of columns ---- */
+
+struct columns {
+        uint64_t *keys;
+        uint8_t *state; /* one block with keys and values, behind these */
+        double *values;
+        size_t mask, used;
+};
+
+NOINLINE static void make_columns(struct columns *columns, size_t size)
+{
+        char *block = calloc(size, sizeof(uint64_t) + sizeof(double) + 1);
+
+        columns->keys = (uint64_t *)(void *)block;
+        columns->values = (double *)(void *)(block + size * 8);
+        columns->state = (uint8_t *)block + size * 16;
+        columns->mask = size - 1;
+        columns->used = 0;
+        truth_object("heap", "make_columns at ", "key", columns->keys, 8, size, "*");
+        truth_object("heap", "make_columns at ", "value", columns->values, 8, size, "*");
+        truth_object("heap", "make_columns at ", "state", columns->state, 1, size, "*");
+}
+
+NOINLINE static void put(struct columns *columns, uint64_t key, double value)
+{
+        size_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 40 & columns->mask;
+
+        while (columns->state[at] && columns->keys[at] != key)
+                at = (at + 1) & columns->mask;
+        columns->state[at] = 1;
+        columns->keys[at] = key;
+        columns->values[at] = value;
+        columns->used++;
+}
+
+NOINLINE static double look_up(const struct columns *columns, uint64_t key)
+{
+        size_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 40 & columns->mask;
+
+        while (columns->state[at]) {
+                if (columns->keys[at] == key)
+                        return columns->values[at];
+                at = (at + 1) & columns->mask;
+        }
+        return 0;
+}
+
+/* The same with structures in the table. */
+struct slot {
+        uint64_t key;
+        uint32_t value, distance;
+};
+
+struct slots {
+        struct slot *at;
+        uint32_t mask;
+};
+
+NOINLINE static void make_slots(struct slots *slots, uint32_t size)
+{
+        slots->at = calloc(size, sizeof(*slots->at));
+        slots->mask = size - 1;
+        for (uint32_t i = 0; i < COUNT; i++) {
+                uint32_t at = i * 2654435761u >> 20 & slots->mask;
+
+                while (slots->at[at].distance)
+                        at = (at + 1) & slots->mask;
+                slots->at[at] = (struct slot){i, i * 3, 1};
+        }
+}
+
+NOINLINE static uint32_t find_slot(const struct slots *slots, uint64_t key)
+{
+        uint32_t at = (uint32_t)key * 2654435761u >> 20 & slots->mask;
+
+        for (; slots->at[at].distance; at = (at + 1) & slots->mask)
+                if (slots->at[at].key == key)
+                        return slots->at[at].value;
+        return 0;
+}
+
+/* ---- nodes of a B-tree ---- */
+
+enum { ORDER = 8 };
+
+struct bnode {
+        uint16_t count;
+        uint16_t is_leaf;
+        uint32_t keys[ORDER];
+        union {
+                struct bnode *children[ORDER + 1];
+                struct {
+                        double values[ORDER];
+                        struct bnode *next;
+                } leaf;
+        } u;
+};
+
+NOINLINE static struct bnode *make_bnode(uint32_t first, uint32_t step)
+{
+        struct bnode *node = malloc(sizeof(*node));
+
+        node->count = ORDER;
+        node->is_leaf = step == 1;
+        for (uint32_t i = 0; i < ORDER; i++) {
+                node->keys[i] = first + i * step;
+                if (step == 1)
+                        node->u.leaf.values[i] = first + i;
+                else
+                        node->u.children[i] = make_bnode(first + i * step, step / ORDER);
+        }
+        truth_object("heap", "make_bnode at ", step == 1 ? "leaf bnode" : "inner bnode",
+                     node, sizeof(*node), 1, "*");
+        return node;
+}
+
+NOINLINE static double search(const struct bnode *node, uint32_t key)
+{
+        for (;;) {
+                unsigned i = 0;
+
+                while (i + 1 < node->count && node->keys[i + 1] <= key)
+                        i++;
+                if (node->is_leaf)
+                        return node->keys[i] == key ? node->u.leaf.values[i] : 0;
+                node = node->u.children[i];
+        }
+}
+
+/* ---- nodes linked by indexes ---- */
+
+struct item {
+        uint32_t next;
+        float score;
+        uint8_t name[12];
+};
+
+struct pool {
+        struct item *items;
+        uint32_t free, heads[64];
+};
+
+static struct pool pool;
+
+NOINLINE static void fill_pool(void)
+{
+        pool.items = malloc(sizeof(*pool.items) * COUNT);
+        for (uint32_t i = 0; i < 64; i++)
+                pool.heads[i] = UINT32_MAX;
+        for (uint32_t i = 0; i < COUNT; i++) {
+                uint32_t chain = i * 7 % 64;
+
+                pool.items[i] = (struct item){pool.heads[chain], (float)i, {1, 2, 3}};
+                pool.heads[chain] = i;
+        }
+}
+
+NOINLINE static float sum_chain(uint32_t chain)
+{
+        float sum = 0;
+
+        for (uint32_t at = pool.heads[chain]; at != UINT32_MAX; at = pool.items[at].next)
+                sum += pool.items[at].score + pool.items[at].name[2];
+        return sum;
+}
+
+/* ---- a graph in compressed rows ---- */
+
+struct graph {
+        int vertices;
+        int *starts, *targets;
+        float *weights;
+};
+
+NOINLINE static struct graph *make_graph(int vertices)
+{
+        struct graph *graph = malloc(sizeof(*graph));
+
+        graph->vertices = vertices;
+        graph->starts = malloc(sizeof(int) * (size_t)(vertices + 1));
+        graph->targets = malloc(sizeof(int) * (size_t)vertices * 4);
+        graph->weights = malloc(sizeof(float) * (size_t)vertices * 4);
+        for (int i = 0; i <= vertices; i++)
+                graph->starts[i] = 4 * i;
+        for (int i = 0; i < 4 * vertices; i++) {
+                graph->targets[i] = i * 31 % vertices;
+                graph->weights[i] = (float)i;
+        }
+        return graph;
+}
+
+NOINLINE static void spread(const struct graph *graph, const float *from, float *to)
+{
+        for (int v = 0; v < graph->vertices; v++) {
+                float sum = 0;
+
+                for (int e = graph->starts[v]; e < graph->starts[v + 1]; e++)
+                        sum += graph->weights[e] * from[graph->targets[e]];
+                to[v] = sum;
+        }
+}
+
+/* ---- operations by pointers, as drivers have them ---- */
+
+struct device;
+struct operations {
+        long (*read)(struct device *);
+        long (*poll)(const struct device *, int);
+};
+
+struct device {
+        const struct operations *operations;
+        void *data;
+        long reads;
+};
+
+struct disk {
+        struct device device;
+        int head;
+        long sectors[16];
+};
+
+struct port {
+        short speed;
+        long errors;
+};
+
+NOINLINE static long read_disk(struct device *device)
+{
+        struct disk *disk = (struct disk *)device;
+
+        disk->head = (disk->head + 1) % 16;
+        device->reads++;
+        return disk->sectors[disk->head];
+}
+
+NOINLINE static long poll_disk(const struct device *device, int which)
+{
+        const struct disk *disk = (const struct disk *)device;
+
+        return disk->sectors[which] + disk->head;
+}
+
+NOINLINE static long read_port(struct device *device)
+{
+        struct port *port = device->data;
+
+        return port->speed + port->errors;
+}
+
+NOINLINE static long poll_port(const struct device *device, int which)
+{
+        const struct port *port = device->data;
+
+        return port->errors + which;
+}
+
+static const struct operations disk_operations = {read_disk, poll_disk};
+static const struct operations port_operations = {read_port, poll_port};
+
+NOINLINE static struct device *make_disk(void)
+{
+        struct disk *disk = calloc(1, sizeof(*disk));
+
+        disk->device.operations = &disk_operations;
+        truth_object("heap", "make_disk at ", "struct disk", disk, sizeof(*disk), 1, "*");
+        return &disk->device;
+}
+
+NOINLINE static struct device *make_port(void)
+{
+        struct device *device = calloc(1, sizeof(*device));
+        struct port *port = calloc(1, sizeof(*port));
+
+        device->operations = &port_operations;
+        device->data = port;
+        truth_object("heap", "make_port at ", "struct device", device, sizeof(*device), 1,
+                     "*");
+        truth_object("heap", "make_port at ", "struct port", port, sizeof(*port), 1, "*");
+        return device;
+}
+
+NOINLINE static long ask_devices(struct device **devices, int which)
+{
+        long sum = 0;
+
+        for (int i = 0; i < COUNT; i++)
+                sum += devices[i]->operations->read(devices[i]) +
+                       devices[i]->operations->poll(devices[i], which);
+        return sum;
+}
+
+/* ---- vectors and complex numbers ---- */
+
+typedef float four __attribute__((vector_size(16)));
+
+struct particle {
+        four place, speed;
+        int cell;
+};
+
+NOINLINE static struct particle *make_particles(void)
+{
+        struct particle *particles = aligned_alloc(16, sizeof(*particles) * COUNT);
+
+        for (int i = 0; i < COUNT; i++)
+                particles[i] = (struct particle){{1, 2, 3, 4}, {5, 6, 7, 8}, i};
+        return particles;
+}
+
+NOINLINE static void move(struct particle *particles, int n)
+{
+        for (int i = 0; i < n; i++) {
+                particles[i].place += particles[i].speed;
+                particles[i].cell += (int)particles[i].place[0] & 1;
+        }
+}
+
+NOINLINE static _Complex double *make_waves(void)
+{
+        _Complex double *waves = malloc(sizeof(*waves) * COUNT);
+
+        for (int i = 0; i < COUNT; i++)
+                waves[i] = i + 1.0i * i;
+        return waves;
+}
+
+NOINLINE static double energy(const _Complex double *waves, int n)
+{
+        double sum = 0;
+
+        for (int i = 0; i < n; i++)
+                sum += __real__ waves[i] * __real__ waves[i] + __imag__ waves[i];
+        return sum;
+}
+
+/* ---- the truth ---- */
+
+static void say_fields(void)
+{
+        TRUTH_FIELD(task, pid);
+        TRUTH_FIELD(task, priority);
+        truth_field("struct task", "run.next", offsetof(struct task, run), 8,
+                    "struct~link:next");
+        truth_field("struct task", "run.before", offsetof(struct task, run) + 8, 8,
+                    "struct~link:before");
+        TRUTH_FIELD(task, runtime);
+        truth_field("struct task", "sleep.next", offsetof(struct task, sleep), 8,
+                    "struct~link:next");
+        truth_field("struct task", "sleep.before", offsetof(struct task, sleep) + 8, 8,
+                    "struct~link:before");
+        TRUTH_FIELD(task, deadline);
+        TRUTH_FIELD(pair, head);
+        TRUTH_FIELD(pair, tail);
+        TRUTH_FIELD(leaf, weight);
+        TRUTH_FIELD(leaf, next);
+        truth_field("struct branch", "children[]", 0, 32, "");
+        TRUTH_FIELD(branch, depth);
+        truth_field("struct table", "entries[].raw", 0, 4096,
+                    "struct~table:entries[].bits union~entry:bits union~entry:raw "
+                    "struct~table:entries[].bits.present|dirty|level|frame|key");
+        TRUTH_FIELD(table, used);
+        truth_field("struct table", "flags|mode", offsetof(struct table, used) + 4, 2,
+                    "");
+        TRUTH_FIELD(message, bytes);
+        TRUTH_FIELD(message, kind);
+        TRUTH_FIELD(message, next);
+        truth_field("struct message", "payload[]", offsetof(struct message, payload),
+                    4096, "");
+        TRUTH_FIELD(record, count);
+        truth_field("struct cell", "value", 0, 8, "struct~record:cells[].value");
+        truth_field("struct cell", "tag", 8, 4, "struct~record:cells[].tag");
+        TRUTH_FIELD(token, text);
+        TRUTH_FIELD(token, next);
+        TRUTH_FIELD(token, kind);
+        TRUTH_FIELD(token, line);
+        TRUTH_FIELD(scope, outer);
+        TRUTH_FIELD(scope, depth);
+        TRUTH_FIELD(scope, first);
+        truth_field("key", "", 0, 8, "uint64_t: unsigned~long: long~unsigned~int:");
+        truth_field("value", "", 0, 8, "double:");
+        truth_field("state", "", 0, 1, "uint8_t: unsigned~char:");
+        truth_field("struct columns", "keys", 0, 8, "");
+        TRUTH_FIELD(columns, state);
+        TRUTH_FIELD(columns, values);
+        TRUTH_FIELD(columns, mask);
+        TRUTH_FIELD(columns, used);
+        TRUTH_FIELD(slot, key);
+        TRUTH_FIELD(slot, value);
+        TRUTH_FIELD(slot, distance);
+        TRUTH_FIELD(slots, at);
+        TRUTH_FIELD(slots, mask);
+        for (int leaf = 0; leaf < 2; leaf++) {
+                const char *type = leaf ? "leaf bnode" : "inner bnode";
+
+                truth_field(type, "count", 0, 2, "struct~bnode:count");
+                truth_field(type, "is_leaf", 2, 2, "struct~bnode:is_leaf");
+                truth_field(type, "keys[]", 4, 4 * ORDER, "struct~bnode:keys[]");
+                truth_field(type, "u", offsetof(struct bnode, u), 72,
+                            leaf ? "struct~bnode:u.leaf.values[]"
+                                 : "struct~bnode:u.children[]");
+        }
+        TRUTH_FIELD(item, next);
+        TRUTH_FIELD(item, score);
+        truth_field("struct item", "name[]", offsetof(struct item, name), 12, "");
+        truth_field("struct pool", "items", 0, 8, "");
+        TRUTH_FIELD(pool, free);
+        truth_field("struct pool", "heads[]", offsetof(struct pool, heads), 256, "");
+        TRUTH_FIELD(graph, vertices);
+        TRUTH_FIELD(graph, starts);
+        TRUTH_FIELD(graph, targets);
+        TRUTH_FIELD(graph, weights);
+        truth_field("struct device", "operations", 0, 8, "");
+        truth_field("struct device", "data", 8, 8, "");
+        truth_field("struct device", "reads", 16, 8, "");
+        truth_field("struct disk", "device.operations", 0, 8, "struct~device:operations");
+        truth_field("struct disk", "device.data", 8, 8, "struct~device:data");
+        truth_field("struct disk", "device.reads", 16, 8, "struct~device:reads");
+        TRUTH_FIELD(disk, head);
+        truth_field("struct disk", "sectors[]", offsetof(struct disk, sectors), 128, "");
+        TRUTH_FIELD(port, speed);
+        TRUTH_FIELD(port, errors);
+        truth_field("struct particle", "place[]", 0, 16, "struct~particle:place");
+        truth_field("struct particle", "speed[]", 16, 16, "struct~particle:speed");
+        TRUTH_FIELD(particle, cell);
+        truth_field("wave", "", 0, 16, "complex~double: _Complex~double: complex:");
+}
+
+int main(void)
+{
+        static struct device *devices[COUNT];
+        static double smoothed[64 * 64];
+        static float from[COUNT], to[COUNT];
+        static unsigned char text[COUNT];
+        struct columns columns;
+        struct slots slots;
+        struct arena arena = {0};
+        struct message *messages = NULL;
+        uintptr_t pairs = 1;
+
+        truth_open();
+        say_fields();
+        run_queue = (struct link){&run_queue, &run_queue};
+        sleepers = (struct link){&sleepers, &sleepers};
+        for (int i = 0; i < COUNT; i++) {
+                truth_object("heap", "make_task at ", "struct task", make_task(i),
+                             sizeof(struct task), 1, "*");
+                pairs = cons((uintptr_t)i << 1 | 1, pairs);
+                devices[i] = i % 2 ? make_disk() : make_port();
+                if (i % 10 == 0)
+                        messages = make_message(128 + (uint32_t)i, messages);
+                text[i] = (unsigned char)(i * 7);
+        }
+        truth_object("global", "run_queue", "struct link", &run_queue, 16, 1, "*");
+        truth_object("global", "sleepers", "struct link", &sleepers, 16, 1, "*");
+        truth_field("struct link", "next", 0, 8, "");
+        truth_field("struct link", "before", 8, 8, "");
+        struct branch *branch = make_branch(4);
+        struct table *table = make_table();
+        double(*grid)[64] = (double(*)[64])make_grid(64);
+        struct record *record = make_record(COUNT);
+        struct scope *scope = parse(&arena);
+
+        truth_object("heap", "make_table at ", "struct table", table, sizeof(*table), 1,
+                     "*");
+        truth_object("heap", "make_grid at ", "value", grid, 8, 64 * 64, "*");
+        make_columns(&columns, 1024);
+        truth_object("stack", "main::columns", "struct columns", &columns,
+                     sizeof(columns), 1, "put,look_up");
+        for (uint64_t i = 0; i < COUNT; i++)
+                put(&columns, i * 3, (double)i);
+        make_slots(&slots, 512);
+        truth_object("stack", "main::slots", "struct slots", &slots, sizeof(slots), 1,
+                     "find_slot");
+        truth_object("heap", "make_slots at ", "struct slot", slots.at,
+                     sizeof(struct slot), 512, "*");
+        struct bnode *tree = make_bnode(0, 64);
+
+        fill_pool();
+        truth_object("global", "pool", "struct pool", &pool, sizeof(pool), 1, "*");
+        truth_object("heap", "fill_pool at ", "struct item", pool.items,
+                     sizeof(struct item), COUNT, "*");
+        struct graph *graph = make_graph(COUNT);
+
+        truth_object("heap", "make_graph at ", "struct graph", graph, sizeof(*graph), 1,
+                     "*");
+        truth_field("int", "", 0, 4, "");
+        truth_field("float", "", 0, 4, "");
+        truth_object("heap", "make_graph at ", "int", graph->starts, 4, COUNT + 1, "*");
+        truth_object("heap", "make_graph at ", "int", graph->targets, 4, COUNT * 4, "*");
+        truth_object("heap", "make_graph at ", "float", graph->weights, 4, COUNT * 4,
+                     "*");
+        truth_object("global", "main::from", "float", from, 4, COUNT, "*");
+        struct particle *particles = make_particles();
+        _Complex double *waves = make_waves();
+
+        truth_object("heap", "make_particles at ", "struct particle", particles,
+                     sizeof(*particles), COUNT, "*");
+        truth_object("heap", "make_waves at ", "wave", waves, 16, COUNT, "*");
+        for (int i = 0; i < ROUNDS; i++) {
+                double sum =
+                    (double)(sum_running() + next_deadline(i % 7) + sum_pairs(pairs) +
+                             weigh(branch) + count_lengths(text, 20 + i) +
+                             checksum(messages) + sum_record(record) + sum_scopes(scope) +
+                             ask_devices(devices, i % 16));
+
+                result += walk_table(table, (unsigned)i);
+                smooth(64, grid, smoothed);
+                for (uint64_t j = 0; j < COUNT; j++)
+                        sum += look_up(&columns, j * 3) + find_slot(&slots, j) +
+                               search(tree, (uint32_t)j);
+                for (uint32_t j = 0; j < 64; j++)
+                        sum += (double)sum_chain(j);
+                spread(graph, from, to);
+                move(particles, COUNT);
+                sum += energy(waves, COUNT) + smoothed[100] + (double)to[3];
+                result += (uint64_t)sum;
+        }
+        truth_close();
+        return 0;
+}
