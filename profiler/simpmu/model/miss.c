@@ -214,11 +214,26 @@ static uint64_t take_place(struct sim_thread *thread, uint64_t start)
         return begin;
 }
 
+/* As in a stream of lines: no buffer is free by NOW, and the one taken last is so after
+ * all others, which are in the order of their times. Then all are. */
+static inline bool all_in_order(struct sim_thread *thread, uint64_t now)
+{
+        const uint64_t first = thread->fill_first, last = thread->fill_last;
+        const uint64_t *done = thread->fill_done;
+
+        if (thread->fill_sorted != last || first == last || done[first] <= now ||
+            done[last] < done[last - 1])
+                return false;
+        thread->fill_sorted = last + 1;
+        make_room(thread);
+        return true;
+}
+
 uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now)
 {
         uint64_t begin = start;
 
-        if (!forget_free_buffers(thread, now))
+        if (all_in_order(thread, now) || !forget_free_buffers(thread, now))
                 begin = take_place(thread, start);
         thread->fill_last++;
         count_full(thread, start, begin);

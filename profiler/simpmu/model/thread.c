@@ -202,19 +202,23 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
         stall_to_hot(hot, thread);
 }
 
-void thread_wait_for_place(struct sim_thread *thread, struct window *window,
-                           uint64_t instruction)
+/* When all places are taken, the oldest access gives its own up: INSTRUCTION waits for it
+ * where it is not due. */
+void thread_take_place(struct sim_thread *thread, struct window *window, uint64_t due,
+                       uint64_t completion)
 {
-        const struct window_entry *oldest = window_at(window, window->head);
+        const uint64_t head = window->head, tail = window->tail;
+        const uint64_t instruction = due - window->capacity;
 
-        if (oldest->due >= instruction) {
-                uint64_t completion = oldest->due + oldest->stall;
-                if (completion > instruction + thread->stall)
-                        thread->stall = completion - instruction;
-                window->head++;
+        if (tail - head == window->entry_limit) {
+                const struct window_entry *oldest = window_at(window, head);
+                if (oldest->due >= instruction)
+                        thread->stall = later(thread->stall,
+                                              oldest->due + oldest->stall - instruction);
+                window->head = head + 1;
+                window->next = later(window->next, head + 1);
         }
-        while (window->head < window->tail &&
-               window_at(window, window->head)->due < instruction)
-                window->head++;
-        window->next = later(window->next, window->head);
+        *window_at(window, tail) = (struct window_entry){due, completion - due};
+        window->tail = tail + 1;
+        thread->retire_at = due < thread->retire_at ? due : thread->retire_at;
 }

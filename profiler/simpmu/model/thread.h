@@ -146,11 +146,6 @@ static inline void thread_pause(struct sim_thread *thread, uint64_t slots)
         thread->retired = later(thread->retired, thread->stall);
 }
 
-/* The cold half of window_hold: all places are taken; INSTRUCTION waits for the oldest
- * where that is not due. */
-void thread_wait_for_place(struct sim_thread *thread, struct window *window,
-                           uint64_t instruction);
-
 /* What generated code needs to know of the thread's stall. */
 static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *thread)
 {
@@ -161,6 +156,10 @@ static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *th
         hot->instruction_limit = limit < thread->look_at ? limit : thread->look_at;
 }
 
+/* The cold half of window_hold. */
+void thread_take_place(struct sim_thread *thread, struct window *window, uint64_t due,
+                       uint64_t completion);
+
 /* An access of INSTRUCTION that completes at COMPLETION takes its place in WINDOW, when
  * it still holds it once the window has filled up behind it. One that completes earlier
  * can never stall the thread and is not kept. */
@@ -169,12 +168,8 @@ static inline void window_hold(struct sim_thread *thread, struct window *window,
 {
         uint64_t due = instruction + window->capacity;
 
-        if (completion <= due + thread->stall)
-                return;
-        if (window->tail - window->head == window->entry_limit)
-                thread_wait_for_place(thread, window, instruction);
-        *window_at(window, window->tail++) = (struct window_entry){due, completion - due};
-        thread->retire_at = due < thread->retire_at ? due : thread->retire_at;
+        if (completion > due + thread->stall)
+                thread_take_place(thread, window, due, completion);
 }
 
 /* INSTRUCTION is store number STORES, whose line is there at COMPLETION. Stores leave
