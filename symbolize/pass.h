@@ -31,9 +31,9 @@ int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
                 struct sample_location *location);
 /* Tells that SAMPLE will be located soon. */
 void pass_expect(const struct sweep *sweep, const struct raw_sample *sample);
-/* The stacks that no sample led to, behind the last sample: those that blocks date at
- * their time; those that nothing dates (of blocks that no sample met) ask all mappings
- * that ever were, the latest first. */
+/* After the last sample: looks up the stacks that none led to. Those at which a block was
+ * allocated go by what was mapped then; others (of blocks that no sample met) by all
+ * mappings that ever were, the latest first. */
 int pass_ask_other_stacks(struct sweep *sweep);
 /* Frees what SWEEP knows of its processes at the time it has come to. */
 void pass_forget(struct sweep *sweep);

@@ -77,8 +77,7 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
         return put_place(sweep, &key, index);
 }
 
-/* Of one group at most as many are remembered as lie in a line of the processor's cache.
- */
+/* A group has as many as lie in one line of the processor's cache. */
 enum { KNOWN_GROUPS = 1 << 15, KNOWN_IN_GROUP = 4 };
 
 struct known_place {

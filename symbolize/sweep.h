@@ -117,7 +117,8 @@ struct process_past {
         size_t next_date; /* of its dated stacks */
 };
 
-/* A stack node that a block dates asks by then, if no sample led to it before. */
+/* When the first block was allocated at a stack node: unless a sample leads there before,
+ * its place is looked for in what was mapped at that time. */
 struct stack_date {
         int64_t time_ns;
         uint32_t process;
@@ -183,8 +184,7 @@ typedef int sample_visit(void *context, const struct raw_sample *sample,
                          const struct sample_location *location);
 
 /* For the samples of DB, and of RAW, whose modules are checked; SEARCH tells where debug
- * files are. 0 or a negative errno value, as all; on error SWEEP is still to be
- * freed. */
+ * files are. 0 or a negative errno value, as all; SWEEP is to be freed in any case. */
 int sweep_open(struct sweep *sweep, const struct raw *raw,
                const struct debug_search *search, struct db *db, struct diag *diag);
 
@@ -195,9 +195,8 @@ int sweep_run(struct sweep *sweep, struct diag *diag);
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 
-/* The variable that a sample on the stack fell into: by the frame that its
- * address is in, else by its instruction's operand. *PLACE is
- * the frame's code. NULL: not known. */
+/* The variable that a sample on the stack fell into: by the frame that its address is in,
+ * else by its instruction's operand; *PLACE is the code that tells it. NULL: not known. */
 const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                                              const struct sample_location *location,
                                              uint32_t *place);
