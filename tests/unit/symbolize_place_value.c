@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of values that are added, multiplied or come by two ways. Numbers are
+ * compared with all that the operands can be, one by one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "elf_file.h"
+#include "place_value.h"
+
+/* ---- numbers ---- */
+
+enum { REACH = 6 }; /* of a number the multiples of its step up to so many either way */
+
+static const uint64_t steps[] = {0, 2, 3, 4, 6, 8, 12};
+static const int64_t rests[] = {-9, -4, -1, 0, 1, 2, 7, 8, 20};
+
+#define EACH(item, array)                                                                \
+        for (size_t item = 0; item < sizeof(array) / sizeof((array)[0]); item++)
+
+/* Whether VALUE may be NUMBER. */
+static bool may_be(const struct place_value *value, int64_t number)
+{
+        int64_t from_offset = number - value->offset;
+
+        if (value->kind == PLACE_UNKNOWN)
+                return true;
+        assert_int_equal(value->kind, PLACE_NUMBER);
+        return value->stride_bytes == 0 ? from_offset == 0
+                                        : from_offset % (int64_t)value->stride_bytes == 0;
+}
+
+/* All that is known is what is surely so, and no less: the numbers seen, COUNT of them,
+ * have no larger step in common. */
+static void assert_exact(const struct place_value *value, const int64_t *numbers,
+                         size_t count)
+{
+        uint64_t step = 0;
+
+        for (size_t i = 0; i < count; i++) {
+                uint64_t apart =
+                    (uint64_t)(numbers[i] > numbers[0] ? numbers[i] - numbers[0]
+                                                       : numbers[0] - numbers[i]);
+
+                assert_true(may_be(value, numbers[i]));
+                for (uint64_t rest; apart > 0; step = apart, apart = rest)
+                        rest = step % apart;
+        }
+        if (step == 1)
+                assert_int_equal(value->kind, PLACE_UNKNOWN);
+        else
+                assert_int_equal(value->stride_bytes, step);
+}
+
+/* Writes what A may be to NUMBERS; how many. */
+static size_t list(uint64_t step, int64_t rest, int64_t *numbers)
+{
+        size_t count = 0;
+
+        for (int64_t i = -REACH; i <= REACH; i++)
+                if (step > 0 || i == 0)
+                        numbers[count++] = rest + i * (int64_t)step;
+        return count;
+}
+
+struct pair {
+        struct place_value a, b;
+        int64_t of_a[2 * REACH + 1], of_b[2 * REACH + 1];
+        size_t count_a, count_b;
+};
+
+typedef void pair_check(const struct pair *pair);
+
+static void for_pairs(pair_check *check)
+{
+        EACH(s, steps)
+        EACH(r, rests)
+        EACH(t, steps)
+        EACH(q, rests)
+        {
+                struct pair pair = {.a = place_number(steps[s], rests[r]),
+                                    .b = place_number(steps[t], rests[q])};
+
+                pair.count_a = list(steps[s], rests[r], pair.of_a);
+                pair.count_b = list(steps[t], rests[q], pair.of_b);
+                check(&pair);
+        }
+}
+
+static void check_meeting(const struct pair *pair)
+{
+        static const struct types none;
+        int64_t numbers[4 * REACH + 2];
+        size_t count = 0;
+
+        for (size_t i = 0; i < pair->count_a; i++)
+                numbers[count++] = pair->of_a[i];
+        for (size_t i = 0; i < pair->count_b; i++)
+                numbers[count++] = pair->of_b[i];
+        struct place_value met = place_meet(&none, &pair->a, &pair->b);
+
+        assert_exact(&met, numbers, count);
+}
+
+static void check_sum(const struct pair *pair)
+{
+        static const struct types none;
+        int64_t numbers[(2 * REACH + 1) * (2 * REACH + 1)];
+
+        for (uint64_t scale = 1; scale <= 8; scale *= 2) {
+                size_t count = 0;
+
+                for (size_t i = 0; i < pair->count_a; i++)
+                        for (size_t j = 0; j < pair->count_b; j++)
+                                numbers[count++] =
+                                    pair->of_a[i] + (int64_t)scale * pair->of_b[j];
+                struct place_value sum = place_add(&none, &pair->a, &pair->b, scale);
+
+                assert_exact(&sum, numbers, count);
+        }
+}
+
+static void numbers_of_two_ways(void **state)
+{
+        (void)state;
+        for_pairs(check_meeting);
+}
+
+static void sums_of_numbers(void **state)
+{
+        (void)state;
+        for_pairs(check_sum);
+}
+
+static void products_and_constants(void **state)
+{
+        (void)state;
+        EACH(s, steps)
+        EACH(r, rests)
+        for (int64_t by = 1; by <= 9; by++) {
+                int64_t numbers[2 * REACH + 1], products[2 * REACH + 1],
+                    sums[2 * REACH + 1];
+                size_t count = list(steps[s], rests[r], numbers);
+                struct place_value number = place_number(steps[s], rests[r]);
+                struct place_value product = place_multiply(&number, by);
+                struct place_value sum = place_add_constant(&number, by);
+
+                for (size_t i = 0; i < count; i++) {
+                        products[i] = by * numbers[i];
+                        sums[i] = by + numbers[i];
+                }
+                assert_exact(&product, products, count);
+                assert_exact(&sum, sums, count);
+        }
+}
+
+/* What is too large for an index, or no longer a number, is not followed. */
+static void numbers_end_where_indexes_do(void **state)
+{
+        const struct place_value large = place_number(0, INT32_MAX);
+        struct place_value beyond = place_add_constant(&large, 1);
+
+        (void)state;
+        assert_int_equal(large.kind, PLACE_NUMBER);
+        assert_int_equal(beyond.kind, PLACE_UNKNOWN);
+        beyond = place_multiply(&large, 2);
+        assert_int_equal(beyond.kind, PLACE_UNKNOWN);
+        beyond = place_multiply(&large, -1);
+        assert_int_equal(beyond.kind, PLACE_UNKNOWN);
+        assert_int_equal(place_number(0, INT64_MIN).kind, PLACE_UNKNOWN);
+        beyond = place_multiply(&large, 0);
+        assert_int_equal(beyond.kind, PLACE_UNKNOWN);
+}
+
+static void numbers_that_are_the_same_look_the_same(void **state)
+{
+        const struct place_value below = place_number(8, -1), above = place_number(8, 7);
+        const struct place_value zero = place_number(8, 0), eight = place_number(8, 8);
+
+        (void)state;
+        assert_true(place_same(&below, &above));
+        assert_true(place_same(&zero, &eight));
+        assert_false(place_same(&zero, &above));
+}
+
+/* ---- addresses ---- */
+
+struct node {
+        struct node *next;
+        long value;
+};
+
+struct fixture {
+        struct types types;
+        uint32_t node;
+};
+
+static int begin(void **state)
+{
+        static struct fixture fixture;
+        const struct type pointer = {.kind = TYPE_POINTER, .name = 1, .size_bytes = 8};
+        const struct type number = {.kind = TYPE_INTEGER, .name = 2, .size_bytes = 8};
+        const struct type node = {.kind = TYPE_STRUCT,
+                                  .name = 3,
+                                  .size_bytes = sizeof(struct node),
+                                  .member_count = 2};
+        struct member members[2] = {{.name = 4, .offset_bytes = 0},
+                                    {.name = 5, .offset_bytes = 8}};
+
+        fixture = (struct fixture){.node = TYPE_NONE};
+        *state = &fixture;
+        return types_put(&fixture.types, &pointer, NULL, &members[0].type) ||
+               types_put(&fixture.types, &number, NULL, &members[1].type) ||
+               types_put(&fixture.types, &node, members, &fixture.node);
+}
+
+static int end(void **state)
+{
+        types_free(&((struct fixture *)*state)->types);
+        return 0;
+}
+
+/* A loop that counts nodes is at the same field of some node; what is half a node further
+ * on another way is at none that is known. */
+static void pointers_of_two_ways(void **state)
+{
+        const struct fixture *f = *state;
+        const struct place_value first = place_pointer(f->node, 8);
+        const struct place_value next = place_pointer(f->node, 8 + sizeof(struct node));
+        const struct place_value other = place_pointer(f->node, 0);
+        const struct place_value null = place_number(0, 0);
+        const struct place_value one = place_number(0, 1);
+        struct place_value met = place_meet(&f->types, &first, &next);
+
+        assert_int_equal(met.kind, PLACE_POINTER);
+        assert_true(met.indexed && !met.guessed);
+        assert_int_equal(met.stride_bytes, sizeof(struct node));
+        assert_int_equal(place_offset(&f->types, &met), 8);
+        met = place_meet(&f->types, &first, &other);
+        assert_int_equal(met.kind, PLACE_UNKNOWN);
+        met = place_meet(&f->types, &first, &null); /* which is never followed */
+        assert_true(place_same(&met, &first));
+        met = place_meet(&f->types, &null, &first);
+        assert_true(place_same(&met, &first));
+        met = place_meet(&f->types, &first, &one);
+        assert_int_equal(met.kind, PLACE_UNKNOWN);
+}
+
+/* An index is believed when its step counts nodes, on whichever side it stands. */
+static void indexes_of_pointers(void **state)
+{
+        const struct fixture *f = *state;
+        const struct place_value node = place_pointer(f->node, 0);
+        const struct place_value whole = place_number(sizeof(struct node), 8);
+        const struct place_value nothing = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
+        struct place_value sum = place_add(&f->types, &node, &whole, 1);
+
+        assert_int_equal(sum.kind, PLACE_POINTER);
+        assert_true(sum.indexed && !sum.guessed);
+        assert_int_equal(place_offset(&f->types, &sum), 8);
+        struct place_value swapped = place_add(&f->types, &whole, &node, 1);
+
+        assert_true(place_same(&sum, &swapped));
+        sum = place_add(&f->types, &node, &nothing, 1);
+        assert_true(sum.kind == PLACE_POINTER && sum.indexed && sum.guessed);
+        sum = place_add(&f->types, &whole, &node, 2); /* nobody doubles a pointer */
+        assert_int_equal(sum.kind, PLACE_UNKNOWN);
+        sum = place_add(&f->types, &node, &node, 1);
+        assert_int_equal(sum.kind, PLACE_UNKNOWN);
+}
+
+/* Items of an array on the stack, which a loop goes through. */
+static void places_in_a_frame_of_two_ways(void **state)
+{
+        const struct fixture *f = *state;
+        const struct place_value first = {
+            .kind = PLACE_FRAME, .type = TYPE_NONE, .offset = -64};
+        const struct place_value next = place_add_constant(&first, 24);
+        const struct place_value met = place_meet(&f->types, &first, &next);
+
+        assert_int_equal(met.kind, PLACE_FRAME);
+        assert_true(met.indexed);
+        assert_int_equal(met.stride_bytes, 24);
+        assert_false(place_same(&first, &next));
+        assert_false(place_same(&first, &met));
+        assert_true(place_same(&first, &first));
+}
+
+/* What is known of an offset from the thread pointer is the variable that it leads to. */
+static void thread_local_variables_by_their_offset(void **state)
+{
+        const struct fixture *f = *state;
+        const struct place_value pointer = {.kind = PLACE_THREAD, .type = TYPE_NONE};
+        const struct place_value beside = place_add_constant(&pointer, 8);
+        const struct place_value variable = {.kind = PLACE_ADDRESS,
+                                             .type = TYPE_NONE,
+                                             .offset = (int64_t)(64 | ELF_THREAD_LOCAL)};
+        struct place_value sum = place_add(&f->types, &pointer, &variable, 1);
+
+        assert_true(place_in_thread(&variable) && place_same(&sum, &variable));
+        sum = place_add(&f->types, &variable, &pointer, 1);
+        assert_true(place_same(&sum, &variable));
+        sum = place_add(&f->types, &pointer, &variable, 2);
+        assert_int_equal(sum.kind, PLACE_UNKNOWN);
+        sum = place_add(&f->types, &beside, &variable, 1);
+        assert_int_equal(sum.kind, PLACE_UNKNOWN);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(numbers_of_two_ways),
+            cmocka_unit_test(sums_of_numbers),
+            cmocka_unit_test(products_and_constants),
+            cmocka_unit_test(numbers_end_where_indexes_do),
+            cmocka_unit_test(numbers_that_are_the_same_look_the_same),
+            cmocka_unit_test_setup_teardown(pointers_of_two_ways, begin, end),
+            cmocka_unit_test_setup_teardown(indexes_of_pointers, begin, end),
+            cmocka_unit_test_setup_teardown(places_in_a_frame_of_two_ways, begin, end),
+            cmocka_unit_test_setup_teardown(thread_local_variables_by_their_offset, begin,
+                                            end),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
