@@ -13,7 +13,7 @@ gets only every n-th address, so that its ratio is a lower bound.
 
     resolve.py MEMLAG [OPTION...] FILE[=DEBUG-FILE]...
 
-DEBUG-FILE is where the debug information of FILE is; by default FILE itself or, by
+A kernel's vmlinux is one of the FILEs. DEBUG-FILE is where the debug information of FILE is; by default FILE itself or, by
 build-id, below /usr/lib/debug.
 """
 import argparse
@@ -84,7 +84,8 @@ def compare(options, program, debug, directory):
             sys.exit(1)
     write_addresses(all_of_them, addresses)
     write_addresses(some, addresses[::options.eu_every])
-    symbolize = [options.memlag, "symbolize", *options.symbolize, database]
+    kernel = ["--vmlinux", program] if symbolize_db.is_kernel(program) else []
+    symbolize = [options.memlag, "symbolize", *options.symbolize, *kernel, database]
     runs = {name: [] for name in ("memlag", "memlag again", "each once", "addr2line", "eu-addr2line")}
     for _ in range(options.rounds):
         shutil.copyfile(made, database)

@@ -25,14 +25,16 @@ def segments(path):
             yield numbers[0], numbers[1], numbers[3], numbers[4], "".join(fields[6:-1])
 
 
-def make(database, schema, path, addresses, base, recorded_id=None):
-    """ADDRESSES are (instruction, data or None) pairs, numbered as in the file."""
-    db = sqlite3.connect(database)
-    with open(schema, encoding="utf-8") as text:
-        db.executescript(text.read())
-    db.execute("INSERT INTO process VALUES (1, 100, NULL, ?, 0, NULL)", (path,))
-    db.execute("INSERT INTO thread VALUES (1, 1, 100, NULL, 0, NULL)")
-    db.execute("INSERT INTO module VALUES (1, ?, ?)", (path, recorded_id or build_id(path)))
+def stored(address):
+    """As schema.md says: the kernel's addresses are negative."""
+    return address - 2**64 if address >= 2**63 else address
+
+
+def is_kernel(path):
+    return any(vaddr >= 2**63 for _, vaddr, _, _, _ in segments(path))
+
+
+def map_segments(db, path, base):
     for offset, vaddr, in_file, in_memory, flags in segments(path):
         page = vaddr % 4096
         mapped = (in_file + page + 4095) & ~4095
@@ -44,9 +46,34 @@ def make(database, schema, path, addresses, base, recorded_id=None):
             db.execute("INSERT INTO mapping VALUES (NULL, 1, 'anon', ?, ?, NULL, NULL, 'rw-',"
                        " NULL, 0, NULL)",
                        (base + vaddr - page + mapped, in_memory + page - mapped))
+
+
+def map_kernel(db, path):
+    """As perf tells of it: its text is where it was linked."""
+    code = [(vaddr, in_memory) for _, vaddr, _, in_memory, flags in segments(path) if "E" in flags]
+    start = min(vaddr for vaddr, _ in code)
+    end = max(vaddr + in_memory for vaddr, in_memory in code)
+    db.execute("INSERT INTO mapping VALUES (NULL, 1, 'file', ?, ?, ?, 1, 'r-x', NULL, 0, NULL)",
+               (stored(start), end - start, stored(start)))
+
+
+def make(database, schema, path, addresses, base, recorded_id=None):
+    """ADDRESSES are (instruction, data or None) pairs, numbered as in the file."""
+    db = sqlite3.connect(database)
+    with open(schema, encoding="utf-8") as text:
+        db.executescript(text.read())
+    db.execute("INSERT INTO process VALUES (1, 100, NULL, ?, 0, NULL)", (path,))
+    db.execute("INSERT INTO thread VALUES (1, 1, 100, NULL, 0, NULL)")
+    kernel = is_kernel(path)
+    db.execute("INSERT INTO module VALUES (1, ?, ?)",
+               ("[kernel.kallsyms]" if kernel else path, recorded_id or build_id(path)))
+    if kernel:
+        map_kernel(db, path)
+    else:
+        map_segments(db, path, base)
     db.executemany("INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, latency_cycles) "
                    "VALUES (?, 1, 0, ?, ?, 100)",
-                   ((i, base + ip, None if data is None else base + data)
+                   ((i, stored(base + ip), None if data is None else base + data)
                     for i, (ip, data) in enumerate(addresses)))
     db.commit()
     db.close()
