@@ -50,6 +50,20 @@ def sharing(statements, memlag):
                    objects[0][1].startswith("measure"), str(objects))
 
 
+def sharing_between_nodes(statements, memlag):
+    """One core on each of two: the line goes from one socket to the other."""
+    run = experiment.Recording(memlag, "false-sharing", ["--passes", 300], cpu=CPU, nodes=2,
+                               record=["--period", "199", "--sim-set", "core.count=1"])
+    served = dict(run.rows("SELECT level, count(*) FROM sample_view WHERE snoop = 'hitm'"
+                           " AND function IN ('run_false', 'add') GROUP BY level"))
+    statements.at_least("false sharing between nodes: part of it that the other node serves",
+                        served.get("REMOTE_CACHE", 0) / max(1, sum(served.values())), 0.9)
+    line = run.rows("SELECT DISTINCT verdict FROM line_view"
+                    " WHERE function IN ('run_false', 'add')")
+    statements.equal("false sharing between nodes: verdict of the line", line,
+                     [("sharing",)])
+
+
 def transposed(memlag, program, directory, name, prefetch, *settings):
     """A recording of transpose.c, and how long it takes in the model."""
     path = os.path.join(directory, f"{name}.db")
@@ -120,6 +134,7 @@ def stored_to_the_limit(statements, memlag):
 def short(memlag, statements):
     tlb(statements, memlag)
     sharing(statements, memlag)
+    sharing_between_nodes(statements, memlag)
     with tempfile.TemporaryDirectory(prefix="memlag-experiment-") as directory:
         translation(statements, memlag, directory)
         prefetched_to_the_limit(statements, memlag, directory)

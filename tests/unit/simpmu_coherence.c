@@ -177,13 +177,17 @@ static void increment(struct rig *rig, uint64_t address, uint16_t more_instructi
         rig->hot.stores++;
 }
 
-/* Two threads increment their words for CYCLES each, in turns of up to TURN cycles beyond
- * the other. Returns the increments of both; *HITM: loads that met a modified line. */
-static uint64_t count_up(const uint64_t words[2], uint64_t turn, uint64_t *hitm)
+/* Two threads on as many NODES increment their words for CYCLES each, in turns of up to
+ * TURN cycles beyond the other. Returns the increments of both; *HITM: loads that met a
+ * line that the other had modified. */
+static uint64_t count_up_on(uint32_t nodes, const uint64_t words[2], uint64_t turn,
+                            uint64_t *hitm)
 {
         const uint64_t cycles = 500000;
         const uint16_t other_instructions = 36;
         struct simpmu_params params = params_without_walks();
+        params.nodes = nodes;
+        params.spread = 1;
         struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
         uint64_t count = 0;
 
@@ -195,8 +199,15 @@ static uint64_t count_up(const uint64_t words[2], uint64_t turn, uint64_t *hitm)
         }
         *hitm = 0;
         for (uint32_t thread = 0; thread < 2; thread++)
-                *hitm += rig->threads[thread]->counters.loads_at[SIMPMU_LEVEL_HITM];
+                *hitm += rig->threads[thread]
+                             ->counters.loads_at[nodes > 1 ? SIMPMU_LEVEL_REMOTE_HITM
+                                                           : SIMPMU_LEVEL_HITM];
         return count;
+}
+
+static uint64_t count_up(const uint64_t words[2], uint64_t turn, uint64_t *hitm)
+{
+        return count_up_on(1, words, turn, hitm);
 }
 
 static void words_of_one_line_slow_each_other_down(void **state)
@@ -213,18 +224,32 @@ static void words_of_one_line_slow_each_other_down(void **state)
         assert_true(hitm > together / 20);
 }
 
-/* Threads that really alternate, every 100 cycles, are the truth for those that run in
- * long turns. */
+/* Threads that really alternate, each time for as long as a transfer takes, are the truth
+ * for those that run in long turns. */
 static void the_length_of_turns_does_not_show(void **state)
 {
         const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
         uint64_t hitm, hitm_true;
         uint64_t count = count_up(same_line, GATE_CYCLES, &hitm);
-        uint64_t count_true = count_up(same_line, 100, &hitm_true);
+        uint64_t count_true = count_up(same_line, HITM_CYCLES, &hitm_true);
 
         (void)state;
         assert_near((double)count, (double)count_true, 0.1);
         assert_near((double)hitm, (double)hitm_true, 0.15);
+}
+
+static void nor_does_it_between_nodes(void **state)
+{
+        const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
+        const uint64_t transfer_cycles = (uint64_t)(REMOTE_CACHE_NS * CLOCK_MHZ / 1000);
+        uint64_t hitm, hitm_true, hitm_near;
+        uint64_t count = count_up_on(2, same_line, GATE_CYCLES, &hitm);
+        uint64_t count_true = count_up_on(2, same_line, transfer_cycles, &hitm_true);
+
+        (void)state;
+        assert_near((double)count, (double)count_true, 0.1);
+        assert_near((double)hitm, (double)hitm_true, 0.15);
+        assert_true(count < count_up(same_line, GATE_CYCLES, &hitm_near));
 }
 
 /* Two cores that increment two lines which lie DISTANCE lines apart, in turns. */
@@ -244,9 +269,9 @@ static uint64_t losses_of_two_lines(uint64_t distance)
                         for (int i = 0; i < 2; i++) {
                                 struct contest_access use = {core, lines[i], at,
                                                              arrival[core][i], true};
-                                uint32_t transfers;
+                                uint64_t others;
                                 if (contest_use(&contests, &contenders[core], &use,
-                                                &transfers) != CONTEST_LOSES)
+                                                &others) != CONTEST_LOSES)
                                         continue;
                                 arrival[core][i] = at + transfer_slots;
                                 losses++;
@@ -390,6 +415,7 @@ int main(void)
             cmocka_unit_test_teardown(words_of_one_line_slow_each_other_down,
                                       free_blocks),
             cmocka_unit_test_teardown(the_length_of_turns_does_not_show, free_blocks),
+            cmocka_unit_test_teardown(nor_does_it_between_nodes, free_blocks),
             cmocka_unit_test_teardown(contested_lines_do_not_disturb_each_other,
                                       free_blocks),
             cmocka_unit_test_teardown(only_writes_take_lines, free_blocks),

@@ -47,23 +47,23 @@ struct rival {
 };
 
 static enum contest_outcome use(struct rival *rival, uint64_t line, uint64_t time,
-                                bool writes, uint32_t *transfers)
+                                bool writes, uint64_t *others)
 {
         const struct contest_access access = {
             .core = rival->core, .line = line, .time = time, .writes = writes};
 
-        return contest_use(&contests, &rival->contenders, &access, transfers);
+        return contest_use(&contests, &rival->contenders, &access, others);
 }
 
 /* RIVAL uses LINE at TIMES evenly spaced moments of the stretch with NUMBER. */
 static void use_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
                            uint32_t times, bool writes)
 {
-        uint32_t transfers;
+        uint64_t taken_by;
 
         for (uint32_t i = 0; i < times; i++)
                 (void)use(rival, line, number * STRETCH + i * STRETCH / times, writes,
-                          &transfers);
+                          &taken_by);
 }
 
 /* How often RIVAL loses LINE in the stretch with NUMBER, which it uses every 16 slots,
@@ -71,11 +71,12 @@ static void use_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
 static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
                                   bool writes)
 {
-        uint32_t losses = 0, transfers;
+        uint64_t taken_by;
+        uint32_t losses = 0;
 
-        (void)use(rival, line, number * STRETCH, writes, &transfers);
+        (void)use(rival, line, number * STRETCH, writes, &taken_by);
         for (uint32_t slot = 16; slot < STRETCH; slot += 16)
-                losses += use(rival, line, number * STRETCH + slot, writes, &transfers) ==
+                losses += use(rival, line, number * STRETCH + slot, writes, &taken_by) ==
                           CONTEST_LOSES;
         return losses;
 }
@@ -83,9 +84,9 @@ static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t n
 /* The first use comes long after the last one, and may find the line lost. */
 static void settle(struct rival *rival, uint64_t line, uint64_t number)
 {
-        uint32_t transfers;
+        uint64_t taken_by;
 
-        (void)use(rival, line, number * STRETCH, false, &transfers);
+        (void)use(rival, line, number * STRETCH, false, &taken_by);
 }
 
 /* How often a core that reads or WRITES loses the line to 8 accesses of another, which
@@ -134,13 +135,14 @@ static void lines_are_told_apart(void **state)
         settle(&own, neighbour, 100);
         use_in_stretch(&other, LINE, 100, 8, true);
         use_in_stretch(&other, neighbour, 100, 16, true);
-        uint32_t losses = 0, losses_of_neighbour = 0, transfers;
+        uint32_t losses = 0, losses_of_neighbour = 0;
+        uint64_t taken_by;
 
         for (uint32_t slot = 16; slot < STRETCH; slot += 16) {
                 uint64_t time = 100 * STRETCH + slot;
-                losses += use(&own, LINE, time, false, &transfers) == CONTEST_LOSES;
+                losses += use(&own, LINE, time, false, &taken_by) == CONTEST_LOSES;
                 losses_of_neighbour +=
-                    use(&own, neighbour, time, false, &transfers) == CONTEST_LOSES;
+                    use(&own, neighbour, time, false, &taken_by) == CONTEST_LOSES;
         }
         assert_int_equal(losses, 7);
         assert_int_equal(losses_of_neighbour, 15);
@@ -184,7 +186,7 @@ static void a_turn_says_nothing_of_the_next(void **state)
 
                 for (uint64_t number = first; number < first + 20; number++)
                         use_in_stretch(&other, LINE, number, 8, !writes);
-                while (use(&own, LINE, (first + 24) * STRETCH, writes, &(uint32_t){0}) ==
+                while (use(&own, LINE, (first + 24) * STRETCH, writes, &(uint64_t){0}) ==
                        CONTEST_LOSES)
                         ;
                 assert_int_equal(losses_in_stretch(&own, LINE, first + 24, writes), 7);
@@ -196,7 +198,8 @@ static void a_line_comes_back_after_all_others_had_it(void **state)
 {
         struct rival others[3] = {{.core = 1}, {.core = 2}, {.core = 3}};
         struct rival own = {.core = 0};
-        uint32_t transfers = 0, slot = 0;
+        uint64_t taken_by = 0;
+        uint32_t slot = 0;
 
         (void)state;
         settle(&own, LINE, 100);
@@ -205,22 +208,22 @@ static void a_line_comes_back_after_all_others_had_it(void **state)
         do {
                 slot += 16;
                 assert_true(slot < STRETCH);
-        } while (use(&own, LINE, 100 * STRETCH + slot, false, &transfers) !=
+        } while (use(&own, LINE, 100 * STRETCH + slot, false, &taken_by) !=
                  CONTEST_LOSES);
-        assert_int_equal(transfers, 3);
+        assert_int_equal(taken_by, contest_core(1) | contest_core(2) | contest_core(3));
 }
 
 static void a_contest_is_over_when_nobody_else_comes(void **state)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
         const uint64_t over = (101 + STRETCHES_BEHIND) * STRETCH;
-        uint32_t transfers;
+        uint64_t taken_by;
 
         (void)state;
         use_in_stretch(&other, LINE, 100, 8, true);
-        (void)use(&own, LINE, over - 2, false, &transfers);
-        assert_int_equal(use(&own, LINE, over - 1, false, &transfers), CONTEST_KEEPS);
-        assert_int_equal(use(&own, LINE, over, false, &transfers), CONTEST_IS_OVER);
+        (void)use(&own, LINE, over - 2, false, &taken_by);
+        assert_int_equal(use(&own, LINE, over - 1, false, &taken_by), CONTEST_KEEPS);
+        assert_int_equal(use(&own, LINE, over, false, &taken_by), CONTEST_IS_OVER);
 }
 
 int main(void)

@@ -325,18 +325,25 @@ HOT_PATH void used_first(struct machine *machine, struct sim_hot *hot,
         prefetch_after(machine, hot, thread, &use);
 }
 
-/* Another core has taken the line meanwhile: asks for it again. */
+/* OTHERS, a set of cores, have taken the line meanwhile: asks for it again. It comes from
+ * each of them to the next, which takes as long as from that one to this core. */
 static inline void ask_again(struct machine *machine, struct sim_thread *thread,
                              const struct access *access, struct l1d_way *way,
-                             uint64_t latency, struct found *found)
+                             uint64_t others, struct found *found)
 {
+        uint64_t near_ones = others & thread->core->node->cores;
+        uint32_t near = (uint32_t)__builtin_popcountll(near_ones);
+        uint32_t far = (uint32_t)__builtin_popcountll(others ^ near_ones);
+        uint64_t latency =
+            near * machine->hitm_latency + far * machine->remote_cache_latency;
         uint64_t begin = miss_buffer(machine, thread, access->start, access->now);
 
         miss_hold_buffer(thread, begin + latency);
         *way = (struct l1d_way){begin + latency};
         *found = (struct found){.arrival = begin + latency,
                                 .ready = begin + latency,
-                                .level = SIMPMU_LEVEL_HITM};
+                                .level = far > near ? SIMPMU_LEVEL_REMOTE_HITM
+                                                    : SIMPMU_LEVEL_HITM};
         if (access->kind != ACCESS_STORE)
                 thread->counters.pending_slots += latency;
         else
@@ -357,14 +364,13 @@ hit_contested_line(struct machine *machine, struct sim_thread *thread,
             .arrival = way->arrival,
             .writes = access.kind != ACCESS_LOAD || access.site->locked,
         };
-        uint32_t transfers;
+        uint64_t others;
         enum contest_outcome outcome =
-            contest_use(&machine->contests, &thread->core->contenders, &use, &transfers);
+            contest_use(&machine->contests, &thread->core->contenders, &use, &others);
 
         set->recent |= bit;
         if (outcome == CONTEST_LOSES)
-                ask_again(machine, thread, &access, way,
-                          transfers * machine->hitm_latency, &found);
+                ask_again(machine, thread, &access, way, others, &found);
         else if (access.kind != ACCESS_STORE && way->arrival > access.now)
                 wait_for_line(thread, &access, set, bit, way, &found);
         if (access.kind != ACCESS_LOAD) {

@@ -2,8 +2,7 @@
 /* See contest.h. */
 #include "contest.h"
 
-#define CORE_BITS 64u
-#define WAYS      2u
+#define WAYS 2u
 
 void contests_init(struct contests *contests, uint64_t cycle_slots, sim_allocate allocate)
 {
@@ -74,7 +73,7 @@ static void note_user(struct contest *contest, uint32_t core, uint64_t number)
 
 static void note_access(struct stretch *stretch, uint32_t core, bool writes)
 {
-        stretch->cores |= 1ull << core % CORE_BITS;
+        stretch->cores |= contest_core(core);
         *(writes ? &stretch->writes : &stretch->reads) += 1;
 }
 
@@ -119,12 +118,13 @@ static uint64_t held_for(const struct contest_access *access, uint64_t last)
         return access->time > from ? access->time - from : 0;
 }
 
-static uint32_t others_in(const struct stretch *stretch, uint32_t core)
+/* Where none was seen in STRETCH, it is the one that used the line before CORE. */
+static uint64_t others_in(const struct stretch *stretch, const struct contest *contest,
+                          uint32_t core)
 {
-        uint64_t others = stretch->cores & ~(1ull << core % CORE_BITS);
-        uint32_t count = (uint32_t)__builtin_popcountll(others);
+        uint64_t others = stretch->cores & ~contest_core(core);
 
-        return count > 1 ? count : 1;
+        return others != 0 ? others : contest_core(contest->before.core);
 }
 
 void contest_begin(struct contests *contests, uint64_t line, uint32_t loser, uint64_t now)
@@ -133,7 +133,7 @@ void contest_begin(struct contests *contests, uint64_t line, uint32_t loser, uin
 }
 
 enum contest_outcome contest_use(struct contests *contests, struct contender **contenders,
-                                 const struct contest_access *access, uint32_t *transfers)
+                                 const struct contest_access *access, uint64_t *others)
 {
         struct contest *contest = contest_of(contests, access->line);
         struct contender *own = contender_of(contests, contenders, access->line);
@@ -153,9 +153,9 @@ enum contest_outcome contest_use(struct contests *contests, struct contender **c
         note_access(stretch_at(own->own, number), access->core, access->writes);
         note_user(contest, access->core, number);
         if (own->requests >= contests->stretch_slots * STRETCHES_OF_TURN) {
-                *transfers = others_in(
+                *others = others_in(
                     stretch_at(contest->stretches, number < known ? number : known),
-                    access->core);
+                    contest, access->core);
                 own->requests = 0;
                 return CONTEST_LOSES;
         }

@@ -13,7 +13,7 @@
  *
  * n: accesses of others in the stretch, for a read only their writes. To get the line
  * back takes a transfer for each of the other cores that want it, because it goes from
- * one to the next. Knows no caches. */
+ * one to the next. Knows no caches, nor where cores are. */
 #ifndef SIMPMU_MODEL_CONTEST_H
 #define SIMPMU_MODEL_CONTEST_H
 
@@ -29,9 +29,15 @@
 #define STRETCHES_OF_TURN 20u
 #define STRETCHES_BEHIND  40u /* older ones say nothing: a turn, and what it may lag */
 
+/* A core in a set of cores, which has bits of their numbers modulo 64. */
+static inline uint64_t contest_core(uint32_t number)
+{
+        return 1ull << number % 64;
+}
+
 struct stretch {
         uint64_t number;
-        uint64_t cores; /* bits, of core numbers modulo 64 */
+        uint64_t cores; /* the set of those that used the line */
         uint32_t reads;
         uint32_t writes;
 };
@@ -86,9 +92,9 @@ void contest_begin(struct contests *contests, uint64_t line, uint32_t loser,
                    uint64_t now);
 
 /* A core, with its CONTENDERS (CONTENDED_LINES; NULL: none), has the line and uses it.
- * When it loses it, *TRANSFERS is how many it takes until it comes back. */
+ * When it loses it, *OTHERS is the set of cores that have it, one after the other, before
+ * it comes back. */
 enum contest_outcome contest_use(struct contests *contests, struct contender **contenders,
-                                 const struct contest_access *access,
-                                 uint32_t *transfers);
+                                 const struct contest_access *access, uint64_t *others);
 
 #endif

@@ -146,6 +146,7 @@ static struct core *core_new(struct machine *machine, uint32_t number)
         path_init(&core->from_l2, line_slots(machine, params->l2_bytes_per_cycle));
         path_init(&core->from_beyond, line_slots(machine, params->l3_bytes_per_cycle));
         core->node = node_of(machine, number);
+        core->node->cores |= contest_core(number);
         for (uint32_t i = 0; i < STREAMS; i++)
                 core->streams[i].page = UINT64_MAX;
         l1d_init(&core->l1d, (uint64_t)params->l1d_bytes / LINE_BYTES,

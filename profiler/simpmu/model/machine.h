@@ -58,6 +58,7 @@ struct node {
         struct dram link; /* over which other nodes read this one's memory: its latency
                              is what comes on top of the memory's */
         uint32_t number;
+        uint64_t cores; /* the set of them that is in contest.h */
 };
 
 /* What l3.inclusion says of the lines in the cores of a node. */
