@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """B20's data-cache chase in its six regions: random order in small blocks, in large
 blocks and sequential, each with strides of 64 and 128 bytes, over buffers from below L1
-to beyond L3. Each load is served by the level that holds the buffer."""
+to beyond L3. Each load is served by the level that holds the buffer, and the larger it is,
+the farther away."""
 import itertools
 
 import experiment
@@ -41,6 +42,20 @@ def state(statements, region, level, kib, parts):
                         parts[LEVELS.index(level)], 0.95)
 
 
+def state_shape(statements, region, measured):
+    """MEASURED: the parts by the buffer's size. What a level and those before it serve falls
+    as the buffer grows, from all to nothing, and never rises."""
+    name, _, _ = REGIONS[region]
+    for last in range(1, len(LEVELS)):
+        served = [sum(measured[kib][:last]) for kib in sorted(measured)]
+        rise = max(after - before for before, after in itertools.pairwise(served))
+        statements.add(
+            f"{name}: loads served by {LEVELS[last - 1]} or before it, as the buffer grows",
+            served[0] >= 0.99 and served[-1] <= 0.01 and rise <= 0.01,
+            f"{served[0]:.4f} to {served[-1]:.4f}, rising by at most {max(rise, 0):.4f}"
+            " (1 to 0, 0.01)")
+
+
 def inside(region, l3_kib):
     """The level and size of buffers that are clear of where a level holds them in part.
     L3 spreads lines over all of its sets, so that of a stride of 128 bytes it holds twice
@@ -52,21 +67,25 @@ def inside(region, l3_kib):
 
 def short(memlag, statements):
     for region in range(len(REGIONS)):
+        measured = {}
         for level, kib in inside(region, L3_KIB)[:len(LEVELS)]:
-            state(statements, region, level, kib,
-                  measure(memlag, region, kib, L3_KIB))
+            measured[kib] = measure(memlag, region, kib, L3_KIB)
+            state(statements, region, level, kib, measured[kib])
+        state_shape(statements, region, measured)
 
 
 def full(memlag, statements, directory):
     rows = []
     for region in range(len(REGIONS)):
         well_inside = inside(region, L3_KIB)
+        measured = {}
         for kib in sorted({*SWEEP_KIB, *(kib for _, kib in well_inside)}):
-            parts = measure(memlag, region, kib, L3_KIB)
+            parts = measured[kib] = measure(memlag, region, kib, L3_KIB)
             rows.append([region + 1, kib, *(f"{part:.4f}" for part in parts)])
             for level, size in well_inside:
                 if kib == size:
                     state(statements, region, level, kib, parts)
+        state_shape(statements, region, measured)
     experiment.write_csv(directory / "regions.csv", HEADER, rows)
 
 
