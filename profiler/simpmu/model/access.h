@@ -512,7 +512,6 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
         thread_retire(hot, thread, instruction);
         thread_issue_stores(hot, thread, instruction, access.stores);
         access.now = instruction + thread->stall;
-        hot->now = access.now;
         access.start = mode == ACCESS_OF_CACHES
                            ? access.now
                            : hot_waits(hot, &site->address, access.now);

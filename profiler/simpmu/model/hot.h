@@ -104,7 +104,6 @@ struct sim_hot {
         uint64_t busy;    /* slots of its arithmetic beyond those of its instructions */
         uint64_t stall;   /* the running thread's, when its windows were last looked at */
         uint64_t fetched; /* the front end's, as STALL: see fetch.h */
-        uint64_t now;     /* the running thread's clock when it last called the model */
         uint64_t ready[VALUES]; /* the clock at which each value comes; 0: is there */
         /* Loads of the block being run that come later than a hit of L1: bits of their
          * slots, whose ready times are 0 otherwise. */

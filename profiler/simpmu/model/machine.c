@@ -235,7 +235,6 @@ void machine_follow_stores(struct machine *machine)
 
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
 {
-        hot->now = 0;
         hot->late = 0;
         hot->late_until = 0;
         stall_to_hot(hot, thread);

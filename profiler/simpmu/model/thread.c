@@ -2,6 +2,8 @@
 /* Ready times across block boundaries: see thread.h. */
 #include "thread.h"
 
+#include <emmintrin.h>
+
 /* The more, the more exactly a slow chain holds the thread up, where there is one. */
 #define LOOKS_PER_WINDOW 2u
 
@@ -178,20 +180,38 @@ static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)
                                      hot->instructions + thread->stall};
 }
 
+/* Returns the latest of the ready times of registers, none of which is before NOW
+ * afterwards. In pairs: every host has a maximum of two pairs of doubles, whose bits are
+ * in the order of integers up to those of infinity, 2^62 and more. */
+static uint64_t bring_registers_to(struct sim_hot *hot, uint64_t now)
+{
+        const __m128d then = _mm_castsi128_pd(_mm_set1_epi64x((int64_t)now));
+        double *ready = (double *)(void *)&hot->ready[FIRST_REGISTER];
+        /* Of every other pair each: they need not wait for each other. */
+        __m128d latest[2] = {_mm_setzero_pd(), _mm_setzero_pd()};
+        uint64_t of_pair[2];
+
+        _Static_assert((FIRST_SLOT - FIRST_REGISTER) % 2 == 0, "registers come in pairs");
+#pragma GCC unroll 32
+        for (uint32_t i = 0; i < FIRST_SLOT - FIRST_REGISTER; i += 2) {
+                __m128d pair = _mm_loadu_pd(&ready[i]);
+                latest[i / 2 % 2] = _mm_max_pd(latest[i / 2 % 2], pair);
+                _mm_storeu_pd(&ready[i], _mm_max_pd(pair, then));
+        }
+        _mm_storeu_pd((double *)(void *)of_pair, _mm_max_pd(latest[0], latest[1]));
+        return later(of_pair[0], of_pair[1]);
+}
+
 void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
 {
         const uint64_t capacity = thread->loads.capacity;
-        uint64_t latest = 0;
 
         thread_retire(hot, thread, hot->instructions);
         thread_issue_stores(hot, thread, hot->instructions, hot->stores);
         wait_for_ports(hot, thread);
         uint64_t now = hot->instructions + thread->stall;
-#pragma GCC unroll 8
-        for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++) {
-                latest = later(latest, hot->ready[id]);
-                hot->ready[id] = later(hot->ready[id], now);
-        }
+        const uint64_t latest = bring_registers_to(hot, now);
+
         window_hold(thread, &thread->loads, hot->instructions, latest);
         hot->late_until = later(hot->late_until, latest);
         if (latest > hot->instructions)
