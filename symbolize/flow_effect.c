@@ -20,6 +20,9 @@ static void forget(struct flow_state *state, uint32_t registers)
 static const uint32_t call_clobbered =
     1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8;
 
+/* Registers of arguments, and of where a result in memory goes (the same). */
+static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9};
+
 /* The variable whose descriptor is called; PLACE_UNKNOWN: that is no such call. The
  * function behind a descriptor finds the descriptor in RAX. */
 static struct place_value described(const struct flow_context *flow,
@@ -44,6 +47,10 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
                 set(state, REGISTER_RAX, &variable);
                 return;
         }
+        for (size_t i = 0; i < sizeof(arguments); i++)
+                if (state->registers[arguments[i]].kind == PLACE_FRAME)
+                        flow_state_hand_over(flow, state, &state->registers[arguments[i]],
+                                             step->vaddr);
         uint64_t after = step->vaddr + step->instruction.length_bytes;
         uint32_t type = variables_call_type(flow->variables, after);
 

@@ -207,6 +207,22 @@ static void drop_slots(struct flow_state *state, int64_t offset, uint64_t bytes)
         }
 }
 
+/* As far as the variable there reaches; where none is named, anything above may be its.
+ */
+void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,
+                          const struct place_value *place, uint64_t vaddr)
+{
+        int64_t inside = 0;
+        const struct frame_variable *variable =
+            flow_state_variable(flow, state, place, vaddr, &inside);
+        uint64_t bytes = INT64_MAX;
+
+        if (variable)
+                bytes = flow->input->reader->types->items[variable->type].size_bytes -
+                        (uint64_t)inside;
+        drop_slots(state, place->offset, bytes);
+}
+
 static void put_slot(struct flow_state *state, int64_t offset,
                      const struct place_value *value)
 {

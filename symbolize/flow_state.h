@@ -58,6 +58,10 @@ struct place_value flow_state_load(const struct flow_context *flow,
 /* BYTES at PLACE are now VALUE; NULL: something else. */
 void flow_state_store(struct flow_state *state, const struct place_value *place,
                       const struct place_value *value, uint64_t bytes);
+/* A function at VADDR is called that gets the address PLACE, of something in the frame,
+ * and may write there. */
+void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,
+                          const struct place_value *place, uint64_t vaddr);
 /* The variable of the frame that PLACE is in, OFFSET bytes from its start; NULL: none,
  * or not known which. */
 const struct frame_variable *flow_state_variable(const struct flow_context *flow,

@@ -388,7 +388,13 @@ static struct sample_type by_allocation(struct sample_types *finder,
             access_at(place));
 }
 
-/* Whether BLOCKS hold structures, whose members pointers to numbers may be to. What is
+/* Numbers and pointers. */
+static bool is_single(const struct types *types, uint32_t type)
+{
+        return is_number(types, type) || types->items[type].kind == TYPE_POINTER;
+}
+
+/* Whether BLOCKS hold structures, whose members pointers to singles may be to. What is
  * allocated as bytes or numbers may hold arrays of several kinds of these, one behind the
  * other. */
 static bool holds_members(const struct types *types, const struct block_type *blocks)
@@ -434,7 +440,7 @@ static struct sample_type by_block(struct sample_types *finder,
         if (found.reason == TYPED && !is_texts(finder->types, holds) &&
             copies_bytes(finder, location, &found))
                 return open_for(UNTYPED_ASSEMBLER);
-        return found.reason == TYPED && is_number(finder->types, found.type) &&
+        return found.reason == TYPED && is_single(finder->types, found.type) &&
                        holds_members(finder->types, holds)
                    ? open_for(UNTYPED_INDEX)
                    : found;

@@ -117,6 +117,8 @@ measure generic_gcc
 if command -v clang >/dev/null; then
         build structures_clang clang structures.c
         measure structures_clang
+        build generic_clang clang++ generic.cc -std=c++17
+        measure generic_clang
         build c_clang clang program.c
         measure c_clang
         build cxx_clang clang++ program.cc
