@@ -116,10 +116,11 @@ void bench_print_table(const struct kernel *kernel,
 {
         struct kernel_counts counts;
         struct result result = result_of(kernel, parameters, measurement, &counts);
-        printf("%s: %u thread%s%s, %llu passes in %.3f s", kernel->name,
-               parameters->threads, parameters->threads == 1 ? "" : "s",
+        printf("%s: %u thread%s%s, %llu passes in %.3f s (%.3f s of CPU time)",
+               kernel->name, parameters->threads, parameters->threads == 1 ? "" : "s",
                measurement->pinned ? "" : " (more than CPUs, so not pinned)",
-               (unsigned long long)parameters->passes, measurement->seconds);
+               (unsigned long long)parameters->passes, measurement->seconds,
+               measurement->cpu_seconds);
         if (kernel->takes & TAKES_SIZE)
                 printf(", %llu bytes", (unsigned long long)parameters->size_bytes);
         if (parameters->pages == PAGES_HUGE && measurement->huge_bytes >= 0)
@@ -156,6 +157,7 @@ void bench_print_json(const struct kernel *kernel,
         struct result result = result_of(kernel, parameters, measurement, &counts);
         printf("{\"kernel\": \"%s\", \"threads\": %u, \"pinned\": %s, \"passes\": %llu, "
                "\"size_bytes\": %llu, \"huge_bytes\": %lld, \"seconds\": %.9f, "
+               "\"cpu_seconds\": %.9f, "
                "\"timed_seconds\": %.9f, \"short\": %s, \"disturbed\": \"%s\", "
                "\"ns_per_access\": %.6f, \"tsc_ticks_per_access\": %.6f, \"gbs\": %.6f, "
                "\"per_pass\": {\"loads\": %llu, \"stores\": %llu, \"lines_read\": %llu, "
@@ -164,10 +166,11 @@ void bench_print_json(const struct kernel *kernel,
                (unsigned long long)parameters->passes,
                (unsigned long long)parameters->size_bytes,
                (long long)measurement->huge_bytes, measurement->seconds,
-               result.timed_seconds, result.is_short ? "true" : "false",
-               disturbances[measurement->disturbance], result.ns_per_access,
-               result.ticks_per_access, result.gbs, (unsigned long long)counts.loads,
-               (unsigned long long)counts.stores, (unsigned long long)counts.lines_read,
+               measurement->cpu_seconds, result.timed_seconds,
+               result.is_short ? "true" : "false", disturbances[measurement->disturbance],
+               result.ns_per_access, result.ticks_per_access, result.gbs,
+               (unsigned long long)counts.loads, (unsigned long long)counts.stores,
+               (unsigned long long)counts.lines_read,
                (unsigned long long)counts.lines_written,
                (unsigned long long)counts.flops);
         bool branches = counts.tells_branches;

@@ -6,6 +6,7 @@
 #include <linux/mempolicy.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -88,30 +89,56 @@ void buffer_unmap(struct buffer *buffer)
         *buffer = (struct buffer){0};
 }
 
-static int64_t overlap(uintptr_t from, uintptr_t to, uintptr_t begin, uintptr_t end)
+static int64_t overlap(uintptr_t from, uintptr_t to, const struct buffer *buffer)
 {
+        uintptr_t begin = (uintptr_t)buffer->addr, end = begin + buffer->bytes;
         uintptr_t first = from > begin ? from : begin, last = to < end ? to : end;
         return last > first ? (int64_t)(last - first) : 0;
 }
 
-/* A mapping's huge pages may be larger than what the buffer has of it. */
-int64_t buffer_huge_bytes(const struct buffer *buffer)
+static int by_address(const void *a, const void *b)
+{
+        const struct buffer *const *x = a, *const *y = b;
+        return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
+}
+
+/* The bytes of the sorted BUFFERS in [FROM, TO). Mappings come in ascending order: *NEXT
+ * is the first buffer that this one or a later one may hold. */
+static int64_t bytes_inside(const struct buffer *const *buffers, size_t count,
+                            size_t *next, uintptr_t from, uintptr_t to)
+{
+        int64_t inside = 0;
+        while (*next < count &&
+               (uintptr_t)buffers[*next]->addr + buffers[*next]->bytes <= from)
+                (*next)++;
+        for (size_t i = *next; i < count && (uintptr_t)buffers[i]->addr < to; i++)
+                inside += overlap(from, to, buffers[i]);
+        return inside;
+}
+
+/* A mapping's huge pages may be larger than what the buffers have of it. */
+int64_t buffers_huge_bytes(const struct buffer **buffers, size_t count)
 {
         FILE *maps = fopen("/proc/self/smaps", "re");
         if (!maps)
                 return -1;
         char line[4096];
-        int64_t huge = 0;
-        uintptr_t begin = (uintptr_t)buffer->addr, end = begin + buffer->bytes;
-        int64_t inside = 0; /* bytes of the buffer in the present mapping */
+        int64_t huge = 0, inside = 0; /* INSIDE: bytes in the present mapping */
+        size_t next = 0;
+        qsort(buffers, count, sizeof(*buffers), by_address);
         while (fgets(line, sizeof(line), maps)) {
                 unsigned long from, to;
                 long long kib;
                 if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
-                        inside = overlap(from, to, begin, end);
+                        inside = bytes_inside(buffers, count, &next, from, to);
                 else if (sscanf(line, "AnonHugePages: %lld kB", &kib) == 1)
                         huge += kib * 1024 < inside ? kib * 1024 : inside;
         }
         fclose(maps);
         return huge;
+}
+
+int64_t buffer_huge_bytes(const struct buffer *buffer)
+{
+        return buffers_huge_bytes(&buffer, 1);
 }

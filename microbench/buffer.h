@@ -4,6 +4,7 @@
 #ifndef MEMLAG_BUFFER_H
 #define MEMLAG_BUFFER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "diag.h"
@@ -29,5 +30,8 @@ uint64_t buffer_footprint(uint64_t bytes, enum buffer_pages pages);
 /* How many of the buffer's touched bytes lie on huge pages, or -1 when the kernel does
  * not tell. */
 int64_t buffer_huge_bytes(const struct buffer *buffer);
+
+/* The same of COUNT buffers together, which are put in order of address. */
+int64_t buffers_huge_bytes(const struct buffer **buffers, size_t count);
 
 #endif

@@ -186,12 +186,7 @@ static void add_found_conditions(const struct survey *survey,
         unsteady_note(document, conditions);
         places_note(survey->places, document);
         conditions_add_interference(conditions, interference);
-        const char *lacks = host_preset_lacks(document);
-        if (lacks)
-                conditions_add(conditions, "no-host",
-                               "there is no '--sim-cpu host' of this calibration, which "
-                               "lacks %s",
-                               lacks);
+        no_host_note(document, conditions);
 }
 
 /* What is known before the measuring. */

@@ -242,7 +242,7 @@ static void show_limits(const json_t *document)
                        half);
         else
                 return;
-        if (host_preset_lacks(document))
+        if (host_preset_lacks(document, 0))
                 puts(".");
         else
                 printf(";\nin recordings with '--sim-cpu host' from %.1f on, half of the "

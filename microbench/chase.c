@@ -26,6 +26,11 @@ static int check(const struct kernel_parameters *parameters, struct diag *diag)
                                 (unsigned long long)kernel_part_bytes(parameters),
                                 (unsigned long long)elements_of(parameters),
                                 parameters->stride_bytes);
+        if (parameters->block_bytes && parameters->sequential)
+                return diag_set(
+                    diag, -EINVAL,
+                    "--block is of a random order: with --order sequential it "
+                    "does nothing");
         if (parameters->block_bytes &&
             parameters->block_bytes / parameters->stride_bytes < 2)
                 return diag_set(diag, -EINVAL,

@@ -15,6 +15,14 @@ static inline double clock_seconds(void)
         return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* The time for which the calling thread had a CPU. */
+static inline double clock_cpu_seconds(void)
+{
+        struct timespec used;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}
+
 /* The time stamp counter, once everything before has been done. */
 static inline uint64_t clock_tsc(void)
 {

@@ -193,7 +193,7 @@ int cmd_calibrate(int argc, char **argv)
         struct machine_identity identity;
         struct diag diag;
         json_t *document = NULL;
-        int rc;
+        int rc, status = EXIT_OK;
         argv[0] = full_name;
         argp_err_exit_status = EXIT_USAGE;
         argp_parse(&argp, argc, argv, 0, NULL, &options);
@@ -210,7 +210,9 @@ int cmd_calibrate(int argc, char **argv)
                 if (rc == 0)
                         rc = calibrate(options.quick, &identity, document, &diag);
                 tell_of_interruption(false);
-                if (rc == 0 && (options.force || !keeping_earlier(name, document)))
+                if (rc == 0 && !options.force && keeping_lacks_memory(name, document))
+                        status = EXIT_FAILED;
+                else if (rc == 0 && (options.force || !keeping_earlier(name, document)))
                         rc = keeping_replace(name, &identity, &document, &diag);
         }
         if (rc == 0)
@@ -218,5 +220,5 @@ int cmd_calibrate(int argc, char **argv)
         if (rc < 0)
                 diag_print(name, &diag);
         json_decref(document);
-        return rc < 0 ? EXIT_FAILED : EXIT_OK;
+        return rc < 0 ? EXIT_FAILED : status;
 }

@@ -338,26 +338,6 @@ static void print_front_end(FILE *out, const json_t *calibration)
               out);
 }
 
-/* A cache that the system reports and that was not told from memory is there, but nothing
- * says how large a part of it is this machine's: one that is made up would hit where the
- * machine waits for memory. */
-static const char *outer_cache_lacks(const json_t *calibration)
-{
-        static const struct {
-                const char *reported, *told, *words;
-        } outer[] = {
-            {"caches.levels.1.reported_bytes", "caches.levels.1.latency_cycles",
-             "the latency of L2"},
-            {"caches.levels.2.reported_bytes", "caches.levels.2.latency_cycles",
-             "the latency of L3"},
-        };
-        for (size_t i = 0; i < sizeof(outer) / sizeof(outer[0]); i++)
-                if (calibration_number(calibration, outer[i].reported) > 0 &&
-                    isnan(calibration_number(calibration, outer[i].told)))
-                        return outer[i].words;
-        return NULL;
-}
-
 /* The misses that a core has at once: those of memory that were counted, and by Little's
  * law at least as many as loads from L2 keep under way, each for that cache's latency. */
 static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_cycles)
@@ -404,24 +384,34 @@ static void print_window(FILE *out, const json_t *calibration)
                          "addresses_waiting", "waiting_with_addresses");
 }
 
-const char *host_preset_lacks(const json_t *calibration)
+const char *host_preset_lacks(const json_t *calibration, size_t number)
 {
+        /* REPORTED: needed only where the system tells of that. What is made up of a
+         * cache would hit where this machine waits. */
         static const struct {
-                const char *path, *words;
+                const char *path, *words, *reported;
         } needed[] = {
-            {"clocks.core_ghz", "the core's clock"},
-            {"caches.levels.0.latency_cycles", "the latency of L1"},
-            {"tlb.first_pages", "the reach of the TLB"},
-            {"tlb.walk_cycles", "the cost of a page walk"},
-            {"memory.0.latency_ns", "the latency of memory"},
-            {"core.issue_width", "the instructions that issue in a cycle"},
-            {"bandwidth.threads.0.read_gbs", "the bandwidth of loads of 1 thread"},
-            {"bandwidth.threads.0.triad_gbs", "the bandwidth of triad of 1 thread"},
+            {"clocks.core_ghz", "the core's clock", NULL},
+            {"caches.levels.0.latency_cycles", "the latency of L1", NULL},
+            {"tlb.first_pages", "the reach of the TLB", NULL},
+            {"tlb.walk_cycles", "the cost of a page walk", NULL},
+            {"memory.0.latency_ns", "the latency of memory", NULL},
+            {"core.issue_width", "the instructions that issue in a cycle", NULL},
+            {"bandwidth.threads.0.read_gbs", "the bandwidth of loads of 1 thread", NULL},
+            {"bandwidth.threads.0.triad_gbs", "the bandwidth of triad of 1 thread", NULL},
+            {"caches.levels.1.latency_cycles", "the latency of L2",
+             "caches.levels.1.reported_bytes"},
+            {"caches.levels.2.latency_cycles", "the latency of L3",
+             "caches.levels.2.reported_bytes"},
         };
-        for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-                if (isnan(calibration_number(calibration, needed[i].path)))
+        for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+                bool lacks = isnan(calibration_number(calibration, needed[i].path)) &&
+                             (!needed[i].reported ||
+                              calibration_number(calibration, needed[i].reported) > 0);
+                if (lacks && number-- == 0)
                         return needed[i].words;
-        return outer_cache_lacks(calibration);
+        }
+        return NULL;
 }
 
 char *host_preset(const json_t *calibration)

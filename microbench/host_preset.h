@@ -5,9 +5,9 @@
 
 #include <jansson.h>
 
-/* Which figure CALIBRATION lacks that a simulated CPU cannot do without, in words;
- * NULL: none. */
-const char *host_preset_lacks(const json_t *calibration);
+/* The figure NUMBER, from 0 on, of those that CALIBRATION lacks and a simulated CPU cannot
+ * do without, in words; NULL: there are no so many. */
+const char *host_preset_lacks(const json_t *calibration, size_t number);
 
 /* The bandwidth, reads and writes together, in GB/s, of the memory of a CPU that is
  * simulated after CALIBRATION. ORIGIN: which measured figure it is of, in words. */

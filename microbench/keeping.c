@@ -15,7 +15,7 @@
 static int keep_preset(const json_t *document, const char *path, const char *preset,
                        struct diag *diag)
 {
-        if (!host_preset_lacks(document))
+        if (!host_preset_lacks(document, 0))
                 return calibration_write(path, preset, diag);
         return unlink(path) == 0 || errno == ENOENT
                    ? 0
@@ -44,7 +44,7 @@ static struct worth worth_of(const json_t *document)
 {
         return (struct worth){.quick = is_quick(document),
                               .poor = calibration_is_poor(document),
-                              .lacks_host = host_preset_lacks(document) != NULL};
+                              .lacks_host = host_preset_lacks(document, 0) != NULL};
 }
 
 /* Says what became of EARLIER. */
@@ -61,6 +61,56 @@ static void tell_of(const char *command, const json_t *earlier, const char *befo
                     error, after);
 }
 
+struct difference keeping_difference(const json_t *earlier, const json_t *now)
+{
+        static const struct {
+                const char *path, *name, *unit;
+        } figures[] = {
+            {"clocks.core_ghz", "the core's clock", "GHz"},
+            {"caches.levels.0.latency_ns", "the latency of L1", "ns"},
+            {"caches.levels.1.latency_ns", "the latency of L2", "ns"},
+            {"caches.levels.2.latency_ns", "the latency of L3", "ns"},
+            {"memory.0.latency_ns", "the latency of memory", "ns"},
+            {"tlb.walk_ns", "the cost of a page walk", "ns"},
+            {"sharing.modified_ns", "the latency of modified lines", "ns"},
+            {"bandwidth.peak_read_gbs", "the peak bandwidth of loads", "GB/s"},
+            {"bandwidth.peak_write_gbs", "the peak bandwidth of stores", "GB/s"},
+        };
+        struct difference most = {NULL, NULL, NAN, NAN};
+        double farthest = -1;
+        for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+                double a = calibration_number(earlier, figures[i].path);
+                double b = calibration_number(now, figures[i].path);
+                if (!(a > 0) || !(b > 0) || fabs(log(b / a)) <= farthest)
+                        continue;
+                farthest = fabs(log(b / a));
+                most = (struct difference){figures[i].name, figures[i].unit, a, b};
+        }
+        return most;
+}
+
+static void tell_difference(const char *command, const json_t *earlier, const json_t *now)
+{
+        struct difference most = keeping_difference(earlier, now);
+        if (most.name)
+                diag_printf(command,
+                            "it and this one differ most in %s: %.4g %s there, %.4g here "
+                            "(%+.0f %%)",
+                            most.name, most.earlier, most.unit, most.now,
+                            100 * (most.now / most.earlier - 1));
+}
+
+bool keeping_lacks_memory(const char *command, const json_t *document)
+{
+        if (!isnan(calibration_number(document, "memory.0.latency_ns")))
+                return false;
+        diag_printf(command,
+                    "not kept: memory's latency was not measured, see the notes; "
+                    "repeat when the machine is quiet or has more memory to "
+                    "spare, or give --force");
+        return true;
+}
+
 bool keeping_earlier(const char *command, const json_t *document)
 {
         struct diag diag;
@@ -68,11 +118,13 @@ bool keeping_earlier(const char *command, const json_t *document)
         if (calibration_load(&earlier, &diag) < 0)
                 return false;
         bool better = keeping_is_better(worth_of(earlier), worth_of(document));
-        if (better)
+        if (better) {
                 tell_of(command, earlier,
                         "not kept:", ", stays in use; --force replaces it");
-        else if (is_quick(document) && !is_quick(earlier))
+                tell_difference(command, earlier, document);
+        } else if (is_quick(document) && !is_quick(earlier)) {
                 tell_of(command, earlier, "this quick calibration replaces", "");
+        }
         json_decref(earlier);
         return better;
 }

@@ -20,6 +20,21 @@ struct worth {
  * doc/memlag-calibrate.md. */
 bool keeping_is_better(struct worth earlier, struct worth now);
 
+/* Two calibrations' figure that differs most: its NAME in words (NULL: they have none in
+ * common) and what each has. */
+struct difference {
+        const char *name;
+        const char *unit;
+        double earlier;
+        double now;
+};
+
+struct difference keeping_difference(const json_t *earlier, const json_t *now);
+
+/* Whether DOCUMENT is without memory's latency, by which verdicts go. Says so on stderr,
+ * as COMMAND. */
+bool keeping_lacks_memory(const char *command, const json_t *document);
+
 /* Whether the calibration that is there is better than DOCUMENT: a machine that is busy
  * or limited for a while, or a quick look at it, must not cost what it told before. Says
  * so on stderr, as COMMAND, and which full one a quick one replaces. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conditions.h"
+#include "host_preset.h"
 
 /* NAMES with commas; the caller frees it. NULL: no memory. */
 static char *joined(const json_t *names)
@@ -48,4 +49,20 @@ void left_out_note(const json_t *left_out, const json_t *unvisited, bool apart,
         json_array_foreach(left_out, index, figure)
             conditions_add(conditions, "left-out", "%s", json_string_value(figure));
         add_unvisited(unvisited, apart, conditions);
+}
+
+void no_host_note(const json_t *document, json_t *conditions)
+{
+        json_t *names = json_array();
+        const char *name;
+        for (size_t i = 0; (name = host_preset_lacks(document, i)); i++)
+                json_array_append_new(names, json_string(name));
+        char *text = json_array_size(names) > 0 ? joined(names) : NULL;
+        if (text)
+                conditions_add(conditions, "no-host",
+                               "there is no '--sim-cpu host' of this calibration, which "
+                               "lacks %s",
+                               text);
+        free(text);
+        json_decref(names);
 }

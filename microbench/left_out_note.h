@@ -12,4 +12,7 @@
 void left_out_note(const json_t *left_out, const json_t *unvisited, bool apart,
                    json_t *conditions);
 
+/* The same where no CPU to simulate can be made of DOCUMENT, with all that it lacks. */
+void no_host_note(const json_t *document, json_t *conditions);
+
 #endif

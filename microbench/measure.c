@@ -100,6 +100,7 @@ struct team {
         const struct cpu_list *cpus;
         struct kernel_parameters window; /* the parameters of a round */
         atomic_uint_fast64_t arrived; /* at the beginning of a timed run, of all times */
+        int64_t huge_bytes;           /* of all members' data; -1: unknown */
         bool shared;                  /* something else was at work during the rounds */
         pthread_barrier_t barrier;    /* of all members */
         pthread_mutex_t mutex;        /* of what follows */
@@ -112,6 +113,7 @@ struct team {
 /* What one member did between two barriers. */
 struct span {
         double begin, end; /* by clock_seconds */
+        double cpu_seconds;
         uint64_t tsc_ticks;
         bool switched; /* it was taken from its CPU */
 };
@@ -123,7 +125,6 @@ struct member {
         pthread_t thread;
         struct span span; /* the latest one */
         uint64_t runs;    /* timed ones */
-        int64_t huge_bytes;
 };
 
 static void team_fail(struct team *team, int rc, const struct diag *diag)
@@ -175,6 +176,7 @@ static void add_spans(const struct team *team, struct measurement *round)
         for (uint32_t i = 0; i < team->parameters->threads; i++) {
                 begin = fmin(begin, team->members[i].span.begin);
                 end = fmax(end, team->members[i].span.end);
+                round->cpu_seconds += team->members[i].span.cpu_seconds;
                 if (team->members[i].span.switched)
                         round->disturbance = INTERRUPTED;
         }
@@ -210,11 +212,15 @@ static void run_timed(struct member *member, uint64_t passes, struct measurement
         struct span *span = &member->span;
         begin_together(member);
         long switches = interference_switches();
-        span->begin = clock_seconds();
+        double cpu = clock_cpu_seconds();
+        clock_seconds(); /* the first reading after a wait takes longer */
         uint64_t tsc = clock_tsc();
+        span->begin = clock_seconds();
         team->kernel->run(&member->share, passes);
+        /* In the same order as before, so that both clocks tell the same time. */
         span->tsc_ticks = clock_tsc() - tsc;
         span->end = clock_seconds();
+        span->cpu_seconds = clock_cpu_seconds() - cpu;
         span->switched = interference_switches() != switches;
         if (pthread_barrier_wait(&team->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
                 add_spans(team, round);
@@ -269,6 +275,23 @@ static void run_all(struct member *member)
                 team->shared = machine_was_shared(&before, &after, seconds);
 }
 
+/* While all have their data, one sees to how much of it is on huge pages: the kernel
+ * tells of all mappings of the process at once. */
+static void see_huge_pages(struct member *member)
+{
+        struct team *team = member->team;
+        uint32_t count = team->parameters->threads;
+        pthread_barrier_wait(&team->barrier);
+        if (member->share.thread == 0) {
+                const struct buffer **buffers = calloc(count, sizeof(*buffers));
+                for (uint32_t i = 0; buffers && i < count; i++)
+                        buffers[i] = &team->members[i].share.buffer;
+                team->huge_bytes = buffers ? buffers_huge_bytes(buffers, count) : -1;
+                free(buffers);
+        }
+        pthread_barrier_wait(&team->barrier);
+}
+
 static void *member_main(void *argument)
 {
         struct member *member = argument;
@@ -284,7 +307,7 @@ static void *member_main(void *argument)
         pthread_barrier_wait(&team->barrier);
         if (!team_failed(team)) {
                 run_all(member);
-                member->huge_bytes = buffer_huge_bytes(&member->share.buffer);
+                see_huge_pages(member);
         }
         buffer_unmap(&member->share.buffer);
         return NULL;
@@ -309,18 +332,6 @@ static void run_members(struct team *team, struct member *members, uint32_t coun
         }
         for (uint32_t i = 0; i < started; i++)
                 pthread_join(members[i].thread, NULL);
-}
-
-/* How much of the data was on huge pages; -1: unknown. */
-static int64_t huge_bytes_of(const struct team *team)
-{
-        int64_t sum = 0;
-        for (uint32_t i = 0; i < team->parameters->threads; i++) {
-                if (team->members[i].huge_bytes < 0)
-                        return -1;
-                sum += team->members[i].huge_bytes;
-        }
-        return sum;
 }
 
 static int check(const struct kernel *kernel, const struct kernel_parameters *parameters,
@@ -358,7 +369,7 @@ static int measure_members(struct team *team)
                 team->rounds[i] = (struct measurement){.pinned = pinned};
         run_members(team, team->members, threads);
         free(common);
-        int64_t huge_bytes = team->rc == 0 ? huge_bytes_of(team) : -1;
+        int64_t huge_bytes = team->rc == 0 ? team->huge_bytes : -1;
         for (size_t i = 0; i < team->round_count; i++) {
                 team->rounds[i].huge_bytes = huge_bytes;
                 if (team->shared && team->rounds[i].disturbance == UNDISTURBED)

@@ -29,9 +29,10 @@ int cpu_pin(int cpu, struct diag *diag);
 int cpu_start_thread(int cpu, void *(*main)(void *), void *argument, pthread_t *thread);
 
 struct measurement {
-        double seconds;   /* of all passes, from the first thread's begin to the last
-                             one's end, by CLOCK_MONOTONIC_RAW */
-        double tsc_ticks; /* the same in ticks of the time stamp counter */
+        double seconds;     /* of all passes, from the first thread's begin to the last
+                               one's end, by CLOCK_MONOTONIC_RAW */
+        double tsc_ticks;   /* the same in ticks of the time stamp counter */
+        double cpu_seconds; /* that all threads together had a CPU for it */
         enum disturbance disturbance; /* of any of the threads */
         bool pinned;        /* false: more threads than CPUs, so they were not */
         int64_t huge_bytes; /* of the data, on huge pages; -1: unknown */

@@ -40,7 +40,8 @@ struct survey {
         bool waits;          /* in it something waited for CPUs that were apart ... */
         bool waited;         /* ... or in any before */
         double core_ghz;
-        double idle_ns;        /* of memory; NAN: not measured */
+        struct latency_point largest; /* of the caches' curve; size 0: none */
+        double idle_ns;               /* of memory; NAN: not measured */
         double worst_error;    /* of all figures of the result; NAN: one is unknown */
         char worst_figure[64]; /* which has it */
         uint64_t rounds;       /* of all visits */

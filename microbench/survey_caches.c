@@ -399,6 +399,8 @@ static json_t *caches_result(struct survey *survey, void *state)
         }
         for (size_t i = 0; i < caches->known; i++) {
                 const struct latency_point *point = &caches->points[i];
+                if (!series_is_worthless(&caches->series[caches->sizes[i]]))
+                        survey->largest = *point;
                 json_array_append_new(curve, json_pack("{s:I, s:f, s:o}", "size_bytes",
                                                        (json_int_t)point->size_bytes,
                                                        "ns", point->ns, "error",
@@ -472,28 +474,42 @@ static int memory_sweep(struct survey *survey, void *state, struct diag *diag)
         return 0;
 }
 
+/* Of NODE; where it has no visits that can be trusted, the end of the caches' curve: that
+ * is the same chase through as much data. NAN: none of the two, which is told. */
+static struct latency_point memory_point(struct survey *survey,
+                                         const struct memory *memory, int node)
+{
+        const struct series *series = &memory->series[node];
+        struct estimate estimate = survey_shortest(survey, series);
+        struct latency_point point = {survey->data_bytes, estimate.value,
+                                      estimate_error(&estimate)};
+        char name[48];
+        snprintf(name, sizeof(name), "the latency of memory on node %d", node);
+        if (series_is_worthless(series) && memory->nodes == 1 &&
+            survey->largest.size_bytes >= survey->data_bytes / 5 * 4)
+                point = survey->largest;
+        else if (!survey_trusts(survey, series, name))
+                point.ns = NAN;
+        if (!isnan(point.ns))
+                survey_noise(survey, point.error, "%s", name);
+        return point;
+}
+
 static json_t *memory_result(struct survey *survey, void *state)
 {
         struct memory *memory = state;
         json_t *list = json_array();
         survey->idle_ns = NAN;
         for (int node = 0; node < memory->nodes; node++) {
-                struct estimate estimate = survey_shortest(survey, &memory->series[node]);
-                double ns = NAN;
-                char name[48];
-                snprintf(name, sizeof(name), "the latency of memory on node %d", node);
-                if (survey_trusts(survey, &memory->series[node], name)) {
-                        ns = estimate.value;
-                        survey_noise(survey, estimate_error(&estimate), "%s", name);
-                }
-                survey->idle_ns = fmin(survey->idle_ns, ns);
+                struct latency_point point = memory_point(survey, memory, node);
+                survey->idle_ns = fmin(survey->idle_ns, point.ns);
                 json_array_append_new(
                     list,
                     json_pack("{s:i, s:o, s:o, s:o, s:I, s:b}", "node", node,
-                              "latency_ns", survey_number(ns), "latency_cycles",
-                              survey_number(ns * survey->core_ghz), "error",
-                              survey_number(estimate_error(&estimate)), "size_bytes",
-                              (json_int_t)survey->data_bytes, "huge_pages",
+                              "latency_ns", survey_number(point.ns), "latency_cycles",
+                              survey_number(point.ns * survey->core_ghz), "error",
+                              survey_number(point.error), "size_bytes",
+                              (json_int_t)point.size_bytes, "huge_pages",
                               series_count(&memory->series[node]) == 0 ||
                                   memory->huge_bytes[node] >
                                       (int64_t)survey->data_bytes / 2));

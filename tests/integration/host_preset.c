@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 {
         json_error_t error;
         json_t *calibration = argc == 2 ? json_load_file(argv[1], 0, &error) : NULL;
-        const char *lacks = calibration ? host_preset_lacks(calibration) : "a document";
+        const char *lacks = calibration ? host_preset_lacks(calibration, 0) : "a document";
         char *text = lacks ? NULL : host_preset(calibration);
         if (lacks)
                 fprintf(stderr, "%s\n", lacks);

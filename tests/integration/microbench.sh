@@ -31,6 +31,7 @@ refused "holds less than two steps" chase --block 3
 refused "holds less than two steps" chase --block 64
 refused "holds less than two steps" pairs --stride 128 --block 255
 refused "is not from 1 to" chase --block 0
+refused "with --order sequential it does nothing" chase --order sequential --block 4K
 refused "is not from 8 to" chase --stride 4
 refused "is not from 8 to" chase --stride 4G
 # The least size that is named is one that does.
@@ -152,6 +153,32 @@ PYTHON
         [ "$(grep -c "there and back" places.txt)" -eq 2 ] || fail "places: $(cat places.txt)"
 else
         echo "SKIPPED: --places was NOT tested: one CPU may be used here" >&2
+fi
+
+# Both clocks tell the same time, also of a microsecond: as many ticks in a nanosecond as in
+# half a second, by the median of runs of which some are disturbed.
+"$MEMLAG" bench chase --size 4K --format json >long.json
+for run in 1 2 3 4 5 6 7 8 9; do
+        "$MEMLAG" bench chase --size 4K --passes 1 --format json
+done >short.json
+python3 - long.json short.json <<'PYTHON'
+import json
+import statistics
+import sys
+
+(long,), short = ([json.loads(line) for line in open(path)] for path in sys.argv[1:])
+ratio = lambda run: run["tsc_ticks_per_access"] / run["ns_per_access"]
+median = statistics.median(map(ratio, short))
+assert 0.93 < median / ratio(long) < 1.07, (median, ratio(long))
+assert 0 < long["cpu_seconds"] < 1.01 * long["seconds"] + 0.001, long
+PYTHON
+
+# The kernel is asked once how much is on huge pages, however many threads there are.
+if command -v strace >/dev/null; then
+        strace -f -o calls -e trace=openat "$MEMLAG" bench chase --size 1M --threads 20 --passes 1 >out
+        [ "$(grep -c /proc/self/smaps calls)" -eq 1 ] || fail "smaps: $(grep smaps calls)"
+else
+        echo "SKIPPED: how often smaps is read was NOT tested: there is no strace" >&2
 fi
 
 # ---- bench: the truth ----------------------------------------------------------------

@@ -62,12 +62,50 @@ static void other_poor_ones_are_replaced(void **state)
         assert_stays(QP, QP, "nnnn");
 }
 
+/* 20 % more bandwidth is less of a difference than a latency that is a quarter shorter.
+ */
+static void the_largest_difference_is_a_ratio(void **state)
+{
+        (void)state;
+        json_t *earlier =
+            json_pack("{s:{s:f}, s:[{s:f}], s:{s:f}, s:{s:f}}", "clocks", "core_ghz", 3.0,
+                      "memory", "latency_ns", 100.0, "bandwidth", "peak_read_gbs", 10.0,
+                      "sharing", "modified_ns", 50.0);
+        json_t *now =
+            json_pack("{s:{s:f}, s:[{s:f}], s:{s:f}}", "clocks", "core_ghz", 3.0,
+                      "memory", "latency_ns", 75.0, "bandwidth", "peak_read_gbs", 12.0);
+        struct difference most = keeping_difference(earlier, now);
+        assert_string_equal(most.name, "the latency of memory");
+        assert_true(most.earlier == 100 && most.now == 75);
+        json_t *nothing = json_object();
+        assert_null(keeping_difference(earlier, nothing).name);
+        json_decref(nothing);
+        json_decref(now);
+        json_decref(earlier);
+}
+
+static void a_calibration_without_memory_is_not_kept(void **state)
+{
+        (void)state;
+        json_t *with = json_pack("{s:[{s:f}]}", "memory", "latency_ns", 75.0);
+        json_t *without = json_pack("{s:[{s:n}]}", "memory", "latency_ns");
+        json_t *empty = json_pack("{s:[]}", "memory");
+        assert_false(keeping_lacks_memory("test", with));
+        assert_true(keeping_lacks_memory("test", without));
+        assert_true(keeping_lacks_memory("test", empty));
+        json_decref(empty);
+        json_decref(without);
+        json_decref(with);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_good_one_stays_for_what_tells_less),
             cmocka_unit_test(a_poor_full_one_stays_for_a_poor_quick_one),
             cmocka_unit_test(other_poor_ones_are_replaced),
+            cmocka_unit_test(the_largest_difference_is_a_ratio),
+            cmocka_unit_test(a_calibration_without_memory_is_not_kept),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

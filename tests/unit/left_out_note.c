@@ -53,11 +53,39 @@ static void figures_without_time_share_a_note(void **state)
         json_decref(left_out);
 }
 
+/* Each figure that --sim-cpu host cannot do without, of a document that has none; L2 and
+ * L3 only where the system tells of them. */
+static void all_that_a_host_lacks_is_named(void **state)
+{
+        (void)state;
+        json_t *document = json_pack("{s:{s:[{s:i}, {s:i}, {s:i}]}}", "caches", "levels",
+                                     "reported_bytes", 32768, "reported_bytes", 1 << 20,
+                                     "reported_bytes", 0);
+        json_t *conditions = json_array();
+        no_host_note(document, conditions);
+        assert_int_equal(json_array_size(conditions), 1);
+        static const char *const names[] = {"clock",
+                                            "latency of L1",
+                                            "reach of the TLB",
+                                            "page walk",
+                                            "latency of memory",
+                                            "issue in a cycle",
+                                            "loads of 1 thread",
+                                            "triad of 1 thread",
+                                            "latency of L2"};
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                assert_non_null(strstr(meaning(conditions, 0), names[i]));
+        assert_null(strstr(meaning(conditions, 0), "L3"));
+        json_decref(conditions);
+        json_decref(document);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(nothing_left_out_says_nothing),
             cmocka_unit_test(figures_without_time_share_a_note),
+            cmocka_unit_test(all_that_a_host_lacks_is_named),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
