@@ -13,6 +13,11 @@
 #include <unistd.h>
 
 #define NAME_BYTES 16
+/* Somebody else's program waits for what is read of a file here. The kernel executes no
+ * file with more headers than this. */
+#define HEADERS_LIMIT (65536 / sizeof(Elf64_Phdr))
+/* Those that need hundreds of libraries have a tenth. */
+#define DYNAMIC_LIMIT 4096
 
 /* A program's headers are read one by one: who executes it may have a stack of a few
  * KiB. */
@@ -54,31 +59,52 @@ static uint64_t file_offset(const struct program *program, uint64_t address)
         return 0;
 }
 
-/* Whether the library that is needed first is a sanitizer's runtime: it ends a process
- * in which another one stands before it. */
-static bool has_sanitizer(const struct program *program)
+/* What a program's dynamic section says. */
+struct dynamic {
+        uint64_t strings; /* the address of its strings; 0: it has none */
+        uint64_t needed;  /* the first library's name among them, unless it needs none */
+        bool needs;
+};
+
+/* False: it is longer than anybody's. */
+static bool read_dynamic(const struct program *program, struct dynamic *dynamic)
+{
+        Elf64_Phdr header;
+        Elf64_Dyn entry;
+        *dynamic = (struct dynamic){0};
+        if (!find_header(program, PT_DYNAMIC, &header))
+                return true;
+        uint64_t count = header.p_filesz / sizeof(entry);
+        for (uint64_t i = 0; i < count; i++) {
+                if (i == DYNAMIC_LIMIT)
+                        return false;
+                if (!read_at(program->fd, &entry, sizeof(entry),
+                             header.p_offset + i * sizeof(entry)) ||
+                    entry.d_tag == DT_NULL)
+                        return true;
+                if (entry.d_tag == DT_STRTAB)
+                        dynamic->strings = entry.d_un.d_ptr;
+                if (entry.d_tag == DT_NEEDED && !dynamic->needs) {
+                        dynamic->needed = entry.d_un.d_val;
+                        dynamic->needs = true;
+                }
+        }
+        return true;
+}
+
+/* Whether the library that is needed first may be a sanitizer's runtime: it ends a
+ * process in which another one stands before it. */
+static bool may_have_sanitizer(const struct program *program)
 {
         static const char *const runtimes[] = {"libasan.so", "libtsan.so", "liblsan.so",
                                                "libhwasan.so", "libclang_rt."};
-        Elf64_Phdr dynamic;
-        uint64_t size = find_header(program, PT_DYNAMIC, &dynamic) ? dynamic.p_filesz : 0;
-        uint64_t strings = 0, needed = 0;
-        bool found = false;
-        Elf64_Dyn entry;
-        for (uint64_t at = 0; at + sizeof(entry) <= size; at += sizeof(entry)) {
-                if (!read_at(program->fd, &entry, sizeof(entry), dynamic.p_offset + at) ||
-                    entry.d_tag == DT_NULL)
-                        break;
-                if (entry.d_tag == DT_STRTAB)
-                        strings = file_offset(program, entry.d_un.d_ptr);
-                if (entry.d_tag == DT_NEEDED && !found) {
-                        needed = entry.d_un.d_val;
-                        found = true;
-                }
-        }
+        struct dynamic dynamic;
+        if (!read_dynamic(program, &dynamic))
+                return true;
+        uint64_t strings = file_offset(program, dynamic.strings);
         char name[NAME_BYTES] = "";
-        if (!found || !strings ||
-            !read_at(program->fd, name, sizeof(name) - 1, strings + needed))
+        if (!dynamic.needs || !strings ||
+            !read_at(program->fd, name, sizeof(name) - 1, strings + dynamic.needed))
                 return false;
         for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
                 if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
@@ -100,17 +126,19 @@ static bool has_our_linker(const struct program *program)
                memcmp(name, linker, sizeof(name)) == 0;
 }
 
-/* Whether the file at FD, if it is a program and not a script, takes a library. */
+/* Whether the file at FD, if it is a program and not a script or one that the kernel
+ * refuses, takes a library. */
 static bool file_takes_preload(int fd)
 {
         Elf64_Ehdr header;
         if (!read_at(fd, &header, sizeof(header), 0) ||
-            memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+            memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+            header.e_phnum > HEADERS_LIMIT)
                 return true;
         struct program program = {fd, header.e_phnum, header.e_phoff};
         return header.e_ident[EI_CLASS] == ELFCLASS64 &&
                header.e_phentsize == sizeof(Elf64_Phdr) && has_our_linker(&program) &&
-               !has_sanitizer(&program);
+               !may_have_sanitizer(&program);
 }
 
 bool program_takes_preload(const char *path)

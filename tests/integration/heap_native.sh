@@ -321,6 +321,41 @@ done
         -Wl,--no-as-needed $libraries
 same 5 ./sanitized
 
+# What a file says of itself does not keep those waiting who execute it: 65534 headers,
+# which the kernel refuses, to be searched for each of 2000 tables of strings, and four
+# million of those.
+python3 - <<'END'
+import struct
+def program(name, headers, entries):
+    dynamic = 64 + 56 * headers
+    linker = dynamic + 16 * entries
+    path = b"/lib64/ld-linux-x86-64.so.2\0"
+    with open(name, "wb") as file:
+        file.write(struct.pack("<16s2HI3QI6H", b"\x7fELF\2\1\1", 2, 62, 1, 0x400000, 64, 0,
+                               0, 64, 56, headers, 64, 0, 0))
+        for kind, at, size in (3, linker, len(path)), (2, dynamic, 16 * entries):
+            file.write(struct.pack("<2I6Q", kind, 4, at, 0, 0, size, size, 1))
+        file.write(bytes(56 * (headers - 2)))
+        file.write(struct.pack("<2Q", 5, 0x400000) * entries + path)
+program("headers", 65534, 2000)
+program("entries", 2, 4000000)
+END
+chmod +x headers
+cat >refused.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+        execv(argv[argc - 1], argv);
+        perror("refused");
+        return 0;
+}
+END
+"$CC" -O1 -o refused refused.c
+for file in ./headers ./entries; do # the latter must not be executed
+        same 0 timeout 2 ./refused $file
+done
+
 # Below chroot there is no tracker to be loaded, and nothing is said about that.
 mkdir -p root/lib64 root/lib/x86_64-linux-gnu
 cp "$(command -v env)" root/env
