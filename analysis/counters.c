@@ -12,6 +12,8 @@ static const struct {
 } events[] = {
     {"cpu_clk_unhalted.thread", CONCEPT_CYCLES},
     {"inst_retired.any", CONCEPT_INSTRUCTIONS},
+    {"mem_inst_retired.all_loads", CONCEPT_LOADS}, /* Skylake and later */
+    {"mem_uops_retired.all_loads", CONCEPT_LOADS}, /* Haswell, Broadwell, Atoms */
     {"l1d_pend_miss.pending", CONCEPT_PENDING},
     {"mem_load_retired.l1_miss", CONCEPT_L1_MISS},      /* Skylake and later */
     {"mem_load_uops_retired.l1_miss", CONCEPT_L1_MISS}, /* Haswell, Broadwell */

@@ -20,6 +20,7 @@ enum concept {
         CONCEPT_STALLS,       /* cycles without execution */
         CONCEPT_STALLS_L2,    /* of these, beside a load that missed L2 */
         CONCEPT_STALLS_L3,    /* of these, beside a load that missed the last cache */
+        CONCEPT_LOADS,        /* retired, from wherever they came */
         CONCEPT_COUNT,
         CONCEPT_NONE = CONCEPT_COUNT
 };

@@ -67,6 +67,9 @@ struct report_summary {
         int64_t stalled_samples; /* of a timer, at loads */
         double stalled_s;        /* that they stand for */
         double stalled_ratio;    /* the same over the run's cycles; NAN: not known */
+        /* The same without the slots in which the loads themselves retire, which a
+         * simulated timer counts too; NAN: not known. */
+        double held_up_ratio;
         int64_t lost;
         int64_t ring_pages; /* of each CPU's ring buffer; 0: there was none */
         int64_t intervals;

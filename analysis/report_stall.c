@@ -112,6 +112,20 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
         return stalls;
 }
 
+static void say_share_of_cycles(FILE *text, const struct report_summary *summary)
+{
+        bool branches =
+            summary->sim_detail && strcmp(summary->sim_detail, "branches") == 0;
+        fprintf(text, " (%.1f%% of the run's cycles", 100 * summary->stalled_ratio);
+        if (!isnan(summary->held_up_ratio))
+                fprintf(text,
+                        ", and %.1f%% without the slots in which the loads themselves "
+                        "retire: about what loads that never wait would save%s",
+                        100 * summary->held_up_ratio,
+                        branches ? ", and wrong predictions before a load" : "");
+        fputc(')', text);
+}
+
 static void say_modelled_stalls(FILE *text, const struct report_summary *summary)
 {
         fprintf(text,
@@ -121,10 +135,7 @@ static void say_modelled_stalls(FILE *text, const struct report_summary *summary
                 report_duration(summary->duration_s).text, summary->samples,
                 report_duration(summary->stalled_s).text);
         if (!isnan(summary->stalled_ratio))
-                fprintf(text,
-                        " (%.1f%% of the run's cycles, about what loads that never wait "
-                        "would save)",
-                        100 * summary->stalled_ratio);
+                say_share_of_cycles(text, summary);
         fprintf(text,
                 "; %" PRId64
                 " records lost. These are the places where a timer would find the "

@@ -43,7 +43,8 @@ static const char latency_sql[] =
     "SELECT sum(samples * mean_latency_cycles)"
     " * (SELECT value FROM run WHERE key = 'period_loads'),"
     " (SELECT sum(stall_ns) FROM sample) / 1e3"
-    " * (SELECT value FROM machine WHERE key = 'clock_mhz') FROM function_finding";
+    " * (SELECT value FROM machine WHERE key = 'clock_mhz'),"
+    " (SELECT value FROM machine WHERE key = 'issue_width') FROM function_finding";
 
 static const char others_sql[] =
     "SELECT total(latency_share) FILTER (WHERE verdict IN ('sharing', 'remote-memory')),"
@@ -65,6 +66,7 @@ struct reading {
         double counts[CONCEPT_COUNT]; /* NAN: it was not counted */
         double latency_cycles;        /* of the run's loads; NAN: not known */
         double stalled_cycles;        /* of timer samples; NAN: not known */
+        double issue_width;           /* instructions a cycle; NAN: not known */
 };
 
 static double real_or_nan(sqlite3_stmt *row, int i)
@@ -123,6 +125,7 @@ static int take_latency(void *context, sqlite3_stmt *row)
         struct reading *reading = context;
         reading->latency_cycles = real_or_nan(row, 0);
         reading->stalled_cycles = real_or_nan(row, 1);
+        reading->issue_width = real_or_nan(row, 2);
         return 0;
 }
 
@@ -135,6 +138,15 @@ static int take_count(void *context, sqlite3_stmt *row)
         return 0;
 }
 
+/* What is left of the samples' time when each load's own slot is taken from it. The
+ * samples are a part of that time and may fall short of it by chance. */
+static double held_up_cycles(const struct reading *reading)
+{
+        double left = reading->stalled_cycles -
+                      reading->counts[CONCEPT_LOADS] / reading->issue_width;
+        return left < 0 ? 0 : left;
+}
+
 /* Ratios to the run's cycles: NAN without these, or what is divided by them. */
 static void set_ratios(const struct reading *reading)
 {
@@ -143,6 +155,7 @@ static void set_ratios(const struct reading *reading)
         double cycles = counts[CONCEPT_CYCLES];
         summary->latency_per_cycle = reading->latency_cycles / cycles;
         summary->stalled_ratio = reading->stalled_cycles / cycles;
+        summary->held_up_ratio = held_up_cycles(reading) / cycles;
         summary->instructions_per_cycle = counts[CONCEPT_INSTRUCTIONS] / cycles;
         summary->stall_ratio = counts[CONCEPT_STALLS_L1D] / cycles;
         summary->fb_full_ratio = counts[CONCEPT_FB_FULL] / cycles;
@@ -161,7 +174,11 @@ static int read_figures(struct db *db, struct report_summary *summary, struct di
             {latency_sql, take_latency}, {counts_sql, take_count},
         };
         struct reading reading = {
-            .summary = summary, .latency_cycles = NAN, .stalled_cycles = NAN};
+            .summary = summary,
+            .latency_cycles = NAN,
+            .stalled_cycles = NAN,
+            .issue_width = NAN,
+        };
         int code = 0;
         for (int c = 0; c < CONCEPT_COUNT; c++)
                 reading.counts[c] = NAN;

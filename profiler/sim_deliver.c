@@ -51,6 +51,7 @@ int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
         } facts[] = {
             {"clock_mhz", p->clock_mhz, "MHz", "core.clock_mhz"},
             {"cores", p->cores, "cores", "core.count"},
+            {"issue_width", p->issue_width, "instructions/cycle", "core.issue_width"},
             {"lfb_entries", p->lfb_entries, "lines", "core.lfb_entries"},
             {"l1d_bytes", p->l1d_bytes, "bytes", "l1d.size_bytes"},
             {"l1d_latency_cycles", p->l1d_latency_cycles, "cycles", "l1d.latency_cycles"},

@@ -2,7 +2,8 @@
 /* Loads from L2, or from L1 if the argument is "near", beside arithmetic: a chain of
  * loads and so much else that the core has no cycle left; as "hash", a chain of single
  * instructions behind each load; as "sum", loads that wait for nothing, and a chain of
- * additions that takes longer than each. */
+ * additions that takes longer than each; as "reads", loads of one
+ * line that nothing waits for, each fourth instruction. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,18 @@ static __attribute__((noinline)) const struct line *sum(const struct line *lines
         return total > 0 ? lines : NULL;
 }
 
+/* Each four instructions take a cycle, and one of them is a load. */
+static __attribute__((noinline)) const struct line *reads(const struct line *line)
+{
+        uint64_t a = 1, b = 2, c = 3, value;
+        for (int i = 0; i < STEPS; i++)
+                __asm__ volatile(".rept 16\n\tmov (%4), %3\n\tadd $1, %0\n\t"
+                                 "add $1, %1\n\tadd $1, %2\n\t.endr"
+                                 : "+r"(a), "+r"(b), "+r"(c), "=&r"(value)
+                                 : "r"(line));
+        return line;
+}
+
 /* In an order that no prefetcher knows: by a step that all lines' number has no part in.
  */
 static void link_lines(struct line *lines, unsigned count)
@@ -76,9 +89,10 @@ int main(int argc, char **argv)
                 return 1;
         memset(lines, 0, count * sizeof(*lines));
         link_lines(lines, count);
-        const struct line *end = strcmp(argv[1], "hash") == 0  ? hash(lines)
-                                 : strcmp(argv[1], "sum") == 0 ? sum(lines, count)
-                                                               : beside(lines);
+        const struct line *end = strcmp(argv[1], "hash") == 0    ? hash(lines)
+                                 : strcmp(argv[1], "sum") == 0   ? sum(lines, count)
+                                 : strcmp(argv[1], "reads") == 0 ? reads(lines)
+                                                                 : beside(lines);
         printf("%d\n", end == lines);
         free(lines);
         return 0;
