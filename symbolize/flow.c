@@ -188,10 +188,12 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
                 error = flow_walk_run(&walk, &context, &code);
         for (size_t i = 0; i < count && !error; i++)
                 answer(&walk, &answers[i]);
-        for (size_t i = 0; i < count && error == -E2BIG; i++)
-                answers[i].outcome = FLOW_TOO_LARGE;
+        bool not_followed = error == -E2BIG || error == -EILSEQ;
+
+        for (size_t i = 0; i < count && not_followed; i++)
+                answers[i].outcome = error == -E2BIG ? FLOW_TOO_LARGE : FLOW_NOT_DECODED;
         flow_walk_free(&walk);
         flow_code_free(&code);
         variables_free(&variables);
-        return error && error != -E2BIG ? error : input->reader->error;
+        return error && !not_followed ? error : input->reader->error;
 }

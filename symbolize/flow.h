@@ -16,7 +16,8 @@ enum flow_outcome {
         FLOW_NO_INSTRUCTION, /* there is none at that address of the function */
         FLOW_NO_OPERAND,     /* it does not access memory */
         FLOW_UNKNOWN_BASE,   /* what its base register holds is not known */
-        FLOW_TOO_LARGE       /* the function is too large, or its ways too many */
+        FLOW_TOO_LARGE,      /* the function is too large, or its ways too many */
+        FLOW_NOT_DECODED     /* not all of the function could be read and decoded */
 };
 
 enum flow_question {

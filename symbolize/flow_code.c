@@ -9,8 +9,8 @@
 #include "array.h"
 
 /* Of one function, whose memory and work they bound (a step takes some 80 bytes): only
- * generated code comes near them. What is larger is not followed at all, since a jump
- * from the part left out would be missing. */
+ * generated code comes near them. What is larger is not followed at all, nor what cannot
+ * be read or decoded to its end, since a jump from the part left out would be missing. */
 enum { CODE_BYTES_LIMIT = 1 << 20, STEPS_LIMIT = 3 << 17, BLOCKS_LIMIT = 1 << 15 };
 
 static int add_step(struct flow_code *code, uint64_t vaddr,
@@ -25,7 +25,7 @@ static int add_step(struct flow_code *code, uint64_t vaddr,
         return 0;
 }
 
-/* The COUNT BYTES are of VADDR; what is no instruction ends them. */
+/* The COUNT BYTES are of VADDR. */
 static int decode(struct flow_code *code, const uint8_t *bytes, size_t count,
                   uint64_t vaddr)
 {
@@ -34,7 +34,7 @@ static int decode(struct flow_code *code, const uint8_t *bytes, size_t count,
 
         for (size_t at = 0; at < count && !error; at += instruction.length_bytes) {
                 if (!instruction_decode(&instruction, bytes + at, count - at, vaddr + at))
-                        return 0;
+                        return -EILSEQ;
                 error = add_step(code, vaddr + at, &instruction);
         }
         return error;
@@ -46,20 +46,24 @@ static int decode_range(void *context, uint64_t low, uint64_t high)
         const struct elf_file *file = code->file;
         const struct elf_segment *segment = elf_file_segment(file, low);
 
-        if (!segment || !(segment->flags & PF_X) || high < low ||
-            low - segment->vaddr >= segment->file_bytes)
+        /* Where no code is loaded there is none, as where the linker left a part out. */
+        if (!segment || !(segment->flags & PF_X) || high <= low)
                 return 0;
-        if (high - low > CODE_BYTES_LIMIT)
+        size_t count = high - low;
+        uint64_t offset_bytes = low - segment->vaddr;
+
+        if (count > CODE_BYTES_LIMIT)
                 return -E2BIG;
-        uint64_t left = segment->file_bytes - (low - segment->vaddr);
-        size_t count = high - low < left ? high - low : left;
-        uint8_t *bytes = malloc(count + 1);
+        if (offset_bytes > segment->file_bytes ||
+            count > segment->file_bytes - offset_bytes)
+                return -EILSEQ;
+        uint8_t *bytes = malloc(count);
 
         if (!bytes)
                 return -ENOMEM;
-        ssize_t got = pread(file->fd, bytes, count,
-                            (off_t)(segment->offset_bytes + (low - segment->vaddr)));
-        int error = got > 0 ? decode(code, bytes, (size_t)got, low) : 0;
+        ssize_t got =
+            pread(file->fd, bytes, count, (off_t)(segment->offset_bytes + offset_bytes));
+        int error = got == (ssize_t)count ? decode(code, bytes, count, low) : -EILSEQ;
 
         free(bytes);
         return error;
@@ -196,8 +200,8 @@ int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
         *code = (struct flow_code){.file = file};
         int error = die_ranges(dwarf, function, decode_range, code);
 
-        if (error == -ENOMEM || error == -E2BIG)
-                return error;
+        if (error)
+                return error == -ENOENT ? -EILSEQ : error;
         if (code->step_count > 1)
                 qsort(code->steps, code->step_count, sizeof(*code->steps), compare_steps);
         bool *leaders = calloc(code->step_count + 1, sizeof(*leaders));

@@ -30,8 +30,8 @@ struct flow_code {
         size_t block_count;
 };
 
-/* Reads FUNCTION's, of FILE and DWARF: 0, -E2BIG when it is too large, -ENOMEM; freed in
- * any case. */
+/* Reads FUNCTION's, of FILE and DWARF: 0, -E2BIG when it is too large, -EILSEQ when not
+ * all of it could be read and decoded, -ENOMEM; freed in any case. */
 int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
                    const struct elf_file *file, Dwarf_Die *function);
 void flow_code_free(struct flow_code *code);

@@ -21,6 +21,7 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_NO_INSTRUCTION] = "instruction not found",
             [UNTYPED_NO_OPERAND] = "no memory operand",
             [UNTYPED_TOO_LARGE] = "function too large",
+            [UNTYPED_NOT_DECODED] = "function not decoded",
             [UNTYPED_UNKNOWN_BASE] = "unknown base register",
             [UNTYPED_SAVED] = "saved register or return address",
             [UNTYPED_NO_VARIABLE] = "no variable there",
@@ -239,6 +240,8 @@ static struct sample_type by_instruction(struct sample_types *finder,
                 return open_for(UNTYPED_NO_OPERAND);
         case FLOW_TOO_LARGE:
                 return open_for(UNTYPED_TOO_LARGE);
+        case FLOW_NOT_DECODED:
+                return open_for(UNTYPED_NOT_DECODED);
         default:
                 break;
         }

@@ -24,6 +24,12 @@ static __attribute__((noinline)) void of_many_bytes(void)
         DO_NOTHING("1100000");
 }
 
+/* Jumps over a byte that is no instruction in 64-bit mode. */
+static __attribute__((noinline)) void with_a_hole(void)
+{
+        __asm__ volatile("jmp 1f\n\t.byte 0x06\n1:");
+}
+
 /* The first instruction of the function NAME of this program. */
 static struct code_place beginning_of(struct dwarf_file *dwarf, const char *name)
 {
@@ -49,8 +55,18 @@ static struct code_place beginning_of(struct dwarf_file *dwarf, const char *name
         return place;
 }
 
-/* What becomes of a question about the first instruction of the function NAME. */
-static enum flow_outcome outcome_in(const char *name)
+/* Has FILE, which is open, end after the first of the bytes at VADDR. */
+static void cut(struct elf_file *file, uint64_t vaddr)
+{
+        for (size_t i = 0; i < file->segment_count; i++)
+                if (&file->segments[i] == elf_file_segment(file, vaddr))
+                        file->segments[i].file_bytes =
+                            vaddr + 1 - file->segments[i].vaddr;
+}
+
+/* What becomes of a question about the first instruction of the function NAME, of which
+ * the file has all, or only the first byte. */
+static enum flow_outcome outcome_in_file(const char *name, bool has_all)
 {
         const struct symbol_table symbols = {0};
         struct string_pool *names = string_pool_new();
@@ -64,6 +80,8 @@ static enum flow_outcome outcome_in(const char *name)
         struct code_place place = beginning_of(&dwarf, name);
         struct access access = {.code = &place}, *list = &access;
 
+        if (!has_all)
+                cut(&file, place.vaddr);
         type_reader_open(&reader, &dwarf, &types, names);
         assert_int_equal(access_find(&reader, &file, &symbols, &list, 1), 0);
         assert_true(access.asked);
@@ -73,6 +91,11 @@ static enum flow_outcome outcome_in(const char *name)
         dwarf_file_close(&dwarf);
         elf_file_close(&file);
         return access.flow.outcome;
+}
+
+static enum flow_outcome outcome_in(const char *name)
+{
+        return outcome_in_file(name, true);
 }
 
 static void follows_a_function_as_a_whole(void **state)
@@ -91,11 +114,20 @@ static void does_not_follow_a_part_of_a_function(void **state)
         assert_int_equal(outcome_in("of_many_bytes"), FLOW_TOO_LARGE);
 }
 
+static void does_not_follow_what_it_cannot_decode(void **state)
+{
+        (void)state;
+        with_a_hole();
+        assert_int_equal(outcome_in("with_a_hole"), FLOW_NOT_DECODED);
+        assert_int_equal(outcome_in_file("small", false), FLOW_NOT_DECODED);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(follows_a_function_as_a_whole),
             cmocka_unit_test(does_not_follow_a_part_of_a_function),
+            cmocka_unit_test(does_not_follow_what_it_cannot_decode),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
