@@ -197,6 +197,7 @@ int heap_transport_environment(struct heap_transport *transport, const char *com
                                char **environment, char ***result, struct diag *diag)
 {
         if (!program_in_path_takes_preload(command)) {
+                transport->memory.control->programs_refused = 1;
                 *result = environment;
                 return 0;
         }
@@ -570,6 +571,8 @@ struct heap_transport_losses heap_transport_losses(const struct heap_transport *
         return (struct heap_transport_losses){
             .damaged = transport->damaged,
             .cut_off = __atomic_load_n(&transport->memory.control->heaps_cut_off,
+                                       __ATOMIC_RELAXED),
+            .refused = __atomic_load_n(&transport->memory.control->programs_refused,
                                        __ATOMIC_RELAXED),
             .beyond_capacity = claimed > capacity ? claimed - capacity : 0};
 }

@@ -88,6 +88,7 @@ struct heap_transport_losses {
         uint64_t damaged;
         uint64_t beyond_capacity;
         uint64_t cut_off;
+        uint64_t refused; /* programs that cannot take the tracker */
 };
 struct heap_transport_losses
 heap_transport_losses(const struct heap_transport *transport);

@@ -505,6 +505,11 @@ static bool open_control(void)
                control->version == SIMPMU_VERSION && !control->stop && !control->no_heap;
 }
 
+void channel_count_refused(void)
+{
+        __atomic_fetch_add(&control->programs_refused, 1, __ATOMIC_RELAXED);
+}
+
 void channel_close(void)
 {
         stop_telling();

@@ -41,6 +41,9 @@ bool channel_open(const char *value);
 /* Nothing is told any more, which is counted; no system call is made. */
 void channel_close(void);
 
+/* A program is executed that cannot take the tracker. */
+void channel_count_refused(void);
+
 /* The thread has left a tracked function in the middle: what it was writing is void, and
  * keeps nobody waiting. */
 void channel_abandon(void);

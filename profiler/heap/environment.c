@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Removes variables, and stands in for the functions that execute programs. These run
  * also in the child of a vfork, on its parent's memory: they change nothing but their
- * own stack. */
+ * own stack, and a count that memlag has. */
 #include "environment.h"
 
 #include <alloca.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "channel.h"
 #include "event.h"
 #include "program.h"
 
@@ -196,13 +197,20 @@ static char **followed(char *const variables[], void *room)
         return all;
 }
 
+static bool counted(bool takes)
+{
+        if (!takes)
+                channel_count_refused();
+        return takes;
+}
+
 /* VARIABLES for a program that is executed, on the stack of the function that uses it.
  * TAKES: whether it can make use of them. */
 #define FOLLOWED(variables, takes)                                                       \
         __extension__({                                                                  \
                 char *const *given = (variables);                                        \
                 size_t bytes = followed_bytes(given);                                    \
-                bytes > 0 && (takes) ? followed(given, alloca(bytes)) : given;           \
+                bytes > 0 && counted(takes) ? followed(given, alloca(bytes)) : given;    \
         })
 
 EXPORT int execve(const char *path, char *const arguments[], char *const variables[])

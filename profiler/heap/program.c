@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks for the interpreter in a program's headers, and at the first library that it
- * needs. */
+/* Looks for the interpreter in a program's headers and at what it is, and at the first
+ * library that the program needs. */
 #include "program.h"
 
 #include <elf.h>
@@ -18,6 +18,10 @@
 #define HEADERS_LIMIT (65536 / sizeof(Elf64_Phdr))
 /* Those that need hundreds of libraries have a tenth. */
 #define DYNAMIC_LIMIT 4096
+/* A C library has one for each of its releases that added to the dynamic linker. */
+#define VERSIONS_LIMIT 64
+/* Of a small stack. The longest that package managers make take some 100. */
+#define LINKER_PATH_BYTES 512
 
 /* A program's headers are read one by one: who executes it may have a stack of a few
  * KiB. */
@@ -30,6 +34,19 @@ struct program {
 static bool read_at(int fd, void *bytes, size_t size, uint64_t offset)
 {
         return pread(fd, bytes, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* False: the file at FD is no ELF file of 64 bits. */
+static bool open_program(int fd, struct program *program)
+{
+        Elf64_Ehdr header;
+        if (!read_at(fd, &header, sizeof(header), 0) ||
+            memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+            header.e_ident[EI_CLASS] != ELFCLASS64 ||
+            header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > HEADERS_LIMIT)
+                return false;
+        *program = (struct program){fd, header.e_phnum, header.e_phoff};
+        return true;
 }
 
 static bool read_header(const struct program *program, unsigned number,
@@ -59,10 +76,12 @@ static uint64_t file_offset(const struct program *program, uint64_t address)
         return 0;
 }
 
-/* What a program's dynamic section says. */
+/* What the dynamic section says, of a program or of the dynamic linker. */
 struct dynamic {
-        uint64_t strings; /* the address of its strings; 0: it has none */
-        uint64_t needed;  /* the first library's name among them, unless it needs none */
+        uint64_t strings;  /* the address of its strings; 0: it has none */
+        uint64_t versions; /* of what it defines; 0: none */
+        uint64_t own_name; /* among the strings */
+        uint64_t needed;   /* the first library's name there, unless it needs none */
         bool needs;
 };
 
@@ -84,6 +103,10 @@ static bool read_dynamic(const struct program *program, struct dynamic *dynamic)
                         return true;
                 if (entry.d_tag == DT_STRTAB)
                         dynamic->strings = entry.d_un.d_ptr;
+                if (entry.d_tag == DT_VERDEF)
+                        dynamic->versions = entry.d_un.d_ptr;
+                if (entry.d_tag == DT_SONAME)
+                        dynamic->own_name = entry.d_un.d_val;
                 if (entry.d_tag == DT_NEEDED && !dynamic->needs) {
                         dynamic->needed = entry.d_un.d_val;
                         dynamic->needs = true;
@@ -112,18 +135,54 @@ static bool may_have_sanitizer(const struct program *program)
         return false;
 }
 
-/* Whether the GNU C library's dynamic linker for 64-bit programs is the interpreter:
- * another one would complain about what was built for this one. */
+/* Whether the dynamic linker defines the version of the GNU C library whose
+ * _dl_find_object the tracker calls: an older one ends a program for that. */
+static bool is_new_enough(const struct program *linker, uint64_t versions)
+{
+        const Elf64_Word glibc_2_35 = 0x069691b5; /* the name's hash in ELF */
+        Elf64_Verdef version;
+        uint64_t at = file_offset(linker, versions);
+        for (unsigned i = 0; at && i < VERSIONS_LIMIT; i++) {
+                if (!read_at(linker->fd, &version, sizeof(version), at))
+                        return false;
+                if (version.vd_hash == glibc_2_35)
+                        return true;
+                at = version.vd_next ? at + version.vd_next : 0;
+        }
+        return false;
+}
+
+/* Whether the file at FD is the GNU C library's dynamic linker for 64-bit programs, which
+ * says so itself: another one would complain about what was built for this one. */
+static bool is_our_linker(int fd)
+{
+        static const char ours[] = "ld-linux-x86-64.so.2";
+        char name[sizeof(ours)];
+        struct program linker;
+        struct dynamic dynamic;
+        if (!open_program(fd, &linker) || !read_dynamic(&linker, &dynamic))
+                return false;
+        uint64_t strings = file_offset(&linker, dynamic.strings);
+        return strings && read_at(fd, name, sizeof(name), strings + dynamic.own_name) &&
+               memcmp(name, ours, sizeof(name)) == 0 &&
+               is_new_enough(&linker, dynamic.versions);
+}
+
 static bool has_our_linker(const struct program *program)
 {
-        static const char linker[] = "/ld-linux-x86-64.so.2";
-        char name[sizeof(linker)];
         Elf64_Phdr header;
-        return find_header(program, PT_INTERP, &header) &&
-               header.p_filesz >= sizeof(name) &&
-               read_at(program->fd, name, sizeof(name),
-                       header.p_offset + header.p_filesz - sizeof(name)) &&
-               memcmp(name, linker, sizeof(name)) == 0;
+        if (!find_header(program, PT_INTERP, &header) || header.p_filesz == 0 ||
+            header.p_filesz > LINKER_PATH_BYTES)
+                return false;
+        char path[header.p_filesz];
+        if (!read_at(program->fd, path, sizeof(path), header.p_offset) ||
+            path[sizeof(path) - 1] != '\0')
+                return false;
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        bool ours = fd >= 0 && is_our_linker(fd);
+        if (fd >= 0)
+                close(fd);
+        return ours;
 }
 
 /* Whether the file at FD, if it is a program and not a script or one that the kernel
@@ -135,9 +194,8 @@ static bool file_takes_preload(int fd)
             memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
             header.e_phnum > HEADERS_LIMIT)
                 return true;
-        struct program program = {fd, header.e_phnum, header.e_phoff};
-        return header.e_ident[EI_CLASS] == ELFCLASS64 &&
-               header.e_phentsize == sizeof(Elf64_Phdr) && has_our_linker(&program) &&
+        struct program program;
+        return open_program(fd, &program) && has_our_linker(&program) &&
                !may_have_sanitizer(&program);
 }
 

@@ -8,9 +8,9 @@
 
 /* False: the program at PATH is statically linked and would find LD_PRELOAD in its
  * environment, or has rights of its own and ignores it, or has 32 bits or another C
- * library, whose linker complains of it, or is built with a sanitizer, whose runtime ends
- * a process in which another library stands before it. True for scripts, and where it
- * cannot be told. Allocates nothing. */
+ * library, or GNU's before 2.35, whose linker complains of it, or is built with a
+ * sanitizer, whose runtime ends a process in which another library stands before it. True
+ * for scripts, and where it cannot be told. Allocates nothing. */
 bool program_takes_preload(const char *path);
 
 /* The same for FILE as execvp would find it. */

@@ -157,6 +157,7 @@ struct simpmu_control {
         /* 1: the heap tracker of a target that runs as it is notes the time stamp counter
          * in the place of time_ns. */
         uint32_t time_in_ticks;
+        uint32_t programs_refused; /* atomic: executed; they cannot take the tracker */
 };
 
 /* The first page of a slice; the ring's bytes follow. head and tail count bytes

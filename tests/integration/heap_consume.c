@@ -6,7 +6,8 @@
  * heap_consume OUTPUT PROGRAM [ARGUMENT...]; an empty OUTPUT: nothing is printed. With
  * FRAMES in the environment, the call stacks follow; with PEAK, the most memory that it
  * took itself in KiB is the last thing on its error output; with SLOW, it works that many
- * ns of its own processor time on each event. */
+ * ns of its own processor time on each event; with REFUSED, the number of programs that
+ * could not take the tracker is the last thing. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,8 @@ int main(int argc, char **argv)
         struct rusage usage;
         if (getenv("PEAK") && getrusage(RUSAGE_SELF, &usage) == 0)
                 fprintf(stderr, "%ld\n", usage.ru_maxrss);
+        if (getenv("REFUSED"))
+                fprintf(stderr, "%llu\n", (unsigned long long)losses.refused);
         if (out)
                 fclose(out);
         return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -293,6 +293,54 @@ same 0 env -i A=1 ./foreign
 grep -qx A=1 out || fail "foreign: $(cat out)"
 same 0 env -i A=1 PATH="$PATH" sh -c './foreign; exec ./foreign'
 
+# The GNU C library's is known by what it is, not by its name.
+cat >blocks.c <<'END'
+#include <stdlib.h>
+int main(void)
+{
+        for (int i = 0; i < 1000; i++)
+                free(malloc(80000));
+        return 0;
+}
+END
+cp /lib64/ld-linux-x86-64.so.2 renamed
+"$CC" -O1 -fno-builtin -Wl,--dynamic-linker="$PWD/renamed" -o blocks blocks.c
+same 0 sh -c './blocks; exec ./blocks'
+[ "$(grep -c ' alloc malloc .* 0x13880$' events)" -eq 2000 ] || fail "renamed: blocks are missing"
+# One of a version before that which the tracker needs, by what it says of itself.
+python3 - <<'END'
+import struct
+old = open("renamed", "rb").read()
+new = old.replace(struct.pack("<I", 0x069691B5), struct.pack("<I", 0x069691B4))
+open("aged", "wb").write(new)
+raise SystemExit(old == new)
+END
+chmod +x aged
+"$CC" -O1 -fno-builtin -Wl,--dynamic-linker="$PWD/aged" -o blocks_aged blocks.c
+status=0
+./blocks_aged 2>/dev/null || status=$?
+same $status ./blocks_aged
+
+# Each program that cannot take the tracker is counted.
+refused()
+{
+        wanted=$1
+        shift
+        [ "$(REFUSED=1 "$consume" '' "$@" 2>&1 >/dev/null | tail -n 1)" = "$wanted" ] ||
+                fail "$*: not $wanted programs refused"
+}
+refused 0 ./blocks
+refused 1 ./static
+refused 1 ./blocks_aged
+refused 3 sh -c './static; ./blocks; ./foreign; exec ./foreign'
+if command -v musl-gcc >/dev/null; then
+        musl-gcc -O1 -o musl static.c
+        same 0 env -i A=1 PATH="$PATH" sh -c './musl; exec ./musl'
+        refused 2 sh -c './musl; exec ./musl'
+else
+        echo "heap_native: SKIPPED: no other C library here (musl-gcc)" >&2
+fi
+
 # What a process was started with shows nothing of the tracker either, but for empty room.
 for users in '' LD_PRELOAD=libm.so.6; do
         same 0 env -i A=1 $users /bin/grep -z . /proc/self/environ
