@@ -15,12 +15,21 @@ void longest_add(struct longest *longest, double cycles, unsigned char label)
         longest->label[i] = label;
 }
 
+/* Of those that are kept; 0: there is none. */
+static double shortest(const struct longest *longest)
+{
+        int i = LONGEST_COUNT - 1;
+        while (i > 0 && longest->cycles[i] <= 0)
+                i--;
+        return longest->cycles[i];
+}
+
 /* If the K longest are cut to L and no other is, L is a tenth of K L and the others' sum.
  */
 double longest_limit(const struct longest *longest, int64_t samples, double cycles)
 {
         if (samples < LONGEST_PARTS)
-                return samples > 0 ? longest->cycles[samples - 1] : 0;
+                return shortest(longest);
         double others = cycles;
         for (int k = 0; k < LONGEST_COUNT; k++) {
                 double limit = others / (LONGEST_PARTS - k);

@@ -19,12 +19,13 @@ struct longest {
         unsigned char label[LONGEST_COUNT];
 };
 
-/* A sample of CYCLES, 0 or more, with a label by which the caller knows what it is of. */
+/* A sample of CYCLES, 0 or more (of 0 there is nothing to keep), with a label by which
+ * the caller knows what it is of. */
 void longest_add(struct longest *longest, double cycles, unsigned char label);
 
 /* The cycles for which a sample counts at most, of SAMPLES whose sum is CYCLES: a tenth
  * of what the sum is when each counts for no more. Fewer than ten samples count alike, as
- * the shortest of them. */
+ * the shortest of them that is more than 0; 0: none is. */
 double longest_limit(const struct longest *longest, int64_t samples, double cycles);
 
 #endif

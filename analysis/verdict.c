@@ -111,6 +111,8 @@ enum origin place_origin(const struct origins *origins)
         for (int origin = ORIGIN_DRAM; origin < ORIGIN_COUNT; origin++)
                 if (cycles[origin] > cycles[greatest])
                         greatest = (enum origin)origin;
+        if (cycles[greatest] <= 0)
+                return ORIGIN_UNKNOWN;
         bool agree = origins->samples >= ORIGIN_SAMPLES_MIN &&
                      cycles[greatest] >= ORIGIN_AGREEMENT * sum_of(cycles);
         return agree || origins->samples >= VERDICT_SAMPLES_MIN ? greatest

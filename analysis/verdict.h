@@ -71,7 +71,8 @@ enum origin sample_origin(const struct sample_facts *sample,
 void origins_add(struct origins *origins, enum origin origin, double latency_cycles);
 
 /* The origin of lines on their way at a place with these samples, of which none counts
- * for more than longest.h says; ORIGIN_UNKNOWN when they are too few to tell. */
+ * for more than longest.h says; ORIGIN_UNKNOWN when they are too few to tell, or none
+ * took any time. */
 enum origin place_origin(const struct origins *origins);
 
 /* The same of a whole run's samples, for an interval; BUFFERS_FREE: its loads hardly ever

@@ -240,6 +240,20 @@ static void one_long_sample_tells_no_origin(void **state)
         assert_int_equal(place_origin(&many), ORIGIN_CACHE);
 }
 
+static void samples_that_took_no_time_tell_no_origin(void **state)
+{
+        (void)state;
+        struct origins few = {0}, none = {0};
+        for (int i = 0; i < 8; i++)
+                origins_add(&few, ORIGIN_SHARING, 300);
+        origins_add(&few, ORIGIN_SHARING, 0);
+        assert_int_equal(place_origin(&few), ORIGIN_SHARING);
+        for (int i = 0; i < 20; i++) {
+                origins_add(&none, ORIGIN_SHARING, 0);
+                assert_int_equal(place_origin(&none), ORIGIN_UNKNOWN);
+        }
+}
+
 static enum origin origin_of_traffic(double lines, double misses)
 {
         bool known[CONCEPT_COUNT] = {[CONCEPT_CYCLES] = true,
@@ -399,6 +413,7 @@ int main(void)
             cmocka_unit_test(slow_loads_that_ask_for_lines_tell_their_origin),
             cmocka_unit_test(few_samples_tell_an_origin_when_they_agree),
             cmocka_unit_test(one_long_sample_tells_no_origin),
+            cmocka_unit_test(samples_that_took_no_time_tell_no_origin),
             cmocka_unit_test(free_buffers_leave_a_cache_no_reason_to_be_slow),
             cmocka_unit_test(traffic_tells_where_lines_come_from),
             cmocka_unit_test(a_translation_counts_when_it_took_most_of_the_time),
