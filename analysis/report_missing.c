@@ -57,7 +57,7 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
             "  WHERE kind = 'debug files not delivered by servers') FROM"
             " (SELECT" REPORT_BASE(
                 "module") "AS name FROM line_finding"
-                          "  WHERE line IS NULL AND module LIKE '/%'"
+                          "  WHERE file IS NULL AND module LIKE '/%'"
                           "  AND EXISTS (SELECT 1 FROM ledger WHERE stage = 'symbolize'"
                           "              AND kind IN ('samples with no line', 'samples "
                           "with no symbol'))"

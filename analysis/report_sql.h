@@ -11,12 +11,12 @@
         " substr(" file ", length(rtrim(" file ", replace(" file ", '/', ''))) + 1) "
 
 /* A file is shown by its name alone while that is unambiguous in the table, whose rows
- * have it as base too. */
+ * have it as base too. Code of no line has ":?" behind its file, as in addr2line. */
 #define REPORT_PLACE(file, line) \
         " CASE WHEN " file " IS NULL THEN '-' " \
         "      WHEN min(" file ") OVER (PARTITION BY base) =" \
         "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
-        " || coalesce(':' || " line ", '') "
+        " || iif(" file " IS NULL, '', ':' || coalesce(" line ", '?')) "
 
 /* Names; code without one is told by its module, which a column of its own may name. */
 #define REPORT_FUNCTION_NAME \

@@ -29,7 +29,7 @@ struct code_place {
         uint32_t function;    /* innermost, inlined or not; 0: unknown */
         uint32_t file;        /* 0: unknown */
         uint32_t line;        /* 0: unknown */
-        bool lineless;        /* the compiler says: of no line */
+        bool lineless;        /* the compiler says: of no line, though of the file */
         bool unread;          /* too costly: no line, as that was not read */
         bool assembler;       /* the unit is written in: it describes no functions */
         uint32_t frame_count; /* 0: nothing is inlined there */

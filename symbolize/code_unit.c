@@ -412,7 +412,7 @@ static int find_lines(struct unit *unit)
                 const struct line_answer *answer = &unit->answers[i];
                 struct code_place *place = unit->asked[i].place;
 
-                if (answer->found && answer->line > 0)
+                if (answer->found)
                         place->file = put_line_file(unit, answer->file);
                 place->line = place->file ? answer->line : 0;
                 place->lineless = answer->found && answer->line == 0;

@@ -137,7 +137,7 @@ def named(memlag, path, addresses, database, options):
             "SELECT location_id, address_offset, function, file, line FROM location"):
         if function and function.endswith("@plt"):  # the references name no such stubs
             function = None
-        chain = [[function, file, line]]
+        chain = [[function, file if line else None, line]]
         inlined = frames[location]
         for (_, call_file, call_line), (outer, _, _) in zip(inlined, inlined[1:]):
             chain.append([outer, call_file, call_line])

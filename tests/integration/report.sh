@@ -324,7 +324,7 @@ assert rows[1][1].startswith("\x1b[2J,\"\n\xff"), rows[1]' || fail "the name in 
 
 # ---- lines that are missing for want of debug information --------------------------
 cp memlag.db stripped.db
-sqlite3 stripped.db "UPDATE line_finding SET line = NULL, module = '/opt/bin/worker';
+sqlite3 stripped.db "UPDATE line_finding SET file = NULL, line = NULL, module = '/opt/bin/worker';
         INSERT OR REPLACE INTO ledger (stage, kind, value, unit)
         VALUES ('symbolize', 'samples with no line', 800, 'samples')"
 "$MEMLAG" report stripped.db | tr '\n' ' ' >prose

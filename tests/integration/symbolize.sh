@@ -378,6 +378,15 @@ if command -v clang >/dev/null; then
         [ "$(value lineless.db "SELECT kind || ' ' || value FROM ledger")" = \
                 'samples in code of no source line 4' ] ||
                 fail "the ledger knows no line 0: $(value lineless.db 'SELECT * FROM ledger')"
+        [ "$(value lineless.db "SELECT DISTINCT file LIKE '%/lineless.c' AND line IS NULL
+                FROM location")" = 1 ] ||
+                fail "not of the file: $(value lineless.db 'SELECT * FROM location')"
+        value lineless.db "INSERT INTO data_source VALUES (1, 'load', 'L2', 'hit', 'none', 0, NULL);
+                UPDATE sample SET data_source_id = 1, addr = 4096"
+        expect_status 0 "$MEMLAG" analyze lineless.db
+        expect_status 0 "$MEMLAG" report --by line lineless.db
+        grep -Eq ' lineless\.c:\? +main$' out || fail "code of no line is shown as: $(cat out)"
+        ! grep -Eq 'debuginfod|with -g' out || fail "names of what is here are advised: $(cat out)"
 else
         echo 'SKIPPED: instructions of no line: clang is not here'
 fi

@@ -81,8 +81,9 @@ def reference(path, addresses):
             current = answers.setdefault(int(line, 16), [])
             continue
         file, number = ANSWER.match(next(lines)).groups()
-        known = number not in ("?", "0")
-        current.append((line, normal(file) if known else None, int(number) if known else None))
+        line_known = number not in ("?", "0")  # "?" behind a file: code of no line
+        current.append((line, normal(file) if file != "??" else None,
+                        int(number) if line_known else None))
     return answers
 
 
