@@ -29,7 +29,7 @@ struct pass {
         struct data_sources sources;
         struct origins *line_origins;
         struct origins *function_origins;
-        struct pairs touched; /* of function and object; they have no tallies */
+        struct pairs touched; /* of function and object */
         struct origins *touched_origins;
         size_t touched_count, touched_capacity;
         struct origins run_origins;
@@ -37,9 +37,9 @@ struct pass {
         struct tally *lines;
         struct tally *functions;
         struct tally *objects;      /* by grouping_of_object; 0: no object */
-        struct pairs pairs;         /* of line and object; they have no tallies */
-        struct pairs accesses;      /* of such a pair's index and a field */
-        struct pairs fields;        /* of 0 and a field */
+        struct pairs pairs;         /* of line and object */
+        struct pairs accesses;      /* of such a pair's index and a field: tallies */
+        struct pairs fields;        /* of 0 and a field: tallies */
         struct latencies latencies; /* of each line, for the percentiles */
         struct user_code user_code;
 };
@@ -60,6 +60,8 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
         pass->line_origins = calloc(pass->grouping.line_groups, sizeof(struct origins));
         pass->function_origins =
             calloc(pass->grouping.function_groups, sizeof(struct origins));
+        pass->accesses.value_bytes = sizeof(struct tally);
+        pass->fields.value_bytes = sizeof(struct tally);
         pass->lines = calloc(pass->grouping.line_groups, sizeof(struct tally));
         pass->functions = calloc(pass->grouping.function_groups, sizeof(struct tally));
         pass->objects = calloc(pass->grouping.object_count + 1, sizeof(struct tally));
@@ -323,7 +325,7 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
 /* Parameters from 12 on: the PLACE of the user's that led to PART of WHOLE; NULL: there
  * is none. */
 static void bind_caller(sqlite3_stmt *insert, const struct user_place *place,
-                        const struct tally *part, const struct tally *whole)
+                        const struct user_part *part, const struct tally *whole)
 {
         for (int i = 12; i <= 15; i++)
                 sqlite3_bind_null(insert, i);
@@ -347,7 +349,7 @@ static int store_lines(struct db *db, struct pass *pass, const double *p95,
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
-        struct tally part;
+        struct user_part part;
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
         for (size_t g = 0; code == 0 && g < pass->grouping.line_groups; g++) {
@@ -380,7 +382,7 @@ static int store_functions(struct db *db, struct pass *pass, const double *p95,
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
-        struct tally part;
+        struct user_part part;
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
         for (size_t g = 0; code == 0 && g < pass->grouping.function_groups; g++) {
@@ -430,13 +432,14 @@ static int store_fields(struct db *db, struct pass *pass, struct diag *diag)
                                      "WHERE EXISTS (SELECT 1 FROM type_field"
                                      " WHERE field_id = ?1)",
                                      &insert, diag);
-        pairs_sort(&pass->fields);
+        if (code == 0 && pairs_sort(&pass->fields))
+                code = diag_no_memory(diag);
         for (size_t i = 0; code == 0 && i < pass->fields.count; i++) {
                 const struct pair *field = &pass->fields.pairs[i];
                 if (!field->second)
                         continue;
                 sqlite3_bind_int64(insert, 1, field->second);
-                bind_finding(insert, &field->tally, NAN, pass);
+                bind_finding(insert, pairs_value(&pass->fields, i), NAN, pass);
                 code = statement_run(db, insert, diag);
         }
         sqlite3_finalize(insert);
@@ -449,9 +452,11 @@ static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
         int code = statement_prepare(
             db, "INSERT INTO line_object_finding VALUES (?, ?, ?, ?, ?, ?)", &insert,
             diag);
-        pairs_sort(&pass->accesses);
+        if (code == 0 && pairs_sort(&pass->accesses))
+                code = diag_no_memory(diag);
         for (size_t i = 0; code == 0 && i < pass->accesses.count; i++) {
                 const struct pair *access = &pass->accesses.pairs[i];
+                const struct tally *tally = pairs_value(&pass->accesses, i);
                 const struct pair *pair = &pass->pairs.pairs[access->first];
                 sqlite3_bind_int64(insert, 1, pair->first);
                 if (pair->second)
@@ -460,9 +465,9 @@ static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
                             pass->grouping.objects[pair->second - 1].object_id);
                 else
                         sqlite3_bind_null(insert, 2);
-                sqlite3_bind_int64(insert, 3, access->tally.samples);
-                statement_bind_real(insert, 4, tally_mean_latency(&access->tally));
-                bind_contended(insert, 5, &access->tally);
+                sqlite3_bind_int64(insert, 3, tally->samples);
+                statement_bind_real(insert, 4, tally_mean_latency(tally));
+                bind_contended(insert, 5, tally);
                 if (access->second)
                         sqlite3_bind_int64(insert, 6, access->second);
                 else
@@ -480,8 +485,7 @@ static int store_findings(struct db *db, struct pass *pass, struct diag *diag)
         double *line_p95 = calloc(grouping->line_groups, sizeof(*line_p95));
         double *function_p95 = calloc(grouping->function_groups, sizeof(*function_p95));
         int code;
-        user_code_sort(&pass->user_code);
-        if (!line_p95 || !function_p95 ||
+        if (!line_p95 || !function_p95 || user_code_sort(&pass->user_code) ||
             latencies_percentile(latencies, NULL, grouping->line_groups, 95, line_p95) ||
             latencies_percentile(latencies, grouping->line_function,
                                  grouping->function_groups, 95, function_p95))

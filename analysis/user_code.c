@@ -196,7 +196,10 @@ static int take_stack(void *context, sqlite3_stmt *row)
 
 int user_code_read(struct db *db, struct user_code *code, struct diag *diag)
 {
-        *code = (struct user_code){0};
+        *code = (struct user_code){
+            .line_costs = {.value_bytes = sizeof(struct user_part)},
+            .function_costs = {.value_bytes = sizeof(struct user_part)},
+        };
         int error = statement_each(db, places_sql, take_place, code, diag);
         if (!error)
                 error = statement_each(db,
@@ -256,11 +259,11 @@ static int add_cost(struct user_code *code, struct pairs *costs, uint32_t group,
                     const struct user_place *place, double cost)
 {
         uint32_t leader = leader_of(code, place);
-        struct tally *tally = leader == NONE ? NULL : pairs_get(costs, group, leader);
-        if (!tally)
+        struct user_part *part = leader == NONE ? NULL : pairs_get(costs, group, leader);
+        if (!part)
                 return -ENOMEM;
-        tally->samples++;
-        tally->cost += cost;
+        part->samples++;
+        part->cost += cost;
         return 0;
 }
 
@@ -277,10 +280,10 @@ int user_code_add(struct user_code *code, uint32_t line, uint32_t function,
         return add_cost(code, &code->function_costs, function, &place, cost);
 }
 
-void user_code_sort(struct user_code *code)
+int user_code_sort(struct user_code *code)
 {
-        pairs_sort(&code->line_costs);
-        pairs_sort(&code->function_costs);
+        int error = pairs_sort(&code->line_costs);
+        return error ? error : pairs_sort(&code->function_costs);
 }
 
 /* The first of GROUP's pairs, which are in the order of groups: lines or functions. */
@@ -297,40 +300,33 @@ static size_t first_of(const struct pairs *costs, uint32_t group)
         return low;
 }
 
-/* The pair of GROUP with most cost; NULL: it has none. */
-static const struct pair *most_of(const struct pairs *costs, uint32_t group)
+/* The leader that led to most of GROUP's cost, and to how much of it. False: none did. */
+static bool most_of(const struct user_code *code, const struct pairs *costs,
+                    uint32_t group, struct user_place *place, struct user_part *most)
 {
-        const struct pair *most = NULL;
+        bool found = false;
         for (size_t i = first_of(costs, group);
              i < costs->count && costs->pairs[i].first == group; i++) {
-                const struct pair *pair = &costs->pairs[i];
-                if (!most || pair->tally.cost > most->tally.cost ||
-                    (pair->tally.cost == most->tally.cost &&
-                     pair->tally.samples > most->tally.samples))
-                        most = pair;
+                const struct user_part *part = pairs_value(costs, i);
+                if (found &&
+                    (part->cost < most->cost ||
+                     (part->cost == most->cost && part->samples <= most->samples)))
+                        continue;
+                *most = *part;
+                *place = place_of(code, costs->pairs[i].second);
+                found = true;
         }
-        return most;
-}
-
-/* Says PAIR (NULL: there is none) in the callers' terms. */
-static bool say_leader(const struct user_code *code, const struct pair *pair,
-                       struct user_place *place, struct tally *part)
-{
-        if (!pair)
-                return false;
-        *part = pair->tally;
-        *place = place_of(code, pair->second);
-        return true;
+        return found;
 }
 
 bool user_code_of_line(const struct user_code *code, uint32_t line,
-                       struct user_place *place, struct tally *part)
+                       struct user_place *place, struct user_part *part)
 {
-        return say_leader(code, most_of(&code->line_costs, line), place, part);
+        return most_of(code, &code->line_costs, line, place, part);
 }
 
 bool user_code_of_function(const struct user_code *code, uint32_t function,
-                           struct user_place *place, struct tally *part)
+                           struct user_place *place, struct user_part *part)
 {
-        return say_leader(code, most_of(&code->function_costs, function), place, part);
+        return most_of(code, &code->function_costs, function, place, part);
 }

@@ -24,6 +24,12 @@ struct user_place {
         uint32_t line; /* 0: not known */
 };
 
+/* What a place led to. */
+struct user_part {
+        int64_t samples;
+        double cost; /* of tally.h */
+};
+
 /* Zero-initialised: empty. */
 struct user_code {
         struct user_place *places; /* of each location, by number less 1 */
@@ -35,10 +41,10 @@ struct user_code {
         struct user_code_stack *stacks; /* by stack_id */
         size_t stack_count;
         size_t stack_capacity;
-        struct pairs functions; /* of module and function; these have no tallies */
+        struct pairs functions; /* of module and function */
         struct pairs lines;     /* of file and line */
         struct pairs leaders;   /* of one of each: places that led somewhere, each once */
-        struct pairs line_costs;     /* of a line of the caller's and a leader */
+        struct pairs line_costs; /* of a line of the caller's and a leader: user_part */
         struct pairs function_costs; /* the same of a function */
 };
 
@@ -52,16 +58,17 @@ void user_code_free(struct user_code *code);
 int user_code_add(struct user_code *code, uint32_t line, uint32_t function,
                   int64_t location_id, int64_t stack_id, double cost);
 
-/* All samples have been added: orders them for user_code_of_line and _of_function. */
-void user_code_sort(struct user_code *code);
+/* All samples have been added: orders them for user_code_of_line and _of_function. 0
+ * or -ENOMEM. */
+int user_code_sort(struct user_code *code);
 
 /* Whether a place of the user's led to LINE, or FUNCTION, and the one that led to most of
- * its cost: to how much is in *PART (cost and samples). To a function it is a function,
+ * its cost: to how much is in *PART. To a function it is a function,
  * without a line. Of a header of his it is the place in a source file that is no header.
  * False: it is the user's own, or nothing of his led there. */
 bool user_code_of_line(const struct user_code *code, uint32_t line,
-                       struct user_place *place, struct tally *part);
+                       struct user_place *place, struct user_part *part);
 bool user_code_of_function(const struct user_code *code, uint32_t function,
-                           struct user_place *place, struct tally *part);
+                           struct user_place *place, struct user_part *part);
 
 #endif

@@ -260,18 +260,27 @@ static void samples_without_a_latency_are_only_counted(void **state)
         assert_near(tally_mean_latency(&tally), 100, 0);
 }
 
-static void every_pair_has_one_tally(void **state)
+static void every_pair_has_one_value(void **state)
 {
         (void)state;
-        struct pairs pairs = {0};
+        struct value {
+                int64_t times;
+                uint32_t number;
+        };
+        struct pairs pairs = {.value_bytes = sizeof(struct value)};
         for (int round = 0; round < 3; round++)
-                for (uint32_t i = 0; i < 1000; i++)
-                        pairs_get(&pairs, i * 7919 % 1000, i % 10)->samples++;
+                for (uint32_t i = 0; i < 1000; i++) {
+                        struct value *value = pairs_get(&pairs, i * 7919 % 1000, i % 10);
+                        value->times++;
+                        value->number = i * 7919 % 1000;
+                }
         assert_int_equal(pairs.count, 1000);
-        pairs_sort(&pairs);
+        assert_int_equal(pairs_sort(&pairs), 0);
         for (size_t i = 0; i < pairs.count; i++) {
                 assert_int_equal(pairs.pairs[i].first, i);
-                assert_int_equal(pairs.pairs[i].tally.samples, 3);
+                const struct value *value = pairs_value(&pairs, i);
+                assert_int_equal(value->times, 3);
+                assert_int_equal(value->number, i);
         }
         pairs_free(&pairs);
 }
@@ -353,7 +362,7 @@ int main(void)
             cmocka_unit_test(one_long_sample_is_no_crowd),
             cmocka_unit_test(no_sample_counts_for_more_than_a_tenth),
             cmocka_unit_test(samples_without_a_latency_are_only_counted),
-            cmocka_unit_test(every_pair_has_one_tally),
+            cmocka_unit_test(every_pair_has_one_value),
             cmocka_unit_test(chosen_keys_do_not_meet_in_one_slot),
             cmocka_unit_test(only_utf8_and_no_control_reaches_the_terminal),
         };
