@@ -43,7 +43,7 @@ static char file_path[64];
 static char bell_path[64];
 
 static uint16_t image_count; /* of this process and those that it was forked from */
-__thread struct heap_thread heap_thread;
+__thread union heap_thread heap_thread;
 
 /* ---- without cancellation points, and without malloc ---- */
 

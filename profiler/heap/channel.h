@@ -19,20 +19,24 @@ enum { THREAD_LOCALS_UNIT_BYTES = 64 };
 
 /* What is kept for each thread. Nothing else may be thread-local: one whole unit leaves
  * as much for libraries loaded later as there is without the tracker. */
-struct heap_thread {
-        const void *call;  /* frame address of the tracked function that the program
-                              called and that is under way; NULL: none */
-        void *record;      /* of the ring, that it wants to write or writes; or NULL */
-        uint64_t position; /* of the ring's head, when it wanted that */
-        uint32_t record_bytes;
-        uint32_t tid;
-        uint16_t image; /* in which it has this tid: counts forks */
-        bool has_place; /* the record's place is its own */
-        char unused[THREAD_LOCALS_UNIT_BYTES - 35];
+union heap_thread {
+        struct {
+                const void *call;    /* frame address of the tracked function that the
+                                        program called and that is under way; NULL: none */
+                const void *returns; /* where to it will return */
+                void *record; /* of the ring, that it wants to write or writes; or NULL */
+                uint64_t position; /* of the ring's head, when it wanted that */
+                uint32_t record_bytes;
+                uint32_t tid;
+                uint16_t image; /* in which it has this tid: counts forks */
+                bool has_place; /* the record's place is its own */
+                uint8_t nested; /* calls within CALL, modulo 256 */
+        };
+        char unit[THREAD_LOCALS_UNIT_BYTES];
 };
-_Static_assert(sizeof(struct heap_thread) == THREAD_LOCALS_UNIT_BYTES,
+_Static_assert(sizeof(union heap_thread) == THREAD_LOCALS_UNIT_BYTES,
                "thread-locals of one unit");
-extern __thread struct heap_thread heap_thread __attribute__((visibility("hidden")));
+extern __thread union heap_thread heap_thread __attribute__((visibility("hidden")));
 
 /* Opens the memory file that VALUE, of CHANNEL_VARIABLE, names. False: there is none, or
  * memlag has gone; nothing is told then. */

@@ -90,6 +90,9 @@ for size in 70000 70001 70002; do
         told=$(grep -c "alloc malloc 0x[0-9a-f]* $(printf 0x%x $size)\$" events || true)
         [ "$told" -eq 1 ] || fail "leaves: the block of $size bytes was told $told times"
 done
+# 70003; of sixteen calls, one is looked at.
+told=$(grep -c 'alloc malloc 0x[0-9a-f]* 0x11173$' events || true)
+[ "$told" -ge 984 ] || fail "leaves: of 1000 blocks below, $told were told"
 
 # Each block of each thread, in an order in which none begins before the one that was at
 # its address has ended.

@@ -65,6 +65,21 @@ static void leave_anywhere(void)
         setitimer(ITIMER_REAL, &never, NULL);
 }
 
+/* From below the frame of a function that was left above. */
+static __attribute__((noinline)) void allocate_below(int depth)
+{
+        char frame[500];
+
+        memset(frame, depth, sizeof(frame));
+        __asm__ volatile("" ::"r"(frame) : "memory");
+        if (depth > 0)
+                allocate_below(depth - 1);
+        else
+                for (int i = 0; i < 1000; i++)
+                        free(malloc(FIRST_SIZE + 3));
+        __asm__ volatile("");
+}
+
 int main(void)
 {
         stack_t other = {.ss_sp = other_stack, .ss_size = sizeof(other_stack)};
@@ -76,6 +91,9 @@ int main(void)
         for (int i = 0; i < 200000; i++) /* more than the ring holds */
                 free(malloc(16));
         free(malloc(FIRST_SIZE + 2));
+        if (sigsetjmp(place, 1) == 0)
+                free((void *)64);
+        allocate_below(3);
         puts("left");
         return 0;
 }
