@@ -26,9 +26,11 @@
         "     printf('%.0f%%', 100.0 * contended_samples / samples)) AS contended,"
 #define VERDICT CONTENDED " verdict,"
 
+#define SHARE_LEGEND "latency: share of the latency of all samples"
+#define DRAM_LEGEND "; DRAM: samples served by DRAM; mean"
 #define SAMPLES_LEGEND \
-        "latency: share of the latency of all samples, with the range that holds the " \
-        "true share with 95 % confidence; DRAM: samples served by DRAM; mean"
+        SHARE_LEGEND ", with the range that holds the true share with 95 % confidence" \
+        DRAM_LEGEND
 #define CONTENDED_LEGEND \
         "; contended: samples that waited long while DRAM bandwidth was short"
 
@@ -137,7 +139,7 @@ static const struct report_kind kinds[] = {
             "     printf('%.0f%%', 100.0 * dram_samples / samples)) AS DRAM,"
             MEAN " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
         .alignment = "rrrrlrrrll",
-        .legend = SAMPLES_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
+        .legend = SHARE_LEGEND DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
     },
     {
         .name = "thread",

@@ -24,7 +24,9 @@ expect "colours in a pipe" "$(grep -c "$(printf '\033')" out || true)" 0
 # --help names all that rows may stand for.
 "$MEMLAG" report --help | tr -s ' \n' '  ' >help
 for by in line function object caller allocation type thread interval phase; do
-        "$MEMLAG" report --by $by memlag.db >/dev/null || fail "--by $by"
+        "$MEMLAG" report --by $by memlag.db >by || fail "--by $by"
+        expect "--by $by: a range explained, for a column of it" \
+                "$(grep -c 'with the range' by || true)" "$(grep -c '  95% range  ' by || true)"
         grep -q "stands for:.* $by\>" help || fail "--help does not say --by $by"
 done
 
