@@ -79,8 +79,9 @@ static int open_unpacked(const struct elf_file *file, bool with_locations,
         return *dwarf ? die_check_cost(*dwarf, image->made ? refused : NULL) : -ENOENT;
 }
 
-/* Whether units, each beginning with the entry of one, fill all of the section. */
-static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section)
+/* Whether units, each beginning with the entry of one, fill all of the section; of
+ * REFUSED no entry can be read. */
+static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section, size_t refused)
 {
         Dwarf_Off offset = 0, next;
         size_t header_bytes;
@@ -93,7 +94,9 @@ static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section)
                               ? dwarf_tag(&die)
                               : DW_TAG_invalid;
 
-                if (tag != DW_TAG_partial_unit && tag != DW_TAG_compile_unit)
+                if (tag == DW_TAG_invalid && refused > 0)
+                        refused--;
+                else if (tag != DW_TAG_partial_unit && tag != DW_TAG_compile_unit)
                         return false;
                 offset = next;
         }
@@ -105,12 +108,13 @@ static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section)
 static int open_alt(struct dwarf_file *dwarf, const struct elf_file *alt,
                     bool with_locations)
 {
-        size_t refused;
         int error = open_unpacked(alt, with_locations, &dwarf->alt_image, &dwarf->alt,
-                                  dwarf->strings + 4, &refused);
+                                  dwarf->strings + 4, &dwarf->alt_units_refused);
 
-        if (error || all_units(dwarf->alt, &dwarf->strings[4 + INFO_STRINGS]))
+        if (error || all_units(dwarf->alt, &dwarf->strings[4 + INFO_STRINGS],
+                               dwarf->alt_units_refused))
                 return error;
+        dwarf->alt_units_refused = 0;
         memset(dwarf->strings + 4, 0, 4 * sizeof(dwarf->strings[0]));
         dwarf_end(dwarf->alt);
         dwarf->alt = NULL;
