@@ -4,8 +4,11 @@
  * sends is not used without the build-id. */
 #include "debuginfod.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +57,75 @@ struct debuginfod {
         struct timespec drawn_at;
 };
 
+/* ---- Ctrl-C while the library waits ---- */
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals) };
+
+/* The signal that came; 0: none. */
+static volatile sig_atomic_t stopped_by;
+
+static void note_signal(int signal)
+{
+        stopped_by = signal;
+}
+
+/* Signals that would end the process are noted; BEFORE is what they did until then. */
+static void note_signals(struct sigaction before[ENDING_SIGNALS])
+{
+        struct sigaction note = {.sa_handler = note_signal};
+
+        for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+                sigaction(ending_signals[i], NULL, &before[i]);
+                if (before[i].sa_handler == SIG_DFL)
+                        sigaction(ending_signals[i], &note, NULL);
+        }
+}
+
+static void restore_signals(const struct sigaction before[ENDING_SIGNALS])
+{
+        for (size_t i = 0; i < ENDING_SIGNALS; i++)
+                sigaction(ending_signals[i], &before[i], NULL);
+        if (stopped_by)
+                raise(stopped_by);
+}
+
+/* Removes what has come of the file WANTED: the library's open "ID/debuginfo.XXXXXX",
+ * which it would never remove itself. */
+static void remove_part(const struct elf_wanted *wanted)
+{
+        static const char name[] = "/debuginfo.";
+        char end[2 * sizeof(((struct refusal *)0)->build_id) + sizeof(name)],
+            path[PATH_MAX];
+        DIR *files = opendir("/proc/self/fd");
+        const struct dirent *file;
+
+        for (size_t i = 0; i < wanted->build_id_bytes; i++)
+                sprintf(end + 2 * i, "%02x", wanted->build_id[i]);
+        memcpy(end + 2 * wanted->build_id_bytes, name, sizeof(name));
+        while (files && (file = readdir(files))) {
+                ssize_t bytes =
+                    readlinkat(dirfd(files), file->d_name, path, sizeof(path) - 1);
+
+                path[bytes > 0 ? bytes : 0] = '\0';
+                if (strstr(path, end))
+                        unlink(path);
+        }
+        if (files)
+                closedir(files);
+}
+
+/* Ends the process as the signal would have. If the library gave up by itself, its cache
+ * would know for ten minutes that no server has the file. */
+static void stop(const struct debuginfod *client)
+{
+        remove_part(client->wanted);
+        if (client->drawn)
+                fputs("\r\033[K", stderr);
+        signal(stopped_by, SIG_DFL);
+        raise(stopped_by);
+}
+
 /* ---- what is said ---- */
 
 static const char *path_of(const struct elf_wanted *wanted)
@@ -86,6 +158,8 @@ static int show_progress(void *handle, long done, long all)
         struct diag line;
 
         client->begun |= all > 0;
+        if (stopped_by)
+                stop(client);
         if (!client->on_terminal || !is_time(client))
                 return 0;
         if (all > 0)
@@ -220,6 +294,7 @@ int debuginfod_fetch(void *context, const struct elf_wanted *wanted,
                      struct elf_file *file)
 {
         struct debuginfod *client = context;
+        struct sigaction before[ENDING_SIGNALS];
         char *path = NULL;
 
         if (client->unreachable || wanted->build_id_bytes == 0 ||
@@ -228,11 +303,13 @@ int debuginfod_fetch(void *context, const struct elf_wanted *wanted,
                 return -ENOENT;
         client->wanted = wanted;
         client->begun = client->drawn = false;
+        note_signals(before);
         int fd = client->find(client->handle, wanted->build_id,
                               (int)wanted->build_id_bytes, &path);
 
         if (client->drawn)
                 fputs("\r\033[K", stderr);
+        restore_signals(before);
         int error = fd < 0 ? failed(client, fd) : open_answer(client, fd, path, file);
 
         free(path);

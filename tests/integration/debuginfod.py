@@ -6,6 +6,7 @@ import http.server
 import os
 import pty
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -191,6 +192,28 @@ def check_breaks(server):
     assert not lines() and undelivered() == [2], (lines(), undelivered())
 
 
+def check_interrupted(server):
+    """Ctrl-C in the middle ends it at once, leaves no part behind, and the next run has all."""
+    half_sent = threading.Event()
+
+    def send_half(handler, contents):
+        handler.answer(contents[:1000], len(contents))
+        half_sent.set()
+        time.sleep(3)
+    server.send = send_half
+    shutil.rmtree("cache", ignore_errors=True)
+    with subprocess.Popen([MEMLAG, "symbolize", "--debuginfod", "t.db"]) as process:
+        assert half_sent.wait(10)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(2) == -signal.SIGINT
+    left = [name for _, _, names in os.walk("cache") for name in names if "debuginfo" in name]
+    assert not left, left
+    server.send = lambda handler, contents: handler.answer(contents)
+    symbolize("--debuginfod", cache="cache")
+    assert len(lines()) == 2, lines()
+
+
 def check_too_large(server):
     """What the user's own limit refuses did not break off."""
     server.send = lambda handler, contents: handler.answer(contents)
@@ -259,6 +282,7 @@ def main():
     check_delivered(server, files)
     check_lies(server, files)
     check_breaks(server)
+    check_interrupted(server)
     check_too_large(server)
     check_hostile_name(server)
     check_unknown(server, files)
