@@ -182,7 +182,8 @@ static void commit(void *place, uint64_t size_bytes, enum simpmu_record_type typ
 }
 
 /* Whether the place that the thread wanted is its own. Left in the moment in which it got
- * it, only a thread that is alone knows. */
+ * it, only a thread that is alone knows, and not where the ring's end made padding: that
+ * place keeps the reader waiting. */
 static bool has_place(const struct simpmu_slice *ring)
 {
         return heap_thread.has_place ||

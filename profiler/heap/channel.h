@@ -49,7 +49,7 @@ void channel_close(void);
 void channel_count_refused(void);
 
 /* The thread has left a tracked function in the middle: what it was writing is void, and
- * keeps nobody waiting. */
+ * keeps nobody waiting, unless it was left in the moment in which it got its place. */
 void channel_abandon(void);
 
 /* FRAME: the frame address (__builtin_frame_address(0)) of the tracked function. */
