@@ -46,7 +46,7 @@ static const struct advice {
      "work on less data at a time, so that a nearer cache holds it (with strides of a "
      "power of two, which use few of its sets, in another layout); matters only where "
      "nothing waits longer",
-     false},
+     true},
     {"unknown",
      "these loads waited for lines that were on their way already, and nothing tells "
      "where from, as what asked for them first is not known",

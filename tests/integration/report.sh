@@ -61,6 +61,13 @@ grep -q "in-core: .* in 20%.* the queue beyond L2 was full" prose ||
         fail "the full queue is not told"
 ! grep -q 'store buffer' prose || fail "a buffer that was full in 1 % is told"
 grep -q "The model's prefetchers were off" prose || fail "prefetchers that are off are not told"
+for verdict in cache tlb; do
+        sqlite3 full.db "UPDATE line_finding SET verdict = '$verdict'"
+        expect "prefetchers that are off, with verdict $verdict" \
+                "$("$MEMLAG" report full.db | grep -c "The model's prefetchers were off" || true)" \
+                "$([ $verdict = cache ] && echo 1 || echo 0)"
+done
+sqlite3 full.db "UPDATE line_finding SET verdict = 'cache'"
 sqlite3 full.db "INSERT INTO run VALUES ('sim_prefetch', 'l2-stream')"
 ! "$MEMLAG" report full.db | grep -q prefetchers || fail "prefetchers that were on are said to be off"
 
