@@ -53,10 +53,14 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
         sqlite3_stmt *row;
         int code = statement_prepare(
             db,
-            "SELECT group_concat(name, ', '), EXISTS (SELECT 1 FROM ledger"
+            "SELECT group_concat(name || coalesce(' (build-id ' || build_id || ')', ''),"
+            "  ', '), EXISTS (SELECT 1 FROM ledger"
             "  WHERE kind = 'debug files not delivered by servers') FROM"
             " (SELECT" REPORT_BASE(
-                "module") "AS name FROM line_finding"
+                "module") "AS name,"
+                          "  (SELECT iif(count(*) = 1, lower(hex(max(build_id))), NULL)"
+                          "   FROM module WHERE path = line_finding.module"
+                          "   AND length(build_id) > 0) AS build_id FROM line_finding"
                           "  WHERE file IS NULL AND module LIKE '/%'"
                           "  AND EXISTS (SELECT 1 FROM ledger WHERE stage = 'symbolize'"
                           "              AND kind IN ('samples with no line', 'samples "
@@ -78,7 +82,8 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
                 &sentence,
                 "For the lines of %s: %sinstall "
                 "their debug information (Debian: packages *-dbgsym, *-dbg) or build "
-                "with -g, and then 'memlag symbolize'.",
+                "with -g, and then 'memlag symbolize' (--debuginfo-path DIR where they "
+                "lie elsewhere); debug files must have the program's build-id.",
                 files, servers) >= 0)
                 prose_wrapped(out, sentence);
         free(sentence);
