@@ -98,13 +98,22 @@ static void say_overlap(FILE *text, const struct report_summary *summary)
                         summary->latency_per_cycle);
 }
 
+/* Where structures have at least half of the latency, their fields tell what to leave out
+ * of the data. Types are those of the whole run, not of chosen code. */
+#define FIELDS_KNOWN                                                                     \
+        " (SELECT total(latency_share) >= 0.5 FROM field_finding"                        \
+        "  JOIN type_field USING (field_id) WHERE name IS NOT NULL)"                     \
+        " AND NOT" REPORT_HAS_CHOICE
+
 static void say_one(FILE *text, const struct advice *advice,
-                    const struct report_summary *summary)
+                    const struct report_summary *summary, bool fields_known)
 {
         fprintf(text, "%s: %s", advice->verdict, advice->meaning);
         if (strcmp(advice->verdict, "in-core") == 0)
                 say_full(text, summary);
         fprintf(text, "; %s.", advice->remedy);
+        if (strcmp(advice->verdict, "cache") == 0 && fields_known)
+                fputs(" 'memlag report --by type' shows which fields are loaded.", text);
         if (strcmp(advice->verdict, "dram-latency") == 0)
                 say_overlap(text, summary);
         fputc('\n', text);
@@ -117,7 +126,7 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
         int code = statement_prepare(
             db,
             "WITH chosen AS (SELECT * FROM line_finding WHERE" REPORT_CHOSEN ")"
-            "SELECT verdict FROM chosen WHERE verdict NOT IN ('none',"
+            "SELECT verdict," FIELDS_KNOWN "FROM chosen WHERE verdict NOT IN ('none',"
             " 'too-few-samples') GROUP BY verdict HAVING sum(latency_share) >="
             " " ADVICE_SHARE_MIN " * (SELECT sum(latency_share) FROM chosen)"
             " ORDER BY sum(latency_share) DESC, verdict LIMIT ?1",
@@ -130,7 +139,7 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
         while ((code = statement_next(db, rows, diag)) > 0) {
                 const struct advice *advice = advice_on(statement_text(rows, 0));
                 if (advice)
-                        say_one(text, advice, summary);
+                        say_one(text, advice, summary, sqlite3_column_int(rows, 1));
                 prefetch_matters |= advice && advice->prefetch_matters;
         }
         sqlite3_finalize(rows);

@@ -67,7 +67,18 @@ for verdict in cache tlb; do
                 "$("$MEMLAG" report full.db | grep -c "The model's prefetchers were off" || true)" \
                 "$([ $verdict = cache ] && echo 1 || echo 0)"
 done
+# Fields are pointed to where they are known, of the whole run.
 sqlite3 full.db "UPDATE line_finding SET verdict = 'cache'"
+! "$MEMLAG" report full.db | grep -q -e '--by type' || fail "fields that are not known are offered"
+cp full.db fields.db
+sqlite3 fields.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct node', 16);
+        INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
+                VALUES (9, 9, 'next', 'struct node *', 0, 8);
+        INSERT INTO field_finding (field_id, samples, dram_samples, latency_share, verdict)
+                VALUES (9, 800, 0, 0.9, 'cache')"
+"$MEMLAG" report fields.db | tr '\n' ' ' | grep -q -e "--by type' shows which fields" ||
+        fail "fields that are known are not pointed to"
+! "$MEMLAG" report -S stream fields.db | grep -q -e '--by type' || fail "fields are offered for a choice"
 sqlite3 full.db "INSERT INTO run VALUES ('sim_prefetch', 'l2-stream')"
 ! "$MEMLAG" report full.db | grep -q prefetchers || fail "prefetchers that were on are said to be off"
 
@@ -334,15 +345,18 @@ assert rows[1][1].startswith("\x1b[2J,\"\n\xff"), rows[1]' || fail "the name in 
 # ---- lines that are missing for want of debug information --------------------------
 cp memlag.db stripped.db
 sqlite3 stripped.db "UPDATE line_finding SET file = NULL, line = NULL, module = '/opt/bin/worker';
+        INSERT INTO module (module_id, path, build_id) VALUES (999, '/opt/bin/worker', x'0abc12');
         INSERT OR REPLACE INTO ledger (stage, kind, value, unit)
         VALUES ('symbolize', 'samples with no line', 800, 'samples')"
 "$MEMLAG" report stripped.db | tr '\n' ' ' >prose
-grep -q "For the lines of worker: 'memlag symbolize --debuginfod', .*-dbgsym" prose ||
+grep -q "For the lines of worker (build-id 0abc12): 'memlag symbolize --debuginfod', .*-dbgsym" prose ||
         fail "no remedy for missing lines: $(cat prose)"
+grep -q -e "--debuginfo-path DIR where.*build-id" prose ||
+        fail "no word on debug files elsewhere: $(cat prose)"
 sqlite3 stripped.db "INSERT INTO ledger (stage, kind, value, unit)
         VALUES ('symbolize', 'debug files not delivered by servers', 1, 'files')"
 "$MEMLAG" report stripped.db | tr '\n' ' ' >prose
-grep -q "For the lines of worker: install .*-dbgsym" prose && ! grep -q -e --debuginfod prose ||
+grep -q "For the lines of worker (.*): install .*-dbgsym" prose && ! grep -q -e --debuginfod prose ||
         fail "servers that did not deliver are to be asked again: $(cat prose)"
 ! "$MEMLAG" report | grep -q debuginfod || fail "a remedy for lines that are there"
 
