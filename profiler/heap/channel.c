@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,6 +26,10 @@
 #define BELL_BYTES (SIMPMU_RING_BYTES / 4)
 /* How long to wait for room before asking whether memlag still lives. */
 #define WAIT_NS 100000000
+/* How long and how often to wait for threads that are in a system call: for some of the
+ * above, as one that has gone in the middle of it never comes back. */
+#define HOLD_NS    100000
+#define HOLD_TURNS 10000
 /* Stacks that memlag has been told of; beyond these they are told with each block. */
 #define STACKS_TOLD  (1u << 17) /* a power of two */
 #define STACK_PROBES 8
@@ -32,6 +37,8 @@
 /* What a fork must not leave to the child: the kernel zeroes it there. */
 struct own {
         uint32_t image; /* 0: none yet, 1: one is being begun, 2: it is there */
+        int32_t calls;  /* atomic: system calls that its threads are in */
+        uint32_t pid;   /* of the process that has begun the image, as it sees itself */
         uint64_t stacks[STACKS_TOLD]; /* hashes */
 };
 
@@ -41,14 +48,21 @@ static struct simpmu_slice *slice; /* atomic; NULL: nothing is told */
 static struct stat file_status;
 static char file_path[64];
 static char bell_path[64];
+static uint32_t holds; /* atomic: while there are any, no system call begins */
 
 static uint16_t image_count; /* of this process and those that it was forked from */
 __thread union heap_thread heap_thread;
 
+/* What comes before it is there for a signal's handler, and who goes on after that. */
+static void signal_fence(void)
+{
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /* ---- without cancellation points, and without malloc ---- */
 
-/* A system call, with the kernel's own result: a negative errno value when it fails. */
-static long call(long number, long a, long b, long c, long d, long e, long f)
+/* With the kernel's own result: a negative errno value when it fails. */
+static long system_call(long number, long a, long b, long c, long d, long e, long f)
 {
         register long r10 __asm__("r10") = d;
         register long r8 __asm__("r8") = e;
@@ -59,6 +73,61 @@ static long call(long number, long a, long b, long c, long d, long e, long f)
                          : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                          : "rcx", "r11", "memory");
         return result;
+}
+
+/* Counted first and looked at afterwards: whoever holds the calls sees this one, or it
+ * sees the hold. */
+static bool begin_call(void)
+{
+        __atomic_fetch_add(&own->calls, 1, __ATOMIC_SEQ_CST);
+        heap_thread.calls++;
+        signal_fence();
+        return __atomic_load_n(&holds, __ATOMIC_SEQ_CST) == 0;
+}
+
+static void end_call(void)
+{
+        signal_fence();
+        heap_thread.calls--;
+        __atomic_fetch_sub(&own->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+        if (!own) /* there is one thread yet, or the engine runs the program */
+                return system_call(number, a, b, c, d, e, f);
+        long result = begin_call() ? system_call(number, a, b, c, d, e, f) : -EPERM;
+        end_call();
+        return result;
+}
+
+long channel_call(long number, long a, long b, long c, long d, long e, long f)
+{
+        return call(number, a, b, c, d, e, f);
+}
+
+bool channel_is_on_signal_stack(bool *on)
+{
+        stack_t stack;
+        if (call(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) != 0)
+                return false;
+        *on = stack.ss_flags & SS_ONSTACK;
+        return true;
+}
+
+void channel_hold(void)
+{
+        const struct timespec turn = {.tv_nsec = HOLD_NS};
+        __atomic_fetch_add(&holds, 1, __ATOMIC_SEQ_CST);
+        for (int i = 0; i < HOLD_TURNS && __atomic_load_n(&own->calls, __ATOMIC_SEQ_CST) >
+                                              heap_thread.calls;
+             i++)
+                system_call(SYS_nanosleep, (long)&turn, 0, 0, 0, 0, 0);
+}
+
+void channel_resume(void)
+{
+        __atomic_fetch_sub(&holds, 1, __ATOMIC_SEQ_CST);
 }
 
 static long open_file(const char *path)
@@ -122,14 +191,8 @@ static void ring_bell(void)
 
 /* ---- the ring ---- */
 
-/* What comes before it is there for a signal's handler, and who goes on after that. */
-static void signal_fence(void)
-{
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
 /* memlag is gone, or out of this process's reach: it has changed its user or its root. */
-static void note_cut_off(void)
+void channel_note_cut_off(void)
 {
         if (__atomic_load_n(&control->stop, __ATOMIC_RELAXED) == 0)
                 __atomic_fetch_add(&control->heaps_cut_off, 1, __ATOMIC_RELAXED);
@@ -137,9 +200,9 @@ static void note_cut_off(void)
 
 static void *stop_telling(void)
 {
-        note_cut_off();
         /* It stays mapped: other threads may be writing to it. */
-        __atomic_store_n(&slice, NULL, __ATOMIC_RELEASE);
+        if (__atomic_exchange_n(&slice, NULL, __ATOMIC_ACQ_REL))
+                channel_note_cut_off();
         return NULL;
 }
 
@@ -197,6 +260,9 @@ void channel_abandon(void)
         if (ring && heap_thread.record && has_place(ring))
                 publish(heap_thread.record, heap_thread.record_bytes, SIMPMU_PAD);
         heap_thread.record = NULL;
+        if (own)
+                __atomic_fetch_sub(&own->calls, heap_thread.calls, __ATOMIC_SEQ_CST);
+        heap_thread.calls = 0;
 }
 
 /* Notes which place the thread wants, and that it has it, for channel_abandon. */
@@ -280,10 +346,14 @@ static uint64_t now(void)
         return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* 0: it cannot be asked for any more. */
 static uint32_t own_tid(void)
 {
         if (heap_thread.image != image_count) {
-                heap_thread.tid = (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+                long tid = call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+                if (tid < 0)
+                        return 0;
+                heap_thread.tid = (uint32_t)tid;
                 heap_thread.image = image_count;
         }
         return heap_thread.tid;
@@ -312,9 +382,9 @@ static void tell_process(struct simpmu_slice *ring)
 
 static struct simpmu_slice *begin_image(void)
 {
-        long fd = open_memory();
+        long fd = own_tid() == 0 ? -EPERM : open_memory();
         if (fd < 0) {
-                note_cut_off();
+                channel_note_cut_off();
                 return NULL;
         }
         uint64_t number =
@@ -336,13 +406,14 @@ static struct simpmu_slice *begin_image(void)
 static struct simpmu_slice *current_ring(void)
 {
         if (__builtin_expect(__atomic_load_n(&own->image, __ATOMIC_ACQUIRE) == 2, 1))
-                return __atomic_load_n(&slice, __ATOMIC_ACQUIRE);
+                return own_tid() == 0 ? NULL : __atomic_load_n(&slice, __ATOMIC_ACQUIRE);
         uint32_t none = 0;
         if (!__atomic_compare_exchange_n(&own->image, &none, 1, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_RELAXED))
                 return NULL; /* another thread is just doing it */
         struct simpmu_slice *before = slice;
         image_count++;
+        own->pid = (uint32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
         slice = begin_image();
         if (before)
                 call(SYS_munmap, (long)before, SIMPMU_SLICE_BYTES, 0, 0, 0, 0);
@@ -514,6 +585,13 @@ void channel_count_refused(void)
 void channel_close(void)
 {
         stop_telling();
+}
+
+bool channel_is_borrowed(void)
+{
+        long pid = call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+        return pid > 0 && __atomic_load_n(&own->image, __ATOMIC_ACQUIRE) == 2 &&
+               own->pid != (uint32_t)pid;
 }
 
 bool channel_open(const char *value)

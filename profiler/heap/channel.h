@@ -31,6 +31,7 @@ union heap_thread {
                 uint16_t image; /* in which it has this tid: counts forks */
                 bool has_place; /* the record's place is its own */
                 uint8_t nested; /* calls within CALL, modulo 256 */
+                uint8_t calls;  /* the tracker's system calls that it is in */
         };
         char unit[THREAD_LOCALS_UNIT_BYTES];
 };
@@ -47,6 +48,25 @@ void channel_close(void);
 
 /* A program is executed that cannot take the tracker. */
 void channel_count_refused(void);
+
+/* Counts this process among those that cannot tell of their heap to the end. */
+void channel_note_cut_off(void);
+
+/* For a channel that is open. From here on the tracker makes no system call in any
+ * thread, until channel_resume: those under way are waited for, a second at the most.
+ * What needs one meanwhile is not told. */
+void channel_hold(void);
+void channel_resume(void);
+
+/* For a channel that is open: whether this is the child of a vfork, in the memory of
+ * another process, to which the channel belongs. */
+bool channel_is_borrowed(void);
+
+/* A system call that the hold holds (-EPERM); the kernel's own result. */
+long channel_call(long number, long a, long b, long c, long d, long e, long f);
+
+/* Whether the thread is on its alternate signal stack; false: that cannot be asked. */
+bool channel_is_on_signal_stack(bool *on);
 
 /* The thread has left a tracked function in the middle: what it was writing is void, and
  * keeps nobody waiting, unless it was left in the moment in which it got its place. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that forbid themselves system calls (seccomp), or to read the time stamp
  * counter: with the tracker's next one they would be killed for something that they did
- * not do. So all is told before, and nothing afterwards. */
+ * not do. What one thread forbids may hold for all, and holds for the threads that it
+ * starts; so the whole process tells nothing afterwards. */
 #include <dlfcn.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -36,9 +37,12 @@ EXPORT int prctl(int option, ...)
         va_end(arguments);
         if (!real)
                 *(void **)&real = dlsym(RTLD_NEXT, "prctl");
-        if (forbids(option, a, b))
-                tracker_stop();
-        return real(option, a, b, c, d);
+        if (!forbids(option, a, b))
+                return real(option, a, b, c, d);
+        struct tracker_hold hold = tracker_hold(__builtin_frame_address(0));
+        int result = real(option, a, b, c, d);
+        tracker_settle(hold, result != -1);
+        return result;
 }
 
 /* ---- syscall, which has any number of arguments and may be a vfork: it is passed on
@@ -46,18 +50,29 @@ EXPORT int prctl(int option, ...)
 
 __attribute__((visibility("hidden"))) long (*memlag_real_syscall)(long, ...);
 
-/* Called by the code below. */
-__attribute__((visibility("hidden"), used)) void
-memlag_before_syscall(long number, long a, long b, long c);
+/* Called by the code below, the first with any system call. */
+__attribute__((visibility("hidden"), used)) void memlag_find_syscall(void);
+__attribute__((visibility("hidden"), used)) long
+memlag_sandbox_syscall(long number, long a, long b, long c, long d, long e);
 
-void memlag_before_syscall(long number, long a, long b, long c)
+void memlag_find_syscall(void)
 {
-        if (!memlag_real_syscall)
-                *(void **)&memlag_real_syscall = dlsym(RTLD_NEXT, "syscall");
-        if ((number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT ||
-                                       (a == SECCOMP_SET_MODE_FILTER && c != 0))) ||
-            (number == SYS_prctl && forbids(a, b, c)))
-                tracker_stop();
+        *(void **)&memlag_real_syscall = dlsym(RTLD_NEXT, "syscall");
+}
+
+/* seccomp or prctl, which have no more arguments. */
+long memlag_sandbox_syscall(long number, long a, long b, long c, long d, long e)
+{
+        bool forbidding = number == SYS_prctl
+                              ? forbids(a, b, c)
+                              : a == SECCOMP_SET_MODE_STRICT ||
+                                    (a == SECCOMP_SET_MODE_FILTER && c != 0);
+        if (!forbidding)
+                return memlag_real_syscall(number, a, b, c, d, e);
+        struct tracker_hold hold = tracker_hold(__builtin_frame_address(0));
+        long result = memlag_real_syscall(number, a, b, c, d, e);
+        tracker_settle(hold, result != -1);
+        return result;
 }
 
 /* Six registers have the arguments; with 8 bytes more the stack is aligned for a call. */
@@ -67,13 +82,14 @@ __asm__(".pushsection .text\n"
         "syscall:\n"
         "\t.cfi_startproc\n"
         "\tcmpq $0, memlag_real_syscall(%rip)\n"
-        "\tje 1f\n"
-        "\tcmpq $317, %rdi\n" /* SYS_seccomp */
-        "\tje 1f\n"
-        "\tcmpq $157, %rdi\n" /* SYS_prctl */
-        "\tje 1f\n"
-        "\tjmp *memlag_real_syscall(%rip)\n"
+        "\tje 2f\n"
         "1:\n"
+        "\tcmpq $317, %rdi\n" /* SYS_seccomp */
+        "\tje memlag_sandbox_syscall\n"
+        "\tcmpq $157, %rdi\n" /* SYS_prctl */
+        "\tje memlag_sandbox_syscall\n"
+        "\tjmp *memlag_real_syscall(%rip)\n"
+        "2:\n"
         "\tpushq %rdi\n"
         "\tpushq %rsi\n"
         "\tpushq %rdx\n"
@@ -82,7 +98,7 @@ __asm__(".pushsection .text\n"
         "\tpushq %r9\n"
         "\tsubq $8, %rsp\n"
         "\t.cfi_adjust_cfa_offset 56\n"
-        "\tcall memlag_before_syscall\n"
+        "\tcall memlag_find_syscall\n"
         "\taddq $8, %rsp\n"
         "\tpopq %r9\n"
         "\tpopq %r8\n"
@@ -91,7 +107,7 @@ __asm__(".pushsection .text\n"
         "\tpopq %rsi\n"
         "\tpopq %rdi\n"
         "\t.cfi_adjust_cfa_offset -56\n"
-        "\tjmp *memlag_real_syscall(%rip)\n"
+        "\tjmp 1b\n"
         "\t.cfi_endproc\n"
         ".size syscall, . - syscall\n"
         ".popsection");

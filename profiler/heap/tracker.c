@@ -14,7 +14,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,15 +40,20 @@
 extern char __ehdr_start[] __attribute__((visibility("hidden")));
 extern char etext[] __attribute__((visibility("hidden")));
 
-/* Who is told; nobody when the tracker was loaded by somebody else. */
-static enum { NOBODY, ENGINE, MEMLAG } listener;
+/* Who is told; nobody when the tracker was loaded by somebody else. Atomic. */
+static enum listener { NOBODY, ENGINE, MEMLAG } listener;
+
+INLINE enum listener current_listener(void)
+{
+        return __atomic_load_n(&listener, __ATOMIC_RELAXED);
+}
 
 /* A call with a frame above the one that is under way: that one was left in the middle,
  * by a longjmp out of a signal's handler, unless a handler has a stack of its own. */
 __attribute__((noinline, cold)) static bool was_left(void)
 {
-        stack_t stack;
-        if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK))
+        bool on_signal_stack;
+        if (!channel_is_on_signal_stack(&on_signal_stack) || on_signal_stack)
                 return false;
         channel_abandon();
         return true;
@@ -65,12 +69,11 @@ __attribute__((noinline, cold)) static bool is_overwritten(void)
 {
         const void *const *word = (const void *const *)heap_thread.call + 1;
         uint32_t expected = (uint32_t)(uintptr_t)heap_thread.returns;
-        int saved_errno = errno;
         /* Wakes nobody. */
-        bool left = syscall(SYS_futex, word, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0, 0,
-                            word, expected) < 0 &&
-                    (errno == EAGAIN || errno == EFAULT);
-        errno = saved_errno;
+        long result =
+            channel_call(SYS_futex, (long)word, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0,
+                         0, (long)word, expected);
+        bool left = result == -EAGAIN || result == -EFAULT;
         if (left)
                 channel_abandon();
         return left;
@@ -87,7 +90,7 @@ INLINE bool enter(void)
 {
         const void *frame = __builtin_frame_address(0);
         const void *call = heap_thread.call;
-        if (listener == NOBODY ||
+        if (current_listener() == NOBODY ||
             (call && !(frame < call ? was_left_above() : was_left())))
                 return false;
         heap_thread.call = frame;
@@ -112,7 +115,7 @@ INLINE void request(enum heap_request request, uintptr_t first, uintptr_t second
  * not told, and cannot come into the middle of a record. */
 INLINE void tell_alloc(enum heap_function function, const void *block, size_t size_bytes)
 {
-        if (listener == ENGINE)
+        if (current_listener() == ENGINE)
                 request(HEAP_REQUEST_ALLOC, function, (uintptr_t)block, size_bytes);
         else
                 channel_alloc(function, (uintptr_t)block, size_bytes,
@@ -121,7 +124,7 @@ INLINE void tell_alloc(enum heap_function function, const void *block, size_t si
 
 INLINE void tell_free(const void *block)
 {
-        if (listener == ENGINE)
+        if (current_listener() == ENGINE)
                 request(HEAP_REQUEST_FREE, (uintptr_t)block, 0, 0);
         else
                 channel_free((uintptr_t)block);
@@ -132,7 +135,7 @@ INLINE void tell_resize(const void *old)
 {
         if (!old)
                 return;
-        if (listener == ENGINE)
+        if (current_listener() == ENGINE)
                 request(HEAP_REQUEST_RESIZE, (uintptr_t)old, 0, 0);
         else
                 channel_resize((uintptr_t)old);
@@ -142,7 +145,7 @@ INLINE void tell_resized(const void *old)
 {
         if (!old)
                 return;
-        if (listener == ENGINE)
+        if (current_listener() == ENGINE)
                 request(HEAP_REQUEST_RESIZED, (uintptr_t)old, 0, 0);
         else
                 channel_resized((uintptr_t)old);
@@ -150,7 +153,7 @@ INLINE void tell_resized(const void *old)
 
 INLINE void tell_unmap(const void *start, size_t length_bytes)
 {
-        if (listener == ENGINE)
+        if (current_listener() == ENGINE)
                 request(HEAP_REQUEST_UNMAP, (uintptr_t)start, length_bytes, 0);
         else
                 channel_unmap((uintptr_t)start, length_bytes, false);
@@ -159,7 +162,7 @@ INLINE void tell_unmap(const void *start, size_t length_bytes)
 /* What was there is gone, and another mapping is there now. */
 INLINE void tell_replaced(const void *start, size_t length_bytes)
 {
-        if (listener == ENGINE)
+        if (current_listener() == ENGINE)
                 request(HEAP_REQUEST_UNMAP, (uintptr_t)start, length_bytes, 0);
         else
                 channel_unmap((uintptr_t)start, length_bytes, true);
@@ -662,13 +665,37 @@ EXPORT void *sbrk(intptr_t increment)
 
 /* ---- loaded code, the start and the end ---- */
 
-void tracker_stop(void)
+struct tracker_hold tracker_hold(const void *frame)
 {
-        if (listener != MEMLAG)
+        struct tracker_hold hold = {TRACKER_SILENT, heap_thread.call};
+        if (current_listener() != MEMLAG)
+                return hold;
+        if (!hold.call) {
+                heap_thread.call = frame;
+                heap_thread.returns = ((const void *const *)frame)[1];
+                heap_thread.nested = 0;
+        }
+        hold.kind = channel_is_borrowed() ? TRACKER_BORROWED : TRACKER_HELD;
+        if (hold.kind == TRACKER_HELD)
+                channel_hold();
+        return hold;
+}
+
+void tracker_settle(struct tracker_hold hold, bool forbidden)
+{
+        if (hold.kind == TRACKER_SILENT)
                 return;
-        listener = NOBODY;
-        channel_close();
-        environment_unfollow();
+        if (forbidden)
+                environment_unfollow();
+        if (hold.kind == TRACKER_BORROWED && forbidden) {
+                channel_note_cut_off();
+        } else if (hold.kind == TRACKER_HELD && forbidden) {
+                __atomic_store_n(&listener, NOBODY, __ATOMIC_RELAXED);
+                channel_close();
+        } else if (hold.kind == TRACKER_HELD) {
+                channel_resume();
+        }
+        heap_thread.call = hold.call;
 }
 
 EXPORT int dlclose(void *handle)

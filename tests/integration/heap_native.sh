@@ -65,6 +65,14 @@ for way in prctl syscall strict clock; do
         grep -q ' alloc malloc 0x[0-9a-f]* 0x11170$' events || fail "forbids $way: nothing was told"
 done
 
+# Nor are its threads that are just telling, and nothing ends where nothing is forbidden.
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o confines "$src/confines.c" -pthread
+same 0 timeout 120 ./confines threads
+for way in refused vfork; do
+        same 0 ./confines $way
+        grep -q ' alloc malloc 0x[0-9a-f]* 0x11170$' events || fail "confines $way: not told on"
+done
+
 # Threads that go in the middle of what they tell keep nobody waiting, and what their
 # process told before is heard.
 "$CC" -D_GNU_SOURCE -O1 -fno-builtin -o vanish "$src/vanish.c" -pthread
