@@ -57,6 +57,7 @@ struct report_summary {
         char *numbers;
         char *cpu;
         char *sim_detail; /* NULL: not simulated */
+        char *sim_set;    /* parameters of the model that were changed; NULL: none */
         bool cut_off;     /* the recorder did not get to its end */
         int signal;       /* that ended the command; 0: none did */
         char *failure;    /* why a part of the run is missing; NULL: none is */

@@ -206,6 +206,7 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .numbers = run_text(db, "numbers"),
             .cpu = run_text(db, "sim_preset"),
             .sim_detail = run_text(db, "sim_detail"),
+            .sim_set = run_text(db, "sim_set"),
             .failure = run_text(db, "failure"),
         };
         if (!summary->cpu)
@@ -230,6 +231,7 @@ void report_summary_free(struct report_summary *summary)
         free(summary->numbers);
         free(summary->cpu);
         free(summary->sim_detail);
+        free(summary->sim_set);
         free(summary->failure);
         free(summary->lmrl_factor_origin);
 }
@@ -256,7 +258,8 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
                 strcmp(numbers, "imported") == 0 ? "from" : "by",
                 simulated ? "the simulated PMU" : source);
         if (summary->cpu)
-                fprintf(out, " (%s)", summary->cpu);
+                fprintf(out, " (%s%s%s)", summary->cpu, summary->sim_set ? " with " : "",
+                        summary->sim_set ? summary->sim_set : "");
         const char *detail = summary->sim_detail ? summary->sim_detail : "";
         if (strcmp(detail, "cache") == 0)
                 fputs(", caches only, without what waits for what", out);

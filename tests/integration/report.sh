@@ -21,6 +21,12 @@ grep -A1 '^ *latency ' out | tail -1 | grep -q '87.7%.* dram-contention .*stream
         fail "stream.c:10 is not the first line"
 expect "colours in a pipe" "$(grep -c "$(printf '\033')" out || true)" 0
 
+# A model that was changed is not the preset's.
+cp memlag.db changed.db
+sqlite3 changed.db "INSERT INTO run VALUES ('sim_set', 'dram.latency_ns=200 dtlb.ways=2')"
+expect "the first line of a changed model" "$("$MEMLAG" report changed.db | head -1)" \
+        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), not measured: ./made-up --quick"
+
 # --help names all that rows may stand for.
 "$MEMLAG" report --help | tr -s ' \n' '  ' >help
 for by in line function object caller allocation type thread interval phase; do
