@@ -92,7 +92,7 @@ static void end_call(void)
         __atomic_fetch_sub(&own->calls, 1, __ATOMIC_SEQ_CST);
 }
 
-static long call(long number, long a, long b, long c, long d, long e, long f)
+long channel_call(long number, long a, long b, long c, long d, long e, long f)
 {
         if (!own) /* there is one thread yet, or the engine runs the program */
                 return system_call(number, a, b, c, d, e, f);
@@ -101,15 +101,10 @@ static long call(long number, long a, long b, long c, long d, long e, long f)
         return result;
 }
 
-long channel_call(long number, long a, long b, long c, long d, long e, long f)
-{
-        return call(number, a, b, c, d, e, f);
-}
-
 bool channel_is_on_signal_stack(bool *on)
 {
         stack_t stack;
-        if (call(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) != 0)
+        if (channel_call(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) != 0)
                 return false;
         *on = stack.ss_flags & SS_ONSTACK;
         return true;
@@ -132,20 +127,20 @@ void channel_resume(void)
 
 static long open_file(const char *path)
 {
-        return call(SYS_openat, AT_FDCWD, (long)path,
-                    O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
+        return channel_call(SYS_openat, AT_FDCWD, (long)path,
+                            O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
 }
 
 static void close_file(long fd)
 {
-        call(SYS_close, fd, 0, 0, 0, 0, 0);
+        channel_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 static void *map(long fd, uint64_t offset, size_t bytes)
 {
         int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
-        long address = call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, flags, fd,
-                            (long)offset);
+        long address = channel_call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                                    flags, fd, (long)offset);
         return address < 0 ? NULL : (void *)address;
 }
 
@@ -158,7 +153,8 @@ static long open_memory(void)
         if (fd < 0)
                 return fd;
         /* In another PID namespace, that may be anybody's file. */
-        if (call(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) == 0 &&
+        if (channel_call(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0,
+                         0) == 0 &&
             S_ISREG(status.st_mode) &&
             (file_status.st_ino == 0 || (status.st_ino == file_status.st_ino &&
                                          status.st_dev == file_status.st_dev))) {
@@ -185,7 +181,7 @@ static void ring_bell(void)
         long fd = open_file(bell_path); /* for reading too: then it raises no SIGPIPE */
         if (fd < 0)
                 return;
-        call(SYS_write, fd, (long)"", 1, 0, 0, 0);
+        channel_call(SYS_write, fd, (long)"", 1, 0, 0, 0);
         close_file(fd);
 }
 
@@ -225,8 +221,8 @@ static bool wait_for_room(struct simpmu_slice *ring, uint64_t bytes)
                 if (memlag_is_gone())
                         return false;
                 ring_bell();
-                call(SYS_futex, (long)&ring->space_futex, FUTEX_WAIT, seen, (long)&limit,
-                     0, 0);
+                channel_call(SYS_futex, (long)&ring->space_futex, FUTEX_WAIT, seen,
+                             (long)&limit, 0, 0);
         }
 }
 
@@ -324,8 +320,8 @@ static void *reserve(struct simpmu_slice *ring, uint64_t size_bytes)
 static uint32_t own_pid(void)
 {
         char text[32] = "";
-        call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self", (long)text, sizeof(text) - 1,
-             0, 0);
+        channel_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self", (long)text,
+                     sizeof(text) - 1, 0, 0);
         uint32_t pid = 0;
         for (const char *digit = text; *digit >= '0' && *digit <= '9'; digit++)
                 pid = pid * 10 + (uint32_t)(*digit - '0');
@@ -350,7 +346,7 @@ static uint64_t now(void)
 static uint32_t own_tid(void)
 {
         if (heap_thread.image != image_count) {
-                long tid = call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+                long tid = channel_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
                 if (tid < 0)
                         return 0;
                 heap_thread.tid = (uint32_t)tid;
@@ -413,10 +409,10 @@ static struct simpmu_slice *current_ring(void)
                 return NULL; /* another thread is just doing it */
         struct simpmu_slice *before = slice;
         image_count++;
-        own->pid = (uint32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+        own->pid = (uint32_t)channel_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
         slice = begin_image();
         if (before)
-                call(SYS_munmap, (long)before, SIMPMU_SLICE_BYTES, 0, 0, 0, 0);
+                channel_call(SYS_munmap, (long)before, SIMPMU_SLICE_BYTES, 0, 0, 0, 0);
         __atomic_store_n(&own->image, 2, __ATOMIC_RELEASE);
         return slice;
 }
@@ -589,7 +585,7 @@ void channel_close(void)
 
 bool channel_is_borrowed(void)
 {
-        long pid = call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+        long pid = channel_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
         return pid > 0 && __atomic_load_n(&own->image, __ATOMIC_ACQUIRE) == 2 &&
                own->pid != (uint32_t)pid;
 }
@@ -600,8 +596,8 @@ bool channel_open(const char *value)
         if (opened) {
                 own = map(-1, 0, sizeof(*own));
                 opened = own &&
-                         call(SYS_madvise, (long)own, sizeof(*own), MADV_WIPEONFORK, 0, 0,
-                              0) == 0 &&
+                         channel_call(SYS_madvise, (long)own, sizeof(*own),
+                                      MADV_WIPEONFORK, 0, 0, 0) == 0 &&
                          current_ring();
         }
         return opened;

@@ -34,15 +34,19 @@ def tlb(statements, memlag):
                      "tlb" in side_by_side.verdicts("chase_plain%"), False)
 
 
+def verdicts_of_adding(run):
+    return run.rows("SELECT DISTINCT verdict FROM line_view"
+                    " WHERE function IN ('run_false', 'add')")
+
+
 def sharing(statements, memlag):
     run = measure(memlag, "false-sharing", ["--passes", 1000])
     counts = dict(run.rows("SELECT snoop, count(*) FROM sample_view"
                            " WHERE function IN ('run_false', 'add') GROUP BY snoop"))
     statements.at_least("false sharing: part of the line's samples that are HITM",
                         counts.get("hitm", 0) / max(1, sum(counts.values())), 0.9)
-    line = run.rows("SELECT DISTINCT verdict FROM line_view"
-                    " WHERE function IN ('run_false', 'add')")
-    statements.equal("false sharing: verdict of the line", line, [("sharing",)])
+    statements.equal("false sharing: verdict of the line", verdicts_of_adding(run),
+                     [("sharing",)])
     objects = run.rows("SELECT object_kind, alloc_function FROM object_view"
                        " WHERE verdict = 'sharing'")
     statements.add("false sharing: the one object is the line that measure.c allocates",
@@ -58,10 +62,8 @@ def sharing_between_nodes(statements, memlag):
                            " AND function IN ('run_false', 'add') GROUP BY level"))
     statements.at_least("false sharing between nodes: part of it that the other node serves",
                         served.get("REMOTE_CACHE", 0) / max(1, sum(served.values())), 0.9)
-    line = run.rows("SELECT DISTINCT verdict FROM line_view"
-                    " WHERE function IN ('run_false', 'add')")
-    statements.equal("false sharing between nodes: verdict of the line", line,
-                     [("sharing",)])
+    statements.equal("false sharing between nodes: verdict of the line",
+                     verdicts_of_adding(run), [("sharing",)])
 
 
 def transposed(memlag, program, directory, name, prefetch, *settings):

@@ -13,31 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "data_home.h"
 #include "validation.h"
 
 static const struct simulated_counters counters = {"skylake-sp", "on"};
-static char home[64];
-
-static int make_home(void **state)
-{
-        char directory[96];
-        (void)state;
-        strcpy(home, "/tmp/memlag-validation-XXXXXX");
-        if (!mkdtemp(home))
-                return -1;
-        snprintf(directory, sizeof(directory), "%s/memlag", home);
-        setenv("XDG_DATA_HOME", home, 1);
-        return mkdir(directory, 0700);
-}
-
-static int remove_home(void **state)
-{
-        char command[128];
-        (void)state;
-        snprintf(command, sizeof(command), "rm -r '%s'", home);
-        return system(command);
-}
-
 /* What comes of a file with TEXT; NULL: of none. */
 static int load(const char *text, json_t **document)
 {

@@ -17,29 +17,8 @@
 
 #include "calibrated.h"
 #include "calibration.h"
+#include "data_home.h"
 #include "validated.h"
-
-static char home[64];
-
-static int make_home(void **state)
-{
-        char directory[96];
-        (void)state;
-        strcpy(home, "/tmp/memlag-stored-XXXXXX");
-        if (!mkdtemp(home))
-                return -1;
-        snprintf(directory, sizeof(directory), "%s/memlag", home);
-        setenv("XDG_DATA_HOME", home, 1);
-        return mkdir(directory, 0700);
-}
-
-static int remove_home(void **state)
-{
-        char command[128];
-        (void)state;
-        snprintf(command, sizeof(command), "rm -r '%s'", home);
-        return system(command);
-}
 
 /* What nobody can open, not even root. */
 static void make_unreadable(char *path)

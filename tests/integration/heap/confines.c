@@ -3,16 +3,16 @@
  * (CHILDREN processes do, one after the other; the status is how many of them were
  * killed); `refused`, which the kernel refuses; `vfork`, to a child only. The latter two
  * allocate 70000 bytes afterwards. */
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "allow_only.h"
 
 enum { CHILDREN = 15, THREADS = 3, BLOCKS = 2000000, ALLOWED = 9 };
 
@@ -38,19 +38,10 @@ static void *run(void *unused)
 
 static void confine_threads(void)
 {
-        struct sock_filter code[2 * ALLOWED + 2] = {
-            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
-        struct sock_fprog program = {2 * ALLOWED + 2, code};
+        struct sock_filter code[ALLOW_ONLY_STEPS(ALLOWED)];
+        struct sock_fprog program = allow_only(allowed, ALLOWED, code);
         pthread_t thread;
 
-        for (int i = 0; i < ALLOWED; i++) {
-                code[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-                                                               allowed[i], 0, 1);
-                code[2 * i + 2] =
-                    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-        }
-        code[2 * ALLOWED + 1] =
-            (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
         for (int i = 0; i < THREADS; i++)
                 if (pthread_create(&thread, NULL, run, NULL) != 0)
                         _exit(2);

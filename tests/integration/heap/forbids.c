@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Forbids itself what the tracker needs, in the way of its argument, allocates more than
  * anybody can keep to himself, and says so. */
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "allow_only.h"
 
 enum { BLOCKS = 300000, ALLOWED = 6 };
 
@@ -19,18 +18,9 @@ static const unsigned allowed[ALLOWED] = {SYS_write,      SYS_brk,  SYS_mmap,
 
 static int filter(int by_syscall)
 {
-        struct sock_filter code[2 * ALLOWED + 2] = {
-            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
-        struct sock_fprog program = {2 * ALLOWED + 2, code};
+        struct sock_filter code[ALLOW_ONLY_STEPS(ALLOWED)];
+        struct sock_fprog program = allow_only(allowed, ALLOWED, code);
 
-        for (int i = 0; i < ALLOWED; i++) {
-                code[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-                                                               allowed[i], 0, 1);
-                code[2 * i + 2] =
-                    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-        }
-        code[2 * ALLOWED + 1] =
-            (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
                 return -1;
         return by_syscall

@@ -19,17 +19,23 @@ static void leave(int number)
         siglongjmp(place, number);
 }
 
-static __attribute__((noinline)) void free_nothing(int depth)
+/* Calls THERE from DEPTH frames further down. */
+static __attribute__((noinline)) void go_down(int depth, void (*there)(void))
 {
         char frame[500];
 
         memset(frame, depth, sizeof(frame));
         __asm__ volatile("" ::"r"(frame) : "memory");
         if (depth > 0)
-                free_nothing(depth - 1);
+                go_down(depth - 1, there);
         else
-                free((void *)64); /* where nothing is mapped */
+                there();
         __asm__ volatile("");
+}
+
+static void free_nothing(void)
+{
+        free((void *)64); /* where nothing is mapped */
 }
 
 /* A free that ends with SIGSEGV, deep in the stack, on a handler's stack of its own or
@@ -40,7 +46,7 @@ static void leave_free(int flags, size_t size)
 
         sigaction(SIGSEGV, &action, NULL);
         if (sigsetjmp(place, 1) == 0)
-                free_nothing(10);
+                go_down(10, free_nothing);
         free(malloc(size));
 }
 
@@ -65,19 +71,10 @@ static void leave_anywhere(void)
         setitimer(ITIMER_REAL, &never, NULL);
 }
 
-/* From below the frame of a function that was left above. */
-static __attribute__((noinline)) void allocate_below(int depth)
+static void allocate(void)
 {
-        char frame[500];
-
-        memset(frame, depth, sizeof(frame));
-        __asm__ volatile("" ::"r"(frame) : "memory");
-        if (depth > 0)
-                allocate_below(depth - 1);
-        else
-                for (int i = 0; i < 1000; i++)
-                        free(malloc(FIRST_SIZE + 3));
-        __asm__ volatile("");
+        for (int i = 0; i < 1000; i++)
+                free(malloc(FIRST_SIZE + 3));
 }
 
 int main(void)
@@ -93,7 +90,7 @@ int main(void)
         free(malloc(FIRST_SIZE + 2));
         if (sigsetjmp(place, 1) == 0)
                 free((void *)64);
-        allocate_below(3);
+        go_down(3, allocate); /* below the frame of the function that was left */
         puts("left");
         return 0;
 }
