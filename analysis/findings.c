@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "data_sources.h"
 #include "grouping.h"
 #include "latencies.h"
@@ -29,9 +28,7 @@ struct pass {
         struct data_sources sources;
         struct origins *line_origins;
         struct origins *function_origins;
-        struct pairs touched; /* of function and object */
-        struct origins *touched_origins;
-        size_t touched_count, touched_capacity;
+        struct pairs touched; /* of function and object: the origins of its loads */
         struct origins run_origins;
         struct tally whole;
         struct tally *lines;
@@ -60,6 +57,7 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
         pass->line_origins = calloc(pass->grouping.line_groups, sizeof(struct origins));
         pass->function_origins =
             calloc(pass->grouping.function_groups, sizeof(struct origins));
+        pass->touched.value_bytes = sizeof(struct origins);
         pass->accesses.value_bytes = sizeof(struct tally);
         pass->fields.value_bytes = sizeof(struct tally);
         pass->lines = calloc(pass->grouping.line_groups, sizeof(struct tally));
@@ -82,7 +80,6 @@ static void pass_close(struct pass *pass)
         free(pass->line_origins);
         free(pass->function_origins);
         pairs_free(&pass->touched);
-        free(pass->touched_origins);
         free(pass->lines);
         free(pass->functions);
         free(pass->objects);
@@ -153,23 +150,6 @@ static uint32_t field_of_row(sqlite3_stmt *row, int column)
         return id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
-/* Of FUNCTION's loads from OBJECT; they move when others are made. NULL without memory.
- */
-static struct origins *touched_origins(struct pass *pass, uint32_t function,
-                                       uint32_t object)
-{
-        uint32_t place = pairs_place(&pass->touched, function, object);
-        if (place == UINT32_MAX)
-                return NULL;
-        while (pass->touched_count <= place) {
-                if (array_reserve(&pass->touched_origins, &pass->touched_capacity,
-                                  pass->touched_count, sizeof(struct origins)))
-                        return NULL;
-                pass->touched_origins[pass->touched_count++] = (struct origins){0};
-        }
-        return &pass->touched_origins[place];
-}
-
 static uint32_t object_of_row(const struct pass *pass, sqlite3_stmt *row)
 {
         return grouping_of_object(&pass->grouping,
@@ -188,7 +168,7 @@ static int add_origin(void *context, sqlite3_stmt *row)
                              placing_of_row(&pass->placing, row, COLUMN_PLACING), &line,
                              &function);
         struct origins *touched =
-            touched_origins(pass, function, object_of_row(pass, row));
+            pairs_get(&pass->touched, function, object_of_row(pass, row));
         if (!touched)
                 return -ENOMEM;
         /* Lines that cores fight for tell nothing of the run's other lines. */
@@ -234,7 +214,7 @@ static int add_sample(void *context, sqlite3_stmt *row)
         uint32_t object = object_of_row(pass, row);
         if (sample.level == LEVEL_LFB) {
                 const struct origins *touched =
-                    object ? touched_origins(pass, function, object) : NULL;
+                    object ? pairs_get(&pass->touched, function, object) : NULL;
                 if (object && !touched)
                         return -ENOMEM;
                 sample.line_origin = origin_at(pass, line, function, touched, interval);
