@@ -19,7 +19,7 @@ static const char system_directory[] = "/usr/lib/debug";
 struct link {
         const struct elf_file *of; /* where it is named */
         const char *name;
-        uint8_t build_id[64];
+        uint8_t build_id[ELF_BUILD_ID_BYTES];
         size_t build_id_bytes; /* 0: unknown */
         bool has_checksum;
         uint32_t checksum;
@@ -99,12 +99,11 @@ static int open_formatted(const struct link *link, struct elf_file *file,
 static int find_by_build_id(const char *directory, const struct link *link,
                             struct elf_file *file)
 {
-        char hex[2 * sizeof(link->build_id) + 1];
+        char hex[ELF_BUILD_ID_HEX];
 
         if (link->build_id_bytes < 2)
                 return -ENOENT;
-        for (size_t i = 0; i < link->build_id_bytes; i++)
-                snprintf(hex + 2 * i, 3, "%02x", link->build_id[i]);
+        elf_build_id_hex(link->build_id, link->build_id_bytes, hex);
         return open_formatted(link, file, "%s/.build-id/%.2s/%s.debug", directory, hex,
                               hex + 2);
 }

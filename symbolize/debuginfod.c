@@ -33,7 +33,7 @@ static get_data_function *get_data;
 
 /* What was asked for in vain. */
 struct refusal {
-        uint8_t build_id[64];
+        uint8_t build_id[ELF_BUILD_ID_BYTES];
         size_t build_id_bytes;
 };
 
@@ -95,14 +95,12 @@ static void restore_signals(const struct sigaction before[ENDING_SIGNALS])
 static void remove_part(const struct elf_wanted *wanted)
 {
         static const char name[] = "/debuginfo.";
-        char end[2 * sizeof(((struct refusal *)0)->build_id) + sizeof(name)],
-            path[PATH_MAX];
+        char end[ELF_BUILD_ID_HEX + sizeof(name)], path[PATH_MAX];
         DIR *files = opendir("/proc/self/fd");
         const struct dirent *file;
 
-        for (size_t i = 0; i < wanted->build_id_bytes; i++)
-                sprintf(end + 2 * i, "%02x", wanted->build_id[i]);
-        memcpy(end + 2 * wanted->build_id_bytes, name, sizeof(name));
+        elf_build_id_hex(wanted->build_id, wanted->build_id_bytes, end);
+        strcat(end, name);
         while (files && (file = readdir(files))) {
                 ssize_t bytes =
                     readlinkat(dirfd(files), file->d_name, path, sizeof(path) - 1);

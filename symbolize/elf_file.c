@@ -87,6 +87,17 @@ static int read_sections(struct elf_file *file)
 }
 
 /* Looks for the GNU build-id in the notes of DATA. */
+void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_ID_HEX])
+{
+        static const char digits[] = "0123456789abcdef";
+
+        for (size_t i = 0; i < bytes && i < ELF_BUILD_ID_BYTES; i++) {
+                *hex++ = digits[build_id[i] >> 4];
+                *hex++ = digits[build_id[i] & 15];
+        }
+        *hex = '\0';
+}
+
 static bool find_build_id(struct elf_file *file, Elf_Data *data)
 {
         GElf_Nhdr note;

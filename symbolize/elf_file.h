@@ -11,6 +11,10 @@
 
 #include "range_map.h"
 
+/* Build-ids are 20 bytes mostly; as text they have two characters for each. */
+#define ELF_BUILD_ID_BYTES 64
+#define ELF_BUILD_ID_HEX   (2 * ELF_BUILD_ID_BYTES + 1)
+
 struct elf_segment { /* PT_LOAD */
         uint64_t offset_bytes;
         uint64_t vaddr;
@@ -50,9 +54,12 @@ struct elf_file {
         struct elf_section *sections;
         size_t section_count;
         struct range_map section_map; /* value: index in sections */
-        uint8_t build_id[64];
+        uint8_t build_id[ELF_BUILD_ID_BYTES];
         size_t build_id_bytes; /* 0: none */
 };
+
+/* A build-id of BYTES (of more than ELF_BUILD_ID_BYTES those) as text goes to HEX. */
+void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_ID_HEX]);
 
 /* Opens PATH: 0; -ENOENT, -EACCES … as open(2); -ENOEXEC when it is not a regular
  * file or not an ELF program or library, or its sections do not fit into it; -ENOMEM. On

@@ -60,11 +60,10 @@ static char *join(const char *directory, const char *path)
 static char *cached_path(const struct module_identity *identity, const char *directory,
                          const char *name)
 {
-        char hex[2 * 64 + 1] = "";
+        char hex[ELF_BUILD_ID_HEX];
         char *path;
 
-        for (size_t i = 0; i < identity->build_id_bytes && i < 64; i++)
-                snprintf(hex + 2 * i, 3, "%02x", identity->build_id[i]);
+        elf_build_id_hex(identity->build_id, identity->build_id_bytes, hex);
         return asprintf(&path, "%s/.build-id/%.2s/%s%s", directory, hex, hex + 2, name) <
                        0
                    ? NULL

@@ -129,14 +129,14 @@ static int64_t last_sample(struct db *db)
 static bool put_own_build(FILE *text)
 {
         struct elf_file own;
+        char hex[ELF_BUILD_ID_HEX];
 
         if (elf_file_open(&own, "/proc/self/exe") != 0)
                 return false;
         bool known = own.build_id_bytes > 0;
 
-        fputs(" build=", text);
-        for (size_t i = 0; i < own.build_id_bytes; i++)
-                fprintf(text, "%02x", own.build_id[i]);
+        elf_build_id_hex(own.build_id, own.build_id_bytes, hex);
+        fprintf(text, " build=%s", hex);
         elf_file_close(&own);
         return known;
 }
