@@ -116,6 +116,13 @@ static char *read_standard_input(void)
         return NULL;
 }
 
+static int no_sql(void)
+{
+        diag_printf("query", "no SQL given; try 'memlag query --list', or 'memlag "
+                             "query --help'");
+        return EXIT_USAGE;
+}
+
 static int run(const struct arguments *arguments, const char *sql)
 {
         struct diag diag;
@@ -130,6 +137,8 @@ static int run(const struct arguments *arguments, const char *sql)
         if (!code)
                 return cmd_finish_output("query");
         fflush(stdout);
+        if (code == -ENODATA)
+                return no_sql();
         diag_print("query", &diag);
         return EXIT_FAILED;
 }
@@ -145,12 +154,8 @@ int cmd_query(int argc, char **argv)
         const char *sql = arguments.name ? named_query(arguments.name) : arguments.sql;
         if (sql)
                 return run(&arguments, sql);
-        if (isatty(STDIN_FILENO)) {
-                diag_printf("query",
-                            "no SQL given; try 'memlag query --list', or 'memlag "
-                            "query --help'");
-                return EXIT_USAGE;
-        }
+        if (isatty(STDIN_FILENO))
+                return no_sql();
         char *input = read_standard_input();
         if (!input) {
                 diag_printf("query", "cannot read SQL from standard input: %s",

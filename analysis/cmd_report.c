@@ -80,7 +80,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 if (!arguments->report.kind)
                         argp_error(state,
                                    "--by: '%s' is not line, function, object, caller, "
-                                   "allocation, type, thread, interval or phase",
+                                   "allocation, type, thread, interval or phase; "
+                                   "levels and TLB misses are in 'memlag query --name "
+                                   "levels', and 'memlag query --list' has more",
                                    text);
                 return 0;
         case OPTION_FORMAT:

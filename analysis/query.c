@@ -3,6 +3,7 @@
  * everything that reading does not stop: other files, settings, extensions. */
 #include "query.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -105,18 +106,31 @@ static bool is_unknown_finding(const char *message)
                (strcmp(table, "run_info") == 0 || strstr(table, "_view"));
 }
 
+/* Where in SQL the error in STATEMENT is, a part of it: SQLite names no place for what
+ * is missing at the end. */
+static size_t error_position(struct db *db, const char *sql, const char *statement)
+{
+        int offset = sqlite3_error_offset(db_sqlite(db));
+        if (offset >= 0)
+                return (size_t)(statement - sql) + (size_t)offset;
+        size_t end = strlen(sql);
+        while (end > 0 && isspace((unsigned char)sql[end - 1]))
+                end--;
+        return end;
+}
+
 /* Says what is wrong with the statement at STATEMENT, a part of SQL. */
 static int compile_error(struct db *db, const char *sql, const char *statement,
                          struct diag *diag)
 {
         const char *message = sqlite3_errmsg(db_sqlite(db));
-        int offset = sqlite3_error_offset(db_sqlite(db));
-        if (offset < 0)
+        bool incomplete = strcmp(message, "incomplete input") == 0;
+        if (!incomplete && sqlite3_error_offset(db_sqlite(db)) < 0)
                 return diag_set(diag, -EINVAL, "%s%s", message,
                                 is_unknown_finding(message)
                                     ? "; 'memlag analyze' makes the views"
                                     : "");
-        size_t position = (size_t)(statement - sql) + (size_t)offset;
+        size_t position = error_position(db, sql, statement);
         int line = line_number(sql, position);
         int code = diag_set(
             diag, -EINVAL, "line %d: %s%s", line, message,
@@ -190,6 +204,7 @@ static int print_result(struct db *db, sqlite3_stmt *statement, enum format form
         if (format == FORMAT_JSON)
                 putc('\n', out);
         free_names(names);
+        fflush(out); /* the next statement may take long, or be interrupted */
         return code;
 }
 
@@ -198,6 +213,7 @@ int query_run(struct db *db, const char *sql, enum format format, FILE *out, siz
 {
         const char *refused = NULL;
         bool any_result = false;
+        bool any_statement = false;
         int code = 0;
         sqlite3_set_authorizer(db_sqlite(db), authorize, &refused);
         for (const char *next = sql; code == 0 && *next;) {
@@ -213,6 +229,7 @@ int query_run(struct db *db, const char *sql, enum format format, FILE *out, siz
                         any_result = true;
                         code = print_result(db, statement, format, out, width, diag);
                 }
+                any_statement |= statement != NULL;
                 sqlite3_finalize(statement);
         }
         sqlite3_set_authorizer(db_sqlite(db), NULL, NULL);
@@ -220,5 +237,7 @@ int query_run(struct db *db, const char *sql, enum format format, FILE *out, siz
                 return diag_set(diag, -EPERM,
                                 "%s: refused; queries may only read the database",
                                 refused);
+        if (!code && !any_statement)
+                return diag_set(diag, -ENODATA, "no SQL given");
         return code;
 }

@@ -11,7 +11,8 @@
 /* Runs the statements of SQL, which stops at the first error, and prints their
  * results: tables and CSV with an empty line between them, JSON as one array a
  * line. WIDTH as in render_begin. DIAG gets SQLite's message; errors in the text
- * are shown on stderr under the line that they are in, with a caret. */
+ * are shown on stderr under the line that they are in, with a caret. -ENODATA: SQL has
+ * no statement. */
 int query_run(struct db *db, const char *sql, enum format format, FILE *out, size_t width,
               struct diag *diag);
 

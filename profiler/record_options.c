@@ -161,7 +161,11 @@ static void set_source(struct record_options *options, struct argp_state *state,
                        const char *name)
 {
         if (strcmp(name, "auto") != 0 && !sources_find(name))
-                usage_error(state, "--source: there is no source '%s'", name);
+                usage_error(
+                    state,
+                    "--source: there is no source '%s'; give auto, pebs, ibs, clock "
+                    "or sim",
+                    name);
         options->source_name = name;
 }
 

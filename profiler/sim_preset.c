@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,10 +74,13 @@ static int find_parameter(struct span key)
         return -1;
 }
 
-/* Levenshtein's distance; for keys of up to 63 bytes. */
+/* More than any key has. */
+enum { KEY_BYTES = 64 };
+
+/* Levenshtein's distance; B has less than KEY_BYTES. */
 static size_t edit_distance(struct span a, const char *b)
 {
-        size_t row[64];
+        size_t row[KEY_BYTES];
         size_t width = strlen(b);
         for (size_t j = 0; j <= width; j++)
                 row[j] = j;
@@ -93,19 +97,43 @@ static size_t edit_distance(struct span a, const char *b)
         return row[width];
 }
 
+/* What of KEY is behind its last dot; all of it where it has none. */
+static struct span last_part(struct span key)
+{
+        const char *dot = memrchr(key.start, '.', key.length);
+        if (!dot)
+                return key;
+        return (struct span){dot + 1, key.length - (size_t)(dot + 1 - key.start)};
+}
+
+enum { TYPING_ERRORS = 2, FAR = INT_MAX };
+
+/* How far KNOWN is from KEY: keys that begin like it and those with a typing error come
+ * before those with the same last part, and these before those that take few changes. */
+static size_t key_distance(struct span key, const char *known)
+{
+        struct span last = last_part(key);
+        size_t changes = edit_distance(key, known);
+        if (strncmp(known, key.start, key.length) == 0)
+                return 1;
+        if (changes <= TYPING_ERRORS)
+                return changes;
+        if (last.length && strncmp(strchr(known, '.') + 1, last.start, last.length) == 0)
+                return changes + KEY_BYTES;
+        return changes <= key.length / 2 ? changes + 2 * KEY_BYTES : FAR;
+}
+
 static const char *nearest_key(struct span key)
 {
-        if (key.length == 0 || key.length > 63)
+        if (key.length == 0 || key.length >= KEY_BYTES)
                 return NULL;
-        size_t best = key.length / 2 + 1;
+        size_t best = FAR;
         const char *nearest = NULL;
         for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++) {
-                const char *known = sim_parameters[i].key;
-                bool begins = strncmp(known, key.start, key.length) == 0;
-                size_t distance = begins ? 1 : edit_distance(key, known);
+                size_t distance = key_distance(key, sim_parameters[i].key);
                 if (distance < best) {
                         best = distance;
-                        nearest = known;
+                        nearest = sim_parameters[i].key;
                 }
         }
         return nearest;

@@ -390,6 +390,8 @@ if [ -e /dev/full ]; then
         expect "status with a full disk" $status 1
         grep -q 'cannot write' err || fail "no message about a full disk"
 fi
+! "$MEMLAG" report --by tlb 2>err || fail "--by tlb"
+grep -q "query --name levels" err || fail "no advice for levels: $(cat err)"
 for bad in '--by nothing' '--format xml' '--top -1' '--top x' 'a b'; do
         status=0
         # shellcheck disable=SC2086 # options with their values

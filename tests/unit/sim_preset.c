@@ -224,6 +224,10 @@ static void settings_change_one_parameter(void **state)
         assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs", &diag) < 0);
         assert_true(sim_preset_set(&preset, "dram.bandwith_gbs=1", &diag) < 0);
         assert_non_null(strstr(diag.text, "did you mean 'dram.bandwidth_gbs'"));
+        assert_true(sim_preset_set(&preset, "tlb.walkers=4", &diag) < 0);
+        assert_non_null(strstr(diag.text, "did you mean 'page_walk.walkers'"));
+        assert_true(sim_preset_set(&preset, "bandwidth=4", &diag) < 0);
+        assert_non_null(strstr(diag.text, "did you mean 'dram.bandwidth_gbs'"));
         assert_true(sim_preset_set(&preset, "=1", &diag) < 0);
         assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs=0", &diag) < 0);
 }
