@@ -66,7 +66,7 @@ expect "where it ends" "$(cat err)" \
 "    1 +
        ^
 memlag query: line 2: incomplete input"
-for nothing in "" "  " "-- a remark"; do
+for nothing in "" "  " "/* a remark */"; do
         status=0
         query memlag.db "$nothing" >out 2>err || status=$?
         expect "status of '$nothing'" $status 2
