@@ -416,10 +416,19 @@ int sim_images_finish(struct sim_images *images, struct diag *diag)
         uint64_t claimed =
             __atomic_load_n(&images->memory->control->slices_claimed, __ATOMIC_ACQUIRE);
         uint64_t capacity = images->memory->capacity;
-        return rc == 0 ? sink_loss(images->sink, "processes beyond the memory file",
-                                   claimed > capacity ? claimed - capacity : 0,
-                                   "processes", diag)
+        if (rc == 0)
+                rc = sink_loss(images->sink, "processes beyond the memory file",
+                               claimed > capacity ? claimed - capacity : 0, "processes",
+                               diag);
+        return rc == 0 ? sink_loss(images->sink, "sandboxes refused",
+                                   sim_images_sandboxes_refused(images), "calls", diag)
                        : rc;
+}
+
+uint64_t sim_images_sandboxes_refused(const struct sim_images *images)
+{
+        return __atomic_load_n(&images->memory->control->sandboxes_refused,
+                               __ATOMIC_RELAXED);
 }
 
 void sim_images_stop(struct sim_images *images)

@@ -28,4 +28,7 @@ void sim_images_stop(struct sim_images *images);
 /* How many images have begun to deliver records. */
 uint64_t sim_images_started(const struct sim_images *images);
 
+/* How often the target wanted to forbid itself system calls. */
+uint64_t sim_images_sandboxes_refused(const struct sim_images *images);
+
 #endif

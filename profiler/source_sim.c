@@ -390,6 +390,11 @@ static int sim_stop(struct source *source, struct diag *diag)
         int rc = sim_images_finish(source->images, diag);
         if (rc < 0)
                 return rc;
+        if (sim_images_sandboxes_refused(source->images) > 0)
+                diag_printf("record",
+                            "the command wanted to forbid itself system calls (seccomp), "
+                            "which a simulated program cannot: it was told so, and may "
+                            "have run otherwise than alone");
         char *log = end_of_log(source);
         if (!log)
                 return diag_no_memory(diag);

@@ -2,23 +2,26 @@
 /* Limits that the target sets on its own address space, open files and system calls. The
  * kernel would apply the first to the engine too, which cannot go on without memory; and
  * the engine refuses to lower the second for good. So both are kept here, and the address
- * space is held against its limit where the target asks for more; the third is not in
- * force. Knows nothing of the model.
+ * space is held against its limit where the target asks for more; the third is refused.
+ * Knows nothing of the model.
  *
  * The linker puts this in the place of the engine's functions: see CMakeLists.txt. */
-#include "pub_tool_basics.h"
+#include "limits.h"
 
 #include "pub_tool_aspacehl.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
 
 #define RLIMIT_AS        9  /* from asm/resource.h; Valgrind's headers lack it */
-#define PR_SET_SECCOMP   22 /* from linux/prctl.h and linux/seccomp.h, likewise */
+#define PR_GET_SECCOMP   21 /* from linux/prctl.h and linux/seccomp.h, likewise */
+#define PR_SET_SECCOMP   22
 #define CALL_IS_COMPLETE 1
 
 enum { SECCOMP_MODE_STRICT = 1, SECCOMP_MODE_FILTER };
+enum { SECCOMP_SET_MODE_STRICT, SECCOMP_SET_MODE_FILTER };
 
 /* Of a system call, as the engine's functions have it. */
 struct core_call {
@@ -166,16 +169,26 @@ CORE_FUNCTION(vgSysWrap_generic_sys_getrlimit_before)
 
 /* ---- system calls ---- */
 
+/* Without a filter the kernel is only asked what it knows. */
+Bool limits_wants_sandbox(UInt number, const UWord *argument)
+{
+        if (number == __NR_seccomp)
+                return argument[0] == SECCOMP_SET_MODE_STRICT ||
+                       (argument[0] == SECCOMP_SET_MODE_FILTER && argument[2] != 0);
+        return number == __NR_prctl && argument[0] == PR_SET_SECCOMP &&
+               (argument[1] == SECCOMP_MODE_STRICT ||
+                (argument[1] == SECCOMP_MODE_FILTER && argument[2] != 0));
+}
+
 /* The kernel would hold the engine to a filter of system calls, and to the least of them,
- * and end it with the target: they are not in force. */
+ * and end it with the target. So this is a kernel without them: seccomp(2) is none of the
+ * engine's system calls, and fails with ENOSYS. */
 CORE_FUNCTION(vgSysWrap_linux_sys_prctl_before)
 {
-        const UWord option = call->argument[0], mode = call->argument[1];
+        const UWord option = call->argument[0];
 
-        if (option == PR_SET_SECCOMP &&
-            (mode == SECCOMP_MODE_STRICT ||
-             (mode == SECCOMP_MODE_FILTER && call->argument[2] != 0)))
-                complete(status, VG_(mk_SysRes_Success)(0));
+        if (option == PR_SET_SECCOMP || option == PR_GET_SECCOMP)
+                complete(status, VG_(mk_SysRes_Error)(VKI_EINVAL));
         else
                 __real_vgSysWrap_linux_sys_prctl_before(tid, layout, call, status, flags);
 }

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 14u
+#define SIMPMU_VERSION 15u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -157,7 +157,8 @@ struct simpmu_control {
         /* 1: the heap tracker of a target that runs as it is notes the time stamp counter
          * in the place of time_ns. */
         uint32_t time_in_ticks;
-        uint32_t programs_refused; /* atomic: executed; they cannot take the tracker */
+        uint32_t programs_refused;  /* atomic: executed; they cannot take the tracker */
+        uint32_t sandboxes_refused; /* atomic: that a simulated target asked for */
 };
 
 /* The first page of a slice; the ring's bytes follow. head and tail count bytes

@@ -99,6 +99,12 @@ Bool ring_recording(void)
         return slice != NULL;
 }
 
+void ring_count_sandbox(void)
+{
+        if (control != NULL)
+                __atomic_fetch_add(&control->sandboxes_refused, 1, __ATOMIC_RELAXED);
+}
+
 static void ring_bell(void)
 {
         const HChar one = 1;

@@ -19,6 +19,7 @@
 #include "pub_tool_machine.h"
 #include "pub_tool_threadstate.h"
 
+#include "limits.h"
 #include "syscalls.h"
 
 struct tool_thread {
@@ -326,6 +327,8 @@ static void on_turn_stop(ThreadId tid, ULong blocks)
 static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 {
         (void)count;
+        if (limits_wants_sandbox(number, arguments))
+                ring_count_sandbox();
         if (call_executes(number)) {
                 const UWord *asked = number == __NR_execve ? arguments : arguments + 1;
 

@@ -30,6 +30,8 @@ Bool ring_open(const HChar *shared_path, const HChar *bell_path,
                const HChar *image_option);
 const struct simpmu_control *ring_control(void);
 Bool ring_recording(void);
+/* The target wanted a sandbox, and was refused. */
+void ring_count_sandbox(void);
 /* Claims a slice; its first record will be a SIMPMU_PROCESS. */
 void ring_begin_image(ULong start_ns);
 /* Around a fork: tells of the child to come, in the parent and before it; the parent

@@ -168,6 +168,50 @@ for steps in "" more; do
         diff alone out || { cat err >&2; fail "limits are not as alone"; }
 done
 
+# A sandbox is refused, as by a kernel without it, and that is said: a program that tests it
+# finds what it was told.
+cat >sandbox.c <<'END'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+        struct sock_filter code[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+        struct sock_fprog program = {4, code};
+        (void)argv;
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        if (argc > 1) /* asks only */
+                return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == -1 ? errno : 0;
+        int set = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+        if (!set && errno != EINVAL)
+                return 1;
+        if (!set && (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != -1 ||
+                     errno != ENOSYS))
+                return 2;
+        int held = syscall(SYS_getppid) == -1;
+        printf("%s\n", held == set ? "as it was told" : "not as it was told");
+        return 0;
+}
+END
+"$CC" -D_GNU_SOURCE -O1 -o sandbox sandbox.c
+expect 0 ./sandbox
+mv out alone
+expect 0 "$MEMLAG" record --source sim --force -o sandbox.db -- ./sandbox
+diff alone out || { cat err >&2; fail "a sandbox is not what the program was told"; }
+[ "$(grep -c 'forbid itself system calls' err)" -eq 1 ] || fail "sandbox: $(cat err)"
+[ "$(sqlite3 -readonly sandbox.db "SELECT value FROM ledger WHERE kind = 'sandboxes refused'")" = 2 ] ||
+        fail "sandbox: not in the ledger"
+expect 22 "$MEMLAG" record --source sim --force -o sandbox.db -- ./sandbox asks
+! grep -q 'forbid itself system calls' err || fail "sandbox: $(cat err)"
+
 # A standard descriptor that is closed stays so.
 cat >closed.c <<'END'
 #include <fcntl.h>

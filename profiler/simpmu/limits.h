@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the target may not do to itself: the rest of limits.c takes the place of functions
+ * of the engine. */
+#ifndef SIMPMU_LIMITS_H
+#define SIMPMU_LIMITS_H
+
+#include "pub_tool_basics.h"
+
+/* Whether this system call asks for a sandbox (seccomp), which is refused. */
+Bool limits_wants_sandbox(UInt number, const UWord *argument);
+
+#endif
