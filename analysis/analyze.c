@@ -26,6 +26,7 @@ struct analysis {
         struct interval_metrics *metrics; /* of each interval of counters.series */
         struct thresholds thresholds;
         struct judged_interval *judged; /* the same */
+        bool without_waits;
         int64_t intervals_of_unknown_contention;
         int64_t intervals_of_unknown_bound;
         struct findings_gaps gaps;
@@ -46,6 +47,7 @@ static int clear(struct db *db, struct diag *diag)
 static int read_facts(struct analysis *a, struct diag *diag)
 {
         int code = facts_machine(a->db, &a->machine, &a->origins, diag);
+        a->without_waits = facts_without_waits(a->db);
         if (!code)
                 code = facts_counters(a->db, &a->counters, diag);
         return code;
@@ -103,10 +105,24 @@ static int store_intervals(struct analysis *a, struct diag *diag)
         return code;
 }
 
+/* Without waits buffers and memory are as full as loads that all run ahead make them. */
+static struct judged_interval untold_interval(int64_t id)
+{
+        return (struct judged_interval){.id = id,
+                                        .contended = ANSWER_UNKNOWN,
+                                        .bandwidth_short = ANSWER_UNKNOWN,
+                                        .bound = BOUND_UNKNOWN,
+                                        .traffic = ORIGIN_UNKNOWN};
+}
+
 static void judge_intervals(struct analysis *a)
 {
         for (size_t i = 0; i < a->counters.series.count; i++) {
                 const struct interval *interval = &a->counters.series.intervals[i];
+                if (a->without_waits) {
+                        a->judged[i] = untold_interval(interval->id);
+                        continue;
+                }
                 enum answer contended = interval_contended(
                     &a->metrics[i],
                     uncontended_lmrl(interval, a->counters.known, &a->machine),
@@ -174,6 +190,7 @@ static int find_samples(struct analysis *a, struct diag *diag)
             .thresholds = a->thresholds,
             .total_cycles = a->counters.total_cycles,
             .loads_per_sample = period > 0 ? (double)period : NAN,
+            .without_waits = a->without_waits,
         };
         return findings_make(a->db, &input, &a->gaps, diag);
 }
@@ -234,22 +251,25 @@ static int read_recorded(struct analysis *a, struct recorded *recorded, struct d
                                       .levels = sqlite3_column_int64(row, 1),
                                       .latencies = sqlite3_column_int64(row, 2),
                                       .tlb = sqlite3_column_int64(row, 3),
-                                      .snoops = sqlite3_column_int64(row, 4)};
+                                      .snoops = sqlite3_column_int64(row, 4),
+                                      .without_waits = a->without_waits};
         for (int i = 0; i < CONCEPT_COUNT; i++)
                 recorded->counted[i] = a->counters.known[i];
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
 
-/* A recording of others has what they asked for: says which verdicts it cannot give. */
+/* A recording of others has what they asked for, and one of caches only no times: says
+ * which verdicts it cannot give. */
 static int store_verdict_gaps(struct analysis *a, struct diag *diag)
 {
         const char *gaps[VERDICT_GAPS_MAX];
         struct recorded recorded;
-        if (!is_imported(a->db))
+        if (!is_imported(a->db) && !a->without_waits)
                 return 0;
         int code = read_recorded(a, &recorded, diag);
-        size_t count = code ? 0 : verdict_gaps(&recorded, gaps);
+        bool timed = !recorded.latencies && a->without_waits;
+        size_t count = code || timed ? 0 : verdict_gaps(&recorded, gaps);
         for (size_t i = 0; !code && i < count; i++) {
                 char *kind = NULL;
                 if (asprintf(&kind, "verdict not given: %s", gaps[i]) < 0)

@@ -77,6 +77,14 @@ void machine_origins_free(struct machine_origins *origins)
                 free(*origin_of(origins, &machine_fields[i]));
 }
 
+bool facts_without_waits(struct db *db)
+{
+        char *detail = db_run_text(db, "sim_detail");
+        bool without = detail && strcmp(detail, "cache") == 0;
+        free(detail);
+        return without;
+}
+
 /* ---- the counters ---- */
 
 struct counter_meaning {

@@ -19,6 +19,10 @@ void machine_origins_free(struct machine_origins *origins);
 int facts_machine(struct db *db, struct machine_facts *machine,
                   struct machine_origins *origins, struct diag *diag);
 
+/* Whether the run is of a model with caches only, in which nothing waits for values: its
+ * times, and all that follows from how much overlaps, are not those of the program. */
+bool facts_without_waits(struct db *db);
+
 struct run_counters {
         bool known[CONCEPT_COUNT]; /* the run counted it */
         struct interval_series series;

@@ -116,7 +116,8 @@ static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sa
         gaps->samples_without_latency += sample->latency_cycles < 0;
         gaps->samples_without_interval += !interval;
         gaps->waits_of_unknown_contention += level_waits_for_dram(sample->level) &&
-                                             sample->bandwidth_short == ANSWER_UNKNOWN;
+                                             sample->bandwidth_short == ANSWER_UNKNOWN &&
+                                             !sample->without_waits;
 }
 
 enum { COLUMN_OBJECT = 4, COLUMN_STACK = 6, COLUMN_PLACING };
@@ -140,6 +141,7 @@ static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *
             .bandwidth_short = interval ? interval->bandwidth_short : ANSWER_UNKNOWN,
             .interval_bound = interval ? interval->bound : BOUND_UNKNOWN,
             .interval_lacks_buffers = interval && interval->lacks_buffers,
+            .without_waits = pass->input->without_waits,
         };
 }
 
@@ -265,6 +267,7 @@ static enum verdict tally_verdict(const struct tally *tally,
                 return VERDICT_NONE;
         double loads_per_cycle = input->loads_per_sample / input->total_cycles;
         struct verdict_facts facts = tally_facts(tally, loads_per_cycle);
+        facts.bandwidth_untold |= input->without_waits;
         return verdict_of(&facts);
 }
 

@@ -25,6 +25,7 @@ struct findings_input {
         struct thresholds thresholds;
         double total_cycles;     /* of the run, NAN: not counted */
         double loads_per_sample; /* NAN: not known */
+        bool without_waits;      /* of all samples, as in sample_facts */
 };
 
 /* What could not be told, for the ledger. */

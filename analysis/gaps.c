@@ -24,6 +24,12 @@ size_t verdict_gaps(const struct recorded *recorded, const char *gaps[VERDICT_GA
         }
         if (!recorded->latencies)
                 gaps[count++] = "any: samples have no latency";
+        if (recorded->without_waits) {
+                gaps[count++] = "dram-contention and in-core: with caches only no load "
+                                "waits for a value, so that nothing tells what overlaps; "
+                                "--sim-detail full does";
+                return count;
+        }
         if (!tells_lmrl(recorded))
                 gaps[count++] = "dram-contention: outstanding L1 misses, L1 misses and "
                                 "fill buffer hits were not all counted";

@@ -13,10 +13,11 @@
 struct recorded {
         bool counted[CONCEPT_COUNT];
         bool memory_samples;
-        bool levels;    /* samples tell where the data came from */
-        bool latencies; /* samples tell how long it took */
-        bool tlb;       /* samples tell whether the TLB had the address */
-        bool snoops;    /* samples tell of lines that other cores had modified */
+        bool levels;        /* samples tell where the data came from */
+        bool latencies;     /* samples tell how long it took */
+        bool tlb;           /* samples tell whether the TLB had the address */
+        bool snoops;        /* samples tell of lines that other cores had modified */
+        bool without_waits; /* of a model with caches only: times are not the program's */
 };
 
 enum { VERDICT_GAPS_MAX = 8 };

@@ -104,6 +104,7 @@ struct report_summary {
         double sq_full_ratio;
         double sb_full_ratio;
         bool without_prefetch; /* the model's prefetchers were off */
+        bool without_waits;    /* the model had caches only: no time is the program's */
 };
 
 /* SECONDS for people: "0.123 s", and below 10 ms "1.23 ms" or "45.6 us". */

@@ -29,6 +29,12 @@ static const struct advice {
      "make them independent of each other, sequential or prefetched, or keep the data in "
      "caches",
      true},
+    {"dram",
+     "these loads waited for DRAM, and nothing tells whether its bandwidth was short",
+     "touch fewer lines, which helps either way; where bandwidth was left, loads that "
+     "are "
+     "independent of each other, sequential or prefetched help too",
+     true},
     {"in-core",
      "these loads waited inside their core for one of the few lines that it can have "
      "under way at a time, and not because DRAM was short of bandwidth",

@@ -51,7 +51,9 @@ static void say_saturated(FILE *text, const struct report_summary *summary)
 
 static void say_contention(FILE *text, const struct report_summary *summary)
 {
-        if (summary->intervals == 0)
+        if (summary->without_waits)
+                fputs("Contention: not known with caches only.", text);
+        else if (summary->intervals == 0)
                 fputs("Contention: not known, because nothing was counted by interval.",
                       text);
         else if (summary->contended_intervals > 0)
@@ -72,7 +74,7 @@ static void say_contention(FILE *text, const struct report_summary *summary)
             summary->unknown_intervals < summary->intervals)
                 fprintf(text, " Of %" PRId64 " intervals the counters do not tell.",
                         summary->unknown_intervals);
-        if (summary->unknown_intervals < summary->intervals &&
+        if (summary->unknown_intervals < summary->intervals && !summary->without_waits &&
             !summary->thresholds_of_machine)
                 fputs(" The limits come from the run's own quiet intervals, not from the "
                       "machine.",
@@ -180,7 +182,9 @@ static void say_gain(FILE *text, const struct report_summary *summary)
 static void say_cost(FILE *text, const struct report_summary *summary)
 {
         const char *separator = "";
-        if (!isnan(summary->latency_per_cycle)) {
+        /* Without waits loads overlap as they do not in the program; their cycles are
+         * fewer than the program's, so that little is less there. */
+        if (summary->latency_per_cycle < (summary->without_waits ? 1 : INFINITY)) {
                 say_latency(text, summary);
                 separator = " ";
         }

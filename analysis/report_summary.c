@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "facts.h"
 #include "report.h"
 #include "statement.h"
 #include "text.h"
@@ -154,6 +155,8 @@ static void set_ratios(const struct reading *reading)
         const double *counts = reading->counts;
         double cycles = counts[CONCEPT_CYCLES];
         summary->latency_per_cycle = reading->latency_cycles / cycles;
+        if (summary->without_waits)
+                cycles = NAN;
         summary->stalled_ratio = reading->stalled_cycles / cycles;
         summary->held_up_ratio = held_up_cycles(reading) / cycles;
         summary->instructions_per_cycle = counts[CONCEPT_INSTRUCTIONS] / cycles;
@@ -215,6 +218,7 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
         summary->without_prefetch =
             summary->source && strcmp(summary->source, "sim") == 0 && !prefetch;
         free(prefetch);
+        summary->without_waits = facts_without_waits(db);
         char *ended_by = db_run_text(db, "signal");
         summary->signal = ended_by ? atoi(ended_by) : 0;
         free(ended_by);

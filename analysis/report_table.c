@@ -74,6 +74,23 @@ static void print_failure(FILE *out, const struct report_summary *summary)
         sqlite3_free(text);
 }
 
+static void print_without_waits(FILE *out, bool timed)
+{
+        if (timed)
+                prose_wrapped(out,
+                              "With caches only no load waits for a value, so that this "
+                              "is not where the program's time goes: for that record "
+                              "with --sim-detail full.");
+        else
+                prose_wrapped(
+                    out, "With caches only no load waits for a value. Where lines came "
+                         "from, misses of the TLB and traffic are the model's; times, "
+                         "latencies and shares of latency are those of loads that all "
+                         "run ahead. So what waited for DRAM is called dram, and not "
+                         "by what made it slow: for that and for times record with "
+                         "--sim-detail full.");
+}
+
 static void print_head(FILE *out, const struct report_summary *summary)
 {
         fputs("memlag: ", out);
@@ -87,6 +104,8 @@ static void print_head(FILE *out, const struct report_summary *summary)
         if (summary->signal)
                 fprintf(out, "The command was ended by signal %d (%s).\n",
                         summary->signal, strsignal(summary->signal));
+        if (summary->without_waits)
+                print_without_waits(out, summary->timed);
         if (summary->failure)
                 print_failure(out, summary);
         print_losses(out, summary);

@@ -61,6 +61,7 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
             .cost_ratio = cut.latency_cycles * loads_per_cycle,
             .crowded_latency_cycles = cut.crowded_latency_cycles,
             .crowded_overlap = cut.crowded_asking_cycles * loads_per_cycle,
+            .bandwidth_untold = tally_contended(tally) < 0,
         };
         memcpy(facts.cause_latency_cycles, cut.cause_latency_cycles,
                sizeof(facts.cause_latency_cycles));

@@ -243,11 +243,15 @@ static double cache_latency(const struct machine_facts *machine, enum level leve
         return isnan(cycles) ? 0 : cycles;
 }
 
-/* Served by a cache, but more than half of the wait was for the translation. */
+/* Served by a cache, but more than half of the wait was for the translation. With caches
+ * only walks queue as they would for a stream: a walk alone is longer than L1 or L2
+ * takes, and shorter than what is behind. */
 static bool is_tlb(const struct rule_input *in)
 {
         enum level level = in->sample->level;
-        return in->sample->tlb_missed && (level == LEVEL_L1 || is_behind_l1(level)) &&
+        bool near = level == LEVEL_L1 || level == LEVEL_L2;
+        return in->sample->tlb_missed &&
+               (near || (is_behind_l1(level) && !in->sample->without_waits)) &&
                (double)in->sample->latency_cycles > 2 * cache_latency(in->machine, level);
 }
 
@@ -327,7 +331,9 @@ enum verdict verdict_of(const struct verdict_facts *facts)
                 latency_cycles[CAUSE_DRAM] -= facts->crowded_latency_cycles;
                 latency_cycles[CAUSE_IN_CORE] += facts->crowded_latency_cycles;
         }
-        return cause_verdict(greatest_cause(latency_cycles));
+        enum verdict verdict = cause_verdict(greatest_cause(latency_cycles));
+        return verdict == VERDICT_DRAM_LATENCY && facts->bandwidth_untold ? VERDICT_DRAM
+                                                                          : verdict;
 }
 
 const char *verdict_name(enum verdict verdict)
@@ -338,6 +344,7 @@ const char *verdict_name(enum verdict verdict)
             [VERDICT_DRAM_CONTENTION] = "dram-contention",
             [VERDICT_IN_CORE] = "in-core",
             [VERDICT_DRAM_LATENCY] = "dram-latency",
+            [VERDICT_DRAM] = "dram",
             [VERDICT_TLB] = "tlb",
             [VERDICT_CACHE] = "cache",
             [VERDICT_UNKNOWN] = "unknown",

@@ -53,6 +53,7 @@ struct sample_facts {
         enum answer bandwidth_short; /* in its interval */
         enum bound interval_bound;
         bool interval_lacks_buffers;
+        bool without_waits; /* of a model in which nothing waits for values */
 };
 
 /* Whether a load from LEVEL may have waited for DRAM. */
@@ -109,6 +110,7 @@ enum verdict {
         VERDICT_DRAM_CONTENTION,
         VERDICT_IN_CORE,
         VERDICT_DRAM_LATENCY,
+        VERDICT_DRAM, /* as its bandwidth may have been short or not */
         VERDICT_TLB,
         VERDICT_CACHE,
         VERDICT_UNKNOWN,
@@ -128,6 +130,9 @@ struct verdict_facts {
          */
         double crowded_latency_cycles;
         double crowded_overlap;
+        /* Loads may have waited because DRAM was short of bandwidth, and of none of their
+         * intervals it is known whether it was. */
+        bool bandwidth_untold;
 };
 
 extern const int64_t VERDICT_SAMPLES_MIN;

@@ -85,14 +85,14 @@ CASES = [
 ]
 
 
-def record(memlag, directory, cpu, prefetch, the_case):
+def record(memlag, directory, cpu, prefetch, the_case, detail="full"):
     """The database of a case; it is recorded when it is not there yet."""
     name = the_case.name.replace(" ", "-").replace(",", "")
-    path = os.path.join(directory, f"{cpu}.{prefetch}.{name}.db")
+    path = os.path.join(directory, f"{cpu}.{prefetch}.{detail}.{name}.db")
     if os.path.exists(path):
         return path
     command = [memlag, "record", "-o", path + ".new", "--source", "sim", "--sim-cpu", cpu,
-               "--sim-prefetch", prefetch, "--interval", str(RECORDED_MS), "--period",
+               "--sim-detail", detail, "--sim-prefetch", prefetch, "--interval", str(RECORDED_MS), "--period",
                str(PERIOD), "--no-heap", "--call-graph", "none"]
     settings, narrow_gbs = CPUS[cpu]
     if the_case.narrow:
@@ -140,6 +140,13 @@ def verdicts(database, function):
     whole = sum(share or 0 for _, share in rows)
     found = {verdict for verdict, share in rows if (share or 0) >= 0.1 * whole}
     return found - {"too-few-samples"} or found or {"too-few-samples"}
+
+
+def of_caches_only(truth):
+    """What is left of TRUTH where loads wait for no value, so that nothing tells what
+    overlaps."""
+    dram = {"dram-latency", "dram-contention", "in-core"}
+    return {"dram" if verdict in dram else verdict for verdict in truth}
 
 
 def is_right(found, truth):

@@ -118,6 +118,17 @@ def prefetched_to_the_limit(statements, memlag, directory):
                      verdict_cases.verdicts(path, case.function), case.truth)
 
 
+def caches_only(statements, memlag, directory):
+    """Without waits a chase looks like a stream, and is not called one."""
+    for name in ("chase in DRAM", "reads, 4 threads", "chase in L3", "a page a line",
+                 "false sharing"):
+        case = next(case for case in verdict_cases.CASES if case.name == name)
+        path = verdict_cases.record(memlag, directory, "skylake-sp", "off", case, "cache")
+        statements.equal(f"{name}, caches only: verdict",
+                         verdict_cases.verdicts(path, case.function),
+                         verdict_cases.of_caches_only(case.truth))
+
+
 def stored_to_the_limit(statements, memlag):
     """All cores of M17's processor store, and no load waits: 25.8 GB/s are written there,
     and as many read, which is 82 % of what it reads."""
@@ -140,6 +151,7 @@ def short(memlag, statements):
     with tempfile.TemporaryDirectory(prefix="memlag-experiment-") as directory:
         translation(statements, memlag, directory)
         prefetched_to_the_limit(statements, memlag, directory)
+        caches_only(statements, memlag, directory)
     stored_to_the_limit(statements, memlag)
 
 

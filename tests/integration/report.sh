@@ -27,6 +27,17 @@ sqlite3 changed.db "INSERT INTO run VALUES ('sim_set', 'dram.latency_ns=200 dtlb
 expect "the first line of a changed model" "$("$MEMLAG" report changed.db | head -1)" \
         "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), not measured: ./made-up --quick"
 
+# Where no load waits for a value, nothing is said of what overlaps.
+sqlite3 changed.db "INSERT INTO run VALUES ('sim_detail', 'cache')"
+"$MEMLAG" analyze changed.db
+"$MEMLAG" report changed.db | tr '\n' ' ' >caches
+for words in "caches only, without what waits for what" "With caches only no load waits for a value" \
+        "Contention: not known with caches only" "97% dram," "verdict not given: dram-contention and in-core"; do
+        grep -q "$words" caches || fail "of caches only the report does not say '$words'"
+done
+! grep -q -e 'under way at a time' -e 'nothing was executed' -e 'dram-latency' caches ||
+        fail "of caches only the report tells what overlaps: $(cat caches)"
+
 # --help names all that rows may stand for.
 "$MEMLAG" report --help | tr -s ' \n' '  ' >help
 for by in line function object caller allocation type thread interval phase; do

@@ -83,6 +83,14 @@ static void each_lack_costs_its_verdicts(void **state)
         expect(&recorded, "any");
 }
 
+static void caches_only_tell_nothing_of_overlap(void **state)
+{
+        (void)state;
+        struct recorded recorded = everything();
+        recorded.without_waits = true;
+        expect(&recorded, "dram-contention and in-core");
+}
+
 static void all_gaps_fit(void **state)
 {
         (void)state;
@@ -97,6 +105,7 @@ int main(void)
             cmocka_unit_test(nothing_is_missing),
             cmocka_unit_test(either_form_of_the_loads_will_do),
             cmocka_unit_test(each_lack_costs_its_verdicts),
+            cmocka_unit_test(caches_only_tell_nothing_of_overlap),
             cmocka_unit_test(all_gaps_fit),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

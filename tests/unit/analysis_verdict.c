@@ -342,6 +342,33 @@ static void what_cannot_have_cost_much_is_no_problem(void **state)
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
 }
 
+static void dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left(void **state)
+{
+        (void)state;
+        struct verdict_facts facts = {
+            .latencies = 100, .cost_ratio = 1, .bandwidth_untold = true};
+        facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM);
+        facts.cause_latency_cycles[CAUSE_CACHE] = 2e6;
+        assert_int_equal(verdict_of(&facts), VERDICT_CACHE);
+}
+
+/* Where nothing waits, walks queue as for a stream. */
+static void without_waits_only_near_lines_wait_for_a_walk(void **state)
+{
+        (void)state;
+        struct sample_facts sample = {.level = LEVEL_L3,
+                                      .tlb_missed = true,
+                                      .latency_cycles = 300,
+                                      .bandwidth_short = ANSWER_UNKNOWN,
+                                      .interval_bound = BOUND_UNKNOWN};
+        assert_int_equal(cause_of(sample), CAUSE_TLB);
+        sample.without_waits = true;
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+        sample.level = LEVEL_L2;
+        assert_int_equal(cause_of(sample), CAUSE_TLB);
+}
+
 static void the_cause_with_the_most_latency_decides(void **state)
 {
         (void)state;
@@ -421,6 +448,8 @@ int main(void)
             cmocka_unit_test(without_thresholds_contention_is_unknown),
             cmocka_unit_test(few_samples_are_not_judged),
             cmocka_unit_test(what_cannot_have_cost_much_is_no_problem),
+            cmocka_unit_test(dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left),
+            cmocka_unit_test(without_waits_only_near_lines_wait_for_a_walk),
             cmocka_unit_test(the_cause_with_the_most_latency_decides),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
