@@ -32,18 +32,6 @@ struct analysis {
         struct findings_gaps gaps;
 };
 
-static int clear(struct db *db, struct diag *diag)
-{
-        return db_exec(db,
-                       "DELETE FROM caller_finding;"
-                       "DELETE FROM line_object_finding; DELETE FROM object_finding;"
-                       "DELETE FROM field_finding;"
-                       "DELETE FROM function_finding; DELETE FROM line_finding;"
-                       "DELETE FROM interval; DELETE FROM threshold;"
-                       "DELETE FROM ledger WHERE stage = 'analysis';",
-                       diag);
-}
-
 static int read_facts(struct analysis *a, struct diag *diag)
 {
         int code = facts_machine(a->db, &a->machine, &a->origins, diag);
@@ -282,7 +270,7 @@ static int store_verdict_gaps(struct analysis *a, struct diag *diag)
 
 static int run(struct analysis *a, struct diag *diag)
 {
-        int code = clear(a->db, diag);
+        int code = db_clear_findings(a->db, diag);
         if (!code)
                 code = read_facts(a, diag);
         if (!code)

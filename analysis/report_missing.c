@@ -92,9 +92,50 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
         return code < 0 ? code : 0;
 }
 
+/* Files that are others now, or gone, when names were made. */
+static int print_other_files(struct db *db, FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_prepare(
+            db,
+            "SELECT group_concat(name || ' (' || iif(role = 'changed', 'another file "
+            "now',"
+            "  'not there') || coalesce('; build-id ' || build_id, '') || ')', ', ') FROM"
+            " (SELECT" REPORT_BASE(
+                "f.module") "AS name,"
+                            "  max(role) AS role, max(lower(hex(nullif(build_id, x''))))"
+                            "   AS build_id"
+                            "  FROM line_finding AS f JOIN module AS m ON m.path = "
+                            "f.module"
+                            "  JOIN name_source USING (module_id)"
+                            "  WHERE function IS NULL AND role IN ('changed', 'missing')"
+                            "  AND f.module NOT LIKE '[%'"
+                            "  GROUP BY f.module HAVING sum(latency_share) "
+                            ">= " FILE_SHARE_MIN
+                            "  ORDER BY sum(latency_share) DESC, f.module)",
+            &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        char *files = code > 0 ? statement_printable(row, 0) : NULL;
+        char *sentence = NULL;
+        if (files &&
+            asprintf(&sentence,
+                     "Names that only the recorded files have: %s. 'memlag symbolize' "
+                     "finds them where copies are (--symfs DIR, --build-id-dir DIR).",
+                     files) >= 0)
+                prose_wrapped(out, sentence);
+        free(sentence);
+        free(files);
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
 int report_print_missing(struct db *db, const struct report_options *options, bool failed,
                          FILE *out, struct diag *diag)
 {
         int code = print_ledger(db, failed, out, diag);
-        return !code && options->kind->of_code ? print_remedy(db, out, diag) : code;
+        if (!code && options->kind->of_code)
+                code = print_remedy(db, out, diag);
+        return !code && options->kind->of_code ? print_other_files(db, out, diag) : code;
 }

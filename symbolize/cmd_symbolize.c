@@ -2,6 +2,7 @@
 /* memlag symbolize: names for the addresses of a recording. */
 #include <errno.h>
 #include <getopt.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,13 @@ static const char help[] =
     "      --debuginfod          ask the servers in DEBUGINFOD_URLS for debug files "
     "that\n"
     "                            are not on this machine\n"
+    "      --drop-names          go on where names would be lost, since the files that "
+    "they\n"
+    "                            came from are others now, or gone\n"
     "      --help                show this help\n"
     "\n"
-    "Run 'memlag analyze FILE' afterwards to bring the findings up to date.\n";
+    "Run 'memlag analyze FILE' afterwards: findings made with other names are taken "
+    "away.\n";
 
 static int usage(void)
 {
@@ -49,14 +54,31 @@ static int usage(void)
         return EXIT_USAGE;
 }
 
+static bool has_findings(struct db *db)
+{
+        sqlite3_stmt *row;
+        bool any = sqlite3_prepare_v2(db_sqlite(db), "SELECT 1 FROM threshold", -1, &row,
+                                      NULL) == SQLITE_OK &&
+                   sqlite3_step(row) == SQLITE_ROW;
+
+        sqlite3_finalize(row);
+        return any;
+}
+
 static int run(const char *path, const struct symbolize_options *options)
 {
         struct diag diag = {0};
         struct db *db = NULL;
         int error = db_open(path, DB_READ_WRITE, &db, &diag);
+        bool analyzed = !error && has_findings(db);
 
         if (!error)
                 error = symbolize(db, options, &diag);
+        if (!error && analyzed && !has_findings(db))
+                diag_printf("symbolize",
+                            "the findings in %s were made with other names and are "
+                            "gone: 'memlag analyze' or 'memlag report' makes them again",
+                            path);
         db_close(db);
         if (error)
                 diag_print("symbolize", &diag);
@@ -144,7 +166,8 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
                 BUILD_ID_DIR,
                 VMLINUX,
                 KALLSYMS,
-                DEBUGINFOD
+                DEBUGINFOD,
+                DROP_NAMES
         };
         static const struct option long_options[] = {
             {"help", no_argument, NULL, HELP},
@@ -156,6 +179,7 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
             {"vmlinux", required_argument, NULL, VMLINUX},
             {"kallsyms", required_argument, NULL, KALLSYMS},
             {"debuginfod", no_argument, NULL, DEBUGINFOD},
+            {"drop-names", no_argument, NULL, DROP_NAMES},
             {NULL, 0, NULL, 0}};
         int choice;
 
@@ -192,6 +216,9 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
                         break;
                 case DEBUGINFOD:
                         options->debuginfod = true;
+                        break;
+                case DROP_NAMES:
+                        options->drop_names = true;
                         break;
                 default:
                         return usage();

@@ -307,8 +307,13 @@ static int write_reasons(struct writing *writing)
         return end(writing, error);
 }
 
+/* Findings are made from names, and are none of those that come. */
 int result_clear(struct db *db, struct diag *diag)
 {
+        int error = db_clear_findings(db, diag);
+
+        if (error)
+                return error;
         return db_exec(
             db,
             "DELETE FROM attribution; DELETE FROM ip_location;"

@@ -8,6 +8,7 @@
 
 #include "debuginfod.h"
 #include "kallsyms.h"
+#include "lost_names.h"
 #include "name_source.h"
 #include "parallel.h"
 #include "perf_map.h"
@@ -457,7 +458,7 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
                     (int64_t)debuginfod_failures(stage->debuginfod), "files", diag);
         if (!error)
                 error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
-        return error ? error : db_exec(db, "COMMIT", diag);
+        return error;
 }
 
 /* Looks for what the names will be made from. 1 when the names that are there were made
@@ -487,6 +488,7 @@ static int prepare(struct stage *stage, struct db *db,
 static int make_names(struct stage *stage, struct db *db,
                       const struct symbolize_options *options, struct diag *diag)
 {
+        bool any_before = false;
         int error;
 
         stage->names = string_pool_new();
@@ -500,6 +502,8 @@ static int make_names(struct stage *stage, struct db *db,
                 diag_no_memory(diag);
         if (!error)
                 error = read_kallsyms(stage, options->kallsyms, diag);
+        if (!error && !options->drop_names)
+                error = lost_names_note(db, &any_before, diag);
         if (!error)
                 error = result_clear(db, diag);
         if (!error)
@@ -508,6 +512,10 @@ static int make_names(struct stage *stage, struct db *db,
                 error = find_names(stage, diag);
         if (!error)
                 error = write_names(stage, db, diag);
+        if (!error && any_before)
+                error = lost_names_check(db, &stage->files, diag);
+        if (!error)
+                error = db_exec(db, "COMMIT", diag);
         if (error)
                 db_exec(db, "ROLLBACK", NULL);
         return error;

@@ -74,6 +74,9 @@ int db_sample_count(struct db *db, int64_t *count, struct diag *diag);
 int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t value,
                   const char *unit, struct diag *diag);
 
+/* Takes away what analysis found, for it to be made again, and its part of the ledger. */
+int db_clear_findings(struct db *db, struct diag *diag);
+
 /* Gives the module PATH the build-id that was told of after its row was made; a row that
  * has one keeps it. */
 int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,

@@ -29,12 +29,16 @@ struct symbolize_options {
         /* Whether to ask the servers in DEBUGINFOD_URLS for debug files that are not
          * here. Nothing is asked otherwise. */
         bool debuginfod;
+        /* Whether names may be lost whose files are others now, or gone. */
+        bool drop_names;
 };
 
 /* Names all samples of DB (opened for writing) in one transaction: what an earlier
  * run wrote is replaced, and on error kept. When it was made from the same files with
- * the same options, there is nothing to do. Files of this machine are only read.
- * Returns 0 or a negative errno value with a message in DIAG. */
+ * the same options, there is nothing to do. Files of this machine are only read. The
+ * findings that were made from names that are replaced are cleared too.
+ * Returns 0 or a negative errno value with a message in DIAG; -ESTALE: names
+ * would be lost, and all are as they were. */
 int symbolize(struct db *db, const struct symbolize_options *options, struct diag *diag);
 
 #endif

@@ -545,7 +545,7 @@ def kernel_names():
         with contextlib.closing(sqlite3.connect("other.db")) as connection, connection:
             connection.execute(f"UPDATE {change} = '[kernel.kallsyms]'")
             connection.execute("DELETE FROM name_source")
-        run([MEMLAG, "symbolize", "other.db"])
+        run([MEMLAG, "symbolize", "--drop-names", "other.db"])
         with contextlib.closing(sqlite3.connect("other.db")) as connection:
             names = connection.execute("SELECT function FROM sample_view WHERE function IS"
                                        " NOT NULL AND module = '[kernel.kallsyms]'").fetchall()

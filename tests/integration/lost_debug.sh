@@ -55,7 +55,9 @@ reason()
 # check DB FUNCTION REASON
 check()
 {
-        "$MEMLAG" symbolize "$1"
+        if "$MEMLAG" symbolize "$1" 2>err; then fail "$1: names are lost"; fi
+        grep -q 'its debug information is not there' err || fail "$1: $(cat err)"
+        "$MEMLAG" symbolize --drop-names "$1" 2>err
         [ "$(said "$1")" = "$2" ] || fail "$1: the samples are said to be: $(said "$1")"
         [ "$(reason "$1")" = "$3" ] || fail "$1: the reason is said to be: $(reason "$1")"
 }
@@ -108,7 +110,7 @@ work|struct node.key" ] || fail "the debug file is not found: $(said separate.db
 [ "$(sqlite3 separate.db "$others")" = 0.0 ] || fail "the debug file is called another's"
 gcc -g -O2 -Wl,--build-id -o another other.c
 objcopy --only-keep-debug another .debug/separate
-"$MEMLAG" symbolize separate.db
+"$MEMLAG" symbolize --drop-names separate.db
 [ -z "$(said separate.db)" ] || fail "the debug file of another build is used"
 [ "$(sqlite3 separate.db "$others")" = 1.0 ] || fail "nothing is said of another's debug file"
 exit $skipped

@@ -73,13 +73,17 @@ others="SELECT group_concat(replace(kind, 'perf maps of ', '')) FROM ledger
 check()
 {
         touch -d "@$2" "$list"
-        "$MEMLAG" symbolize "$1"
+        "$MEMLAG" symbolize --drop-names "$1"
         [ "$(sqlite3 "$1" "$others")" = "$3" ] ||
                 fail "$1, $2: the ledger says '$(sqlite3 "$1" "$others")', not '$3'"
         named=$(sqlite3 "$1" "SELECT count(*) FROM sample_view WHERE function = 'made again'")
         [ -z "$3" ] && wanted=$samples || wanted=0
         [ "$named" = "$wanted" ] || fail "$1, $2: $named samples named by the list"
 }
+"$MEMLAG" symbolize t.db
+touch -d "@$((began - 1))" "$list"
+if "$MEMLAG" symbolize t.db 2>err; then fail "names of a list that is not there any more are lost"; fi
+grep -q 'code made at run time would be lost' err || fail "no word about the list: $(cat err)"
 check t.db $((began - 1)) "earlier processes"
 check t.db "$began" ""
 check t.db "$ended" ""
@@ -96,7 +100,7 @@ check real.db $((began + 100000)) ""
 # Another's list is not believed, and nothing waits for a FIFO.
 rm -f "$list"
 mkfifo "$list"
-timeout 20 "$MEMLAG" symbolize --debuginfo-path=. t.db || fail "a FIFO in place of a list"
+timeout 20 "$MEMLAG" symbolize --drop-names t.db || fail "a FIFO in place of a list"
 [ "$(sqlite3 t.db "SELECT outcome FROM resolution WHERE subject = 'function'
         AND outcome <> 'resolved'")" = "memory of no file" ] || fail "the account is wrong"
 

@@ -139,11 +139,25 @@ for build in another unknown unknown; do
 done
 expect_status 0 "$MEMLAG" symbolize memlag.db
 
-# Built again, with other lines: the old recording gets no names from it.
+# Built again, with other lines: the old recording gets no names from it, and keeps those
+# that it has, with what was found by them, until they are given up.
 sed 's/^int work/\n\n&/' program.c >longer.c
+recorded=$(readelf -n program | sed -n 's/.*Build ID: //p')
 mv program old
 "$CC" -g -O1 -pie -fPIE -o program longer.c
-expect_status 0 "$MEMLAG" symbolize memlag.db
+present=$(readelf -n program | sed -n 's/.*Build ID: //p')
+for option in "" --debuginfo-path=.; do
+        expect_status 1 "$MEMLAG" symbolize $option memlag.db
+        one_line_about "4 of program .*build-id $present now, and $recorded was .*--build-id-dir"
+        sqlite3 memlag.db .dump | cmp - first || fail "names are lost to another build"
+done
+mkdir -p kept/.build-id/"$(echo "$recorded" | cut -c 1-2)"
+cp old kept/.build-id/"$(echo "$recorded" | sed 's/^../&\//')"
+sqlite3 memlag.db "UPDATE name SET text = 'kept'"
+expect_status 0 "$MEMLAG" symbolize --build-id-dir=kept memlag.db
+[ "$(value memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
+        fail "no names from the recorded file's copy"
+expect_status 0 "$MEMLAG" symbolize --drop-names memlag.db
 [ "$(value memlag.db 'SELECT count(function) + count(line) FROM location')" = 0 ] ||
         fail "names from a changed binary"
 [ "$(value memlag.db "SELECT value FROM ledger WHERE kind = 'samples in changed binary'")" = 4 ] ||
@@ -152,18 +166,56 @@ expect_status 0 "$MEMLAG" symbolize memlag.db
         'changed binary4' ] || fail "the account has no changed binary"
 account_is_whole
 
-# Removed.
+# Removed; and removed when it had given names.
 rm program
 expect_status 0 "$MEMLAG" symbolize memlag.db
 [ "$(value memlag.db "SELECT value FROM ledger WHERE kind = 'samples in missing file'")" = 4 ] ||
         fail "the ledger has no missing file"
-
 account_is_whole
+rm -f gone.db
+sqlite3 gone.db <first
+sqlite3 gone.db "PRAGMA application_id = $(value memlag.db 'PRAGMA application_id');
+        PRAGMA user_version = $(value memlag.db 'PRAGMA user_version')"
+expect_status 1 "$MEMLAG" symbolize gone.db
+one_line_about "4 of program .*it is not there"
+[ "$(value gone.db 'SELECT DISTINCT function FROM location')" = work ] ||
+        fail "names are lost with their file"
 
 # Back: as at first.
 mv old program
 expect_status 0 "$MEMLAG" symbolize memlag.db
 sqlite3 memlag.db .dump | cmp - first || fail "the names did not come back"
+
+# Findings that were made with other names do not stay beside the new ones: the report makes
+# them again.
+make_db renamed.db program
+mv program whole
+strip -o program whole
+sqlite3 renamed.db "INSERT INTO data_source VALUES (1, 'load', 'L2', 'hit', 'none', 0, NULL);
+        UPDATE sample SET data_source_id = 1, addr = 4096"
+expect_status 0 "$MEMLAG" symbolize renamed.db
+expect_status 0 "$MEMLAG" analyze renamed.db
+[ "$(value renamed.db 'SELECT count(*), count(function) FROM line_view')" = '1|0' ] ||
+        fail "findings of a stripped program: $(value renamed.db 'SELECT * FROM line_view')"
+mv whole program
+expect_status 0 "$MEMLAG" symbolize renamed.db
+one_line_about "findings in renamed.db .*'memlag analyze'"
+[ "$(value renamed.db 'SELECT count(*) FROM line_view')" = 0 ] || fail "findings of other names"
+expect_status 0 "$MEMLAG" report --format csv renamed.db
+grep -q ',work,.*program.c,2,' out || fail "the report has other names: $(cat out)"
+found=$(value renamed.db 'SELECT * FROM line_view')
+expect_status 0 "$MEMLAG" symbolize renamed.db
+[ -z "$(cat err)" ] && [ "$(value renamed.db 'SELECT * FROM line_view')" = "$found" ] ||
+        fail "findings are gone, and nothing was named again: $(cat err)"
+
+# A recording without names says whose file is another now.
+mv program whole
+"$CC" -g -O1 -pie -fPIE -o program longer.c
+expect_status 0 "$MEMLAG" symbolize --drop-names renamed.db
+expect_status 0 "$MEMLAG" report renamed.db
+tr '\n' ' ' <out | grep -q "program (another file now; build-id $recorded)\. .*--build-id-dir" ||
+        fail "the report does not say that the file is another: $(cat out)"
+mv whole program
 
 # Stacks that are known, that end where nothing is mapped, and that a place without a name
 # called; and a sample where nothing is mapped.
@@ -343,7 +395,9 @@ with open("packed", "r+b") as program:
     program.seek(offset + 8)  # ch_size
     program.write(struct.pack("<Q", 1 << 50))
 END
-expect_status 0 "$MEMLAG" symbolize packed.db
+expect_status 1 "$MEMLAG" symbolize packed.db
+one_line_about 'packed would be lost: its debug information is not there'
+expect_status 0 "$MEMLAG" symbolize --drop-names packed.db
 [ "$(value packed.db "SELECT value FROM ledger
         WHERE kind = 'samples in binary with too much debug information'")" = 4 ] ||
         fail "the ledger does not say that there is too much: $(value packed.db 'SELECT * FROM ledger')"

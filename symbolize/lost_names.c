@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Names are counted, by module: what they are does not matter. Code of the kernel and
+ * code that was made at run time have no file that could be compared: fewer names of
+ * these are always lost ones. */
+#include "lost_names.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is named: places with a function, with a line, calls inlined there, and variables.
+ */
+#define COUNTED                                                                          \
+        " SELECT module_id, sum(functions) AS functions, sum(lines) AS lines,"           \
+        "  sum(calls) AS calls, sum(variables) AS variables FROM"                        \
+        "  (SELECT module_id, count(function_id) AS functions, count(line) AS lines,"    \
+        "    0 AS calls, 0 AS variables FROM code_location GROUP BY module_id"           \
+        "   UNION ALL SELECT module_id, 0, 0, count(*), 0"                               \
+        "   FROM code_frame JOIN code_location USING (location_id) GROUP BY module_id"   \
+        "   UNION ALL SELECT module_id, 0, 0, 0, count(*) FROM data_object"              \
+        "   WHERE kind IN ('global', 'tls') GROUP BY module_id)"                         \
+        " GROUP BY module_id"
+
+static const char note_sql[] =
+    "CREATE TEMP TABLE IF NOT EXISTS named_before (module_id INTEGER, functions INTEGER,"
+    " lines INTEGER, calls INTEGER, variables INTEGER);"
+    "CREATE TEMP TABLE IF NOT EXISTS source_before"
+    " (module_id INTEGER, role TEXT, path TEXT, size_bytes INTEGER, modified_ns INTEGER);"
+    "DELETE FROM temp.named_before; DELETE FROM temp.source_before;"
+    "INSERT INTO temp.source_before"
+    " SELECT module_id, role, path, size_bytes, modified_ns FROM name_source;"
+    "INSERT INTO temp.named_before" COUNTED
+    " HAVING sum(functions) + sum(lines) + sum(calls) + sum(variables) > 0;";
+
+/* The files of module B, or split debug information, which is no module's, are not those
+ * of then. What servers delivered is not listed. */
+#define OTHER_FILES                                                                      \
+        " (NOT EXISTS (SELECT 1 FROM name_source AS s"                                   \
+        "   WHERE s.module_id = b.module_id AND s.role = 'file')"                        \
+        " OR EXISTS (SELECT module_id, role, path, size_bytes, modified_ns"              \
+        "   FROM temp.source_before WHERE (module_id = b.module_id OR module_id IS "     \
+        "NULL)"                                                                          \
+        "   AND role IN ('file', 'debug', 'dwz') EXCEPT"                                 \
+        "   SELECT module_id, role, path, size_bytes, modified_ns FROM name_source)"     \
+        " OR EXISTS (SELECT 1 FROM temp.source_before"                                   \
+        "   WHERE role = 'options' AND path LIKE '% debuginfod%'))"
+
+static const char check_sql[] =
+    "WITH now AS MATERIALIZED (" COUNTED "),"
+    " fewer AS (SELECT b.module_id,"
+    "  max(b.functions - coalesce(now.functions, 0), b.lines - coalesce(now.lines, 0),"
+    "      b.calls - coalesce(now.calls, 0),"
+    "      b.variables - coalesce(now.variables, 0)) AS lost"
+    "  FROM temp.named_before AS b LEFT JOIN now ON now.module_id IS b.module_id) "
+    "SELECT path, build_id, lost, count(*) OVER () - 1"
+    " FROM fewer AS b LEFT JOIN module USING (module_id)"
+    " WHERE lost > 0 AND" OTHER_FILES " ORDER BY lost DESC, module_id LIMIT 1";
+
+int lost_names_note(struct db *db, bool *any, struct diag *diag)
+{
+        int error = db_exec(db, note_sql, diag);
+
+        *any = !error && sqlite3_changes(db_sqlite(db)) > 0;
+        return error;
+}
+
+/* Why the names of a file that is READY became fewer, or of what has none. */
+static char *reason_without_file(const struct module_identity *identity)
+{
+        if (!identity->path)
+                return strdup("the list of code that its compiler made is not there");
+        if (strcmp(identity->path, kernel_module) == 0)
+                return strdup("that kernel does not run now; give --vmlinux or "
+                              "--kallsyms");
+        return strdup("its debug information is not there; say where it is kept "
+                      "(--debuginfo-path)");
+}
+
+/* Another file is in the place of the recorded one. */
+static char *reason_of_change(const struct module_identity *identity,
+                              const struct module_search *files)
+{
+        static const char remedy[] =
+            "; say where the recorded file is kept (--symfs, --build-id-dir)";
+        char recorded[ELF_BUILD_ID_HEX], present[ELF_BUILD_ID_HEX];
+        struct elf_file file;
+        char *path = NULL, *reason = NULL;
+
+        if (identity->build_id_bytes == 0)
+                return strdup("it was written since it was recorded; say where the "
+                              "recorded file is kept (--symfs)");
+        if (asprintf(&path, "%s%s", files->symfs ? files->symfs : "", identity->path) < 0)
+                return NULL;
+        elf_build_id_hex(identity->build_id, identity->build_id_bytes, recorded);
+        int error = elf_file_open(&file, path);
+
+        free(path);
+        if (!error) {
+                elf_build_id_hex(file.build_id, file.build_id_bytes, present);
+                if (asprintf(&reason, "it has build-id %s now, and %s was recorded%s",
+                             file.build_id_bytes > 0 ? present : "none", recorded,
+                             remedy) < 0)
+                        reason = NULL;
+                elf_file_close(&file);
+        }
+        return reason;
+}
+
+/* What is to be freed; NULL: no memory. */
+static char *find_reason(const struct module_identity *identity,
+                         const struct module_search *files)
+{
+        struct elf_file file;
+        int error = identity->path && strcmp(identity->path, kernel_module) != 0
+                        ? module_file_open(identity, files, &file)
+                        : -EINVAL;
+
+        if (error == -ESTALE)
+                return reason_of_change(identity, files);
+        if (error == -ENOENT || error == -ENOEXEC)
+                return strdup(error == -ENOENT
+                                  ? "it is not there; say where the recorded file is "
+                                    "kept (--symfs, --build-id-dir)"
+                                  : "it is no sound ELF file now");
+        if (!error)
+                elf_file_close(&file);
+        return reason_without_file(identity);
+}
+
+static int say(sqlite3_stmt *row, const struct module_search *files, struct diag *diag)
+{
+        const struct module_identity identity = {
+            (const char *)sqlite3_column_text(row, 0), sqlite3_column_blob(row, 1),
+            (size_t)sqlite3_column_bytes(row, 1)};
+        long long lost = sqlite3_column_int64(row, 2), others;
+        char *reason = find_reason(&identity, files), and_others[64] = "";
+
+        others = sqlite3_column_int64(row, 3);
+        if (others > 0)
+                snprintf(and_others, sizeof(and_others), " (and of %lld other file%s)",
+                         others, others == 1 ? "" : "s");
+        diag_set(diag, -ESTALE,
+                 "the names there are kept, as %lld of %s%s would be lost: %s "
+                 "(--drop-names goes on without them)",
+                 lost, identity.path ? identity.path : "code made at run time",
+                 and_others, reason ? reason : "it is another file now");
+        free(reason);
+        return -ESTALE;
+}
+
+int lost_names_check(struct db *db, const struct module_search *files, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int rc = sqlite3_prepare_v2(db_sqlite(db), check_sql, -1, &row, NULL);
+
+        if (rc == SQLITE_OK)
+                rc = sqlite3_step(row);
+        int error = rc == SQLITE_ROW    ? say(row, files, diag)
+                    : rc == SQLITE_DONE ? 0
+                                        : db_error(db, "read", diag);
+
+        sqlite3_finalize(row);
+        return error;
+}
