@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channel.h"
 #include "event.h"
+#include "link.h"
 #include "program.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -200,7 +200,7 @@ static char **followed(char *const variables[], void *room)
 static bool counted(bool takes)
 {
         if (!takes)
-                channel_count_refused();
+                link_count_refused();
         return takes;
 }
 

@@ -8,13 +8,15 @@ set -eu
 src=$SOURCE_DIR/tests/integration/heap
 : "${CC:=cc}" "${CXX:=c++}"
 
+set --
+for part in tracker call calls channel environment link mappings operators program real ring \
+        unwinder; do
+        set -- "$@" "$SOURCE_DIR/profiler/heap/$part.c"
+done
 $CC -D_GNU_SOURCE -O2 -shared -fPIC -fvisibility=hidden -fno-builtin \
         -ftls-model=initial-exec -Wl,-z,initfirst -Wl,-z,interpose \
         -I"$src" -I"$SOURCE_DIR/profiler/heap" -o vgpreload_memlag-amd64-linux.so \
-        "$SOURCE_DIR"/profiler/heap/tracker.c "$SOURCE_DIR"/profiler/heap/channel.c \
-        "$SOURCE_DIR"/profiler/heap/environment.c "$SOURCE_DIR"/profiler/heap/program.c \
-        "$SOURCE_DIR"/profiler/heap/unwinder.c \
-        "$src/probe.c"
+        "$@" "$src/probe.c"
 $CC -D_GNU_SOURCE -O2 -fno-builtin -o calls "$src/calls.c" -pthread
 $CXX -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -o operators "$src/operators.cc"
 $CXX -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -shared -fPIC -o plugin.so "$src/plugin.cc"

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls in somebody else's program. */
+#include "calls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "thread.h"
+
+/* How long and how often to wait for threads that are in a system call: for some of
+ * them, as one that has gone in the middle of it never comes back. */
+#define HOLD_NS    100000
+#define HOLD_TURNS 10000
+
+static int32_t
+    *under_way;        /* atomic: system calls that threads are in; NULL: not counted */
+static uint32_t holds; /* atomic: while there are any, no system call begins */
+
+void calls_count_in(int32_t *count)
+{
+        under_way = count;
+}
+
+/* With the kernel's own result: a negative errno value when it fails. */
+static long system_call(long number, long a, long b, long c, long d, long e, long f)
+{
+        register long r10 __asm__("r10") = d;
+        register long r8 __asm__("r8") = e;
+        register long r9 __asm__("r9") = f;
+        long result;
+        __asm__ volatile("syscall"
+                         : "=a"(result)
+                         : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                         : "rcx", "r11", "memory");
+        return result;
+}
+
+/* Counted first and looked at afterwards: whoever holds the calls sees this one, or it
+ * sees the hold. */
+static bool begin_call(void)
+{
+        __atomic_fetch_add(under_way, 1, __ATOMIC_SEQ_CST);
+        heap_thread.calls++;
+        signal_fence();
+        return __atomic_load_n(&holds, __ATOMIC_SEQ_CST) == 0;
+}
+
+static void end_call(void)
+{
+        signal_fence();
+        heap_thread.calls--;
+        __atomic_fetch_sub(under_way, 1, __ATOMIC_SEQ_CST);
+}
+
+long calls_do(long number, long a, long b, long c, long d, long e, long f)
+{
+        if (!under_way) /* there is one thread yet, or the engine runs the program */
+                return system_call(number, a, b, c, d, e, f);
+        long result = begin_call() ? system_call(number, a, b, c, d, e, f) : -EPERM;
+        end_call();
+        return result;
+}
+
+void calls_hold(void)
+{
+        const struct timespec turn = {.tv_nsec = HOLD_NS};
+        __atomic_fetch_add(&holds, 1, __ATOMIC_SEQ_CST);
+        for (int i = 0; i < HOLD_TURNS &&
+                        __atomic_load_n(under_way, __ATOMIC_SEQ_CST) > heap_thread.calls;
+             i++)
+                system_call(SYS_nanosleep, (long)&turn, 0, 0, 0, 0, 0);
+}
+
+void calls_resume(void)
+{
+        __atomic_fetch_sub(&holds, 1, __ATOMIC_SEQ_CST);
+}
+
+void calls_forget(void)
+{
+        if (under_way)
+                __atomic_fetch_sub(under_way, heap_thread.calls, __ATOMIC_SEQ_CST);
+        heap_thread.calls = 0;
+}
+
+bool calls_on_signal_stack(bool *on)
+{
+        stack_t stack;
+        if (calls_do(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) != 0)
+                return false;
+        *on = stack.ss_flags & SS_ONSTACK;
+        return true;
+}
