@@ -11,9 +11,97 @@ static void set(struct flow_state *state, uint8_t reg, const struct place_value 
 
 static void forget(struct flow_state *state, uint32_t registers)
 {
-        for (uint8_t i = 0; i < REGISTER_COUNT; i++)
+        for (uint8_t i = 0; i < REGISTER_COUNT; i++) {
                 if (registers >> i & 1)
                         state->registers[i] = place_unknown;
+                if ((registers >> i & 1) || (registers >> state->multiples[i].of & 1))
+                        state->multiples[i].factor = 0;
+        }
+}
+
+/* ---- multiples of other registers ---- */
+
+/* Compilers multiply by 5 as "x * 4 + x": by adding numbers of which nothing is known it
+ * is not seen that the sum counts in fives. */
+
+static struct flow_multiple as_multiple(int64_t factor, uint8_t of)
+{
+        bool fits = factor <= INT32_MAX && factor >= INT32_MIN && of != REGISTER_RSP;
+
+        return (struct flow_multiple){fits ? (int32_t)factor : 0, of};
+}
+
+/* What A plus SCALE times B is of one register. */
+static struct flow_multiple sum_multiple(const struct flow_state *state, uint8_t a,
+                                         uint8_t b, int scale)
+{
+        struct flow_multiple sum = {0};
+
+        if (a >= REGISTER_COUNT || b >= REGISTER_COUNT)
+                return sum;
+        const struct flow_multiple lefts[] = {{1, a}, state->multiples[a]};
+        const struct flow_multiple rights[] = {{1, b}, state->multiples[b]};
+
+        for (int i = 0; i < 4 && sum.factor == 0; i++) {
+                const struct flow_multiple *left = &lefts[i / 2], *right = &rights[i % 2];
+
+                if (left->factor != 0 && right->factor != 0 && left->of == right->of)
+                        sum = as_multiple(left->factor + (int64_t)scale * right->factor,
+                                          left->of);
+        }
+        return sum;
+}
+
+/* The same as a number; PLACE_UNREACHED: it is not of one register. */
+static struct place_value sum_number(const struct flow_state *state, uint8_t a, uint8_t b,
+                                     int scale)
+{
+        struct flow_multiple sum = sum_multiple(state, a, b, scale);
+
+        return sum.factor != 0 && place_is_number(&state->registers[sum.of])
+                   ? place_multiply(&state->registers[sum.of], sum.factor)
+                   : (struct place_value){.kind = PLACE_UNREACHED};
+}
+
+/* What the destination of INSTRUCTION becomes of a register that this leaves. */
+static struct flow_multiple multiple_of(const struct flow_state *state,
+                                        const struct instruction *instruction)
+{
+        const struct memory_operand *memory = &instruction->memory;
+        uint8_t to = instruction->destination, from = instruction->source;
+        struct flow_multiple made = {0};
+
+        switch (instruction->operation) {
+        case OPERATION_MOVE:
+                made = as_multiple(1, from);
+                break;
+        case OPERATION_MULTIPLY:
+                made = as_multiple(instruction->immediate, from);
+                break;
+        case OPERATION_ADD:
+                made = sum_multiple(state, to, from, 1);
+                break;
+        case OPERATION_SUBTRACT:
+                made = sum_multiple(state, to, from, -1);
+                break;
+        case OPERATION_SHIFT_LEFT:
+                if (instruction->immediate >= 0 && instruction->immediate < 31)
+                        made = as_multiple((int64_t)state->multiples[to].factor
+                                               << instruction->immediate,
+                                           state->multiples[to].of);
+                break;
+        case OPERATION_ADDRESS:
+                if (memory->displacement != 0 || memory->thread_local)
+                        break;
+                made =
+                    memory->base == REGISTER_NONE && memory->index < REGISTER_COUNT
+                        ? as_multiple(memory->scale, memory->index)
+                        : sum_multiple(state, memory->base, memory->index, memory->scale);
+                break;
+        default:
+                break;
+        }
+        return made.of == to ? (struct flow_multiple){0} : made;
 }
 
 /* Registers that a call need not preserve (System V ABI, AMD64 supplement, 3.2.1). */
@@ -44,6 +132,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         struct place_value variable = described(flow, state, &step->instruction);
 
         if (variable.kind != PLACE_UNKNOWN) { /* all other registers stay */
+                forget(state, 1u << REGISTER_RAX);
                 set(state, REGISTER_RAX, &variable);
                 return;
         }
@@ -96,8 +185,12 @@ static struct place_value difference_of(const struct flow_context *flow,
             flow_state_held(flow, state, instruction->destination, step->vaddr);
         struct place_value b =
             flow_state_held(flow, state, instruction->source, step->vaddr);
+        struct place_value number =
+            sum_number(state, instruction->destination, instruction->source, -1);
 
-        return place_subtract(flow->input->reader->types, &a, &b);
+        return number.kind == PLACE_UNREACHED
+                   ? place_subtract(flow->input->reader->types, &a, &b)
+                   : number;
 }
 
 static struct place_value sum_of(const struct flow_context *flow,
@@ -108,10 +201,12 @@ static struct place_value sum_of(const struct flow_context *flow,
             flow_state_held(flow, state, instruction->destination, step->vaddr);
         struct place_value b =
             flow_state_held(flow, state, instruction->source, step->vaddr);
+        struct place_value number =
+            sum_number(state, instruction->destination, instruction->source, 1);
 
-        if (instruction->destination == instruction->source)
-                return place_multiply(&a, 2);
-        return place_add(flow->input->reader->types, &a, &b, 1);
+        return number.kind == PLACE_UNREACHED
+                   ? place_add(flow->input->reader->types, &a, &b, 1)
+                   : number;
 }
 
 static struct place_value address_of(const struct flow_context *flow,
@@ -119,19 +214,19 @@ static struct place_value address_of(const struct flow_context *flow,
                                      const struct flow_step *step)
 {
         const struct memory_operand *memory = &step->instruction.memory;
-        struct place_value base;
+        struct place_value sum;
 
-        if (memory->base < REGISTER_COUNT && memory->base == memory->index) {
-                base = flow_state_held(flow, state, memory->base, step->vaddr);
-                base = place_multiply(&base, 1 + memory->scale);
-                return place_add_constant(&base, memory->displacement);
-        }
         if (memory->base == REGISTER_NONE && memory->index < REGISTER_COUNT &&
             memory->displacement == 0) {
-                base = flow_state_held(flow, state, memory->index, step->vaddr);
-                return place_multiply(&base, memory->scale);
+                sum = flow_state_held(flow, state, memory->index, step->vaddr);
+                return place_multiply(&sum, memory->scale);
         }
-        return flow_state_operand(flow, state, step);
+        sum = memory->thread_local
+                  ? (struct place_value){.kind = PLACE_UNREACHED}
+                  : sum_number(state, memory->base, memory->index, memory->scale);
+        return sum.kind == PLACE_UNREACHED
+                   ? flow_state_operand(flow, state, step)
+                   : place_add_constant(&sum, memory->displacement);
 }
 
 /* The destination's new value; the operations that only write memory or change the
@@ -202,6 +297,7 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
 {
         const struct instruction *instruction = &step->instruction;
         struct place_value place, value;
+        struct flow_multiple multiple;
 
         switch (instruction->operation) {
         case OPERATION_CALL:
@@ -234,7 +330,10 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
                     instruction->operation == OPERATION_ALIGN)
                         state->slot_count = 0; /* those were of the frame above */
                 value = result_of(flow, state, step);
+                multiple = multiple_of(state, instruction);
                 forget(state, instruction->written);
                 set(state, instruction->destination, &value);
+                if (instruction->destination < REGISTER_COUNT)
+                        state->multiples[instruction->destination] = multiple;
         }
 }

@@ -348,6 +348,12 @@ bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
 
                 changed |= !place_same(&value, &into->registers[i]);
                 into->registers[i] = value;
+                if (into->multiples[i].factor != 0 &&
+                    (into->multiples[i].factor != from->multiples[i].factor ||
+                     into->multiples[i].of != from->multiples[i].of)) {
+                        changed = true;
+                        into->multiples[i].factor = 0;
+                }
         }
         for (uint32_t i = 0; i < into->slot_count;) {
                 const struct flow_slot *other = find_slot(from, into->slots[i].offset);

@@ -14,8 +14,15 @@ struct flow_slot {
         struct place_value value;
 };
 
+/* A register is FACTOR times what the register OF is now; 0: that is not known. */
+struct flow_multiple {
+        int32_t factor;
+        uint8_t of;
+};
+
 struct flow_state {
         struct place_value registers[REGISTER_COUNT];
+        struct flow_multiple multiples[REGISTER_COUNT];
         struct flow_slot slots[FLOW_SLOTS];
         uint32_t slot_count;
         bool reached;

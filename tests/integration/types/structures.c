@@ -784,6 +784,129 @@ static void say_fields(void)
         truth_field("wave", "", 0, 16, "complex~double: _Complex~double: complex:");
 }
 
+/* ---- structures with arrays inside, in an array inside ---- */
+
+/* 56 and 40 bytes: compilers write such multiples as 8 * x - x and 4 * x + x. */
+struct sector {
+        double density;
+        double speed[3];
+        double flux[2];
+        long material;
+};
+
+struct zone {
+        double heat;
+        double face[3];
+        long kind;
+};
+
+struct mesh {
+        long used;
+        struct sector sectors[COUNT];
+        struct zone zones[COUNT];
+};
+
+NOINLINE static struct mesh *make_mesh(void)
+{
+        struct mesh *mesh = calloc(1, sizeof(*mesh));
+
+        mesh->used = COUNT;
+        for (int i = 0; i < COUNT; i++) {
+                mesh->sectors[i].material = i * 7 % COUNT;
+                mesh->zones[i].kind = i * 11 % COUNT;
+        }
+        return mesh;
+}
+
+NOINLINE static double sum_sectors(const struct mesh *mesh, long from)
+{
+        double sum = 0;
+        long at = from;
+
+        for (long i = 0; i < mesh->used; i++) {
+                sum += mesh->sectors[at].density + mesh->sectors[at].speed[1] +
+                       mesh->sectors[at].flux[1];
+                at = mesh->sectors[at].material;
+        }
+        return sum;
+}
+
+NOINLINE static double sum_zones(const struct mesh *mesh, long from)
+{
+        double sum = 0;
+        long at = from;
+
+        for (long i = 0; i < mesh->used; i++) {
+                sum += mesh->zones[at].heat + mesh->zones[at].face[2];
+                at = mesh->zones[at].kind;
+        }
+        return sum;
+}
+
+static void say_mesh(const struct mesh *mesh)
+{
+        const size_t sectors = offsetof(struct mesh, sectors);
+        const size_t zones = offsetof(struct mesh, zones);
+
+        truth_object("heap", "make_mesh at ", "struct mesh", mesh, sizeof(*mesh), 1, "*");
+        truth_field("struct mesh", "used", 0, 8, "");
+        for (size_t i = 0; i < COUNT; i++) {
+                size_t sector = sectors + i * sizeof(struct sector);
+                size_t zone = zones + i * sizeof(struct zone);
+
+                truth_field("struct mesh", "sectors[].density", sector, 8,
+                            "struct~sector:density");
+                truth_field("struct mesh", "sectors[].speed[]", sector + 8, 24,
+                            "struct~sector:speed[]");
+                truth_field("struct mesh", "sectors[].flux[]", sector + 32, 16,
+                            "struct~sector:flux[]");
+                truth_field("struct mesh", "sectors[].material", sector + 48, 8,
+                            "struct~sector:material");
+                truth_field("struct mesh", "zones[].heat", zone, 8, "struct~zone:heat");
+                truth_field("struct mesh", "zones[].face[]", zone + 8, 24,
+                            "struct~zone:face[]");
+                truth_field("struct mesh", "zones[].kind", zone + 32, 8,
+                            "struct~zone:kind");
+        }
+}
+
+/* The same by pointers into the block, of which the allocation says nothing. */
+NOINLINE static void *make_memory(size_t bytes)
+{
+        static char *left;
+        char *taken = left ? left : (left = malloc(COUNT * 96));
+
+        left += bytes;
+        return taken;
+}
+
+NOINLINE static double sum_zones_of(struct zone (*zones)[COUNT], long from)
+{
+        double sum = 0;
+        long at = from;
+
+        for (long i = 0; i < COUNT; i++) {
+                sum += (*zones)[at].heat + (*zones)[at].face[2];
+                at = (*zones)[at].kind;
+        }
+        return sum;
+}
+
+static struct zone (*make_zones(void))[COUNT]
+{
+        struct zone(*zones)[COUNT] = make_memory(sizeof(*zones));
+
+        memset(zones, 0, sizeof(*zones));
+        for (int i = 0; i < COUNT; i++)
+                (*zones)[i].kind = i * 11 % COUNT;
+        TRUTH_FIELD(zone, heat);
+        TRUTH_FIELD(zone, kind);
+        truth_field("struct zone", "face[]", offsetof(struct zone, face), 24, "");
+        truth_object("heap", "make_memory at ", "struct zone", zones, sizeof(struct zone),
+                     COUNT, "*");
+        return zones;
+}
+
 int main(void)
 {
         static struct device *devices[COUNT];
@@ -855,6 +978,10 @@ int main(void)
         truth_object("heap", "make_particles at ", "struct particle", particles,
                      sizeof(*particles), COUNT, "*");
         truth_object("heap", "make_waves at ", "wave", waves, 16, COUNT, "*");
+        struct mesh *mesh = make_mesh();
+        struct zone(*zones)[COUNT] = make_zones();
+
+        say_mesh(mesh);
         for (int i = 0; i < ROUNDS; i++) {
                 double sum =
                     (double)(sum_running() + next_deadline(i % 7) + sum_pairs(pairs) +
@@ -862,6 +989,7 @@ int main(void)
                              checksum(messages) + sum_record(record) + sum_scopes(scope) +
                              ask_devices(devices, i % 16));
 
+                sum += sum_sectors(mesh, i) + sum_zones(mesh, i) + sum_zones_of(zones, i);
                 result += walk_table(table, (unsigned)i);
                 smooth(64, grid, smoothed);
                 for (uint64_t j = 0; j < COUNT; j++)
