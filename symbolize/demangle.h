@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ and Rust functions and variables as their authors wrote them. */
+/* Names of C++, Rust and Fortran functions and variables as their authors wrote them. */
 #ifndef MEMLAG_SYMBOLIZE_DEMANGLE_H
 #define MEMLAG_SYMBOLIZE_DEMANGLE_H
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "array_descriptor.h"
 #include "die_walk.h"
 
 enum { CHAIN_LIMIT = 32, DEPTH_LIMIT = 48, MEMBERS_LIMIT = 65536, DIMENSIONS_LIMIT = 16 };
@@ -436,6 +437,81 @@ static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t 
         return id;
 }
 
+static void keep_pointer(struct type_reader *reader, uint32_t type, uint32_t entry)
+{
+        size_t at = type - reader->first_type;
+
+        while (reader->pointer_count <= at) {
+                if (array_reserve(&reader->pointer_entries, &reader->pointer_capacity,
+                                  reader->pointer_count,
+                                  sizeof(*reader->pointer_entries)) < 0) {
+                        reader->error = -ENOMEM;
+                        return;
+                }
+                reader->pointer_entries[reader->pointer_count++] = UINT32_MAX;
+        }
+        reader->pointer_entries[at] = entry;
+}
+
+uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
+{
+        struct type type = {.kind = TYPE_POINTER, .size_bytes = 8};
+        uint32_t entry = (uint32_t)reader->entry_count;
+
+        type.name = string_pool_format(
+            reader->names, "%s%s",
+            string_pool_text(reader->names, spelled_name(reader, *placed, 0)) ?: "void",
+            " *");
+        uint32_t id = put(reader, &type, NULL);
+
+        if (id == TYPE_NONE)
+                return TYPE_NONE;
+        if (reader->entry_count >= UINT32_MAX - 1 ||
+            array_reserve(&reader->entries, &reader->entry_capacity, reader->entry_count,
+                          sizeof(*reader->entries)) < 0) {
+                reader->error = -ENOMEM;
+                return TYPE_NONE;
+        }
+        /* Of no entry of the file: nobody finds it by one. */
+        reader->entries[reader->entry_count++] =
+            (struct type_entry){.type = id, .pointee = *placed};
+        keep_pointer(reader, id, entry);
+        return id;
+}
+
+/* What the first item is numbered where nothing is said: 1 in Fortran, for instance. */
+static int64_t default_bound(struct type_reader *reader, Dwarf_Die *die)
+{
+        Dwarf_Die unit;
+        uint64_t language = 0;
+        Dwarf_Sword bound = 0;
+
+        if (reader->bound_unit == die->cu)
+                return reader->default_bound;
+        if (dwarf_diecu(die, &unit, NULL, NULL))
+                die_number(reader->dwarf, &unit, DW_AT_language, &language);
+        dwarf_default_lower_bound((int)language, &bound);
+        reader->bound_unit = die->cu;
+        return reader->default_bound = bound;
+}
+
+/* The items of a dimension; 0 when it has no end, or none that is constant. */
+static uint64_t items_of(struct type_reader *reader, Dwarf_Die *die)
+{
+        uint64_t number = 0, lower;
+        bool told = dwarf_hasattr(die, DW_AT_lower_bound);
+
+        if (die_number(reader->dwarf, die, DW_AT_count, &number))
+                return number;
+        if (!die_number(reader->dwarf, die, DW_AT_upper_bound, &number) ||
+            (told && !die_number(reader->dwarf, die, DW_AT_lower_bound, &lower)))
+                return 0;
+        if (!told)
+                lower = (uint64_t)default_bound(reader, die);
+        /* Of an empty one the upper bound is the one below the lower. */
+        return (int64_t)(number - lower) < 0 ? 0 : number - lower + 1;
+}
+
 /* The items of each dimension, the outermost first; 0 for one without an end. */
 static size_t dimensions(struct type_reader *reader, Dwarf_Die *die, uint64_t *items)
 {
@@ -445,23 +521,40 @@ static size_t dimensions(struct type_reader *reader, Dwarf_Die *die, uint64_t *i
         if (dwarf_child(die, &child) != 0)
                 return 0;
         do {
-                uint64_t number = 0;
-
-                if (dwarf_tag(&child) != DW_TAG_subrange_type)
-                        continue;
-                if (!die_number(reader->dwarf, &child, DW_AT_count, &number) &&
-                    die_number(reader->dwarf, &child, DW_AT_upper_bound, &number))
-                        number++;
-                items[count++] = number;
+                if (dwarf_tag(&child) == DW_TAG_subrange_type)
+                        items[count++] = items_of(reader, &child);
         } while (count < DIMENSIONS_LIMIT && die_spend(reader->dwarf, 1) &&
                  dwarf_siblingof(&child, &child) == 0);
         return count;
 }
 
+/* What the variable of an array holds whose items are elsewhere. */
+static uint32_t put_descriptor(struct type_reader *reader, Dwarf_Die *die,
+                               const struct array_descriptor *descriptor)
+{
+        Dwarf_Die element;
+        uint32_t id = TYPE_NONE;
+
+        if (!die_reference(reader->dwarf, die, DW_AT_type, &element))
+                return TYPE_NONE;
+        uint32_t pointer = type_pointer_to(reader, &element);
+        uint32_t name = spelled_name(reader, element, 0);
+
+        if (pointer != TYPE_NONE &&
+            array_descriptor_put(descriptor, reader->types, reader->names, name, pointer,
+                                 &id) < 0)
+                reader->error = -ENOMEM;
+        return reader->error ? TYPE_NONE : id;
+}
+
 static uint32_t put_array(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
         uint64_t items[DIMENSIONS_LIMIT];
+        struct array_descriptor descriptor;
         size_t count = dimensions(reader, die, items);
+
+        if (array_descriptor_read(reader->dwarf, die, &descriptor))
+                return put_descriptor(reader, die, &descriptor);
         uint32_t element = type_of_variable(reader, die);
 
         if (element == TYPE_NONE)
@@ -534,22 +627,6 @@ static bool same_entry(const void *context, const void *key, uint32_t position)
         const struct type_reader *reader = context;
 
         return reader->entries[position].die.addr == key;
-}
-
-static void keep_pointer(struct type_reader *reader, uint32_t type, uint32_t entry)
-{
-        size_t at = type - reader->first_type;
-
-        while (reader->pointer_count <= at) {
-                if (array_reserve(&reader->pointer_entries, &reader->pointer_capacity,
-                                  reader->pointer_count,
-                                  sizeof(*reader->pointer_entries)) < 0) {
-                        reader->error = -ENOMEM;
-                        return;
-                }
-                reader->pointer_entries[reader->pointer_count++] = UINT32_MAX;
-        }
-        reader->pointer_entries[at] = entry;
 }
 
 /* Whether a type of this kind has a name of its own, so that a typedef can be its only

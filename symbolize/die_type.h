@@ -34,6 +34,8 @@ struct type_reader {
         size_t scope_capacity;
         struct hash_index scope_index;
         struct definitions definitions;
+        const void *bound_unit; /* whose arrays begin with the item DEFAULT_BOUND */
+        int64_t default_bound;
         unsigned depth;
         int error; /* -ENOMEM once that has happened */
 };
@@ -48,5 +50,8 @@ uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die);
 /* What the pointer TYPE points to; TYPE_NONE for others, and for what is not known.
  * Only for types of this reader's module. */
 uint32_t type_pointee(struct type_reader *reader, uint32_t type);
+/* A pointer to the type PLACED, as where an address stands that no variable holds in the
+ * source. */
+uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *placed);
 
 #endif

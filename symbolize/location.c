@@ -124,6 +124,11 @@ int location_parts(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count
                         known = location.kind == LOCATION_MEMORY;
                         location.kind = LOCATION_VALUE;
                 }
+                if (known && at + 1 == count && ops[at].atom == DW_OP_deref &&
+                    location.kind == LOCATION_FRAME) {
+                        at++;
+                        location.kind = LOCATION_BEHIND;
+                }
                 /* What is not understood ends at the next piece, or makes all unknown. */
                 while (at < count && ops[at].atom != DW_OP_piece) {
                         known = false;

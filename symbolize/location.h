@@ -16,6 +16,7 @@ enum location_kind {
         LOCATION_VALUE,    /* the value is the register's plus the offset */
         LOCATION_MEMORY,   /* it is in memory at the register plus the offset */
         LOCATION_FRAME,    /* in memory at the frame base plus the offset */
+        LOCATION_BEHIND,   /* its address is at the frame base plus the offset */
         LOCATION_ADDRESS,  /* in memory at the file's virtual address OFFSET */
         LOCATION_THREAD    /* OFFSET bytes into the module's thread-local memory */
 };

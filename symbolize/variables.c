@@ -99,9 +99,25 @@ static uint32_t name_in_work(struct collector *collector)
         return collector->name;
 }
 
-static int add_in_register(struct collector *collector, const struct location *location)
+/* The register holds a pointer of TYPE, less what the location adds. */
+static int put_register(struct collector *collector, struct range_map *map,
+                        const struct location *location, uint32_t type)
 {
         struct variables *variables = collector->variables;
+
+        if (variables->value_count >= UINT32_MAX ||
+            array_reserve(&variables->values, &variables->value_capacity,
+                          variables->value_count, sizeof(*variables->values)) < 0)
+                return -ENOMEM;
+        variables->values[variables->value_count] = (struct register_variable){
+            .type = type,
+            .offset = location->kind == LOCATION_VALUE ? location->offset : 0};
+        return range_map_add(map, collector->low, collector->high,
+                             (uint32_t)variables->value_count++);
+}
+
+static int add_in_register(struct collector *collector, const struct location *location)
+{
         uint32_t type = type_in_work(collector);
         static const struct type_access pointer = {.bytes = 8};
 
@@ -115,15 +131,46 @@ static int add_in_register(struct collector *collector, const struct location *l
         if (type == TYPE_NONE ||
             collector->reader->types->items[type].kind != TYPE_POINTER)
                 return 0;
-        if (variables->value_count >= UINT32_MAX ||
-            array_reserve(&variables->values, &variables->value_capacity,
-                          variables->value_count, sizeof(*variables->values)) < 0)
-                return -ENOMEM;
-        variables->values[variables->value_count] = (struct register_variable){
-            .type = type,
-            .offset = location->kind == LOCATION_VALUE ? location->offset : 0};
-        return range_map_add(&variables->registers[location->reg], collector->low,
-                             collector->high, (uint32_t)variables->value_count++);
+        return put_register(collector, &collector->variables->registers[location->reg],
+                            location, type);
+}
+
+/* A pointer to what the variable in work is. */
+static uint32_t pointer_in_work(struct collector *collector)
+{
+        Dwarf_Die type;
+
+        return die_inherited_reference(collector->reader->dwarf, collector->die,
+                                       DW_AT_type, &type)
+                   ? type_pointer_to(collector->reader, &type)
+                   : TYPE_NONE;
+}
+
+static bool is_number(const struct types *types, uint32_t type)
+{
+        return types->items[type].kind == TYPE_INTEGER ||
+               types->items[type].kind == TYPE_FLOAT;
+}
+
+/* What is given by its address, such as Fortran's parameters, is where a register points
+ * to. What lies in the frame is so too, but not at the register's own place; and numbers
+ * are where what they are captured in begins. */
+static int add_behind_register(struct collector *collector,
+                               const struct location *location)
+{
+        const uint8_t stack_pointer = 7;
+
+        if (location->offset != 0 || location->reg == stack_pointer ||
+            (!collector->base_is_frame && location->reg == collector->base_register) ||
+            is_number(collector->reader->types, type_in_work(collector)))
+                return 0;
+        uint32_t type = pointer_in_work(collector);
+
+        return type == TYPE_NONE
+                   ? collector->reader->error
+                   : put_register(collector,
+                                  &collector->variables->pointed[location->reg], location,
+                                  type);
 }
 
 static int add_in_memory(struct collector *collector, const struct location *location)
@@ -136,10 +183,11 @@ static int add_in_memory(struct collector *collector, const struct location *loc
 
         if (location->part_offset_bytes > 0)
                 return 0;
-        variable.type = type_in_work(collector);
+        variable.type = location->kind == LOCATION_BEHIND ? pointer_in_work(collector)
+                                                          : type_in_work(collector);
         if (variable.type == TYPE_NONE)
                 return collector->reader->error;
-        if (location->kind == LOCATION_FRAME) {
+        if (location->kind != LOCATION_MEMORY) {
                 if (!collector->base_known)
                         return 0;
                 variable.in_frame = collector->base_is_frame;
@@ -150,7 +198,9 @@ static int add_in_memory(struct collector *collector, const struct location *loc
                           variables->frame_count, sizeof(*variables->frames)) < 0)
                 return -ENOMEM;
         variables->frames[variables->frame_count++] = variable;
-        return 0;
+        return location->kind == LOCATION_MEMORY
+                   ? add_behind_register(collector, location)
+                   : 0;
 }
 
 static int add_location(void *context, const struct location *location)
@@ -161,6 +211,7 @@ static int add_location(void *context, const struct location *location)
                 return add_in_register(context, location);
         case LOCATION_MEMORY:
         case LOCATION_FRAME:
+        case LOCATION_BEHIND:
                 return add_in_memory(context, location);
         default:
                 return 0;
@@ -318,6 +369,9 @@ int variables_read(struct variables *variables, struct type_reader *reader,
                 error = die_walk_from(reader->dwarf, function, 1, visit, &collector);
         for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
                 error = range_map_build(&variables->registers[i]);
+        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
+                if (variables->pointed[i].count > 0)
+                        error = range_map_build(&variables->pointed[i]);
         if (variables->call_count > 1)
                 qsort(variables->calls, variables->call_count, sizeof(*variables->calls),
                       compare_calls);
@@ -328,8 +382,10 @@ int variables_read(struct variables *variables, struct type_reader *reader,
 
 void variables_free(struct variables *variables)
 {
-        for (int i = 0; i < VARIABLES_REGISTERS; i++)
+        for (int i = 0; i < VARIABLES_REGISTERS; i++) {
                 range_map_free(&variables->registers[i]);
+                range_map_free(&variables->pointed[i]);
+        }
         free(variables->values);
         free(variables->frames);
         free(variables->calls);
@@ -339,10 +395,11 @@ void variables_free(struct variables *variables)
 const struct register_variable *variables_in_register(const struct variables *variables,
                                                       uint8_t reg, uint64_t vaddr)
 {
-        const struct range *range =
-            reg < VARIABLES_REGISTERS ? range_map_find(&variables->registers[reg], vaddr)
-                                      : NULL;
+        const struct range *range = NULL;
 
+        if (reg < VARIABLES_REGISTERS)
+                range = range_map_find(&variables->registers[reg], vaddr)
+                            ?: range_map_find(&variables->pointed[reg], vaddr);
         return range ? &variables->values[range->value] : NULL;
 }
 

@@ -33,6 +33,8 @@ struct call_result {
 
 struct variables {
         struct range_map registers[VARIABLES_REGISTERS]; /* values: indexes in values */
+        /* The same where no variable is in the register, but one where it points to. */
+        struct range_map pointed[VARIABLES_REGISTERS];
         struct register_variable *values;
         size_t value_count;
         size_t value_capacity;

@@ -112,6 +112,9 @@ build structures_gcc gcc structures.c
 measure structures_gcc
 build structures_gcc_O0 gcc structures.c -O0
 measure structures_gcc_O0
+# With little optimisation what compilers multiply by is seen in several steps only.
+build structures_gcc_O1 gcc structures.c -O1
+measure structures_gcc_O1
 build generic_gcc g++ generic.cc -std=c++20
 measure generic_gcc
 if command -v clang >/dev/null; then
@@ -134,6 +137,16 @@ if command -v clang >/dev/null; then
         fi
 else
         echo "types.sh: SKIPPED with clang: it is not installed" >&2
+fi
+
+# Fortran: names, arrays that are reached by descriptors, bounds that begin at 1.
+if command -v gfortran >/dev/null; then
+        build arrays_gfortran gfortran arrays.f90
+        measure arrays_gfortran 99
+        build arrays_gfortran_O0 gfortran arrays.f90 -O0
+        measure arrays_gfortran_O0 99
+else
+        echo "types.sh: SKIPPED with gfortran: it is not installed" >&2
 fi
 
 # Types in units of their own, and units in files of their own. The engine of the simulated

@@ -35,6 +35,18 @@ static void cxx_and_rust_names_are_readable(void **state)
         expect_name("_ZN3foo3bar17h05af221e174051e9E", "foo::bar");
 }
 
+/* By gfortran 12. */
+static void fortran_names_are_readable(void **state)
+{
+        (void)state;
+        expect_name("__state_MOD_fixed", "state::fixed");
+        expect_name("__state_MOD___vtab_state_Cell", "state::__vtab_state_Cell");
+        expect_name("__state_MOD_", NULL);
+        expect_name("___MOD_fixed", NULL);
+        expect_name("__libc_start_main", NULL);
+        expect_name("__", NULL);
+}
+
 static void other_names_stay(void **state)
 {
         (void)state;
@@ -88,6 +100,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(cxx_and_rust_names_are_readable),
+            cmocka_unit_test(fortran_names_are_readable),
             cmocka_unit_test(other_names_stay),
             cmocka_unit_test(a_deep_name_does_not_overflow_the_stack),
             cmocka_unit_test(relative_files_are_below_the_compilation_directory),
