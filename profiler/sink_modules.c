@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "build_id.h"
+#include "file_checksum.h"
 #include "intern.h"
 
 /* A file that was mapped. */
@@ -74,8 +75,28 @@ static struct file_identity identify(const char *path)
         return identity;
 }
 
-/* Reads a new file's build-id and gives it a row. */
-static int add_file(struct sink_modules *modules, const char *path, struct diag *diag)
+/* Larger ones take long to read, and may be anything. */
+static const uint64_t checksum_most_bytes = UINT64_C(1) << 30;
+
+/* Gives the file PATH a row, with what tells it from what it is later: its build-id, or
+ * without one what can be said of all files. */
+static int add_module(struct sink_modules *modules, const char *path,
+                      const struct file_identity *identity, int64_t *module_id,
+                      struct diag *diag)
+{
+        uint8_t id[BUILD_ID_MAX_BYTES];
+        size_t length = build_id_read(path, id);
+        struct module_file_row row = {.size_bytes = identity->size_bytes,
+                                      .modified_ns =
+                                          identity->modified_s * INT64_C(1000000000) +
+                                          identity->modified_ns};
+        if (length || !file_checksum_of_elf(path, checksum_most_bytes, &row.checksum))
+                return writer_module(modules->writer, path, id, length, module_id, diag);
+        return writer_module_file(modules->writer, path, &row, module_id, diag);
+}
+
+static int add_file(struct sink_modules *modules, const char *path,
+                    const struct file_identity *identity, struct diag *diag)
 {
         struct file *files =
             reallocarray(modules->files, modules->file_count + 1, sizeof(*files));
@@ -85,9 +106,7 @@ static int add_file(struct sink_modules *modules, const char *path, struct diag 
         struct file file = {.path = strdup(path)};
         if (!file.path)
                 return diag_no_memory(diag);
-        uint8_t id[BUILD_ID_MAX_BYTES];
-        size_t length = build_id_read(path, id);
-        int rc = writer_module(modules->writer, path, id, length, &file.module_id, diag);
+        int rc = add_module(modules, path, identity, &file.module_id, diag);
         files[modules->file_count++] = file;
         return rc;
 }
@@ -109,7 +128,7 @@ static int module_of_file(struct sink_modules *modules, const char *path,
                 return diag_no_memory(diag);
         int rc = 0;
         if (*place == 0) {
-                rc = add_file(modules, path, diag);
+                rc = add_file(modules, path, &identity, diag);
                 *place = (int64_t)modules->file_count;
         }
         if (rc == 0)

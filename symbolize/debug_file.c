@@ -5,13 +5,14 @@
 #include "debug_file.h"
 
 #include <errno.h>
-#include <libdeflate.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "file_checksum.h"
 
 static const char system_directory[] = "/usr/lib/debug";
 
@@ -32,17 +33,11 @@ static bool same_build_id(const struct elf_file *file, const struct link *link)
                memcmp(file->build_id, link->build_id, link->build_id_bytes) == 0;
 }
 
-/* The CRC-32 of .gnu_debuglink is the one of gzip. */
 static bool same_checksum(const struct elf_file *file, uint32_t checksum)
 {
-        unsigned char part[65536];
-        uint32_t sum = 0;
-        ssize_t bytes;
+        uint32_t present;
 
-        for (off_t at = 0; (bytes = pread(file->fd, part, sizeof(part), at)) > 0;
-             at += bytes)
-                sum = libdeflate_crc32(sum, part, (size_t)bytes);
-        return bytes == 0 && sum == checksum;
+        return file_checksum(file->fd, &present) && present == checksum;
 }
 
 /* Whether a link leads back to where it is: the name may be that of the program. */

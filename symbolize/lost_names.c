@@ -54,9 +54,9 @@ static const char check_sql[] =
     "      b.calls - coalesce(now.calls, 0),"
     "      b.variables - coalesce(now.variables, 0)) AS lost"
     "  FROM temp.named_before AS b LEFT JOIN now ON now.module_id IS b.module_id) "
-    "SELECT path, build_id, lost, count(*) OVER () - 1"
-    " FROM fewer AS b LEFT JOIN module USING (module_id)"
-    " WHERE lost > 0 AND" OTHER_FILES " ORDER BY lost DESC, module_id LIMIT 1";
+    "SELECT lost, count(*) OVER () - 1, " MODULE_IDENTITY_COLUMNS
+    " FROM fewer AS b LEFT JOIN module USING (module_id)" MODULE_IDENTITY_JOIN
+    "WHERE lost > 0 AND" OTHER_FILES " ORDER BY lost DESC, module_id LIMIT 1";
 
 int lost_names_note(struct db *db, bool *any, struct diag *diag)
 {
@@ -131,13 +131,11 @@ static char *find_reason(const struct module_identity *identity,
 
 static int say(sqlite3_stmt *row, const struct module_search *files, struct diag *diag)
 {
-        const struct module_identity identity = {
-            (const char *)sqlite3_column_text(row, 0), sqlite3_column_blob(row, 1),
-            (size_t)sqlite3_column_bytes(row, 1)};
-        long long lost = sqlite3_column_int64(row, 2), others;
+        const struct module_identity identity = module_identity_of_row(row, 2);
+        long long lost = sqlite3_column_int64(row, 0);
+        long long others = sqlite3_column_int64(row, 1);
         char *reason = find_reason(&identity, files), and_others[64] = "";
 
-        others = sqlite3_column_int64(row, 3);
         if (others > 0)
                 snprintf(and_others, sizeof(and_others), " (and of %lld other file%s)",
                          others, others == 1 ? "" : "s");

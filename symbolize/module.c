@@ -42,7 +42,7 @@ int module_check(struct module *module)
         module->kernel = strcmp(module->path, kernel_module) == 0;
         if (error || module->state != MODULE_READY)
                 return error;
-        module->verified = module->build_id_bytes > 0;
+        module->verified = module->build_id_bytes > 0 || module->recorded.known;
         if (module->kernel)
                 error = find_kernel_text(&module->file, &module->kernel_text);
         if (!error)

@@ -16,7 +16,7 @@ enum module_state {
         MODULE_READY,
         MODULE_MISSING, /* gone or not readable */
         MODULE_NOT_ELF,
-        MODULE_CHANGED, /* another build-id than at the time of recording */
+        MODULE_CHANGED, /* another file than at the time of recording */
         MODULE_KALLSYMS /* of the kernel, which a list of its symbols names */
 };
 
@@ -25,8 +25,9 @@ struct module {
         char *path;
         uint8_t *build_id;
         size_t build_id_bytes; /* 0: not recorded */
+        struct recorded_file recorded;
         enum module_state state;
-        bool verified;          /* its build-id is the recorded one */
+        bool verified;          /* it is the recorded one */
         bool too_large;         /* its debug information, when unpacked */
         bool debug_of_others;   /* its separate debug files are other builds' */
         bool damaged;           /* its debug information; there is no other */

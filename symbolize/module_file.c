@@ -13,20 +13,13 @@
 
 const char kernel_module[] = "[kernel.kallsyms]";
 
-static bool is_right(const struct module_identity *identity, const struct elf_file *file)
-{
-        return identity->build_id_bytes == 0 ||
-               (identity->build_id_bytes == file->build_id_bytes &&
-                memcmp(identity->build_id, file->build_id, file->build_id_bytes) == 0);
-}
-
 /* The running kernel's, when it is the one that was recorded: without a build-id it may
  * be any kernel's. */
 static int open_vdso(const struct module_identity *identity, struct elf_file *file)
 {
         int error = identity->build_id_bytes > 0 ? vdso_open(file) : -ENOENT;
 
-        if (error || is_right(identity, file))
+        if (error || module_identity_is(identity, file))
                 return error;
         elf_file_close(file);
         return -ENOENT;
@@ -43,7 +36,7 @@ static int open_right(const struct module_identity *identity, char *path,
         free(path);
         if (error)
                 return error == -ENOMEM || error == -ENOEXEC ? error : -ENOENT;
-        if (is_right(identity, file))
+        if (module_identity_is(identity, file))
                 return 0;
         elf_file_close(file);
         return -ESTALE;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf_file.h"
+#include "module_identity.h"
 
 /* How perf names the kernel where it names the files that are mapped. */
 extern const char kernel_module[];
@@ -17,13 +17,6 @@ struct module_search {
         const char *symfs; /* the directory that is the machine's root; NULL: / */
         const char *const *build_id_directories; /* NULL-terminated, or NULL */
         const char *vmlinux;                     /* the kernel's file, or NULL */
-};
-
-/* What to look for: PATH, with this build-id where one was recorded. */
-struct module_identity {
-        const char *path;
-        const uint8_t *build_id;
-        size_t build_id_bytes; /* 0: not recorded */
 };
 
 /* Opens the first file that is the right one: 0. -ESTALE when there are only others,

@@ -10,8 +10,8 @@ int module_open_same(const struct module *module, struct elf_file *file,
                      enum module_state *state)
 {
         static const struct module_search at_its_path = {0};
-        const struct module_identity identity = {module->path, module->build_id,
-                                                 module->build_id_bytes};
+        const struct module_identity identity = {
+            module->path, module->build_id, module->build_id_bytes, module->recorded};
         int error = module_file_open(&identity,
                                      module->files ? module->files : &at_its_path, file);
 

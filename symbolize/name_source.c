@@ -79,9 +79,7 @@ static int find_debug(struct finding *finding, int64_t module_id,
 
 static int find_module(struct finding *finding, sqlite3_stmt *row)
 {
-        const struct module_identity identity = {
-            (const char *)sqlite3_column_text(row, 1), sqlite3_column_blob(row, 2),
-            (size_t)sqlite3_column_bytes(row, 2)};
+        const struct module_identity identity = module_identity_of_row(row, 1);
         int64_t module_id = sqlite3_column_int64(row, 0);
         struct elf_file file;
         int error =
@@ -180,9 +178,10 @@ int name_sources_find(struct name_sources *sources, struct db *db,
 {
         struct finding finding = {sources, files, search, options};
         sqlite3_stmt *rows;
-        int rc = sqlite3_prepare_v2(
-            db_sqlite(db), "SELECT module_id, path, build_id FROM module ORDER BY 1", -1,
-            &rows, NULL);
+        int rc = sqlite3_prepare_v2(db_sqlite(db),
+                                    "SELECT module_id, " MODULE_IDENTITY_COLUMNS
+                                    " FROM module" MODULE_IDENTITY_JOIN "ORDER BY 1",
+                                    -1, &rows, NULL);
         int error = put_options(&finding, last_sample(db));
 
         while (!error && rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {

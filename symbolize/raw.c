@@ -138,8 +138,8 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
         int error = put_id(reader, &raw->module_ids, raw->module_count, row);
-        const void *build_id = sqlite3_column_blob(row, 2);
-        size_t bytes = (size_t)sqlite3_column_bytes(row, 2);
+        const struct module_identity identity = module_identity_of_row(row, 1);
+        size_t bytes = identity.build_id_bytes;
 
         if (error)
                 return error;
@@ -149,10 +149,11 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
         struct module *module = &raw->modules[raw->module_count++];
 
         *module = (struct module){.module_id = sqlite3_column_int64(row, 0),
+                                  .recorded = identity.file,
                                   .state = MODULE_MISSING};
-        module->path = strdup((const char *)sqlite3_column_text(row, 1) ?: "");
+        module->path = strdup(identity.path ?: "");
         if (bytes > 0 && (module->build_id = malloc(bytes)) != NULL) {
-                memcpy(module->build_id, build_id, bytes);
+                memcpy(module->build_id, identity.build_id, bytes);
                 module->build_id_bytes = bytes;
         }
         return module->path && module->build_id_bytes == bytes ? 0 : no_memory(reader);
@@ -296,7 +297,8 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
             {"SELECT thread_id, process_id, tid, address FROM thread"
              " LEFT JOIN thread_pointer USING (thread_id) ORDER BY thread_id",
              read_thread},
-            {"SELECT module_id, path, build_id FROM module ORDER BY module_id",
+            {"SELECT module_id, " MODULE_IDENTITY_COLUMNS
+             " FROM module" MODULE_IDENTITY_JOIN "ORDER BY module_id",
              read_module},
             {"SELECT process_id, min(module_id) FROM process JOIN module"
              " ON path = executable GROUP BY process_id ORDER BY process_id",

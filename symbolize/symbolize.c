@@ -98,8 +98,10 @@ static int read_kallsyms(struct stage *stage, const char *path, struct diag *dia
         int error = 0;
 
         if (kernel) {
-                const struct module_identity identity = {kernel->path, kernel->build_id,
-                                                         kernel->build_id_bytes};
+                const struct module_identity identity = {.path = kernel->path,
+                                                         .build_id = kernel->build_id,
+                                                         .build_id_bytes =
+                                                             kernel->build_id_bytes};
 
                 path = cached = module_file_kallsyms(&identity, &stage->files);
         }

@@ -44,8 +44,8 @@ static const char take_over_1[] =
 static const char put_aside_2[] =
     "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER REFERENCES untyped;";
 
-/* In version 3 nothing said of a place why it has no line or function: that table is new.
- */
+/* In version 3 nothing said of a place why it has no line or function, in version 4
+ * nothing of a file without a build-id: these tables are new. */
 static const char *const put_aside[DB_SCHEMA_VERSION] = {
     [1] = put_aside_1, [2] = put_aside_2};
 
@@ -56,7 +56,7 @@ static const char drop_findings[] =
     "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
     "DELETE FROM ledger WHERE stage = 'analysis';";
 
-static const char present_version[] = "PRAGMA user_version = 4;";
+static const char present_version[] = "PRAGMA user_version = 5;";
 
 /* The columns of the table or view ?1, NULL where there is none. */
 static const char columns_sql[] =

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The sample database, version 4. Three groups of tables: raw rows (written
+-- The sample database, version 5. Three groups of tables: raw rows (written
 -- once, by the profiler), names (by symbolize) and findings (by analysis).
 -- Times are CLOCK_MONOTONIC nanoseconds from the start of the run; under the
 -- simulated PMU they are the model's virtual time. Addresses are 64-bit values
@@ -11,7 +11,7 @@ PRAGMA page_size = 8192;
 
 -- The application id is "mlag": it tells this format from other SQLite files.
 PRAGMA application_id = 0x6d6c6167;
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- Raw rows -------------------------------------------------------------------
 
@@ -53,6 +53,14 @@ CREATE TABLE module (
         path      TEXT NOT NULL,
         build_id  BLOB,
         UNIQUE (path, build_id)
+) STRICT;
+
+-- What tells later whether a file without a build-id is still the one that was mapped.
+CREATE TABLE module_file (
+        module_id   INTEGER PRIMARY KEY REFERENCES module,
+        size_bytes  INTEGER NOT NULL,
+        modified_ns INTEGER NOT NULL,
+        checksum    INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE mapping (

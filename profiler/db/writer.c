@@ -24,6 +24,8 @@
         X(THREAD_END, "UPDATE thread SET end_ns = ?2 "                                   \
                       "WHERE thread_id = ?1 AND end_ns IS NULL")                         \
         X(MODULE, "INSERT INTO module (path, build_id) VALUES (?1, ?2)")                 \
+        X(MODULE_FILE, "INSERT INTO module_file (module_id, size_bytes, modified_ns, "   \
+                       "checksum) VALUES (?1, ?2, ?3, ?4)")                              \
         X(MAPPING, "INSERT INTO mapping (process_id, kind, start_addr, length_bytes, "   \
                    "file_offset_bytes, module_id, protection, thread_id, start_ns) "     \
                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                        \
@@ -268,22 +270,63 @@ static int insert_module(struct writer *writer, const char *path, const uint8_t 
         return batch_end_row(writer->batch, id, diag);
 }
 
-int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
-                  size_t length, int64_t *id, struct diag *diag)
+/* Where the id of the module stands that PATH and the LENGTH bytes at MORE tell from
+ * others; NULL: no memory. */
+static int64_t *module_place(struct writer *writer, const char *path, const void *more,
+                             size_t length)
 {
         size_t path_size = strlen(path) + 1;
         char *key = malloc(path_size + length);
         if (!key)
-                return no_memory(writer, diag);
+                return NULL;
         memcpy(key, path, path_size);
         if (length)
-                memcpy(key + path_size, build_id, length);
+                memcpy(key + path_size, more, length);
         int64_t *place = intern_place(writer->modules, key, path_size + length);
         free(key);
+        return place;
+}
+
+int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
+                  size_t length, int64_t *id, struct diag *diag)
+{
+        int64_t *place = module_place(writer, path, build_id, length);
         if (!place)
                 return no_memory(writer, diag);
         int code =
             *place ? 0 : insert_module(writer, path, build_id, length, place, diag);
+        *id = *place;
+        return code;
+}
+
+static int insert_module_file(struct writer *writer, int64_t module_id,
+                              const struct module_file_row *file, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code =
+            batch_begin_row(writer->batch, STATEMENT_MODULE_FILE, &statement, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(statement, 1, module_id);
+        sqlite3_bind_int64(statement, 2, (int64_t)file->size_bytes);
+        sqlite3_bind_int64(statement, 3, file->modified_ns);
+        sqlite3_bind_int64(statement, 4, file->checksum);
+        return batch_end_row(writer->batch, NULL, diag);
+}
+
+int writer_module_file(struct writer *writer, const char *path,
+                       const struct module_file_row *file, int64_t *id, struct diag *diag)
+{
+        /* Longer than a build-id is, so as not to be taken for one. */
+        const uint64_t facts[9] = {file->size_bytes, (uint64_t)file->modified_ns,
+                                   file->checksum};
+        int64_t *place = module_place(writer, path, facts, sizeof(facts));
+        if (!place)
+                return no_memory(writer, diag);
+        bool new = *place == 0;
+        int code = new ? insert_module(writer, path, NULL, 0, place, diag) : 0;
+        if (!code && new)
+                code = insert_module_file(writer, *place, file, diag);
         *id = *place;
         return code;
 }

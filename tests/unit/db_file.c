@@ -41,7 +41,7 @@ static void closed_database_is_one_plain_file(void **state)
         assert_false(exists("a.db-shm"));
         assert_string_equal(plain_text("a.db", "PRAGMA journal_mode"), "delete");
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 4);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 5);
         assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
 }
 
@@ -231,7 +231,7 @@ static void older_version_is_migrated(void **state)
         assert_refused("a.db", DB_READ_ONLY, -EPROTO, "memlag analyze");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 4);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 5);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample"), 2);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 2);
         assert_string_equal(
@@ -277,7 +277,7 @@ static void keeps_rows_and_names_of(const char *schema)
         assert_refused("a.db", DB_READ_ONLY, -EPROTO, "memlag analyze");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 4);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 5);
         assert_string_equal(
             plain_text("a.db", "SELECT function || line FROM attribution"
                                " JOIN location USING (location_id) JOIN sample USING"
@@ -301,6 +301,12 @@ static void version_3_is_migrated(void **state)
         keeps_rows_and_names_of(SCHEMA_3);
 }
 
+static void version_4_is_migrated(void **state)
+{
+        (void)state;
+        keeps_rows_and_names_of(SCHEMA_4);
+}
+
 /* Whoever comes second finds it done, or is told that another is at it. */
 static void two_processes_migrate_once(void **state)
 {
@@ -320,7 +326,7 @@ static void two_processes_migrate_once(void **state)
                 assert_int_equal(status, 0);
                 assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
                 db_close(db);
-                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 4);
+                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 5);
                 assert_int_equal(plain_int("a.db", "SELECT count(*) FROM name"), 3);
                 assert_int_equal(unlink("a.db"), 0);
         }
@@ -616,6 +622,7 @@ int main(void)
             db_unit_test(older_version_is_migrated),
             db_unit_test(version_2_is_migrated),
             db_unit_test(version_3_is_migrated),
+            db_unit_test(version_4_is_migrated),
             db_unit_test(two_processes_migrate_once),
             db_unit_test(older_version_of_another_shape_stays_as_it_is),
             db_unit_test(truncated_file_is_damaged),
