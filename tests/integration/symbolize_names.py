@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""What names code that has no debug information, or that lies in the kernel: symbol tables
+as nm reads them, the kernel's file as addr2line does, and its list, which is made up here."""
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+
+source = os.environ["SOURCE_DIR"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(source, "tests/integration"))
+import symbolize_db  # noqa: E402
+
+MEMLAG = os.environ["MEMLAG"]
+SCHEMA = os.path.join(source, "profiler/db/schema.sql")
+CC = os.environ.get("CC", "cc")
+
+LIBRARY = """
+static __attribute__((noinline)) int hidden(int n) { return n * 7 / 3; }
+int shown(int n) { return hidden(n) + hidden(n + 1); }
+static __attribute__((noinline)) int hidden_too(int n) { return n ^ hidden(n); }
+int other_name(int n) __attribute__((alias("shown_too")));
+int shown_too(int n) { return hidden_too(n) - 1; }
+"""
+KERNEL = """
+static inline __attribute__((always_inline)) long half(long n)
+{
+        return n / 2;
+}
+long _text(long n)
+{
+        return half(n) + 1;
+}
+long schedule(long *items, long n)
+{
+        long sum = 0;
+        for (long i = 0; i < n; i++)
+                sum += half(items[i]);
+        return sum + _text(n);
+}
+"""
+KERNEL_TEXT = 0xFFFFFFFF81000000
+SLIDE = 0x1E600000  # where a kernel with KASLR may lie
+
+
+def compile_file(name, text, *flags):
+    with open(name + ".c", "w", encoding="utf-8") as file:
+        file.write(text)
+    subprocess.run([CC, "-O2", *flags, "-o", name, name + ".c"], check=True)
+    return os.path.abspath(name)
+
+
+def functions(path, *options):
+    """{name: its addresses} of the functions that nm shows."""
+    found = {}
+    for line in symbolize_db.output("nm", "-S", *options, path).splitlines():
+        fields = line.split()
+        if len(fields) == 4 and fields[2] in "tTwW":
+            start = int(fields[0], 16)
+            found[fields[3]] = range(start, start + int(fields[1], 16))
+    return found
+
+
+def instructions(path, among):
+    for line in symbolize_db.output("objdump", "-d", path).splitlines():
+        found = re.match(r"\s*([0-9a-f]+):\t", line)
+        if found and any(int(found[1], 16) in function for function in among):
+            yield int(found[1], 16)
+
+
+def query(database, statement):
+    return sqlite3.connect(database).execute(statement).fetchall()
+
+
+def fresh(database):
+    if os.path.exists(database):
+        os.remove(database)
+
+
+def symbolize(database, *options):
+    subprocess.run([MEMLAG, "symbolize", *options, database], check=True)
+    return {row[0] % 2**64: row[1:] for row in query(
+        database, "SELECT address_offset, function, file, line FROM location")}
+
+
+def check_symbols():
+    """Symbols for the linker, and when they are stripped those for the dynamic linker: what
+    these do not have is not called after its neighbour."""
+    path = compile_file("library.so", LIBRARY, "-shared", "-fPIC")
+    every = functions(path)
+    named = {name: every[name] for name in ("shown", "shown_too", "hidden", "hidden_too")}
+    addresses = list(instructions(path, named.values()))
+    for state in ("symbols for the linker", "symbols for the dynamic linker"):
+        fresh("library.db")
+        symbolize_db.make("library.db", SCHEMA, path, [(a, None) for a in addresses],
+                          0x7F1234560000)
+        answers = symbolize("library.db")
+        for address in addresses:
+            wanted = {name for name, code in named.items() if address in code}
+            if "shown_too" in wanted:
+                wanted.add("other_name")
+            if state.endswith("dynamic linker"):
+                wanted = {name for name in wanted if not name.startswith("hidden")} or {None}
+            function, file, line = answers[address]
+            assert function in wanted and file is None and line is None, (
+                state, hex(address), answers[address], wanted)
+        print(f"{state}: {len(addresses)} addresses agree")
+        subprocess.run(["strip", path], check=True)
+    assert not functions(path) and set(functions(path, "-D")) == {
+        "shown", "shown_too", "other_name"}
+
+
+def check_kernel_file():
+    """The kernel where it was linked, and moved as by KASLR: functions, lines and inlined
+    calls."""
+    path = compile_file("vmlinux", KERNEL, "-g", "-mcmodel=kernel", "-fno-pie", "-no-pie",
+                        "-static", "-nostdlib", "-ffreestanding", "-fcf-protection=none",
+                        "-Wl,-e,_text", f"-Wl,-Ttext={KERNEL_TEXT:#x}")
+    code = functions(path)
+    assert code["_text"].start == KERNEL_TEXT
+    addresses = list(instructions(path, code.values()))
+    lines = iter(symbolize_db.output("addr2line", "-a", "-f", "-i", "-e", path, input="".join(
+        f"{a:#x}\n" for a in addresses)).splitlines())
+    wanted = {}
+    for line in lines:
+        if line.startswith("0x"):
+            chain = wanted.setdefault(int(line, 16), [])
+            continue
+        file, number = re.match(r"(.*):(\d+)", next(lines)).groups()
+        chain.append((line, os.path.basename(file), int(number)))
+    for slide in (0, SLIDE):
+        fresh("kernel.db")
+        symbolize_db.make("kernel.db", SCHEMA, path, [(a, None) for a in addresses], slide)
+        db = sqlite3.connect("kernel.db")
+        db.execute("UPDATE mapping SET start_addr = start_addr + ?1,"
+                   " file_offset_bytes = file_offset_bytes + ?1", (slide,))
+        db.commit()
+        db.close()
+        subprocess.run([MEMLAG, "symbolize", "--vmlinux=" + path, "kernel.db"], check=True)
+        found = {}
+        for place, address, function, file, line in query(
+                "kernel.db", "SELECT location_id, address_offset, function, file, line"
+                " FROM location"):
+            frames = query("kernel.db", "SELECT function, call_file, call_line FROM inline_frame"
+                           f" WHERE location_id = {place} ORDER BY depth")
+            chain = [(function, file, line)] + [
+                (outer[0], inner[1], inner[2]) for inner, outer in zip(frames, frames[1:])]
+            found[address % 2**64] = [(f, p and os.path.basename(p), n) for f, p, n in chain]
+        assert found == wanted, (slide, found, wanted)
+    inlined = sum(len(chain) > 1 for chain in wanted.values())
+    assert inlined > 3
+    print(f"the kernel's file: {len(addresses)} addresses agree, {inlined} in inlined calls")
+
+
+def kernel_database(addresses):
+    """Samples in a kernel and in a module of it, of neither of which there is a file."""
+    fresh("list.db")
+    symbolize_db.make("list.db", SCHEMA, "vmlinux", [], 0, b"\x11" * 20)
+    db = sqlite3.connect("list.db")
+    db.execute("UPDATE mapping SET start_addr = ?1, file_offset_bytes = ?1,"
+               " length_bytes = ?2", (symbolize_db.stored(KERNEL_TEXT + SLIDE), 1 << 24))
+    db.execute("INSERT INTO module VALUES (2, '[disk]', NULL)")
+    db.execute("INSERT INTO mapping VALUES (NULL, 1, 'file', ?, ?, 0, 2, 'r-x', NULL, 0, NULL)",
+               (symbolize_db.stored(0xFFFFFFFFC0400000), 1 << 16))
+    db.executemany("INSERT INTO sample (time_ns, thread_id, cpu, ip, latency_cycles)"
+                   " VALUES (?, 1, 0, ?, 100)",
+                   enumerate(symbolize_db.stored(address) for address in addresses))
+    db.commit()
+    db.close()
+
+
+def check_kernel_list():
+    """A copy of /proc/kallsyms: of code, in no order, with two names for one address, which
+    the first of the list wins, a module's, and data in between."""
+    text = KERNEL_TEXT + SLIDE
+    module = 0xFFFFFFFFC0400000
+    with open("kallsyms", "w", encoding="ascii") as file:
+        file.write("\n".join((
+            f"{text + 0x400:x} T schedule", f"{text:x} T _text", f"{text + 0x400:x} T __alias",
+            f"{text + 0x100:x} t idle", f"{text + 0x200:x} d no_code",
+            f"{text + 0x480:x} W weak", "0000000000000028 A not_an_address",
+            f"{module + 0x40:x} t read_block\t[disk]", f"{module + 0x90:x} t write_block\t[disk]",
+            "")))
+    wanted = {text: "_text", text + 0xFF: "_text", text + 0x100: "idle", text + 0x210: "idle",
+              text + 0x3FF: "idle", text + 0x400: "schedule", text + 0x47F: "schedule",
+              text + 0x490: "weak", module + 0x10: None, module + 0x40: "read_block",
+              module + 0x8F: "read_block", module + 0x90: "write_block"}
+    kernel_database(wanted)
+    found = {address: answer[0] for address, answer in symbolize(
+        "list.db", "--kallsyms=kallsyms").items()}
+    assert found == wanted, (found, wanted)
+    # This kernel is not the one that runs here: without the list there are no names.
+    assert {answer[0] for answer in symbolize("list.db", "--drop-names").values()} == {None}
+    # As others than root get it: no addresses, and no names from it.
+    with open("hidden", "w", encoding="ascii") as file:
+        file.write("0000000000000000 T _text\n0000000000000000 t idle\n")
+    done = subprocess.run([MEMLAG, "symbolize", "--kallsyms=hidden", "list.db"], check=False,
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and (
+        "hidden: it names no code of a kernel" in done.stderr), done
+    print(f"the kernel's list: {len(wanted)} addresses agree")
+
+
+def main():
+    check_symbols()
+    check_kernel_file()
+    check_kernel_list()
+
+
+main()
