@@ -181,8 +181,8 @@ static void a_huge_page_is_forgotten_with_a_part_of_it(void **state)
         assert_int_equal(tlb_lookup(&tlb, other, true), TLB_HUGE_WALK);
 }
 
-/* A walk whose address comes late leaves the walker to others until then. */
-static void a_walk_of_the_future_holds_up_nobody(void **state)
+/* Walks whose addresses come late leave the walker to others until then. */
+static void walks_of_the_future_hold_up_nobody(void **state)
 {
         struct simpmu_params params = default_params();
         struct tlb tlb;
@@ -191,11 +191,40 @@ static void a_walk_of_the_future_holds_up_nobody(void **state)
         params.walkers = 1;
         tlb_init(&tlb, &params, allocate);
         assert_int_equal(tlb_walk(&tlb, 1000, 30), 30);
+        assert_int_equal(tlb_walk(&tlb, 2000, 30), 30);
+        assert_int_equal(tlb_walk(&tlb, 3000, 30), 30);
         assert_int_equal(tlb_walk(&tlb, 100, 30), 30);
+        assert_int_equal(tlb_walk(&tlb, 1500, 30), 30);
         assert_int_equal(tlb_walk(&tlb, 990, 30), 70);  /* after the first */
-        assert_int_equal(tlb_walk(&tlb, 2000, 30), 30); /* all are done */
+        assert_int_equal(tlb_walk(&tlb, 4000, 30), 30); /* all are done */
         tlb_settle(&tlb);
         assert_int_equal(tlb_walk(&tlb, 5, 30), 30);
+}
+
+/* A load that waits for nothing, looked at after chains that each lead from page to page:
+ * the one walker is busy with their first walks alone when it needs it. */
+static void a_load_beside_chains_of_walks_waits_for_no_later_one(void **state)
+{
+        const uint64_t rounds = 50, chains = 3, steps = 8;
+        struct simpmu_params params = default_params();
+        uint64_t fresh = BASE;
+
+        (void)state;
+        params.walkers = 1;
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+        for (uint64_t round = 0; round < rounds; round++) {
+                for (uint64_t i = 0; i < chains * steps; i++) {
+                        if (i % steps == 0)
+                                rig->hot.ready[POINTER] = 0;
+                        chase_step(rig, fresh += PAGE + LINE_BYTES);
+                }
+                touch(rig, ACCESS_LOAD, fresh += PAGE + LINE_BYTES, 1);
+                assert_true(last_sample.tlb_miss);
+                assert_in_range(last_sample.latency_slots / rig->machine.slots_per_cycle,
+                                DRAM_CYCLES + WALK_CYCLES,
+                                DRAM_CYCLES + (chains + 1) * WALK_CYCLES);
+                rig->hot.instructions += 4 * 2 * steps * DRAM_CYCLES;
+        }
 }
 
 /* Only blocks of 2 MiB that lie within the range as a whole. */
@@ -253,7 +282,9 @@ int main(void)
             cmocka_unit_test_teardown(a_huge_page_is_forgotten_with_a_part_of_it,
                                       free_blocks),
             cmocka_unit_test_teardown(walks_wait_for_a_walker, free_blocks),
-            cmocka_unit_test_teardown(a_walk_of_the_future_holds_up_nobody, free_blocks),
+            cmocka_unit_test_teardown(walks_of_the_future_hold_up_nobody, free_blocks),
+            cmocka_unit_test_teardown(
+                a_load_beside_chains_of_walks_waits_for_no_later_one, free_blocks),
             cmocka_unit_test_teardown(only_whole_blocks_become_huge, free_blocks),
             cmocka_unit_test_teardown(huge_pages_end_where_they_are_unmapped,
                                       free_blocks),

@@ -31,58 +31,22 @@ void tlb_init(struct tlb *tlb, const struct simpmu_params *params, sim_allocate 
         cache_init(&tlb->stlb, (uint64_t)params->stlb_entries,
                    (uint32_t)params->stlb_ways, false, allocate);
         stop_rows(tlb, 0, 1);
-        tlb->walker_count = (uint32_t)params->walkers;
-        tlb_settle(tlb);
+        places_init(
+            &tlb->walkers, (uint32_t)params->walkers,
+            (uint32_t)(params->load_buffer_entries + params->store_buffer_entries));
 }
 
 void tlb_settle(struct tlb *tlb)
 {
-        for (uint32_t i = 0; i < tlb->walker_count; i++)
-                tlb->walkers[i] = (struct page_walker){0};
-}
-
-/* When WALKER can begin a walk at START or later: before its stretch of walks or after.
- */
-static uint64_t free_at(const struct page_walker *walker, uint64_t start,
-                        uint64_t latency)
-{
-        uint64_t from = walker->idle_from > start ? walker->idle_from : start;
-
-        if (from + latency <= walker->begin)
-                return from;
-        return walker->end > start ? walker->end : start;
-}
-
-static void walk(struct page_walker *walker, uint64_t from, uint64_t latency)
-{
-        if (from < walker->begin) {
-                walker->idle_from = from + latency;
-                return;
-        }
-        if (from > walker->end) {
-                walker->idle_from = walker->end;
-                walker->begin = from;
-        }
-        walker->end = from + latency;
+        places_clear(&tlb->walkers);
 }
 
 uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency)
 {
-        struct page_walker *first = &tlb->walkers[0];
-        uint64_t from = free_at(first, start, latency);
+        uint64_t end = places_find(&tlb->walkers, start, latency) + latency;
 
-        for (uint32_t i = 1; i < tlb->walker_count; i++) {
-                struct page_walker *walker = &tlb->walkers[i];
-                uint64_t here = free_at(walker, start, latency);
-                /* Of two that are free, the one that was busy last. */
-                if (here < from ||
-                    (here == from && walker->end > first->end && walker->end <= from)) {
-                        first = walker;
-                        from = here;
-                }
-        }
-        walk(first, from, latency);
-        return from + latency - start;
+        places_hold(&tlb->walkers, end - latency, end);
+        return end - start;
 }
 
 static void let_pass(struct tlb *tlb, uint64_t page)

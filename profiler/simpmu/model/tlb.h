@@ -10,22 +10,14 @@
 
 #include "../protocol.h"
 #include "cache.h"
+#include "places.h"
 
 /* Pages that pass by: a line of the host's cache for each row, which follows from the
  * page's low bits as its set does. Arrays that are used side by side lie in the same rows
  * often. Each page has two columns in its row, found by unlike hashes: where two arrays
  * share the first one, they do not share the second. */
-#define TLB_ROWS        64u
-#define TLB_COLUMNS     8u
-#define WALKERS_MAXIMUM 16u
-
-/* The last walks of a walker that follow each other without a break. They may be yet to
- * begin, and the walker idle before that. */
-struct page_walker {
-        uint64_t idle_from;
-        uint64_t begin;
-        uint64_t end;
-};
+#define TLB_ROWS    64u
+#define TLB_COLUMNS 8u
 
 struct tlb {
         struct cache dtlb;
@@ -34,8 +26,7 @@ struct tlb {
         /* Pages (of 4 KiB, or such parts of larger ones) that are in the DTLB and recent
          * there: one more hit changes nothing. */
         uint64_t passing[TLB_ROWS][TLB_COLUMNS];
-        struct page_walker walkers[WALKERS_MAXIMUM];
-        uint32_t walker_count;
+        struct places walkers;
 };
 
 /* In the order of what they cost; the first two are hits to a sample, as processors

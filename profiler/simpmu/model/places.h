@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* A number of places of one kind (fill buffers, page walkers, places in a queue) and
+ * when they are taken. Requests are made in the order of the program, and not in that of
+ * their times, as one may wait long for its address: so a place that is to be taken later
+ * is free until then. A request takes the first stretch of time in which there is a place
+ * for all of it; those that have been answered before are not moved.
+ *
+ * Which of the places it is does not matter: at any time so many are taken as requests
+ * have begun by then and not ended. */
+#ifndef SIMPMU_MODEL_PLACES_H
+#define SIMPMU_MODEL_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PLACES_ROOM 8192u /* a power of two, more than requests can be under way */
+
+struct places {
+        uint32_t count;
+        uint32_t mask;   /* of so many requests the times are remembered, less one */
+        uint64_t number; /* of requests so far */
+        /* One that has begun within a gap between requests has room until then. */
+        uint64_t room_until;
+        uint64_t full_from; /* all places are taken from then */
+        uint64_t full_until;
+        uint64_t begins[PLACES_ROOM]; /* of the last requests, in order; a ring */
+        uint64_t ends[PLACES_ROOM];   /* likewise */
+};
+
+/* COUNT places, all of them free, for requests of which up to OUTSTANDING lie ahead of
+ * the thread's clock. Of more, gaps between the earliest are taken for full. */
+void places_init(struct places *places, uint32_t count, uint32_t outstanding);
+
+/* All places are free. */
+void places_clear(struct places *places);
+
+/* The cold half of places_find. */
+uint64_t places_wait(struct places *places, uint64_t start, uint64_t least);
+
+/* When a request that can begin at START gets a place that is free for LEAST. One that
+ * may keep it longer than that needs places_fit before it is held. */
+static inline uint64_t places_find(struct places *places, uint64_t start, uint64_t least)
+{
+        const uint64_t number = places->number - places->count;
+
+        if (__builtin_expect(places->ends[number & places->mask] <= start, 1))
+                return start; /* fewer requests than places end after that */
+        return places_wait(places, start, least);
+}
+
+/* The request that was looked for last, from START on, would keep the place that it found
+ * at BEGIN until END: when it gets one for so long. */
+static inline uint64_t places_fit(struct places *places, uint64_t start, uint64_t begin,
+                                  uint64_t end)
+{
+        if (__builtin_expect(end <= places->room_until, 1))
+                return begin;
+        return places_wait(places, start, end - begin);
+}
+
+/* How many places are taken at TIME. */
+uint64_t places_taken(const struct places *places, uint64_t time);
+
+/* Fewer than LIMIT are, up to their number. */
+static inline bool places_fewer(const struct places *places, uint64_t time,
+                                uint32_t limit)
+{
+        return places->ends[(places->number - limit) & places->mask] <= time ||
+               places_taken(places, time) < limit;
+}
+
+/* TIME becomes one of the last in RING, before that of request NUMBER. */
+static inline void places_insert(uint64_t *ring, uint32_t mask, uint64_t number,
+                                 uint64_t time)
+{
+        uint64_t at = number;
+
+        for (; at != number - mask && ring[(at - 1) & mask] > time; at--)
+                ring[at & mask] = ring[(at - 1) & mask];
+        ring[at & mask] = time;
+}
+
+/* A request keeps a place from BEGIN, when it has found one, to END. */
+static inline void places_hold(struct places *places, uint64_t begin, uint64_t end)
+{
+        places_insert(places->begins, places->mask, places->number, begin);
+        places_insert(places->ends, places->mask, places->number, end);
+        places->number++;
+}
+
+#endif
