@@ -96,6 +96,7 @@ struct report_summary {
         /* The same of lines whose waits the counters of stalls hardly see: for lines that
          * other cores write, and for translations. */
         double unseen_share;
+        double sharing_share; /* of lines that other cores write, and nothing else */
         /* Of the latency, what was waited in intervals bound by compute. */
         double compute_share;
         /* Cycles in which the cores' fill buffers, queues beyond L2 and store buffers

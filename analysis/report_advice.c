@@ -49,9 +49,9 @@ static const struct advice {
     {"tlb", "translating the address took most of the wait",
      "use huge pages, or bring accesses closer together", false},
     {"cache", "L2 or L3 had the line",
-     "work on less data at a time, so that a nearer cache holds it (with strides of a "
-     "power of two, which use few of its sets, in another layout); matters only where "
-     "nothing waits longer",
+     "go through arrays in the order in which they lie in memory, or work on less data "
+     "at a time, so that a nearer cache holds it (with strides of a power of two, which "
+     "use few of its sets, in another layout); matters only where nothing waits longer",
      true},
     {"unknown",
      "these loads waited for lines that were on their way already, and nothing tells "
@@ -100,7 +100,8 @@ static void say_overlap(FILE *text, const struct report_summary *summary)
         if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
                 fprintf(text,
                         " As %.1f slow loads were under way at a time on the average, "
-                        "some overlap already: for these prefetch, or touch fewer lines.",
+                        "some overlap already: those gain from fewer lines that are "
+                        "touched, and little from prefetching.",
                         summary->latency_per_cycle);
 }
 

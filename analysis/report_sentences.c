@@ -170,9 +170,12 @@ static void say_gain(FILE *text, const struct report_summary *summary)
 {
         if (report_waits_little(summary) && other_work_hides(summary))
                 fprintf(text,
-                        " Other work went on in the rest (%.1f instructions a cycle), so "
-                        "that faster loads can gain about this share only.",
-                        summary->instructions_per_cycle);
+                        " Other work went on in the rest (%.1f instructions a cycle%s), "
+                        "so that faster loads can gain about this share only.",
+                        summary->instructions_per_cycle,
+                        summary->sim_detail && strcmp(summary->sim_detail, "full") == 0
+                            ? ", all branches taken as predicted: --sim-detail branches"
+                            : "");
         else if (!report_waits_little(summary) && works_beside(summary))
                 say_unknown_gain(text, summary);
         else if (!report_waits_little(summary) && summary->latency_per_cycle < 1)
@@ -195,6 +198,10 @@ static void say_cost(FILE *text, const struct report_summary *summary)
                         "load that missed L1.",
                         separator, 100 * summary->stall_ratio);
                 say_gain(text, summary);
+                if (summary->sharing_share >= OTHERS_SHARE_MIN)
+                        fputs(" Threads that write each other's lines have few such "
+                              "cycles, however long they wait.",
+                              text);
         }
         if (report_waits_little(summary))
                 fputs(" Waiting for memory is not what this program's time goes to.",

@@ -49,7 +49,8 @@ static const char latency_sql[] =
 
 static const char others_sql[] =
     "SELECT total(latency_share) FILTER (WHERE verdict IN ('sharing', 'remote-memory')),"
-    " total(latency_share) FILTER (WHERE verdict IN ('sharing', 'tlb'))"
+    " total(latency_share) FILTER (WHERE verdict IN ('sharing', 'tlb')),"
+    " total(latency_share) FILTER (WHERE verdict = 'sharing')"
     " FROM line_finding";
 
 static const char compute_sql[] =
@@ -111,6 +112,7 @@ static int take_others(void *context, sqlite3_stmt *row)
         struct report_summary *summary = ((struct reading *)context)->summary;
         summary->others_share = sqlite3_column_double(row, 0);
         summary->unseen_share = sqlite3_column_double(row, 1);
+        summary->sharing_share = sqlite3_column_double(row, 2);
         return 0;
 }
 

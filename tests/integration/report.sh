@@ -104,7 +104,7 @@ overlap='at a time (each load counts, also those of one line), so that shares of
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that overlap are not told"
 # Loads that overlap need not be made independent of each other.
 "$MEMLAG" report -S walk lines.db | tr '\n' ' ' |
-        grep -q 'dram-latency: .*some overlap already: for these prefetch, or touch fewer lines\.' ||
+        grep -q 'dram-latency: .*some overlap already: those gain from fewer lines that are touched,' ||
         fail "loads that overlap are to be made independent"
 sqlite3 lines.db "UPDATE run SET value = 'pebs' WHERE key = 'source'"
 "$MEMLAG" report lines.db | tr '\n' ' ' | grep -q 'for those record with --source clock\.' ||
@@ -127,6 +127,12 @@ sqlite3 lines.db "UPDATE run SET value = 1000 WHERE key = 'period_loads'"
         grep -q '  On the average .*\. In 50\.0% of the run.s cycles nothing was executed beside .* L1\.  ' ||
         fail "cycles without execution are not told where loads overlap"
 ! "$MEMLAG" report lines.db | grep -q 'ended by signal' || fail "a signal is told that was not"
+# Cycles without execution are no measure of lines that threads write by turns.
+by_turns="Threads that write each other's lines have few such cycles"
+! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -q "$by_turns" || fail "threads are told that write no line by turns"
+cp lines.db turns.db
+sqlite3 turns.db "UPDATE line_finding SET verdict = 'sharing' WHERE line = 10"
+"$MEMLAG" report turns.db | tr '\n' ' ' | grep -q "$by_turns" || fail "lines written by turns are not told"
 cp lines.db killed.db
 sqlite3 killed.db "INSERT INTO run VALUES ('signal', 9)"
 "$MEMLAG" report killed.db | grep -qx 'The command was ended by signal 9 (Killed)\.' ||
