@@ -103,6 +103,20 @@ for caller_id, row in rows.items():
         sys.exit("a caller comes after what it calls")
 END_PYTHON
 
+# stored_once DB: each node of the tree of calls is there once, a leaf apart from a call at the
+# same address.
+stored_once()
+{
+        twice=$(sqlite3 "$1" "WITH leaf AS (SELECT stack_id FROM sample
+                UNION SELECT stack_id FROM allocation
+                UNION SELECT stack_id FROM allocation_total)
+                SELECT count(*) FROM (SELECT 1 FROM stack LEFT JOIN leaf USING (stack_id)
+                        GROUP BY parent_id, process_id, ip, leaf.stack_id IS NULL
+                        HAVING count(*) > 1)")
+        [ "$twice" = 0 ] || fail "$1: $twice nodes of the tree are there more than once"
+}
+stored_once t.db
+
 # Blocks of one object by the calls that allocated them, through a wrapper: their numbers
 # and sizes are the program's own.
 cat >blocks.c <<'END_C'
@@ -145,6 +159,7 @@ int main(void)
 END_C
 "$CC" -g -O1 -fno-optimize-sibling-calls -o blocks blocks.c
 "$MEMLAG" record --source sim -o b.db -- ./blocks >record.out
+stored_once b.db
 "$MEMLAG" report --by allocation --format csv b.db >b.csv
 # In the table figures stand where paths part, and the latency once for the object.
 "$MEMLAG" report --by allocation b.db >b.txt
