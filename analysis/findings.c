@@ -3,47 +3,18 @@
  * its data from, in the second each sample gets its cause, and is added to its line,
  * function, object, field and what of these belongs together. The rules are
  * elsewhere. */
-#include "findings.h"
-
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data_sources.h"
-#include "grouping.h"
-#include "latencies.h"
-#include "pairs.h"
-#include "placing.h"
+#include "findings_pass.h"
 #include "statement.h"
-#include "tally.h"
-#include "user_code.h"
-
-struct pass {
-        const struct findings_input *input;
-        struct findings_gaps *gaps;
-        struct grouping grouping;
-        struct placing placing;
-        struct data_sources sources;
-        struct origins *line_origins;
-        struct origins *function_origins;
-        struct pairs touched; /* of function and object: the origins of its loads */
-        struct origins run_origins;
-        struct tally whole;
-        struct tally *lines;
-        struct tally *functions;
-        struct tally *objects;      /* by grouping_of_object; 0: no object */
-        struct pairs pairs;         /* of line and object */
-        struct pairs accesses;      /* of such a pair's index and a field: tallies */
-        struct pairs fields;        /* of 0 and a field: tallies */
-        struct latencies latencies; /* of each line, for the percentiles */
-        struct user_code user_code;
-};
 
 /* ---- preparation ---- */
 
-static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
+static int pass_open(struct db *db, struct findings_pass *pass, struct diag *diag)
 {
         int code = grouping_read(db, &pass->grouping, diag);
         if (!code)
@@ -63,13 +34,15 @@ static int pass_open(struct db *db, struct pass *pass, struct diag *diag)
         pass->lines = calloc(pass->grouping.line_groups, sizeof(struct tally));
         pass->functions = calloc(pass->grouping.function_groups, sizeof(struct tally));
         pass->objects = calloc(pass->grouping.object_count + 1, sizeof(struct tally));
-        if (!pass->line_origins || !pass->function_origins || !pass->lines ||
+        if (askers_open(&pass->askers, pass->grouping.line_groups,
+                        pass->grouping.function_groups, pass->grouping.line_function) ||
+            !pass->line_origins || !pass->function_origins || !pass->lines ||
             !pass->functions || !pass->objects)
                 return diag_no_memory(diag);
         return 0;
 }
 
-static void pass_close(struct pass *pass)
+static void pass_close(struct findings_pass *pass)
 {
         grouping_free(&pass->grouping);
         placing_free(&pass->placing);
@@ -85,6 +58,7 @@ static void pass_close(struct pass *pass)
         free(pass->objects);
         latencies_free(&pass->latencies);
         user_code_free(&pass->user_code);
+        askers_close(&pass->askers);
 }
 
 /* ---- one sample ---- */
@@ -124,7 +98,8 @@ enum { COLUMN_OBJECT = 4, COLUMN_STACK = 6, COLUMN_PLACING };
 
 /* Columns: time_ns, latency_cycles, data_source_id, stall_ns, object_id, field_id,
  * stack_id, those of the place. */
-static struct sample_facts sample_of_row(const struct pass *pass, sqlite3_stmt *row,
+static struct sample_facts sample_of_row(const struct findings_pass *pass,
+                                         sqlite3_stmt *row,
                                          const struct judged_interval *interval)
 {
         const struct data_source *source =
@@ -152,7 +127,7 @@ static uint32_t field_of_row(sqlite3_stmt *row, int column)
         return id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
-static uint32_t object_of_row(const struct pass *pass, sqlite3_stmt *row)
+static uint32_t object_of_row(const struct findings_pass *pass, sqlite3_stmt *row)
 {
         return grouping_of_object(&pass->grouping,
                                   sqlite3_column_int64(row, COLUMN_OBJECT));
@@ -160,7 +135,7 @@ static uint32_t object_of_row(const struct pass *pass, sqlite3_stmt *row)
 
 static int add_origin(void *context, sqlite3_stmt *row)
 {
-        struct pass *pass = context;
+        struct findings_pass *pass = context;
         struct sample_facts sample = sample_of_row(pass, row, NULL);
         enum origin origin = sample_origin(&sample, &pass->input->thresholds);
         if (origin == ORIGIN_UNKNOWN)
@@ -186,8 +161,8 @@ static int add_origin(void *context, sqlite3_stmt *row)
 /* Where the lines on their way at a place come from: what is known of it first, then what
  * is known of its time, then of the run. TOUCHED: of its function's loads from the same
  * object; NULL where that is not known. */
-static enum origin origin_at(const struct pass *pass, uint32_t line, uint32_t function,
-                             const struct origins *touched,
+static enum origin origin_at(const struct findings_pass *pass, uint32_t line,
+                             uint32_t function, const struct origins *touched,
                              const struct judged_interval *interval)
 {
         const enum origin told[] = {
@@ -203,9 +178,22 @@ static enum origin origin_at(const struct pass *pass, uint32_t line, uint32_t fu
         return ORIGIN_UNKNOWN;
 }
 
+/* A load that asked for a line and waited longer than a cache takes, or that waited as
+ * long for one that was asked for. */
+static int add_asker(struct findings_pass *pass, const struct sample_facts *sample,
+                     uint32_t line, uint32_t object)
+{
+        const struct thresholds *thresholds = &pass->input->thresholds;
+        if (sample_origin(sample, thresholds) != ORIGIN_UNKNOWN)
+                return askers_add_ask(&pass->askers, object, line);
+        return sample_is_slow_buffer_hit(sample, thresholds)
+                   ? askers_add_wait(&pass->askers, object, line)
+                   : 0;
+}
+
 static int add_sample(void *context, sqlite3_stmt *row)
 {
-        struct pass *pass = context;
+        struct findings_pass *pass = context;
         const struct findings_input *input = pass->input;
         const struct judged_interval *interval =
             interval_at(input, sqlite3_column_int64(row, 0));
@@ -239,6 +227,8 @@ static int add_sample(void *context, sqlite3_stmt *row)
         for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
                 tally_add(tallies[i], &sample, contended, cause);
         count_gaps(pass->gaps, &sample, interval);
+        if (add_asker(pass, &sample, line, object))
+                return -ENOMEM;
         if (user_code_add(&pass->user_code, line, function, location,
                           sqlite3_column_int64(row, COLUMN_STACK), tally_cost(&sample)))
                 return -ENOMEM;
@@ -247,7 +237,7 @@ static int add_sample(void *context, sqlite3_stmt *row)
                    : latencies_add(&pass->latencies, line, sample.latency_cycles);
 }
 
-static int each_sample(struct db *db, struct pass *pass, statement_take *take,
+static int each_sample(struct db *db, struct findings_pass *pass, statement_take *take,
                        struct diag *diag)
 {
         static const char sql[] =
@@ -257,242 +247,11 @@ static int each_sample(struct db *db, struct pass *pass, statement_take *take,
         return statement_each(db, sql, take, pass, diag);
 }
 
-/* ---- the tables ---- */
-
-/* Timer samples tell of no cause. */
-static enum verdict tally_verdict(const struct tally *tally,
-                                  const struct findings_input *input)
-{
-        if (tally->latencies == 0 && tally->cost > 0)
-                return VERDICT_NONE;
-        double loads_per_cycle = input->loads_per_sample / input->total_cycles;
-        struct verdict_facts facts = tally_facts(tally, loads_per_cycle);
-        facts.bandwidth_untold |= input->without_waits;
-        return verdict_of(&facts);
-}
-
-static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *tally)
-{
-        int64_t contended = tally_contended(tally);
-        if (contended < 0)
-                sqlite3_bind_null(insert, index);
-        else
-                sqlite3_bind_int64(insert, index, contended);
-}
-
-/* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
- * mean, p95, share, low, high, contended_samples, verdict. */
-static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
-                                 double p95, const struct pass *pass)
-{
-        struct share share = cost_share(tally, &pass->whole);
-        enum verdict verdict = tally_verdict(tally, pass->input);
-        sqlite3_bind_int64(insert, 2, tally->samples);
-        sqlite3_bind_int64(insert, 3, tally->dram_samples);
-        statement_bind_real(insert, 4, tally_mean_latency(tally));
-        statement_bind_real(insert, 5, p95);
-        statement_bind_real(insert, 6, share.value);
-        statement_bind_real(insert, 7, share.low);
-        statement_bind_real(insert, 8, share.high);
-        bind_contended(insert, 9, tally);
-        sqlite3_bind_text(insert, 10, verdict_name(verdict), -1, SQLITE_STATIC);
-        return verdict;
-}
-
-/* What the first three of bind_caller's parameters become. */
-#define CALLER                                                                           \
-        " (SELECT path FROM module WHERE module_id = ?12),"                              \
-        " (SELECT text FROM name WHERE name_id = ?13),"                                  \
-        " (SELECT text FROM name WHERE name_id = ?14),"
-
-/* Parameters from 12 on: the PLACE of the user's that led to PART of WHOLE; NULL: there
- * is none. */
-static void bind_caller(sqlite3_stmt *insert, const struct user_place *place,
-                        const struct user_part *part, const struct tally *whole)
-{
-        for (int i = 12; i <= 15; i++)
-                sqlite3_bind_null(insert, i);
-        if (!place)
-                return;
-        sqlite3_bind_int64(insert, 12, place->module_id);
-        sqlite3_bind_int64(insert, 13, place->function_id);
-        sqlite3_bind_int64(insert, 14, place->file_id);
-        statement_bind_real(insert, 15,
-                            whole->cost > 0
-                                ? part->cost / whole->cost
-                                : (double)part->samples / (double)whole->samples);
-}
-
-static int store_lines(struct db *db, struct pass *pass, const double *p95,
-                       struct diag *diag)
-{
-        static const char sql[] =
-            "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15 "
-            "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
-            " LEFT JOIN module AS m USING (module_id)";
-        struct user_place place;
-        struct user_part part;
-        sqlite3_stmt *insert;
-        int code = statement_prepare(db, sql, &insert, diag);
-        for (size_t g = 0; code == 0 && g < pass->grouping.line_groups; g++) {
-                if (!pass->lines[g].samples)
-                        continue;
-                sqlite3_bind_int64(insert, 1, (int64_t)g);
-                enum verdict verdict =
-                    bind_finding(insert, &pass->lines[g], p95[g], pass);
-                sqlite3_bind_int64(insert, 11, pass->grouping.line_location[g]);
-                bool led =
-                    user_code_of_line(&pass->user_code, (uint32_t)g, &place, &part);
-                bind_caller(insert, led ? &place : NULL, &part, &pass->lines[g]);
-                sqlite3_bind_null(insert, 16);
-                if (led && place.line)
-                        sqlite3_bind_int64(insert, 16, place.line);
-                pass->gaps->lines_with_too_few_samples +=
-                    verdict == VERDICT_TOO_FEW_SAMPLES;
-                code = statement_run(db, insert, diag);
-        }
-        sqlite3_finalize(insert);
-        return code;
-}
-
-static int store_functions(struct db *db, struct pass *pass, const double *p95,
-                           struct diag *diag)
-{
-        static const char sql[] =
-            "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15 "
-            "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
-            " LEFT JOIN module AS m USING (module_id)";
-        struct user_place place;
-        struct user_part part;
-        sqlite3_stmt *insert;
-        int code = statement_prepare(db, sql, &insert, diag);
-        for (size_t g = 0; code == 0 && g < pass->grouping.function_groups; g++) {
-                if (!pass->functions[g].samples)
-                        continue;
-                sqlite3_bind_int64(insert, 1, (int64_t)g);
-                bind_finding(insert, &pass->functions[g], p95[g], pass);
-                sqlite3_bind_int64(insert, 11, pass->grouping.function_location[g]);
-                bool led =
-                    user_code_of_function(&pass->user_code, (uint32_t)g, &place, &part);
-                bind_caller(insert, led ? &place : NULL, &part, &pass->functions[g]);
-                code = statement_run(db, insert, diag);
-        }
-        sqlite3_finalize(insert);
-        return code;
-}
-
-static int store_objects(struct db *db, struct pass *pass, struct diag *diag)
-{
-        sqlite3_stmt *insert;
-        int code = statement_prepare(db,
-                                     "INSERT INTO object_finding "
-                                     "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10)",
-                                     &insert, diag);
-        for (size_t i = 0; code == 0 && i < pass->grouping.object_count; i++) {
-                const struct tally *tally = &pass->objects[i + 1];
-                if (!tally->samples)
-                        continue;
-                if (pass->grouping.objects[i].own) {
-                        pass->gaps->samples_in_own_objects += tally->samples;
-                        continue;
-                }
-                sqlite3_bind_int64(insert, 1, pass->grouping.objects[i].object_id);
-                bind_finding(insert, tally, NAN, pass);
-                code = statement_run(db, insert, diag);
-        }
-        sqlite3_finalize(insert);
-        return code;
-}
-
-static int store_fields(struct db *db, struct pass *pass, struct diag *diag)
-{
-        sqlite3_stmt *insert;
-        int code = statement_prepare(db,
-                                     "INSERT INTO field_finding "
-                                     "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10 "
-                                     "WHERE EXISTS (SELECT 1 FROM type_field"
-                                     " WHERE field_id = ?1)",
-                                     &insert, diag);
-        if (code == 0 && pairs_sort(&pass->fields))
-                code = diag_no_memory(diag);
-        for (size_t i = 0; code == 0 && i < pass->fields.count; i++) {
-                const struct pair *field = &pass->fields.pairs[i];
-                if (!field->second)
-                        continue;
-                sqlite3_bind_int64(insert, 1, field->second);
-                bind_finding(insert, pairs_value(&pass->fields, i), NAN, pass);
-                code = statement_run(db, insert, diag);
-        }
-        sqlite3_finalize(insert);
-        return code;
-}
-
-static int store_pairs(struct db *db, struct pass *pass, struct diag *diag)
-{
-        sqlite3_stmt *insert;
-        int code = statement_prepare(
-            db, "INSERT INTO line_object_finding VALUES (?, ?, ?, ?, ?, ?)", &insert,
-            diag);
-        if (code == 0 && pairs_sort(&pass->accesses))
-                code = diag_no_memory(diag);
-        for (size_t i = 0; code == 0 && i < pass->accesses.count; i++) {
-                const struct pair *access = &pass->accesses.pairs[i];
-                const struct tally *tally = pairs_value(&pass->accesses, i);
-                const struct pair *pair = &pass->pairs.pairs[access->first];
-                sqlite3_bind_int64(insert, 1, pair->first);
-                if (pair->second)
-                        sqlite3_bind_int64(
-                            insert, 2,
-                            pass->grouping.objects[pair->second - 1].object_id);
-                else
-                        sqlite3_bind_null(insert, 2);
-                sqlite3_bind_int64(insert, 3, tally->samples);
-                statement_bind_real(insert, 4, tally_mean_latency(tally));
-                bind_contended(insert, 5, tally);
-                if (access->second)
-                        sqlite3_bind_int64(insert, 6, access->second);
-                else
-                        sqlite3_bind_null(insert, 6);
-                code = statement_run(db, insert, diag);
-        }
-        sqlite3_finalize(insert);
-        return code;
-}
-
-static int store_findings(struct db *db, struct pass *pass, struct diag *diag)
-{
-        const struct latencies *latencies = &pass->latencies;
-        const struct grouping *grouping = &pass->grouping;
-        double *line_p95 = calloc(grouping->line_groups, sizeof(*line_p95));
-        double *function_p95 = calloc(grouping->function_groups, sizeof(*function_p95));
-        int code;
-        if (!line_p95 || !function_p95 || user_code_sort(&pass->user_code) ||
-            latencies_percentile(latencies, NULL, grouping->line_groups, 95, line_p95) ||
-            latencies_percentile(latencies, grouping->line_function,
-                                 grouping->function_groups, 95, function_p95))
-                code = diag_no_memory(diag);
-        else
-                code = store_lines(db, pass, line_p95, diag);
-        if (!code)
-                code = store_functions(db, pass, function_p95, diag);
-        if (!code)
-                code = store_objects(db, pass, diag);
-        if (!code)
-                code = store_fields(db, pass, diag);
-        if (!code)
-                code = store_pairs(db, pass, diag);
-        free(line_p95);
-        free(function_p95);
-        return code;
-}
-
 int findings_make(struct db *db, const struct findings_input *input,
                   struct findings_gaps *gaps, struct diag *diag)
 {
         *gaps = (struct findings_gaps){0};
-        struct pass pass = {.input = input, .gaps = gaps};
+        struct findings_pass pass = {.input = input, .gaps = gaps};
         int code = pass_open(db, &pass, diag);
         if (!code && data_sources_have(&pass.sources,
                                        LEVEL_LFB)) /* nothing else asks for origins */
@@ -500,7 +259,7 @@ int findings_make(struct db *db, const struct findings_input *input,
         if (!code)
                 code = each_sample(db, &pass, add_sample, diag);
         if (!code)
-                code = store_findings(db, &pass, diag);
+                code = findings_store(db, &pass, diag);
         pass_close(&pass);
         return code;
 }

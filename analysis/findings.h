@@ -38,7 +38,8 @@ struct findings_gaps {
 };
 
 /* Judges every memory sample and fills the tables line_finding,
- * function_finding, object_finding and line_object_finding, which are empty. */
+ * function_finding, object_finding, field_finding, line_object_finding and
+ * line_asker_finding, which are empty. */
 int findings_make(struct db *db, const struct findings_input *input,
                   struct findings_gaps *gaps, struct diag *diag);
 

@@ -21,7 +21,9 @@ struct report_kind {
         const char *table_sql;
         const char *alignment; /* of its columns: l or r each */
         const char *legend;    /* what its columns mean, where a name does not say it */
-        const char *finding_table; /* where its rows' verdicts are; NULL: it has none */
+        /* The rows of the findings that table_sql shows, as a table of SQL; NULL: it has
+         * no verdicts. */
+        const char *shown;
         bool of_code; /* rows have a function and a module, and can be chosen by them */
 };
 
@@ -132,6 +134,11 @@ int report_print_missing(struct db *db, const struct report_options *options, bo
  * and what often helps. */
 int report_say_advice(struct db *db, FILE *text, const struct report_choice *choice,
                       const struct report_summary *summary, struct diag *diag);
+
+/* Below the table: what those of its rows waited for whose lines of the cache other loads
+ * had asked for. */
+int report_explain_waits(struct db *db, const struct report_options *options, FILE *out,
+                         struct diag *diag);
 
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag);
 void report_summary_free(struct report_summary *summary);

@@ -57,7 +57,7 @@
 static const struct report_kind kinds[] = {
     {
         .name = "line",
-        .finding_table = "line_finding",
+        .shown = REPORT_TOP_LINES,
         .of_code = true,
         .rows_sql = "SELECT * FROM line_view WHERE" REPORT_CHOSEN "LIMIT ?1",
         .table_sql =
@@ -70,7 +70,7 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "function",
-        .finding_table = "function_finding",
+        .shown = REPORT_TOP_FUNCTIONS,
         .of_code = true,
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
                     " p95_latency_cycles, latency_share, contended_samples, verdict,"
@@ -86,13 +86,11 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "object",
-        .finding_table = "object_finding",
+        .shown = REPORT_TOP_OBJECTS,
         .rows_sql = "SELECT * FROM object_view LIMIT ?1",
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("alloc_file") "AS base"
-            "             FROM object_finding JOIN data_object USING (object_id)"
-            "             WHERE" REPORT_NOTABLE
-            "             ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
+            "             FROM" REPORT_TOP_OBJECTS "JOIN data_object USING (object_id)) "
             "SELECT" SHARE VERDICT REPORT_SIZE("size_bytes") " AS size,"
             " coalesce(allocations, '-') AS blocks, kind, name AS object,"
             REPORT_PLACE("alloc_file", "alloc_line") "AS \"allocated at\""
@@ -130,7 +128,7 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "type",
-        .finding_table = "field_finding",
+        .shown = REPORT_TOP_FIELDS,
         .rows_sql = "SELECT * FROM type_view WHERE type_id IN" REPORT_TOP_TYPES(""),
         .table_sql =
             "SELECT" REPORT_SHARE("latency_share") " AS latency,"

@@ -80,6 +80,14 @@
         " (SELECT * FROM function_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
         "  ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1) "
 
+/* The objects, and the fields of types, that a table of ?1 shows. */
+#define REPORT_TOP_OBJECTS \
+        " (SELECT * FROM object_finding WHERE" REPORT_NOTABLE \
+        "  ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
+#define REPORT_TOP_FIELDS \
+        " (SELECT * FROM field_finding WHERE field_id IN (SELECT field_id FROM type_field" \
+        "  WHERE type_id IN" REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) ")) "
+
 /* Threads, those first whose loads waited longest; of a timer's samples the time at loads
  * stands for the latency. Where all are asked for, also those without a sample, but not
  * the CPUs that counters stand with. A thread without a name has its program's. */
@@ -149,6 +157,8 @@
         "samples: in blocks of this path; total: of all its blocks, one after the other; " \
         "peak: the most that was live at once"
 
+#define REPORT_NOTABLE_TYPES " HAVING ?1 < 0 OR sum(latency_share) >= 0.001 "
+
 /* The ?1 types with the most latency: each is shown with all of its fields. */
 #define REPORT_TOP_TYPES(having) \
         " (SELECT type_id FROM field_finding JOIN type_field USING (field_id)" \
@@ -162,7 +172,7 @@
         "FROM type_field AS t JOIN data_type AS d USING (type_id)" \
         " LEFT JOIN field_finding AS f USING (field_id) " \
         "WHERE t.type_id IN" \
-        REPORT_TOP_TYPES(" HAVING ?1 < 0 OR sum(latency_share) >= 0.001 ") \
+        REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) \
         "ORDER BY sum(latency_share) OVER (PARTITION BY t.type_id) DESC," \
         " sum(samples) OVER (PARTITION BY t.type_id) DESC," \
         " t.type_id, t.offset_bytes, t.field_id"

@@ -107,7 +107,7 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
                 stalls.table_sql = kinds[i].table_sql;
                 stalls.alignment = kinds[i].alignment;
                 stalls.legend = kinds[i].legend;
-                stalls.finding_table = NULL;
+                stalls.shown = NULL;
         }
         return stalls;
 }

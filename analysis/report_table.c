@@ -114,33 +114,6 @@ static void print_head(FILE *out, const struct report_summary *summary)
 
 /* ---- rows, source text, ledger ---- */
 
-/* A dram verdict beside a DRAM column near 0% looks wrong, and is not: of the loads from
- * one line the first alone comes from DRAM, and the others wait as long for its line. */
-static int explain_waits_for_lines(struct db *db, const struct report_options *options,
-                                   FILE *out, struct diag *diag)
-{
-        if (!options->kind->finding_table)
-                return 0;
-        char *sql = sqlite3_mprintf(
-            "SELECT 1 FROM %s WHERE verdict LIKE 'dram-%%' AND 2 * dram_samples < samples"
-            " AND (latency_share >= 0.001 OR" REPORT_HAS_CHOICE ")%s%s LIMIT 1",
-            options->kind->finding_table, options->kind->of_code ? " AND" : "",
-            options->kind->of_code ? REPORT_CHOSEN : "");
-        sqlite3_stmt *row = NULL;
-        int code = sql ? statement_prepare(db, sql, &row, diag) : diag_no_memory(diag);
-        sqlite3_free(sql);
-        if (code)
-                return code;
-        report_bind_choice(row, &options->choice);
-        code = statement_next(db, row, diag);
-        sqlite3_finalize(row);
-        if (code > 0)
-                prose_wrapped(out, "Where the verdict is dram and the DRAM column small, "
-                                   "the samples waited for a line that an earlier load "
-                                   "had already asked DRAM for (level LFB).");
-        return code < 0 ? code : 0;
-}
-
 #define FROM(what)                                                                       \
         "from: the " what " of the program's own code that led there, and to how much "  \
         "of it where others did too; 'memlag report --by caller' shows all."
@@ -224,7 +197,7 @@ static int print_rows(struct db *db, const struct report_options *options, FILE 
         prose_wrapped(out, options->kind->legend);
         if (!code)
                 code = explain_callers(db, options, out, diag);
-        return code ? code : explain_waits_for_lines(db, options, out, diag);
+        return code ? code : report_explain_waits(db, options, out, diag);
 }
 
 /* Threads, intervals and phases are there without samples, too. */

@@ -84,6 +84,13 @@ enum origin sample_origin(const struct sample_facts *sample,
                                                                       : ORIGIN_UNKNOWN;
 }
 
+bool sample_is_slow_buffer_hit(const struct sample_facts *sample,
+                               const struct thresholds *thresholds)
+{
+        return sample->level == LEVEL_LFB &&
+               sample->latency_cycles > thresholds->cache_latency_cycles;
+}
+
 void origins_add(struct origins *origins, enum origin origin, double latency_cycles)
 {
         origins->samples++;
@@ -157,8 +164,7 @@ struct rule_input {
 /* A slow hit of a fill buffer waited for the line like the load that had asked for it. */
 static bool is_slow_buffer_hit(const struct rule_input *in)
 {
-        return in->sample->level == LEVEL_LFB &&
-               in->sample->latency_cycles > in->thresholds->cache_latency_cycles;
+        return sample_is_slow_buffer_hit(in->sample, in->thresholds);
 }
 
 static bool is_sharing(const struct rule_input *in)

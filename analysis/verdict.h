@@ -69,6 +69,10 @@ enum answer sample_contended(const struct sample_facts *sample,
 enum origin sample_origin(const struct sample_facts *sample,
                           const struct thresholds *thresholds);
 
+/* A load that found its line on the way (LFB) and waited longer than any cache takes. */
+bool sample_is_slow_buffer_hit(const struct sample_facts *sample,
+                               const struct thresholds *thresholds);
+
 void origins_add(struct origins *origins, enum origin origin, double latency_cycles);
 
 /* The origin of lines on their way at a place with these samples, of which none counts

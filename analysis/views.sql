@@ -9,6 +9,7 @@ DROP VIEW IF EXISTS interval_view;
 DROP VIEW IF EXISTS line_view;
 DROP VIEW IF EXISTS object_view;
 DROP VIEW IF EXISTS line_object_view;
+DROP VIEW IF EXISTS line_asker_view;
 DROP VIEW IF EXISTS phase_view;
 DROP VIEW IF EXISTS caller_view;
 DROP VIEW IF EXISTS allocation_view;
@@ -169,6 +170,17 @@ LEFT JOIN type_field AS t USING (field_id)
 LEFT JOIN data_type AS d USING (type_id)
 ORDER BY f.samples * f.mean_latency_cycles DESC, f.samples DESC, f.line_id, f.object_id,
         f.field_id;
+
+-- Lines that wait for what another line has asked for, and that one (NULL: it is in another
+-- function).
+CREATE VIEW line_asker_view (
+        file, line, function, samples, share, asker_file, asker_line, asker_function) AS
+SELECT
+        l.file, l.line, l.function, f.samples, f.share, a.file, a.line, a.function
+FROM line_asker_finding AS f
+JOIN line_finding AS l USING (line_id)
+LEFT JOIN line_finding AS a ON a.line_id = f.asker_id
+ORDER BY l.latency_share DESC, f.line_id, f.samples DESC, f.asker_id;
 
 -- Every field of each type that samples met, in layout order, the type with the most
 -- latency first. cache_line counts from the type's first byte.

@@ -45,7 +45,8 @@ static const char put_aside_2[] =
     "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER REFERENCES untyped;";
 
 /* In version 3 nothing said of a place why it has no line or function, in version 4
- * nothing of a file without a build-id: these tables are new. */
+ * nothing of a file without a build-id, nor of a line who had asked for what it waits for:
+ * these tables are new. */
 static const char *const put_aside[DB_SCHEMA_VERSION] = {
     [1] = put_aside_1, [2] = put_aside_2};
 
@@ -54,6 +55,7 @@ static const char drop_findings[] =
     "DROP TABLE IF EXISTS line_finding; DROP TABLE IF EXISTS function_finding;"
     "DROP TABLE IF EXISTS object_finding; DROP TABLE IF EXISTS field_finding;"
     "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
+    "DROP TABLE IF EXISTS line_asker_finding;"
     "DELETE FROM ledger WHERE stage = 'analysis';";
 
 static const char present_version[] = "PRAGMA user_version = 5;";

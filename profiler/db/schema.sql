@@ -443,6 +443,16 @@ CREATE TABLE line_object_finding (
         field_id             INTEGER REFERENCES type_field
 ) STRICT;
 
+-- Lines of code whose loads wait for lines of the cache that another had asked for
+-- (asker_id; NULL: one of another function), and how many of its slow hits of a fill buffer
+-- those are (share: of all).
+CREATE TABLE line_asker_finding (
+        line_id              INTEGER NOT NULL REFERENCES line_finding,
+        asker_id             INTEGER REFERENCES line_finding,
+        samples              INTEGER NOT NULL,
+        share                REAL NOT NULL
+) STRICT;
+
 -- The calling-context tree of the memory samples by functions, inlined ones included.
 -- caller_id is the order of reading: a function, then what it calls, the most important
 -- first. samples, dram_samples, mean and share are of the function and all that it

@@ -131,8 +131,8 @@ names=$(query --list | cut -d' ' -f1)
 [ "$(echo "$names" | wc -l)" -ge 8 ] || fail "the library is small"
 for name in $names; do
         query --name "$name" --format csv >$name.csv 2>err || fail "--name $name: $(cat err)"
-        # The ledger may be empty, nothing else here is.
-        [ "$(wc -l <$name.csv)" -gt 1 ] || fail "--name $name has no rows"
+        # No line waits for another's lines; nothing else here is empty.
+        [ "$name" = askers ] || [ "$(wc -l <$name.csv)" -gt 1 ] || fail "--name $name has no rows"
 done
 
 first()

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said below the report's table of samples that waited for lines of the cache on
+ * their way: who had asked for these, where that is known. */
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prose.h"
+#include "report.h"
+#include "report_sql.h"
+#include "statement.h"
+
+/* Most of what a line of the table waits for another had asked for: so often it was the
+ * latest in the function that asked for lines of the same data. */
+#define ASKED_FOR                                                                        \
+        "share >= 0.9 AND verdict NOT IN ('none', 'too-few-samples', 'cache', 'tlb')"
+
+/* Shown lines by the one that had asked for what they wait for, in the table's names;
+ * code without a line has its function's. */
+/* clang-format off */
+static const char askers_sql[] =
+    "WITH top AS (SELECT * FROM" REPORT_TOP_LINES "),"
+    " pair AS (SELECT line_id, asker_id, latency_share FROM top"
+    "  JOIN line_asker_finding AS f USING (line_id) WHERE " ASKED_FOR "),"
+    " named AS (SELECT line_id, iif(file IS NULL," REPORT_FUNCTION_NAME ","
+    REPORT_PLACE("file", "line") ") AS place"
+    "  FROM (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
+    "        WHERE line_id IN (SELECT line_id FROM top UNION SELECT asker_id FROM pair))) "
+    "SELECT group_concat(waiting, ', ') || coalesce(' for that of ' || asking,"
+    "                                               ' for one of another function')"
+    " FROM (SELECT l.place AS waiting, a.place AS asking, asker_id, latency_share"
+    "  FROM pair JOIN named AS l USING (line_id)"
+    "  LEFT JOIN named AS a ON a.line_id = asker_id"
+    "  ORDER BY latency_share DESC, pair.line_id)"
+    " GROUP BY asker_id ORDER BY max(latency_share) DESC, asker_id";
+/* clang-format on */
+
+static int say_askers(struct db *db, const struct report_options *options, FILE *text,
+                      struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db, askers_sql, &rows, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(rows, 1, options->top);
+        report_bind_choice(rows, &options->choice);
+        const char *separator = "Waiting for lines of the cache that another load had "
+                                "asked for before (level LFB), which is the one to make "
+                                "faster: ";
+        const char *end = "";
+        while ((code = statement_next(db, rows, diag)) > 0) {
+                char *waits = statement_printable(rows, 0);
+                fprintf(text, "%s%s", separator, waits ? waits : "");
+                free(waits);
+                separator = "; ";
+                end = ".";
+        }
+        fputs(end, text);
+        sqlite3_finalize(rows);
+        return code;
+}
+
+static int explain_askers(struct db *db, const struct report_options *options, FILE *out,
+                          struct diag *diag)
+{
+        char *sentence = NULL;
+        size_t length;
+        FILE *text = open_memstream(&sentence, &length);
+        if (!text)
+                return diag_no_memory(diag);
+        int code = say_askers(db, options, text, diag);
+        if (fclose(text))
+                code = diag_no_memory(diag);
+        if (!code && length > 0)
+                prose_wrapped(out, sentence);
+        free(sentence);
+        return code;
+}
+
+/* A dram verdict beside a DRAM column near 0% looks wrong, and is not: of the loads from
+ * one line the first alone comes from DRAM, and the others wait as long for its line. */
+int report_explain_waits(struct db *db, const struct report_options *options, FILE *out,
+                         struct diag *diag)
+{
+        const struct report_kind *kind = options->kind;
+        bool lines = strcmp(kind->name, "line") == 0;
+        if (!kind->shown)
+                return 0;
+        int code = lines ? explain_askers(db, options, out, diag) : 0;
+        char *sql = sqlite3_mprintf(
+            "SELECT 1 FROM %s AS top WHERE (verdict = 'dram' OR verdict GLOB 'dram-*')"
+            " AND 2 * dram_samples < samples%s LIMIT 1",
+            kind->shown,
+            lines ? " AND NOT EXISTS (SELECT 1 FROM line_asker_finding AS f"
+                    "                 WHERE f.line_id = top.line_id AND " ASKED_FOR ")"
+                  : "");
+        sqlite3_stmt *row = NULL;
+        if (!code)
+                code =
+                    sql ? statement_prepare(db, sql, &row, diag) : diag_no_memory(diag);
+        sqlite3_free(sql);
+        if (code)
+                return code;
+        sqlite3_bind_int64(row, 1, options->top);
+        report_bind_choice(row, &options->choice);
+        code = statement_next(db, row, diag);
+        sqlite3_finalize(row);
+        if (code > 0)
+                prose_wrapped(out, "Where the verdict is dram and the DRAM column small, "
+                                   "the samples waited for a line that an earlier load "
+                                   "had already asked DRAM for (level LFB).");
+        return code < 0 ? code : 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* A list whose nodes are a line of the cache each, three words of which are loaded, the
+ * first one first; and bytes one after the other, of which each line's first asks for it,
+ * in turns with loads elsewhere in the same block. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct node {
+        uint64_t key;
+        uint64_t value;
+        struct node *next;
+        uint64_t rest[5];
+};
+
+enum { NODES = 1 << 19, BYTES = 1 << 24, PARTS = 16 };
+
+static uint32_t state = 1;
+
+static uint32_t any(uint32_t below)
+{
+        state = state * 1664525 + 1013904223;
+        return (uint32_t)((uint64_t)state * below >> 32);
+}
+
+static __attribute__((noinline)) uint64_t walk(const struct node *n)
+{
+        uint64_t sum = 0;
+        while (n) {
+                sum += n->key;   /* asks */
+                sum ^= n->value; /* waits */
+                n = n->next;     /* waits */
+        }
+        return sum;
+}
+
+static __attribute__((noinline)) uint64_t add_bytes(const unsigned char *bytes,
+                                                    size_t count)
+{
+        uint64_t sum = 0;
+        for (size_t i = 0; i < count; i++)
+                sum += bytes[i] ^ (sum & 1);
+        return sum;
+}
+
+static __attribute__((noinline)) uint64_t touch(const unsigned char *bytes, size_t count)
+{
+        uint64_t sum = 0;
+        for (size_t i = 0; i < count; i++)
+                sum += bytes[any(BYTES)];
+        return sum;
+}
+
+int main(void)
+{
+        struct node *nodes = aligned_alloc(64, NODES * sizeof(*nodes));
+        uint32_t *order = malloc(NODES * sizeof(*order));
+        unsigned char *bytes = malloc(BYTES);
+        for (uint32_t i = 0; i < NODES; i++)
+                order[i] = i;
+        for (uint32_t i = NODES - 1; i > 0; i--) {
+                uint32_t other = any(i + 1), moved = order[i];
+                order[i] = order[other];
+                order[other] = moved;
+        }
+        for (uint32_t i = 0; i < NODES; i++)
+                nodes[order[i]] =
+                    (struct node){.key = i,
+                                  .value = i,
+                                  .next = i + 1 < NODES ? &nodes[order[i + 1]] : NULL};
+        for (size_t i = 0; i < BYTES; i += 4096)
+                bytes[i] = (unsigned char)i;
+        uint64_t sum = walk(&nodes[order[0]]);
+        for (size_t part = 0; part < PARTS; part++) {
+                sum += touch(bytes, BYTES / PARTS / 64);
+                sum += add_bytes(bytes + part * (BYTES / PARTS), BYTES / PARTS);
+        }
+        printf("%llu\n", (unsigned long long)sum);
+        return 0;
+}
