@@ -51,7 +51,7 @@ WHERE run.key = 'calibration' AND atom IS NOT NULL;
 CREATE VIEW sample_view (
         sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
         snoop, locked, module, function, file, line, object_kind, object, interval_id,
-        contended, type, field) AS
+        contended, type, field, retire_latency_cycles) AS
 SELECT
         s.sample_id, s.time_ns, p.pid, t.tid, s.cpu,
         printf('0x%x', s.ip),
@@ -67,7 +67,7 @@ SELECT
              THEN 0
              WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
              THEN iif(i.bound = 'bandwidth', 1, i.contended) END,
-        y.name, f.name
+        y.name, f.name, s.retire_latency_cycles
 FROM sample AS s
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN process AS p ON p.process_id = t.process_id

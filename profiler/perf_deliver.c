@@ -227,6 +227,7 @@ static void set_memory(const struct perf_stream *stream,
         event->page_bytes =
             sample->data_page_size <= INT64_MAX ? (int64_t)sample->data_page_size : 0;
         event->latency_cycles = -1;
+        event->retire_latency_cycles = -1;
         if (!(type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)))
                 return;
         uint64_t latency = datasrc_weight(type, sample->weight).latency_cycles;

@@ -155,6 +155,9 @@ static int deliver_sample(struct sink *sink, image_key image,
             .addr = sample->addr,
             .stall_ns = sample->stall_ns,
             .latency_cycles = sample->stall_ns ? -1 : (int64_t)sample->latency_cycles,
+            .retire_latency_cycles = sample->stall_ns || !(flags & SIMPMU_RETIRED)
+                                         ? -1
+                                         : (int64_t)sample->retire_latency_cycles,
             .data_source = &data_source,
             .frames = sample->frames,
             .depth = sample->depth,

@@ -149,6 +149,7 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                                  .addr = event->addr,
                                  .stall_ns = event->stall_ns,
                                  .latency_cycles = event->latency_cycles,
+                                 .retire_latency_cycles = event->retire_latency_cycles,
                                  .stack_frame = event->stack_frame,
                                  .cfa_offset_bytes = event->cfa_offset_bytes,
                                  .phys_addr = event->phys_addr,

@@ -50,6 +50,7 @@ struct event_sample {
         uint64_t addr;
         int64_t stall_ns;                          /* 0: unknown */
         int64_t latency_cycles;                    /* -1: unknown */
+        int64_t retire_latency_cycles;             /* -1: unknown */
         const struct data_source_row *data_source; /* db.h; NULL: not a memory sample */
         const uint64_t *frames;                    /* innermost first, frames[0] is ip */
         size_t depth;

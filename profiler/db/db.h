@@ -183,11 +183,12 @@ struct sample_row {
         uint64_t ip;
         bool has_addr;
         uint64_t addr;
-        int64_t stall_ns;       /* 0: unknown */
-        int64_t latency_cycles; /* -1: unknown */
-        int64_t data_source_id; /* 0: none */
-        int64_t stack_id;       /* 0: none */
-        uint32_t stack_frame;   /* of the stack, from 1: where addr lies; 0: unknown */
+        int64_t stall_ns;              /* 0: unknown */
+        int64_t latency_cycles;        /* -1: unknown */
+        int64_t retire_latency_cycles; /* -1: unknown */
+        int64_t data_source_id;        /* 0: none */
+        int64_t stack_id;              /* 0: none */
+        uint32_t stack_frame; /* of the stack, from 1: where addr lies; 0: unknown */
         int64_t cfa_offset_bytes;
         uint64_t phys_addr; /* of addr; 0: unknown */
         int64_t page_bytes; /* 0: unknown */

@@ -44,6 +44,10 @@ static const char take_over_1[] =
 static const char put_aside_2[] =
     "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER REFERENCES untyped;";
 
+/* In version 4 samples had no latency of retirement. */
+static const char add_to_samples[] =
+    "ALTER TABLE sample ADD COLUMN retire_latency_cycles INTEGER;";
+
 /* In version 3 nothing said of a place why it has no line or function, in version 4
  * nothing of a file without a build-id, nor of a line who had asked for what it waits for:
  * these tables are new. */
@@ -147,6 +151,8 @@ static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *
         int code = db_exec(db, drop_findings, diag);
         if (!code && put_aside[version])
                 code = db_exec(db, put_aside[version], diag);
+        if (!code)
+                code = db_exec(db, add_to_samples, diag);
         if (!code)
                 code = bring_all(db, version, model, diag);
         if (!code && version == 1)

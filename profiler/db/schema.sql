@@ -98,6 +98,7 @@ CREATE TABLE stack (
         ip         INTEGER NOT NULL
 ) STRICT;
 
+-- retire_latency_cycles: from the retirement of the instruction before the load to its own.
 CREATE TABLE sample (
         sample_id      INTEGER PRIMARY KEY,
         time_ns        INTEGER NOT NULL,
@@ -108,7 +109,8 @@ CREATE TABLE sample (
         latency_cycles INTEGER,
         data_source_id INTEGER REFERENCES data_source,
         stack_id       INTEGER REFERENCES stack,
-        stall_ns       INTEGER
+        stall_ns       INTEGER,
+        retire_latency_cycles INTEGER
 ) STRICT;
 
 -- Which part of its call stack a sample accessed: depth 0 is the frame of the

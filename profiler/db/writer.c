@@ -35,8 +35,9 @@
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                \
         X(STACK, "INSERT INTO stack (parent_id, process_id, ip) VALUES (?1, ?2, ?3)")    \
         X(SAMPLE, "INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, "              \
-                  "latency_cycles, data_source_id, stack_id, stall_ns) "                 \
-                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                         \
+                  "latency_cycles, data_source_id, stack_id, stall_ns, "                 \
+                  "retire_latency_cycles) "                                              \
+                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                    \
         X(STACK_ACCESS, "INSERT INTO stack_access (sample_id, depth, cfa_offset_bytes) " \
                         "VALUES (?1, ?2, ?3)")                                           \
         X(SAMPLE_PAGE, "INSERT INTO sample_page (sample_id, phys_addr, page_bytes) "     \
@@ -482,6 +483,8 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
         bind_id(statement, 7, row->data_source_id);
         bind_id(statement, 8, row->stack_id);
         bind_id(statement, 9, row->stall_ns);
+        bind_if(statement, 10, row->retire_latency_cycles >= 0,
+                row->retire_latency_cycles);
         int64_t id;
         code = batch_end_row(writer->batch, &id, diag);
         if (!code && row->stack_frame)

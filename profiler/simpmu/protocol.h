@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 15u
+#define SIMPMU_VERSION 16u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -289,15 +289,16 @@ enum simpmu_level {
         SIMPMU_LEVEL_COUNT
 };
 
-/* flags of SIMPMU_SAMPLE; an instruction that loads and stores is sampled as a load */
-enum { SIMPMU_TLB_MISS = 1, SIMPMU_LOCKED = 2 };
+/* flags of SIMPMU_SAMPLE; an instruction that loads and stores is sampled as a load.
+ * RETIRED: retire_latency_cycles is known. */
+enum { SIMPMU_TLB_MISS = 1, SIMPMU_LOCKED = 2, SIMPMU_RETIRED = 4 };
 
 struct simpmu_sample {
         struct simpmu_record header;
         uint64_t ip;
         uint64_t addr;
-        uint32_t stall_ns; /* that it stands for; 0: sampled by loads */
-        uint32_t reserved;
+        uint32_t stall_ns;              /* that it stands for; 0: sampled by loads */
+        uint32_t retire_latency_cycles; /* since the instruction before it retired */
         uint32_t latency_cycles;
         uint16_t level; /* enum simpmu_level */
         uint16_t cpu;

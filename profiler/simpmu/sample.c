@@ -9,7 +9,8 @@
 static UInt sample_flags(const struct sim_sample *sample)
 {
         return (sample->tlb_miss ? SIMPMU_TLB_MISS : 0) |
-               (sample->site->locked ? SIMPMU_LOCKED : 0);
+               (sample->site->locked ? SIMPMU_LOCKED : 0) |
+               (tool_machine.one_load_waits ? 0 : SIMPMU_RETIRED);
 }
 
 static UInt stall_ns(const struct sim_sample *sample)
@@ -51,6 +52,10 @@ void sample_write(const struct sim_sample *sample)
         record->stall_ns = stall_ns(sample);
         record->latency_cycles =
             (UInt)(sample->latency_slots / tool_machine.slots_per_cycle);
+        /* The nearest: these are summed up. */
+        record->retire_latency_cycles =
+            (UInt)((sample->retire_slots + tool_machine.slots_per_cycle / 2) /
+                   tool_machine.slots_per_cycle);
         record->level = (UShort)sample->level;
         record->cpu = (UShort)tool_thread->core->number;
         record->depth = callers + 1;

@@ -281,7 +281,8 @@ static void keeps_rows_and_names_of(const char *schema)
         assert_string_equal(
             plain_text("a.db", "SELECT function || line FROM attribution"
                                " JOIN location USING (location_id) JOIN sample USING"
-                               " (sample_id) WHERE untyped_id IS NULL"),
+                               " (sample_id) WHERE untyped_id IS NULL"
+                               " AND retire_latency_cycles IS NULL"),
             "main7");
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM line_finding"), 0);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 1);

@@ -42,7 +42,8 @@ static int write_samples(const struct recording *r, size_t count, struct diag *d
                                          .thread_id = r->thread,
                                          .cpu = -1,
                                          .ip = 0x401000,
-                                         .latency_cycles = -1};
+                                         .latency_cycles = -1,
+                                         .retire_latency_cycles = -1};
                 code = writer_sample(r->writer, &row, diag);
         }
         return code;
@@ -75,6 +76,7 @@ static void rows_hold_what_was_written(void **state)
                                     .has_addr = true,
                                     .addr = 0xffffffff81000000,
                                     .latency_cycles = 250,
+                                    .retire_latency_cycles = 33,
                                     .data_source_id = source};
         writer_sample(r.writer, &sample, NULL);
         assert_int_equal(write_samples(&r, 1, NULL), 0);
@@ -89,13 +91,14 @@ static void rows_hold_what_was_written(void **state)
                                "coalesce(end_ns, ' open') FROM mapping"),
             "file 7f0000000000 4096 8192 r-x open");
         assert_string_equal(
-            plain_text("a.db", "SELECT printf('%d %d %x %x %d ', time_ns, cpu, ip, addr, "
-                               "latency_cycles) || level FROM sample JOIN data_source "
-                               "USING (data_source_id)"),
-            "77 3 401000 ffffffff81000000 250 DRAM");
+            plain_text("a.db", "SELECT printf('%d %d %x %x %d %d ', time_ns, cpu, ip, "
+                               "addr, latency_cycles, retire_latency_cycles) || level "
+                               "FROM sample JOIN data_source USING (data_source_id)"),
+            "77 3 401000 ffffffff81000000 250 33 DRAM");
         assert_int_equal(plain_int("a.db",
                                    "SELECT count(*) FROM sample WHERE cpu IS NULL "
                                    "AND addr IS NULL AND latency_cycles IS NULL "
+                                   "AND retire_latency_cycles IS NULL "
                                    "AND data_source_id IS NULL AND stack_id IS "
                                    "NULL"),
                          1);

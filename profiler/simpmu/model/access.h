@@ -202,18 +202,47 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
                 *value = later(*value, ready);
                 hot->late |= 1ull << access->site->slot;
         }
-        window_hold(thread, &thread->loads, access->now - thread->stall, ready);
+        const uint64_t instruction = access->now - thread->stall;
+        window_hold(thread, &thread->loads, instruction, ready);
         activity_cover(&thread->activity, ACTIVITY_LDM, access->now, ready);
+        if (access->mode != ACCESS_OF_CACHES)
+                thread->retired = later(thread->retired, ready - instruction);
+}
+
+/* When a load and what is before it have retired, as stall is told. Instructions retire
+ * in the order of the program, as many a cycle as issue, and each a cycle after it issues
+ * at the earliest. */
+struct retirement {
+        uint64_t before;
+        uint64_t with_it; /* no less */
+};
+
+HOT_PATH struct retirement retirement_of(const struct machine *machine,
+                                         const struct sim_thread *thread,
+                                         const struct access *access,
+                                         const struct found *found)
+{
+        const uint64_t instruction = access->now - thread->stall;
+        /* What its address comes from retires before it, and so does what issued before;
+         * for the first instruction after a wrong prediction that is the branch. */
+        const uint64_t issued = instruction == thread->refilled
+                                    ? 0
+                                    : later(access->start - instruction,
+                                            thread->stall + machine->slots_per_cycle);
+        const uint64_t before = later(thread->retired, issued);
+
+        return (struct retirement){before, later(before, found->ready - instruction)};
 }
 
 HOT_PATH void take_sample_of(struct machine *machine, const struct access *access,
-                             const struct found *found, uint64_t stall)
+                             const struct found *found, uint64_t retire, uint64_t stall)
 {
         struct sim_sample sample = {
             .site = access->site,
             .address = access->address,
             .time_slots = access->start,
             .latency_slots = found->arrival - access->start,
+            .retire_slots = retire,
             .stall_slots = stall,
             .level = found->level,
             .tlb_miss = found->tlb_miss,
@@ -221,33 +250,40 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct access *acces
         machine->on_sample(&sample);
 }
 
-/* Instructions retire in the order of the program, as many a cycle as issue, and each a
- * cycle after it issues at the earliest. A load that is complete later than all before it
- * holds those behind it up for the rest of the time; that, and the slot in which it
- * retires itself, is when a timer finds the program there. */
+/* A load that is complete later than all before it holds those behind it up for the rest
+ * of the time; that, and the slot in which it retires itself, is when a timer finds the
+ * program there. */
 static __attribute__((noinline)) void sample_stall(struct machine *machine,
                                                    struct sim_thread *thread,
                                                    struct access access,
                                                    struct found found)
 {
-        uint64_t instruction = access.now - thread->stall;
-        uint64_t with_it = found.ready - instruction;
-        /* What its address comes from retires before it, and so does what issued before;
-         * for the first instruction after a wrong prediction that is the branch. */
-        uint64_t before = instruction == thread->refilled
-                              ? 0
-                              : later(access.start - instruction,
-                                      thread->stall + machine->slots_per_cycle);
-        uint64_t retired = later(thread->retired, before);
-        uint64_t stall = with_it > retired ? with_it - retired : 0;
+        const struct retirement retirement =
+            retirement_of(machine, thread, &access, &found);
+        const uint64_t stall = retirement.with_it - retirement.before;
 
-        thread->retired = retired + stall;
+        thread->retired = retirement.with_it;
         uint64_t samples = sampler_passes(&thread->sampler, stall + 1);
         if (samples > 0)
-                take_sample_of(machine, &access, &found,
+                take_sample_of(machine, &access, &found, stall,
                                samples * thread->sampler.period);
 }
 
+/* The same time of a load that was chosen by its number. */
+static __attribute__((noinline)) void sample_load(struct machine *machine,
+                                                  const struct sim_thread *thread,
+                                                  struct access access,
+                                                  struct found found)
+{
+        const struct retirement retirement =
+            retirement_of(machine, thread, &access, &found);
+
+        take_sample_of(machine, &access, &found, retirement.with_it - retirement.before,
+                       0);
+}
+
+/* Before the load is delivered: what is before it has retired when thread->retired says.
+ */
 HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
                      const struct access *access, const struct found *found)
 {
@@ -256,7 +292,8 @@ HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
                              copy_of_found(found));
         else if (found->arrival - access->start >= machine->sample_latency &&
                  sampler_counts(&thread->sampler))
-                take_sample_of(machine, access, found, 0);
+                sample_load(machine, thread, copy_of_access(access),
+                            copy_of_found(found));
 }
 
 HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
@@ -273,11 +310,11 @@ HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
                 found->ready = later(found->ready, parts);
                 found->arrival = later(found->arrival, parts);
         }
+        sample(machine, thread, access, found);
         /* The latency of L1 itself is in the delays of what the value goes into. */
         if (found->ready > access->now + machine->l1d_latency)
                 deliver(hot, thread, access, found->ready,
                         found->ready > access->start + machine->l1d_latency);
-        sample(machine, thread, access, found);
 }
 
 /* ---- one line ---- */

@@ -145,7 +145,8 @@ struct sim_sample {
         uint64_t address;
         uint64_t time_slots; /* of the load's dispatch */
         uint64_t latency_slots;
-        uint64_t stall_slots; /* that it stands for, where these are sampled, else 0 */
+        uint64_t retire_slots; /* from the retirement of what is before it to its own */
+        uint64_t stall_slots;  /* that it stands for, where these are sampled, else 0 */
         enum simpmu_level level;
         bool tlb_miss;
 };

@@ -108,7 +108,7 @@ struct sim_thread {
         uint64_t look_at;    /* the instruction at which the ready times of registers are
                                 looked    at; NEVER_DUE when nothing follows values */
 
-        uint64_t retired;  /* as stall, but of retirement; only where that is sampled */
+        uint64_t retired;  /* as stall, but of retirement: by the loads that are late */
         uint64_t refilled; /* the first instruction after the last wrong prediction */
         uint64_t fetch_restart; /* as stall: when the front end last began anew */
         double load_slots;      /* for which a load takes the ports, on the average */

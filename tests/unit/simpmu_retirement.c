@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* How long loads hold up those behind them, by construction, and the two ways in which
+ * that is sampled beside each other. */
+#include <math.h>
+
+#include "simpmu_rig.h"
+
+/* Of all samples of the load of an instruction. */
+enum { IPS = 8 };
+static uint64_t latency_of[IPS], retire_of[IPS], stall_of[IPS], samples_of[IPS];
+
+static void add_sample(const struct sim_sample *sample)
+{
+        uint64_t ip = sample->site->ip;
+
+        assert_true(ip < IPS);
+        latency_of[ip] += sample->latency_slots;
+        retire_of[ip] += sample->retire_slots;
+        stall_of[ip] += sample->stall_slots;
+        samples_of[ip]++;
+}
+
+/* Samples every load that reaches the model; STALLS: by time, every slot of it. */
+static struct rig *rig_of_all(bool stalls)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+
+        rig->machine.on_sample = add_sample;
+        rig->machine.samples_stalls = stalls;
+        memset(latency_of, 0, sizeof(latency_of));
+        memset(retire_of, 0, sizeof(retire_of));
+        memset(stall_of, 0, sizeof(stall_of));
+        memset(samples_of, 0, sizeof(samples_of));
+        return rig;
+}
+
+static double cycles(const struct rig *rig, uint64_t slots)
+{
+        return (double)slots / (double)rig->machine.slots_per_cycle;
+}
+
+/* Pages that the TLB knows, so that a miss takes what the memory takes; and a pause, in
+ * which all that was loaded retires. */
+static void know_pages(struct rig *rig)
+{
+        for (uint64_t page = 0; page < 8; page++)
+                touch(rig, ACCESS_LOAD, MIB + page * 4 * KIB, 1);
+        thread_pause(rig->threads[0], 100 * DRAM_CYCLES * rig->machine.slots_per_cycle);
+        memset(latency_of, 0, sizeof(latency_of));
+        memset(retire_of, 0, sizeof(retire_of));
+        memset(samples_of, 0, sizeof(samples_of));
+}
+
+/* Both have the latency of memory; the program waits for it once. */
+static void of_two_misses_side_by_side_the_first_is_waited_for(void **state)
+{
+        struct rig *rig = rig_of_all(false);
+
+        (void)state;
+        know_pages(rig);
+        touch_at(rig, 2, ACCESS_LOAD, MIB + 8 * LINE_BYTES, 1);
+        touch_at(rig, 3, ACCESS_LOAD, MIB + 4 * KIB + 8 * LINE_BYTES, 1);
+        assert_int_equal(samples_of[2] + samples_of[3], 2);
+        assert_true(cycles(rig, latency_of[3]) >= DRAM_CYCLES);
+
+        /* It would have retired a cycle after it issued. */
+        assert_int_equal(retire_of[2], latency_of[2] - rig->machine.slots_per_cycle);
+        assert_true(cycles(rig, retire_of[3]) < DRAM_CYCLES / 10.0);
+}
+
+static void each_miss_of_a_chain_is_waited_for(void **state)
+{
+        struct rig *rig = rig_of_all(false);
+
+        (void)state;
+        know_pages(rig);
+        for (uint64_t step = 0; step < 6; step++)
+                chase_step(rig, MIB + step * 4 * KIB + 8 * LINE_BYTES);
+        assert_int_equal(samples_of[0], 6);
+        assert_near(cycles(rig, retire_of[0]), 6 * DRAM_CYCLES, 0.02);
+}
+
+/* A division, say, that is under way for longer retires before the load. */
+static void a_miss_beside_longer_arithmetic_is_not_waited_for(void **state)
+{
+        (void)state;
+        for (int longer = 0; longer < 2; longer++) {
+                struct rig *rig = rig_of_all(false);
+                struct sim_thread *thread = rig->threads[0];
+                uint64_t slots = DRAM_CYCLES * rig->machine.slots_per_cycle;
+
+                know_pages(rig);
+                rig->hot.ready[FIRST_REGISTER] = rig->hot.instructions + thread->stall +
+                                                 (longer ? 2 * slots : slots / 2);
+                thread_look_at_code(&rig->hot, thread);
+                touch_at(rig, 2, ACCESS_LOAD, MIB + 8 * LINE_BYTES, 1);
+                assert_int_equal(samples_of[2], 1);
+                if (longer)
+                        assert_int_equal(retire_of[2], 0);
+                else
+                        assert_near(cycles(rig, retire_of[2]), DRAM_CYCLES / 2.0, 0.05);
+        }
+}
+
+/* Chases, scattered loads, hits of L2 and of L1 in an order without a pattern. */
+static void run_mixture(struct rig *rig, uint64_t steps)
+{
+        uint64_t random = 1;
+
+        for (uint64_t i = 0; i < steps; i++) {
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                uint64_t kind = random >> 61, place = random >> 20 & 0xffff;
+                if (kind == 0)
+                        chase_step(rig, 64 * MIB + place * LINE_BYTES);
+                else if (kind < 3)
+                        touch_at(rig, 2, ACCESS_LOAD, MIB + place * 3 * LINE_BYTES,
+                                 (uint16_t)(1 + (random >> 40 & 63)));
+                else
+                        touch_at(rig, (uint64_t)kind, ACCESS_LOAD,
+                                 512 * MIB + place % (kind < 6 ? 2048 : 128) * LINE_BYTES,
+                                 (uint16_t)(1 + (random >> 40 & 7)));
+        }
+}
+
+/* What loads hold up is the same time, whether loads are sampled or that time: each
+ * sample of the latter stands for a slot, and one of them is in which the load retires.
+ */
+static void samples_by_loads_add_up_to_those_by_time(void **state)
+{
+        const uint64_t steps = 50000;
+        struct rig *rig = rig_of_all(false);
+        uint64_t by_loads[IPS], all = 0;
+
+        (void)state;
+        run_mixture(rig, steps);
+        memcpy(by_loads, retire_of, sizeof(by_loads));
+        rig = rig_of_all(true);
+        run_mixture(rig, steps);
+        for (int ip = 0; ip < IPS; ip++)
+                all += stall_of[ip];
+        for (int ip = 0; ip < IPS; ip++) {
+                double share =
+                    fabs((double)stall_of[ip] - (double)by_loads[ip]) / (double)all;
+                if (share > 0.01)
+                        fail_msg("instruction %d: %g cycles of %g", ip,
+                                 cycles(rig, by_loads[ip]), cycles(rig, stall_of[ip]));
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_teardown(of_two_misses_side_by_side_the_first_is_waited_for,
+                                      free_blocks),
+            cmocka_unit_test_teardown(each_miss_of_a_chain_is_waited_for, free_blocks),
+            cmocka_unit_test_teardown(a_miss_beside_longer_arithmetic_is_not_waited_for,
+                                      free_blocks),
+            cmocka_unit_test_teardown(samples_by_loads_add_up_to_those_by_time,
+                                      free_blocks),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
