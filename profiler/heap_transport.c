@@ -18,6 +18,7 @@
 #include "paths.h"
 #include "sim_memory.h"
 #include "sim_ring.h"
+#include "thread_gone.h"
 #include "tick_clock.h"
 
 #define TRACKER_DIRECTORY "valgrind"
@@ -27,8 +28,9 @@
 #define STACK_FRAMES 128
 /* How many bytes are taken before the producers are told. */
 #define RELEASE_BYTES (SIMPMU_RING_BYTES / 16)
-/* A thread that ends in the middle of a record leaves it so; the others wait for room in
- * vain. After this time nothing more is expected from it. */
+/* A thread that lives, and does not come back to the record that it is writing, leaves
+ * the others to wait for room in vain. After this time nothing more is expected from it.
+ */
 #define STUCK_NS INT64_C(2000000000)
 
 /* Image number k lies in slice k. */
@@ -36,6 +38,7 @@ struct image {
         struct sim_ring ring; /* slice NULL: it has ended */
         uint32_t pid;         /* 0: nothing was told yet */
         bool damaged;
+        uint64_t waited_at;                 /* the ring's tail after the last drain */
         int64_t stuck_since_ns;             /* 0: not stuck */
         struct context_intern *stack_index; /* (0, hash) → index + 1; NULL: no stacks */
         struct heap_stack **stacks;
@@ -331,6 +334,23 @@ static bool is_stuck(struct image *image, bool moved)
         return now_ns - image->stuck_since_ns > STUCK_NS;
 }
 
+/* Whether the writer of the record that keeps the reader waiting is no more, with all its
+ * process when that has ENDED; then the record is passed over. */
+static bool passes_over(struct image *image, bool ended)
+{
+        struct owner owner = sim_ring_owner(&image->ring);
+        if (owner.tid == 0)
+                return false;
+        if (!ended && (image->ring.tail != image->waited_at || image->pid == 0 ||
+                       !thread_has_gone(image->pid, owner.tid)))
+                return false;
+        /* It may have been written while it lived. */
+        if (sim_ring_owner(&image->ring).tid == 0)
+                return false;
+        sim_ring_pass_over(&image->ring, &owner);
+        return true;
+}
+
 /* ---- records ---- */
 
 static int keep_stack(struct heap_transport *transport, size_t number,
@@ -500,9 +520,12 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
                 /* Looked at before the ring: what it holds then is all. */
                 bool ended = has_ended(transport, number);
                 uint64_t tail = image->ring.tail;
-                rc = take_records(transport, number, handler, context, diag);
+                do
+                        rc = take_records(transport, number, handler, context, diag);
+                while (rc == 0 && !image->damaged && passes_over(image, ended));
                 if (image->damaged || is_stuck(image, image->ring.tail != tail))
                         give_up(transport, image);
+                image->waited_at = image->ring.tail;
                 if (ended)
                         retire(transport, number);
         }
@@ -574,5 +597,7 @@ struct heap_transport_losses heap_transport_losses(const struct heap_transport *
                                        __ATOMIC_RELAXED),
             .refused = __atomic_load_n(&transport->memory.control->programs_refused,
                                        __ATOMIC_RELAXED),
+            .untold = __atomic_load_n(&transport->memory.control->calls_untold,
+                                      __ATOMIC_RELAXED),
             .beyond_capacity = claimed > capacity ? claimed - capacity : 0};
 }

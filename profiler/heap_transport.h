@@ -89,6 +89,7 @@ struct heap_transport_losses {
         uint64_t beyond_capacity;
         uint64_t cut_off;
         uint64_t refused; /* programs that cannot take the tracker */
+        uint64_t untold;  /* calls behind one that a handler's jump had left */
 };
 struct heap_transport_losses
 heap_transport_losses(const struct heap_transport *transport);

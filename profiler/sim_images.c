@@ -420,6 +420,11 @@ int sim_images_finish(struct sim_images *images, struct diag *diag)
                 rc = sink_loss(images->sink, "processes beyond the memory file",
                                claimed > capacity ? claimed - capacity : 0, "processes",
                                diag);
+        if (rc == 0)
+                rc = sink_loss(images->sink, "allocating calls not told of",
+                               __atomic_load_n(&images->memory->control->calls_untold,
+                                               __ATOMIC_RELAXED),
+                               "calls", diag);
         return rc == 0 ? sink_loss(images->sink, "sandboxes refused",
                                    sim_images_sandboxes_refused(images), "calls", diag)
                        : rc;

@@ -78,6 +78,25 @@ void sim_ring_pop(struct sim_ring *ring, const void *buffer)
         ring->tail += record->size_bytes;
 }
 
+struct owner sim_ring_owner(const struct sim_ring *ring)
+{
+        const uint64_t *word =
+            (const uint64_t *)(ring_bytes(ring) + ring->tail % SIMPMU_RING_BYTES);
+        uint64_t head = __atomic_load_n(&ring->slice->head, __ATOMIC_ACQUIRE);
+        struct owner owner = owner_find(ring->slice, ring->tail);
+        uint64_t available = head - ring->tail;
+        /* The slice is hostile. What counts by now needs no owner. */
+        if (available == 0 || available > SIMPMU_RING_BYTES || owner.size_bytes == 0 ||
+            owner.size_bytes > available || __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0)
+                owner.tid = 0;
+        return owner;
+}
+
+void sim_ring_pass_over(struct sim_ring *ring, const struct owner *owner)
+{
+        ring->tail += owner->size_bytes;
+}
+
 /* Makes what was read from FROM on look as if nothing had been written there. */
 static void clear(struct sim_ring *ring, uint64_t from)
 {
@@ -98,8 +117,10 @@ void sim_ring_release(struct sim_ring *ring)
         uint64_t before = slice->tail;
         if (before == ring->tail)
                 return;
-        if (ring->many_producers)
+        if (ring->many_producers) {
+                __atomic_store_n(&slice->taken, ring->tail, __ATOMIC_SEQ_CST);
                 clear(ring, before);
+        }
         /* Pairs with the producer, which says that it waits before it looks again. */
         __atomic_store_n(&slice->tail, ring->tail, __ATOMIC_SEQ_CST);
         if (!__atomic_exchange_n(&slice->producer_waits, 0, __ATOMIC_SEQ_CST))

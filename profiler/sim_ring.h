@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "simpmu/owner.h"
 #include "simpmu/protocol.h"
 
 /* No record is longer: paths have at most 4096 bytes, stacks some hundred frames. */
@@ -34,6 +35,14 @@ void sim_ring_release(struct sim_ring *ring);
 
 /* Drops all that is in the ring, and wakes a waiting producer. */
 void sim_ring_discard(struct sim_ring *ring);
+
+/* Who keeps the reader waiting: the writer of the next record, of several producers. Tid
+ * 0: nobody does, or the ring is empty. */
+struct owner sim_ring_owner(const struct sim_ring *ring);
+
+/* Passes over the place of OWNER, who keeps the reader waiting, and never writes there
+ * any more. */
+void sim_ring_pass_over(struct sim_ring *ring, const struct owner *owner);
 
 /* Checks a record of SIZE bytes: NULL when its type is known, its parts fit and its
  * texts end, else what is wrong. */

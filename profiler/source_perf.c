@@ -468,6 +468,7 @@ static int note_heap_losses(struct source *source, struct diag *diag)
             {"processes whose heap was not followed to the end", heap.cut_off,
              "processes"},
             {"programs that cannot take the heap tracker", heap.refused, "programs"},
+            {"allocating calls not told of", heap.untold, "calls"},
         };
         return note_losses(source, losses, sizeof(losses) / sizeof(losses[0]), diag);
 }

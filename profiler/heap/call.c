@@ -14,28 +14,53 @@
 
 enum listener heap_listener;
 
+/* The calls since then, this one apart, were taken for nested ones; those before it that
+ * were are among them. */
+static void forget_call(uint32_t untold)
+{
+        if (current_listener() == ENGINE)
+                request(HEAP_REQUEST_UNTOLD, untold, 0, 0);
+        else
+                link_count_untold(untold);
+        channel_abandon();
+}
+
 __attribute__((cold)) bool call_was_left(void)
 {
         bool on_signal_stack;
         if (!calls_on_signal_stack(&on_signal_stack) || on_signal_stack)
                 return false;
-        channel_abandon();
+        forget_call(heap_thread.nested);
         return true;
 }
 
-/* The frame may have been on a stack that is gone, so that the kernel compares, half of
- * the address. */
-__attribute__((cold)) bool call_is_overwritten(void)
+/* A word in another page is looked at by the first few calls, and by each of so many: it
+ * takes a system call, as it may have been on a stack that is gone. */
+#define LOOK_EVERY 16
+
+static bool is_time_to_look(uint32_t nested)
 {
-        const void *const *word = (const void *const *)heap_thread.call + 1;
-        uint32_t expected = (uint32_t)(uintptr_t)heap_thread.returns;
+        return (nested & (nested - 1)) == 0 || nested % LOOK_EVERY == 0;
+}
+
+/* The kernel compares, half of it. False also where it cannot be asked. */
+static bool differs(const void *const *word, const void *expected)
+{
         /* Wakes nobody. */
         long result =
             calls_do(SYS_futex, (long)word, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0, 0,
-                     (long)word, expected);
-        bool left = result == -EAGAIN || result == -EFAULT;
+                     (long)word, (uint32_t)(uintptr_t)expected);
+        return result == -EAGAIN || result == -EFAULT;
+}
+
+__attribute__((cold)) bool call_is_overwritten(const void *frame)
+{
+        const void *const *word = (const void *const *)heap_thread.call + 1;
+        bool near = ((uintptr_t)word ^ (uintptr_t)frame) < CALL_PAGE_BYTES;
+        bool left = near || (is_time_to_look(heap_thread.nested) &&
+                             differs(word, heap_thread.returns));
         if (left)
-                channel_abandon();
+                forget_call(heap_thread.nested - 1);
         return left;
 }
 

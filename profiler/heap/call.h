@@ -33,21 +33,23 @@ INLINE enum listener current_listener(void)
         return __atomic_load_n(&heap_listener, __ATOMIC_RELAXED);
 }
 
+enum { CALL_PAGE_BYTES = 4096 };
+
 /* A call with a frame above the one that is under way: that one was left in the middle,
  * by a longjmp out of a signal's handler, unless a handler has a stack of its own. */
 bool call_was_left(void) HIDDEN;
 
-/* An allocator's own calls within one of the program's are few. */
-enum { NESTED_CALLS = 16 };
-
 /* Whether the call that is under way, by all signs, was left in the middle: this one has
- * a frame below, but where the other's return address was, there is something else. */
-bool call_is_overwritten(void) HIDDEN;
+ * a FRAME below, but where the other's return address was, there is something else. */
+bool call_is_overwritten(const void *frame) HIDDEN;
 
-/* Looked at now and then only, as it takes a system call. */
-INLINE bool was_left_above(void)
+/* An allocator's own calls within one of the program's are few, and mostly near. */
+INLINE bool was_left_above(const void *frame)
 {
-        return ++heap_thread.nested % NESTED_CALLS == 0 && call_is_overwritten();
+        const void *const *word = (const void *const *)heap_thread.call + 1;
+        bool near = ((uintptr_t)word ^ (uintptr_t)frame) < CALL_PAGE_BYTES;
+        heap_thread.nested++;
+        return !(near && *word == heap_thread.returns) && call_is_overwritten(frame);
 }
 
 /* Whether this call is to be told of: then it ends with leave(). */
@@ -56,7 +58,7 @@ INLINE bool enter(void)
         const void *frame = __builtin_frame_address(0);
         const void *call = heap_thread.call;
         if (current_listener() == NOBODY ||
-            (call && !(frame < call ? was_left_above() : call_was_left())))
+            (call && !(frame < call ? was_left_above(frame) : call_was_left())))
                 return false;
         heap_thread.call = frame;
         heap_thread.returns = __builtin_return_address(0);

@@ -85,6 +85,8 @@ static uint32_t own_tid(void)
                         return 0;
                 heap_thread.tid = (uint32_t)tid;
                 heap_thread.image = image_count;
+                heap_thread.writes =
+                    false; /* what it did, its parent did before a fork */
         }
         return heap_thread.tid;
 }
@@ -107,7 +109,7 @@ static void tell_process(struct simpmu_slice *ring)
         record->pid = own_pid();
         record->origin = 0;
         memset(record->executable, 0, 8);
-        ring_commit(record, bytes, SIMPMU_PROCESS);
+        ring_commit(ring, SIMPMU_PROCESS);
 }
 
 static struct simpmu_slice *begin_image(void)
@@ -175,7 +177,7 @@ __attribute__((noinline)) static bool tell_stack(struct simpmu_slice *ring, uint
         size_t found = unwind(caller, record->frames, depth);
         while (found < depth) /* somebody has written over the stack */
                 record->frames[found++] = 0;
-        ring_commit(record, bytes, SIMPMU_STACK);
+        ring_commit(ring, SIMPMU_STACK);
         return true;
 }
 
@@ -216,7 +218,7 @@ void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_byte
                 record->stack = stack;
                 record->function = function;
                 record->reserved = 0;
-                ring_commit(record, sizeof(*record), SIMPMU_ALLOC_AT);
+                ring_commit(ring, SIMPMU_ALLOC_AT);
         }
 }
 
@@ -229,7 +231,7 @@ static void tell_of_block(enum simpmu_record_type type, uintptr_t addr)
         if (record) {
                 fill_header(&record->header);
                 record->addr = addr;
-                ring_commit(record, sizeof(*record), type);
+                ring_commit(ring, type);
         }
 }
 
@@ -259,15 +261,18 @@ void channel_unmap(uintptr_t start, size_t length_bytes, bool replaced)
                 record->start = start;
                 record->length_bytes = length_bytes;
                 record->replaced = replaced;
-                ring_commit(record, sizeof(*record), SIMPMU_RANGE_FREE);
+                ring_commit(ring, SIMPMU_RANGE_FREE);
         }
 }
 
 /* ---- the start and the end ---- */
 
+/* Below a fork the ring is the parent's still. */
 void channel_abandon(void)
 {
-        ring_abandon(__atomic_load_n(&slice, __ATOMIC_ACQUIRE));
+        struct simpmu_slice *ring = __atomic_load_n(&slice, __ATOMIC_ACQUIRE);
+        if (ring && __atomic_load_n(&own->image, __ATOMIC_ACQUIRE) == 2)
+                ring_abandon(ring);
         calls_forget();
 }
 

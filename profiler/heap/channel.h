@@ -24,7 +24,7 @@ void channel_close(void);
 bool channel_is_borrowed(void);
 
 /* The thread has left a tracked function in the middle: what it was writing is void, and
- * keeps nobody waiting, unless it was left in the moment in which it got its place. */
+ * keeps nobody waiting. */
 void channel_abandon(void);
 
 /* FRAME: the frame address (__builtin_frame_address(0)) of the tracked function. */

@@ -50,7 +50,9 @@ enum heap_request {
         HEAP_REQUEST_RESIZE = 4,
         /* (addr, 0, 0, 0, 0): the block at addr ends, if it is the one of this thread's
          * latest HEAP_REQUEST_RESIZE. Does not come when the allocator refused. */
-        HEAP_REQUEST_RESIZED = 5
+        HEAP_REQUEST_RESIZED = 5,
+        /* (calls, 0, 0, 0, 0): at most so many calls were not told of. */
+        HEAP_REQUEST_UNTOLD = 6
 };
 
 /* The environment variable that tells the tracker of a target that runs as it is where

@@ -142,6 +142,11 @@ void link_note_cut_off(void)
                 __atomic_fetch_add(&link_control->heaps_cut_off, 1, __ATOMIC_RELAXED);
 }
 
+void link_count_untold(uint32_t calls)
+{
+        __atomic_fetch_add(&link_control->calls_untold, calls, __ATOMIC_RELAXED);
+}
+
 void link_count_refused(void)
 {
         __atomic_fetch_add(&link_control->programs_refused, 1, __ATOMIC_RELAXED);

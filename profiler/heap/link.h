@@ -5,6 +5,7 @@
 #define MEMLAG_HEAP_LINK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "../simpmu/protocol.h"
 
@@ -29,6 +30,9 @@ void link_ring(void);
 /* Counts this process among those that cannot tell of their heap to the end, unless
  * memlag has ended. */
 void link_note_cut_off(void);
+
+/* So many calls of tracked functions were not told of. */
+void link_count_untold(uint32_t calls);
 
 /* A program is executed that cannot take the tracker. */
 void link_count_refused(void);

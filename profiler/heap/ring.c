@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The producer's side of the ring that all threads of a process write to. */
+/* The producer's side of the ring that all threads of a process write to. A thread may
+ * leave any of this in the middle, and for ever: see simpmu/owner.h. */
 #include "ring.h"
 
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "../simpmu/owner.h"
 #include "calls.h"
 #include "link.h"
 #include "thread.h"
@@ -17,6 +18,8 @@
 #define BELL_BYTES (SIMPMU_RING_BYTES / 4)
 /* How long to wait for room before asking whether memlag still lives. */
 #define WAIT_NS 100000000
+
+/* ---- room ---- */
 
 static bool has_room(const struct simpmu_slice *ring, uint64_t head, uint64_t bytes)
 {
@@ -42,83 +45,124 @@ static bool wait_for_room(struct simpmu_slice *ring, uint64_t bytes)
         }
 }
 
-static void publish(void *place, uint64_t size_bytes, enum simpmu_record_type type)
+/* ---- places ---- */
+
+static uint64_t *word_at(struct simpmu_slice *ring, uint64_t position)
 {
-        __atomic_store_n((uint64_t *)place, size_bytes | (uint64_t)type << 32,
-                         __ATOMIC_RELEASE);
+        char *bytes = (char *)ring + SIMPMU_SLICE_HEADER_BYTES;
+        return (uint64_t *)(bytes + position % SIMPMU_RING_BYTES);
 }
 
-void ring_commit(void *place, uint64_t size_bytes, enum simpmu_record_type type)
+static void publish(uint64_t *word, uint64_t size_bytes, enum simpmu_record_type type)
 {
-        heap_thread.record = NULL; /* first: the place may be another's once it counts */
+        __atomic_store_n(word, size_bytes | (uint64_t)type << 32, __ATOMIC_RELEASE);
+}
+
+/* Where a record of SIZE_BYTES does not fit before the ring's end, padding does. */
+static uint64_t padding_at(uint64_t position, uint64_t size_bytes)
+{
+        uint64_t to_end = SIMPMU_RING_BYTES - position % SIMPMU_RING_BYTES;
+        return size_bytes <= to_end ? 0 : to_end;
+}
+
+/* Claims the latest place for its owner, where that is another thread whose record does
+ * not count yet. A claim is never late: others have then been written there. */
+static void claim_latest(struct simpmu_slice *ring, uint64_t head, uint64_t last)
+{
+        struct owner owner = owner_of_last(head, last);
+        if (owner.tid == 0 || owner.tid == heap_thread.tid ||
+            __atomic_load_n(word_at(ring, owner.start), __ATOMIC_ACQUIRE) != 0)
+                return;
+        uint64_t claim = owner_claim(owner);
+        uint64_t *place = owner_claim_place(ring, owner.start);
+        uint64_t there = __atomic_load_n(place, __ATOMIC_RELAXED);
+        while (there < claim &&
+               !__atomic_compare_exchange_n(place, &there, claim, true, __ATOMIC_ACQ_REL,
+                                            __ATOMIC_RELAXED))
+                ;
+}
+
+/* Both, or neither when they have changed. */
+static bool replace(struct simpmu_slice *ring, uint64_t head, uint64_t last,
+                    uint64_t new_head, uint64_t new_last)
+{
+        _Static_assert(offsetof(struct simpmu_slice, last) ==
+                               offsetof(struct simpmu_slice, head) + 8 &&
+                           offsetof(struct simpmu_slice, head) % 16 == 0,
+                       "changed together");
+        uint64_t(*both)[2] = (uint64_t(*)[2])(void *)&ring->head;
+        bool replaced;
+        __asm__ volatile("lock cmpxchg16b %1"
+                         : "=@ccz"(replaced), "+m"(*both), "+a"(head), "+d"(last)
+                         : "b"(new_head), "c"(new_last)
+                         : "memory");
+        return replaced;
+}
+
+/* Notes the place that the thread is about to take. */
+static void want_place(uint64_t position, uint64_t size_bytes)
+{
+        heap_thread.writes = false;
         signal_fence();
-        publish(place, size_bytes, type);
-}
-
-/* Whether the place that the thread wanted is its own. Left in the moment in which it got
- * it, only a thread that is alone knows, and not where the ring's end made padding: that
- * place keeps the reader waiting. */
-static bool has_place(const struct simpmu_slice *ring)
-{
-        return heap_thread.has_place ||
-               (__libc_single_threaded &&
-                __atomic_load_n(&ring->head, __ATOMIC_RELAXED) != heap_thread.position);
-}
-
-/* Notes which place the thread wants, and that it has it, for channel_abandon. */
-static void want_place(void *place, uint64_t size_bytes, uint64_t position)
-{
-        heap_thread.record = NULL;
-        heap_thread.has_place = false;
-        heap_thread.record_bytes = (uint32_t)size_bytes;
         heap_thread.position = position;
+        heap_thread.record_bytes = (uint32_t)size_bytes;
         signal_fence();
-        heap_thread.record = place;
+        heap_thread.writes = true;
         signal_fence();
-}
-
-static void get_place(void *place)
-{
-        heap_thread.has_place = true;
-        signal_fence();
-        heap_thread.record = place;
-        signal_fence();
-}
-
-void ring_abandon(struct simpmu_slice *ring)
-{
-        if (ring && heap_thread.record && has_place(ring))
-                publish(heap_thread.record, heap_thread.record_bytes, SIMPMU_PAD);
-        heap_thread.record = NULL;
 }
 
 void *ring_reserve(struct simpmu_slice *ring, uint64_t size_bytes)
 {
-        char *bytes = (char *)ring + SIMPMU_SLICE_HEADER_BYTES;
-        uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-        uint64_t padding;
-        void *place;
+        uint64_t head, last, bytes;
         for (;;) {
-                uint64_t to_end = SIMPMU_RING_BYTES - head % SIMPMU_RING_BYTES;
-                padding = size_bytes <= to_end ? 0 : to_end;
-                place = bytes + (head + padding) % SIMPMU_RING_BYTES;
-                if (has_room(ring, head, padding + size_bytes)) {
-                        want_place(padding ? NULL : place, size_bytes, head);
-                        if (__atomic_compare_exchange_n(
-                                &ring->head, &head, head + padding + size_bytes, true,
-                                __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                owner_read(ring, &head, &last);
+                bytes = padding_at(head, size_bytes) + size_bytes;
+                if (has_room(ring, head, bytes)) {
+                        claim_latest(ring, head, last);
+                        want_place(head, size_bytes);
+                        if (replace(ring, head, last, head + bytes,
+                                    owner_note(head, heap_thread.tid)))
                                 break;
-                        continue;
-                }
-                if (!wait_for_room(ring, padding + size_bytes))
+                } else if (!wait_for_room(ring, bytes)) {
                         return NULL;
-                head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+                }
         }
-        if (padding)
-                publish(bytes + head % SIMPMU_RING_BYTES, padding, SIMPMU_PAD);
-        get_place(place);
         uint64_t used = head - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
-        if (used < BELL_BYTES && used + padding + size_bytes >= BELL_BYTES)
+        if (used < BELL_BYTES && used + bytes >= BELL_BYTES)
                 link_ring();
-        return place;
+        return word_at(ring, head + bytes - size_bytes);
+}
+
+/* Padding counts last: the reader comes to it first. */
+static void publish_with_padding(struct simpmu_slice *ring, enum simpmu_record_type type)
+{
+        uint64_t position = heap_thread.position;
+        uint64_t padding = padding_at(position, heap_thread.record_bytes);
+        publish(word_at(ring, position + padding), heap_thread.record_bytes, type);
+        if (padding)
+                publish(word_at(ring, position), padding, SIMPMU_PAD);
+}
+
+void ring_commit(struct simpmu_slice *ring, enum simpmu_record_type type)
+{
+        publish_with_padding(ring, type);
+        signal_fence();
+        heap_thread.writes = false;
+}
+
+/* Whether the thread has the place that it wanted, and nothing counts there. What looks
+ * so may have been read already; then memlag has said so before. */
+static bool has_unwritten_place(struct simpmu_slice *ring)
+{
+        uint64_t position = heap_thread.position;
+        return owner_find(ring, position).tid == heap_thread.tid &&
+               __atomic_load_n(word_at(ring, position), __ATOMIC_ACQUIRE) == 0 &&
+               __atomic_load_n(&ring->taken, __ATOMIC_ACQUIRE) <= position;
+}
+
+void ring_abandon(struct simpmu_slice *ring)
+{
+        if (heap_thread.writes && has_unwritten_place(ring))
+                publish_with_padding(ring, SIMPMU_PAD);
+        heap_thread.writes = false;
 }

@@ -8,16 +8,15 @@
 
 #include "../simpmu/protocol.h"
 
-/* The place for a record of SIZE_BYTES, a multiple of 8; waits for room. NULL: nobody
- * will make any. */
+/* The place for a record of SIZE_BYTES, a multiple of 8 and not less than
+ * SIMPMU_RECORD_MIN_BYTES; waits for room. NULL: nobody will make any. */
 void *ring_reserve(struct simpmu_slice *ring, uint64_t size_bytes);
 
-/* Makes the record at PLACE count. */
-void ring_commit(void *place, uint64_t size_bytes, enum simpmu_record_type type);
+/* Makes the record in the place that the thread has count. */
+void ring_commit(struct simpmu_slice *ring, enum simpmu_record_type type);
 
-/* The thread has left a tracked function in the middle: what it was writing is void, and
- * keeps nobody waiting, unless it was left in the moment in which it got its place. RING
- * may be NULL. */
+/* The thread has left a tracked function in the middle: what it was writing, if it has a
+ * place, is void. */
 void ring_abandon(struct simpmu_slice *ring);
 
 #endif

@@ -18,14 +18,13 @@ union heap_thread {
                 const void *call;    /* frame address of the tracked function that the
                                         program called and that is under way; NULL: none */
                 const void *returns; /* where to it will return */
-                void *record; /* of the ring, that it wants to write or writes; or NULL */
-                uint64_t position; /* of the ring's head, when it wanted that */
+                uint64_t position;   /* in the ring, of the place that it wants or has */
                 uint32_t record_bytes;
                 uint32_t tid;
-                uint16_t image; /* in which it has this tid: counts forks */
-                bool has_place; /* the record's place is its own */
-                uint8_t nested; /* calls within CALL, modulo 256 */
-                uint8_t calls;  /* the tracker's system calls that it is in */
+                uint32_t nested; /* calls within CALL */
+                uint16_t image;  /* in which it has this tid: counts forks */
+                bool writes;     /* a record, or wants to */
+                uint8_t calls;   /* the tracker's system calls that it is in */
         };
         char unit[THREAD_LOCALS_UNIT_BYTES];
 };

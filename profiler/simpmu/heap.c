@@ -83,6 +83,9 @@ static Bool on_request(ThreadId tid, UWord *arguments, UWord *result)
         case HEAP_REQUEST_RESIZE:
                 block_changes(tid, SIMPMU_RESIZE, arguments[1]);
                 return True;
+        case HEAP_REQUEST_UNTOLD:
+                ring_count_untold((UInt)arguments[1]);
+                return True;
         case HEAP_REQUEST_RESIZED:
                 block_changes(tid, SIMPMU_RESIZED, arguments[1]);
                 return True;

@@ -24,7 +24,12 @@
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
 #define SIMPMU_RING_BYTES         (4u << 20) /* a power of two */
-#define SIMPMU_SLICE_BYTES        (SIMPMU_SLICE_HEADER_BYTES + (uint64_t)SIMPMU_RING_BYTES)
+/* Of the records of a target that runs as it is, which has a claim (owner.h) for each
+ * that the ring has room for. */
+#define SIMPMU_RECORD_MIN_BYTES 32u
+#define SIMPMU_CLAIM_BYTES      (SIMPMU_RING_BYTES / SIMPMU_RECORD_MIN_BYTES * 8)
+#define SIMPMU_SLICE_BYTES                                                               \
+        (SIMPMU_SLICE_HEADER_BYTES + (uint64_t)SIMPMU_RING_BYTES + SIMPMU_CLAIM_BYTES)
 
 /* The engine keeps its descriptors above the target's limit on open files. The kernel's
  * table of them must reach that far, so that a higher limit than this is not kept. */
@@ -159,11 +164,13 @@ struct simpmu_control {
         uint32_t time_in_ticks;
         uint32_t programs_refused;  /* atomic: executed; they cannot take the tracker */
         uint32_t sandboxes_refused; /* atomic: that a simulated target asked for */
+        uint32_t
+            calls_untold; /* atomic: of tracked functions, behind one that was left */
 };
 
-/* The first page of a slice; the ring's bytes follow. head and tail count bytes
- * from the start of the recording and only grow; records are 8-byte aligned and
- * never wrap: a SIMPMU_PAD fills the rest of the ring. Of a PAD only the first 8
+/* The first page of a slice; the ring's bytes follow, then the claims. head and tail
+ * count bytes from the start of the recording and only grow; records are 8-byte aligned
+ * and never wrap: a SIMPMU_PAD fills the rest of the ring. Of a PAD only the first 8
  * bytes (size_bytes, type, flags) need be there. The producer never lets the other
  * records take the last SIMPMU_END_RESERVE_BYTES of room, so that the END of an
  * image that has been replaced by exec can be written without waiting.
@@ -179,7 +186,9 @@ struct simpmu_slice {
         uint64_t parent;          /* 1 + the slice of the image that forked it, 0: none */
         uint64_t children_end_ns; /* atomic: the latest end of processes that it forked */
         uint64_t head __attribute__((aligned(64))); /* atomic, producer */
+        uint64_t last; /* changes with head: owner.h. Of a target that runs as it is */
         uint64_t tail __attribute__((aligned(64))); /* atomic, consumer */
+        uint64_t taken; /* atomic, likewise: it clears up to there, and moves tail on */
         uint32_t space_futex;    /* changed and woken by the consumer when it made room */
         uint32_t producer_waits; /* atomic: 1 while a producer waits for room */
         uint32_t executing;      /* atomic: 1 from before an exec until that has failed */
@@ -380,10 +389,11 @@ struct simpmu_unhandled {
 /* ---- a target that runs as it is ----
  *
  * The heap tracker uses the same file in a process that is not simulated, of which it
- * tells blocks only. Its threads write at once: each takes room by moving HEAD on, and
- * stores the first 8 bytes of its record (size_bytes, type, flags) last; until then they
- * are 0, as the consumer leaves all that it has read. Times are CLOCK_MONOTONIC. Nobody
- * holds locks or sets now_ns; the first record is a SIMPMU_PROCESS. */
+ * tells blocks only. Its threads write at once: each takes room by moving HEAD on with
+ * LAST, and stores the first 8 bytes of its record (size_bytes, type, flags) last; until
+ * then they are 0, as the consumer leaves all that it has read. Times are
+ * CLOCK_MONOTONIC. Nobody holds locks or sets now_ns; the first record is a
+ * SIMPMU_PROCESS. */
 
 /* A call stack, told before the first allocation with it. */
 struct simpmu_stack {

@@ -32,6 +32,8 @@ const struct simpmu_control *ring_control(void);
 Bool ring_recording(void);
 /* The target wanted a sandbox, and was refused. */
 void ring_count_sandbox(void);
+/* The heap tracker did not tell of so many calls. */
+void ring_count_untold(UInt calls);
 /* Claims a slice; its first record will be a SIMPMU_PROCESS. */
 void ring_begin_image(ULong start_ns);
 /* Around a fork: tells of the child to come, in the parent and before it; the parent

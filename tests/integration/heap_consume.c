@@ -7,7 +7,7 @@
  * FRAMES in the environment, the call stacks follow; with PEAK, the most memory that it
  * took itself in KiB is the last thing on its error output; with SLOW, it works that many
  * ns of its own processor time on each event; with REFUSED, the number of programs that
- * could not take the tracker is the last thing. */
+ * could not take the tracker is the last thing; with UNTOLD, of the calls not told. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +136,8 @@ int main(int argc, char **argv)
         struct rusage usage;
         if (getenv("PEAK") && getrusage(RUSAGE_SELF, &usage) == 0)
                 fprintf(stderr, "%ld\n", usage.ru_maxrss);
+        if (getenv("UNTOLD"))
+                fprintf(stderr, "%llu\n", (unsigned long long)losses.untold);
         if (getenv("REFUSED"))
                 fprintf(stderr, "%llu\n", (unsigned long long)losses.refused);
         if (out)

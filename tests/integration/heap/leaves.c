@@ -77,6 +77,22 @@ static void allocate(void)
                 free(malloc(FIRST_SIZE + 3));
 }
 
+/* Calls below a frame that was left, whose return address still stands where nothing has
+ * been written since; then it does not. */
+static __attribute__((noinline)) void write_late(void)
+{
+        char frame[2 * PAGE_BYTES];
+
+        __asm__ volatile("" ::"r"(frame) : "memory");
+        for (int i = 0; i < 60; i++) {
+                if (i == 20)
+                        memset(frame, 0, sizeof(frame));
+                __asm__ volatile("" ::"r"(frame) : "memory");
+                if (!malloc(FIRST_SIZE + 4))
+                        exit(1);
+        }
+}
+
 int main(void)
 {
         stack_t other = {.ss_sp = other_stack, .ss_size = sizeof(other_stack)};
@@ -91,6 +107,9 @@ int main(void)
         if (sigsetjmp(place, 1) == 0)
                 free((void *)64);
         go_down(3, allocate); /* below the frame of the function that was left */
+        if (sigsetjmp(place, 1) == 0)
+                go_down(1, free_nothing);
+        write_late();
         puts("left");
         return 0;
 }

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Writers of the heap tracker's ring that are taken out of it after each single
+ * instruction, for a while or for ever: the reader gets what the others write. The
+ * processor's trap flag stops after each instruction, and a signal's handler jumps away.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "calls.h"
+#include "link.h"
+#include "ring.h"
+#include "sim_ring.h"
+#include "thread.h"
+
+/* ---- what the ring is linked with in the tracker ---- */
+
+__thread union heap_thread heap_thread;
+
+long calls_do(long number, long a, long b, long c, long d, long e, long f)
+{
+        (void)number, (void)a, (void)b, (void)c, (void)d, (void)e, (void)f;
+        return 0;
+}
+
+bool link_is_gone(void)
+{
+        return true; /* nobody waits for room */
+}
+
+void link_ring(void)
+{
+}
+
+/* ---- writers ---- */
+
+enum { TAIL_OF_RING = 32, SMALL = 0, LARGE = 1 };
+#define START (UINT64_C(3) * SIMPMU_RING_BYTES) /* the tests' rings have been around */
+
+static struct simpmu_slice *slice;
+static struct sim_ring reader;
+
+/* A ring in which the next place begins at POSITION. */
+static void begin(uint64_t position)
+{
+        if (slice)
+                munmap(slice, SIMPMU_SLICE_BYTES);
+        slice = mmap(NULL, SIMPMU_SLICE_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        assert_ptr_not_equal(slice, MAP_FAILED);
+        slice->head = slice->tail = slice->taken = position;
+        reader =
+            (struct sim_ring){.slice = slice, .tail = position, .many_producers = true};
+}
+
+/* Of the place that begins at START. */
+static const uint64_t *first_word(void)
+{
+        return (const uint64_t *)(const void *)((const char *)slice +
+                                                SIMPMU_SLICE_HEADER_BYTES);
+}
+
+/* A thread that is not the one at hand. */
+struct writer {
+        union heap_thread state;
+};
+
+static void begin_writer(struct writer *writer, uint32_t tid)
+{
+        memset(writer, 0, sizeof(*writer));
+        writer->state.tid = tid;
+}
+
+static bool write_record(uint64_t addr, int size)
+{
+        uint64_t bytes =
+            size == SMALL ? sizeof(struct simpmu_free) : sizeof(struct simpmu_alloc_at);
+        struct simpmu_free *record = ring_reserve(slice, bytes);
+        if (!record)
+                return false;
+        memset(&record->header.tid, 0, bytes - offsetof(struct simpmu_record, tid));
+        record->header.tid = heap_thread.tid;
+        record->addr = addr;
+        ring_commit(slice, size == SMALL ? SIMPMU_FREE : SIMPMU_ALLOC_AT);
+        return true;
+}
+
+static bool write_as(struct writer *writer, uint64_t addr, int size)
+{
+        heap_thread = writer->state;
+        bool written = write_record(addr, size);
+        writer->state = heap_thread;
+        return written;
+}
+
+static void abandon_as(struct writer *writer)
+{
+        heap_thread = writer->state;
+        ring_abandon(slice);
+        writer->state = heap_thread;
+}
+
+/* ---- one instruction after the other ---- */
+
+static sigjmp_buf away;
+static volatile long steps_left;
+
+static void on_trap(int number)
+{
+        (void)number;
+        if (--steps_left < 0)
+                siglongjmp(away, 1);
+}
+
+static void set_trap_flag(bool on)
+{
+        if (on)
+                __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
+        else
+                __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" ::
+                                     : "memory", "cc");
+}
+
+/* Has WRITER leave what it writes after so many instructions. False: there are not so
+ * many; it is written. */
+static bool leave_as(struct writer *writer, uint64_t addr, int size, long steps)
+{
+        volatile bool left = true;
+        heap_thread = writer->state;
+        steps_left = steps;
+        if (sigsetjmp(away, 1) == 0) {
+                set_trap_flag(true);
+                write_record(addr, size);
+                set_trap_flag(false);
+                left = false;
+        }
+        writer->state = heap_thread;
+        return left;
+}
+
+static int set_up(void **state)
+{
+        (void)state;
+        struct sigaction action = {.sa_handler = on_trap};
+        return sigaction(SIGTRAP, &action, NULL);
+}
+
+/* ---- the reader ---- */
+
+static bool next(uint64_t *addr)
+{
+        static _Alignas(8) char buffer[SIM_RECORD_MAX_BYTES];
+        const char *fault;
+        int found = sim_ring_peek(&reader, buffer, &fault);
+        assert_true(found >= 0);
+        if (found == 0)
+                return false;
+        *addr = ((const struct simpmu_free *)(const void *)buffer)->addr;
+        sim_ring_pop(&reader, buffer);
+        return true;
+}
+
+static void expect(uint64_t wanted)
+{
+        uint64_t addr = 0;
+        assert_true(next(&addr));
+        assert_int_equal(addr, wanted);
+}
+
+/* What is left to be read is WANTED, of which what OPTIONAL says may be missing, and in
+ * its order or not. */
+static void expect_all(const uint64_t *wanted, size_t count, uint64_t optional)
+{
+        uint64_t found = 0, addr;
+        while (next(&addr)) {
+                size_t i = 0;
+                while (i < count && wanted[i] != addr)
+                        i++;
+                assert_in_range(i, 0, count - 1);
+                assert_false(found >> i & 1);
+                found |= UINT64_C(1) << i;
+        }
+        assert_int_equal(found | optional, (UINT64_C(1) << count) - 1);
+        assert_int_equal(reader.tail, slice->head);
+}
+
+/* ---- tests ---- */
+
+/* Whoever comes back to the ring makes what it has left void, whatever others did. */
+static void what_was_left_is_void(void **state)
+{
+        (void)state;
+        for (int size = SMALL; size <= LARGE; size++)
+                for (int others = 0; others <= 2; others++) {
+                        bool left = true;
+                        for (long steps = 0; left; steps++) {
+                                struct writer a, b, c;
+                                begin(START - (size == LARGE ? TAIL_OF_RING : 0));
+                                begin_writer(&a, 1);
+                                begin_writer(&b, 2);
+                                begin_writer(&c, 3);
+                                left = leave_as(&a, 10, size, steps);
+                                if (others > 0)
+                                        write_as(&b, 20, size);
+                                if (others > 1)
+                                        write_as(&c, 30, size);
+                                abandon_as(&a);
+                                write_as(&a, 11, SMALL);
+                                const uint64_t wanted[] = {10, 11, 20, 30};
+                                expect_all(wanted, 2 + others, left ? 1 : 0);
+                        }
+                }
+}
+
+/* Two that leave the same place, or one after the other. */
+static void two_are_left(void **state)
+{
+        (void)state;
+        bool left_a = true;
+        for (long steps_a = 0; left_a; steps_a++) {
+                bool left_b = true;
+                for (long steps_b = steps_a % 7; left_b; steps_b += 7) {
+                        struct writer a, b, c;
+                        begin(START - TAIL_OF_RING);
+                        begin_writer(&a, 1);
+                        begin_writer(&b, 2);
+                        begin_writer(&c, 3);
+                        left_a = leave_as(&a, 10, LARGE, steps_a);
+                        left_b = leave_as(&b, 20, SMALL, steps_b);
+                        write_as(&c, 30, LARGE);
+                        abandon_as(steps_b % 2 ? &a : &b);
+                        write_as(&c, 31, SMALL);
+                        abandon_as(steps_b % 2 ? &b : &a);
+                        const uint64_t wanted[] = {10, 20, 30, 31};
+                        expect_all(wanted, 4, (left_a ? 1 : 0) | (left_b ? 2 : 0));
+                }
+        }
+}
+
+/* Whose thread is no more keeps the reader waiting, which knows who it was. */
+static void the_dead_are_passed_over(void **state)
+{
+        (void)state;
+        for (int size = SMALL; size <= LARGE; size++)
+                for (int others = 0; others <= 2; others++) {
+                        bool left = true, waited = false;
+                        for (long steps = 0; left; steps++) {
+                                struct writer a, b;
+                                uint64_t addr;
+                                begin(START - (size == LARGE ? TAIL_OF_RING : 0));
+                                begin_writer(&a, 1);
+                                begin_writer(&b, 2);
+                                left = leave_as(&a, 10, size, steps);
+                                for (int i = 0; i < others; i++)
+                                        write_as(&b, 20 + i, size);
+                                struct owner owner = sim_ring_owner(&reader);
+                                if (owner.tid != 0) {
+                                        assert_int_equal(owner.tid, 1);
+                                        assert_false(next(&addr));
+                                        sim_ring_pass_over(&reader, &owner);
+                                        waited = true;
+                                }
+                                const uint64_t wanted[] = {10, 20, 21};
+                                expect_all(wanted, 1 + others, left ? 1 : 0);
+                        }
+                        assert_true(waited);
+                }
+}
+
+/* A record that was left when it counted, or nearly, and was read since: its place is
+ * another's by now. */
+static void reads_what_is_left(long steps, bool others, bool *left)
+{
+        struct writer a, b;
+        uint64_t addr, written = 0, read = 0;
+        begin(START);
+        begin_writer(&a, 1);
+        begin_writer(&b, 2);
+        *left = leave_as(&a, 1, SMALL, steps);
+        if (others)
+                write_as(&b, 1000 + written++, SMALL);
+        while (next(&addr))
+                if (addr >= 1000)
+                        assert_int_equal(addr, 1000 + read++);
+        sim_ring_release(&reader);
+        struct writer early = a;
+        abandon_as(&early);
+        if (reader.tail > START)
+                assert_int_equal(*first_word(), 0);
+        while (write_as(&b, 1000 + written, SMALL))
+                written++;
+        abandon_as(&a);
+        while (next(&addr))
+                if (addr >= 1000)
+                        assert_int_equal(addr, 1000 + read++);
+        assert_int_equal(read, written);
+        assert_int_equal(reader.tail, slice->head);
+}
+
+static void what_was_read_is_let_be(void **state)
+{
+        (void)state;
+        for (int others = 0; others <= 1; others++) {
+                bool left = true;
+                for (long steps = 0; left; steps++)
+                        reads_what_is_left(steps, others, &left);
+        }
+}
+
+/* A ring in which nobody has taken a place, and one that a target has written over. */
+static void a_ring_without_owners(void **state)
+{
+        (void)state;
+        struct writer a;
+        begin(START);
+        assert_int_equal(sim_ring_owner(&reader).tid, 0);
+        slice->head += 64;
+        assert_int_equal(sim_ring_owner(&reader).tid, 0);
+        slice->last = UINT64_MAX;
+        assert_int_equal(sim_ring_owner(&reader).tid, 0);
+        begin(0);
+        begin_writer(&a, 1);
+        write_as(&a, 10, SMALL);
+        assert_int_equal(sim_ring_owner(&reader).tid, 0);
+        expect(10);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(what_was_left_is_void),
+            cmocka_unit_test(two_are_left),
+            cmocka_unit_test(the_dead_are_passed_over),
+            cmocka_unit_test(what_was_read_is_let_be),
+            cmocka_unit_test(a_ring_without_owners),
+        };
+        return cmocka_run_group_tests(tests, set_up, NULL);
+}
