@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What names code that has no debug information, or that lies in the kernel: symbol tables
-as nm reads them, the kernel's file as addr2line does, and its list, which is made up here."""
+as nm reads them, the kernel's file as addr2line does, its list, which is made up here, and
+what it puts into each process (the vdso)."""
 import os
 import re
 import sqlite3
@@ -202,10 +203,46 @@ def check_kernel_list():
     print(f"the kernel's list: {len(wanted)} addresses agree")
 
 
+def check_vdso():
+    """The code that the kernel puts into each process, at every byte that nm -D says is a
+    function's; of another kernel, and of one that is not known, only that it is such code."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        found = re.search(r"^([0-9a-f]+)-([0-9a-f]+) .* \[vdso\]$", maps.read(), re.M)
+    if not found:
+        print("SKIPPED: the vdso: there is none here")
+        return
+    start, end = int(found[1], 16), int(found[2], 16)
+    with open("/proc/self/mem", "rb") as memory, open("vdso.so", "wb") as image:
+        memory.seek(start)
+        image.write(memory.read(end - start))
+    wanted = {}
+    for name, code in functions("vdso.so", "-D").items():
+        for address in code:
+            wanted.setdefault(address, set()).add(name.partition("@")[0])
+    assert len(wanted) > 50, wanted
+    build_id = symbolize_db.build_id("vdso.so")
+    base = 0x7FFD12340000
+    for recorded, known in ((build_id, True), (build_id[::-1], False), (None, False)):
+        fresh("vdso.db")
+        symbolize_db.make("vdso.db", SCHEMA, "vdso.so", [(a, None) for a in wanted], base)
+        db = sqlite3.connect("vdso.db")
+        db.execute("UPDATE module SET path = '[vdso]', build_id = ?", (recorded,))
+        db.execute("UPDATE mapping SET kind = 'vdso'")
+        db.commit()
+        db.close()
+        answers = symbolize("vdso.db")
+        if known:
+            assert all(answers[address][0] in names for address, names in wanted.items()), answers
+        else:
+            assert {answer[0] for answer in answers.values()} == {"[vdso]"}, answers
+    print(f"the vdso: {len(wanted)} addresses agree")
+
+
 def main():
     check_symbols()
     check_kernel_file()
     check_kernel_list()
+    check_vdso()
 
 
 main()
