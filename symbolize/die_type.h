@@ -14,6 +14,14 @@ struct type_entry {
         Dwarf_Die pointee; /* of a pointer; addr NULL: void, or none */
 };
 
+/* A virtual base class of TYPE: how far behind the object it begins stands in the table
+ * of virtual functions, TABLE_OFFSET_BYTES before where the object points to. */
+struct virtual_base {
+        uint32_t type;
+        uint64_t table_offset_bytes;
+        Dwarf_Die base;
+};
+
 struct type_reader {
         struct dwarf_file *dwarf;
         struct types *types;
@@ -33,6 +41,10 @@ struct type_reader {
         size_t scope_count;
         size_t scope_capacity;
         struct hash_index scope_index;
+        struct virtual_base *virtual_bases;
+        size_t virtual_base_count;
+        size_t virtual_base_capacity;
+        struct hash_index virtual_base_index; /* by type and offset */
         struct definitions definitions;
         const void *bound_unit; /* whose arrays begin with the item DEFAULT_BOUND */
         int64_t default_bound;
@@ -50,6 +62,10 @@ uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die);
 /* What the pointer TYPE points to; TYPE_NONE for others, and for what is not known.
  * Only for types of this reader's module. */
 uint32_t type_pointee(struct type_reader *reader, uint32_t type);
+/* The virtual base of what lies OFFSET_BYTES into TYPE whose place stands
+ * TABLE_OFFSET_BYTES before its table of virtual functions; TYPE_NONE: there is none. */
+uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
+                           uint64_t offset_bytes, uint64_t table_offset_bytes);
 /* A pointer to the type PLACED, as where an address stands that no variable holds in the
  * source. */
 uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *placed);

@@ -204,9 +204,7 @@ static struct place_value sum_of(const struct flow_context *flow,
         struct place_value number =
             sum_number(state, instruction->destination, instruction->source, 1);
 
-        return number.kind == PLACE_UNREACHED
-                   ? place_add(flow->input->reader->types, &a, &b, 1)
-                   : number;
+        return number.kind == PLACE_UNREACHED ? flow_state_sum(flow, &a, &b, 1) : number;
 }
 
 static struct place_value address_of(const struct flow_context *flow,
@@ -268,7 +266,7 @@ static struct place_value result_of(const struct flow_context *flow,
                 other = flow_state_load(flow, state, &other, step->vaddr);
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
-                return place_add(flow->input->reader->types, &place, &other, 1);
+                return flow_state_sum(flow, &place, &other, 1);
         case OPERATION_ADD_CONSTANT:
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);

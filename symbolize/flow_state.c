@@ -22,14 +22,17 @@ struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg
                         : place_unknown;
 }
 
-/* Whether VALUE is known to point to what begins with what NAMED points to. */
+/* Whether VALUE is known to point to what holds, at the same place, what NAMED points to
+ * or into. */
 static bool points_around(const struct types *types, const struct place_value *value,
                           const struct place_value *named)
 {
         struct place_value settled = place_settled(types, value, 0);
 
-        return !settled.guessed && named->offset == 0 &&
-               type_holds(types, settled.type, (uint64_t)settled.offset, named->type);
+        return !settled.guessed &&
+               type_holds(types, settled.type,
+                          (uint64_t)settled.offset - (uint64_t)named->offset,
+                          named->type);
 }
 
 static bool has_fields(const struct types *types, const struct place_value *value)
@@ -90,6 +93,30 @@ static struct place_value own_variable(const struct flow_context *flow,
                                                              : *place;
 }
 
+/* Where the virtual base of OBJECT is that WORD of its table is about. */
+static struct place_value virtual_base(const struct flow_context *flow,
+                                       const struct place_value *object,
+                                       const struct place_value *word)
+{
+        if (object->kind != PLACE_POINTER || object->indexed || object->offset < 0)
+                return place_unknown;
+        return place_pointer(type_virtual_base(flow->input->reader, object->type,
+                                               (uint64_t)object->offset,
+                                               0 - (uint64_t)word->offset),
+                             0);
+}
+
+struct place_value flow_state_sum(const struct flow_context *flow,
+                                  const struct place_value *a,
+                                  const struct place_value *b, uint64_t scale)
+{
+        if (b->kind == PLACE_TABLE_WORD && scale == 1)
+                return virtual_base(flow, a, b);
+        if (a->kind == PLACE_TABLE_WORD && scale == 1)
+                return virtual_base(flow, b, a);
+        return place_add(flow->input->reader->types, a, b, scale);
+}
+
 /* BASE and the index of STEP's operand. */
 static struct place_value add_index(const struct flow_context *flow,
                                     struct flow_state *state,
@@ -102,8 +129,8 @@ static struct place_value add_index(const struct flow_context *flow,
         if (memory->index < REGISTER_COUNT)
                 index = flow_state_held(flow, state, memory->index, step->vaddr);
         if (memory->index != REGISTER_NONE)
-                sum = place_add(flow->input->reader->types, base, &index,
-                                memory->scale ? memory->scale : 1);
+                sum =
+                    flow_state_sum(flow, base, &index, memory->scale ? memory->scale : 1);
         return sum;
 }
 
@@ -259,6 +286,19 @@ static bool other_pointer(const struct flow_context *flow, uint32_t type, uint64
                !place_same(&there, pointed);
 }
 
+/* Whether PLACE is before where a class's table of functions is pointed to. */
+static bool before_table(const struct flow_context *flow, const struct place_value *place)
+{
+        const struct types *types = flow->input->reader->types;
+
+        if (place->indexed || place->guessed || place->offset >= 0 ||
+            place->offset % 8 != 0 || types->items[place->type].kind != TYPE_POINTER)
+                return false;
+        uint32_t function = type_pointee(flow->input->reader, place->type);
+
+        return function != TYPE_NONE && types->items[function].kind == TYPE_OPAQUE;
+}
+
 /* What was loaded from PLACE. Of an index that is taken to begin at 1, it is no matter
  * that it may be 0, where no other pointer lies. */
 static struct place_value load_pointer(const struct flow_context *flow,
@@ -285,7 +325,11 @@ struct place_value flow_state_load(const struct flow_context *flow,
 
         switch (place->kind) {
         case PLACE_POINTER:
-                return load_pointer(flow, place);
+                return before_table(flow, place)
+                           ? (struct place_value){.kind = PLACE_TABLE_WORD,
+                                                  .type = TYPE_NONE,
+                                                  .offset = place->offset}
+                           : load_pointer(flow, place);
         case PLACE_FRAME:
         case PLACE_ALIGNED: {
                 const struct flow_slot *slot =

@@ -52,6 +52,12 @@ struct place_value flow_state_operand(const struct flow_context *flow,
                                       struct flow_state *state,
                                       const struct flow_step *step);
 
+/* A plus SCALE times B, of which one may be an object's place and the other where its
+ * virtual base is. */
+struct place_value flow_state_sum(const struct flow_context *flow,
+                                  const struct place_value *a,
+                                  const struct place_value *b, uint64_t scale);
+
 /* The thread-local variable that is meant by what the dynamic linker puts at PLACE, of
  * KIND. PLACE_UNKNOWN: no such. */
 struct place_value flow_state_slot(const struct flow_context *flow,

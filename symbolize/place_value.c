@@ -124,6 +124,8 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
 
         if (value->kind == PLACE_UNKNOWN || value->kind == PLACE_UNREACHED)
                 return *value;
+        if (value->kind == PLACE_TABLE_WORD && constant != 0)
+                return place_unknown;
         result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
         return value->kind == PLACE_NUMBER
                    ? place_number(value->stride_bytes, result.offset)
@@ -174,7 +176,8 @@ struct place_value place_add(const struct types *types, const struct place_value
         if (place_is_number(a))
                 return place_number(common_factor(modulus(a), modulus(&index)),
                                     remainder_of(a) + remainder_of(&index));
-        return a->kind == PLACE_THREAD || a->kind == PLACE_RESULT
+        return a->kind == PLACE_THREAD || a->kind == PLACE_RESULT ||
+                       a->kind == PLACE_TABLE_WORD
                    ? place_unknown
                    : add_index(types, a, &index);
 }

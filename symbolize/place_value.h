@@ -20,6 +20,9 @@ enum place_kind {
         PLACE_THREAD, /* OFFSET bytes from the thread pointer, and no variable's */
         /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES. */
         PLACE_NUMBER,
+        /* No address: the word OFFSET bytes from where a class's table of functions is
+         * pointed to, which may say where a virtual base is. */
+        PLACE_TABLE_WORD,
         PLACE_RESULT, /* what the call that is asked about returned, plus OFFSET */
         PLACE_UNREACHED
 };
