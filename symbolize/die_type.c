@@ -32,8 +32,7 @@ void type_reader_close(struct type_reader *reader)
         hash_index_free(&reader->entry_index);
         free(reader->pointer_entries);
         free(reader->scopes);
-        free(reader->virtual_bases);
-        hash_index_free(&reader->virtual_base_index);
+        virtual_bases_free(&reader->virtual_bases);
         hash_index_free(&reader->scope_index);
         definitions_free(&reader->definitions);
         *reader = (struct type_reader){0};
@@ -299,69 +298,13 @@ static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member 
         return true;
 }
 
-/* The expression by which DWARF finds a virtual base: the object's first word is where
- * its table is, and OFFSET before that stands how far the base is from the object. */
-static bool virtual_place(struct type_reader *reader, Dwarf_Die *die, uint64_t *offset)
-{
-        static const uint8_t expected[] = {DW_OP_dup,   DW_OP_deref, 0,
-                                           DW_OP_minus, DW_OP_deref, DW_OP_plus};
-        Dwarf_Attribute attribute;
-        Dwarf_Op *ops;
-        size_t count;
-
-        if (!dwarf_hasattr(die, DW_AT_virtuality) ||
-            !die_attribute(reader->dwarf, die, DW_AT_data_member_location, &attribute) ||
-            dwarf_getlocation(&attribute, &ops, &count) != 0 || count != sizeof(expected))
-                return false;
-        for (size_t i = 0; i < count; i++)
-                if (expected[i] != 0 && ops[i].atom != expected[i])
-                        return false;
-        *offset = ops[2].number;
-        if (ops[2].atom >= DW_OP_lit0 && ops[2].atom <= DW_OP_lit31)
-                *offset = ops[2].atom - DW_OP_lit0;
-        else if (ops[2].atom != DW_OP_constu && ops[2].atom != DW_OP_const1u &&
-                 ops[2].atom != DW_OP_const2u)
-                return false;
-        return true;
-}
-
-/* Of the type that is being read; it gets its number when all has been read. */
 static int add_virtual_base(struct type_reader *reader, Dwarf_Die *die, uint64_t offset)
 {
-        struct virtual_base base = {TYPE_NONE, offset, {0}};
+        Dwarf_Die base;
 
-        if (!die_reference(reader->dwarf, die, DW_AT_type, &base.base))
-                return 0;
-        if (array_reserve(&reader->virtual_bases, &reader->virtual_base_capacity,
-                          reader->virtual_base_count, sizeof(base)) < 0)
-                return -ENOMEM;
-        reader->virtual_bases[reader->virtual_base_count++] = base;
-        return 0;
-}
-
-static bool same_virtual_base(const void *context, const void *key, uint32_t position)
-{
-        const struct type_reader *reader = context;
-        const struct virtual_base *a = key, *b = &reader->virtual_bases[position];
-
-        return a->type == b->type && a->table_offset_bytes == b->table_offset_bytes;
-}
-
-/* Those from FIRST on that have no type yet are of TYPE. */
-static void number_virtual_bases(struct type_reader *reader, size_t first, uint32_t type)
-{
-        for (size_t i = first; i < reader->virtual_base_count; i++) {
-                struct virtual_base *base = &reader->virtual_bases[i];
-
-                if (base->type != TYPE_NONE || type == TYPE_NONE)
-                        continue;
-                base->type = type;
-                if (i >= HASH_INDEX_NONE ||
-                    hash_index_add(&reader->virtual_base_index,
-                                   hash_number(type, base->table_offset_bytes),
-                                   (uint32_t)i) < 0)
-                        reader->error = -ENOMEM;
-        }
+        return die_reference(reader->dwarf, die, DW_AT_type, &base)
+                   ? virtual_bases_add(&reader->virtual_bases, &base, offset)
+                   : 0;
 }
 
 static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
@@ -375,7 +318,7 @@ static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
 
         if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_hasattr(die, DW_AT_external))
                 return 0; /* static: elsewhere in memory */
-        if (base && virtual_place(reader, die, &table_offset))
+        if (base && virtual_base_read(reader->dwarf, die, &table_offset))
                 return add_virtual_base(reader, die, table_offset);
         members->lost |= die_lost(reader->dwarf, die, DW_AT_type) ||
                          die_lost(reader->dwarf, die, DW_AT_name);
@@ -484,7 +427,7 @@ static uint32_t put_declared(struct type_reader *reader, Dwarf_Die *die, uint32_
 static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
         bool in_union = dwarf_tag(die) == DW_TAG_union_type;
-        size_t first_virtual = reader->virtual_base_count;
+        size_t first_virtual = reader->virtual_bases.count;
         struct members members = {0};
         uint64_t bytes = 0;
 
@@ -504,7 +447,8 @@ static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t 
                 type = (struct type){.kind = TYPE_OPAQUE, .name = name};
         uint32_t id = put(reader, &type, &members);
 
-        number_virtual_bases(reader, first_virtual, id);
+        if (virtual_bases_number(&reader->virtual_bases, first_virtual, id) < 0)
+                reader->error = -ENOMEM;
         free(members.items);
         return id;
 }
@@ -788,30 +732,18 @@ uint32_t type_pointee(struct type_reader *reader, uint32_t type)
         return die.addr ? type_of_die(reader, &die) : TYPE_NONE;
 }
 
-static const struct virtual_base *find_virtual_base(const struct type_reader *reader,
-                                                    uint32_t type, uint64_t table_offset)
-{
-        const struct virtual_base key = {.type = type,
-                                         .table_offset_bytes = table_offset};
-        uint32_t found =
-            hash_index_find(&reader->virtual_base_index, hash_number(type, table_offset),
-                            same_virtual_base, reader, &key);
-
-        return found == HASH_INDEX_NONE ? NULL : &reader->virtual_bases[found];
-}
-
 /* A class has the table of its first base, and those that begin in it have theirs. */
 uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
                            uint64_t offset_bytes, uint64_t table_offset_bytes)
 {
-        for (int depth = 0; depth < DEPTH_LIMIT && reader->virtual_base_count > 0 &&
+        for (int depth = 0; depth < DEPTH_LIMIT && reader->virtual_bases.count > 0 &&
                             type < reader->types->count;
              depth++) {
                 const struct type *class = &reader->types->items[type];
                 const struct virtual_base *found =
-                    offset_bytes == 0
-                        ? find_virtual_base(reader, type, table_offset_bytes)
-                        : NULL;
+                    offset_bytes == 0 ? virtual_bases_find(&reader->virtual_bases, type,
+                                                           table_offset_bytes)
+                                      : NULL;
                 uint32_t inner = TYPE_NONE;
 
                 if (found) {

@@ -6,20 +6,13 @@
 #include "definition.h"
 #include "die.h"
 #include "type.h"
+#include "virtual_base.h"
 
 /* A type's entry, qualifiers and typedefs taken off. */
 struct type_entry {
         Dwarf_Die die;
         uint32_t type;
         Dwarf_Die pointee; /* of a pointer; addr NULL: void, or none */
-};
-
-/* A virtual base class of TYPE: how far behind the object it begins stands in the table
- * of virtual functions, TABLE_OFFSET_BYTES before where the object points to. */
-struct virtual_base {
-        uint32_t type;
-        uint64_t table_offset_bytes;
-        Dwarf_Die base;
 };
 
 struct type_reader {
@@ -41,10 +34,7 @@ struct type_reader {
         size_t scope_count;
         size_t scope_capacity;
         struct hash_index scope_index;
-        struct virtual_base *virtual_bases;
-        size_t virtual_base_count;
-        size_t virtual_base_capacity;
-        struct hash_index virtual_base_index; /* by type and offset */
+        struct virtual_bases virtual_bases;
         struct definitions definitions;
         const void *bound_unit; /* whose arrays begin with the item DEFAULT_BOUND */
         int64_t default_bound;

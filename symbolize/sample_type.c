@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "memory_function.h"
+#include "recursion.h"
 #include "site.h"
 #include "string_function.h"
 
@@ -364,10 +365,11 @@ void sample_types_learn(struct sample_types *finder,
         finder->blocks[stack].used |=
             pointed->type != TYPE_NONE &&
             finder->types->items[pointed->type].kind == TYPE_STRUCT;
-        if (!pointed->guessed)
-                block_type_learn(&finder->blocks[stack], finder->types,
-                                 target->offset_bytes,
-                                 &place_asks(place)->access.flow.place);
+        if (pointed->guessed)
+                return;
+        block_type_learn(&finder->blocks[stack], finder->types, target->offset_bytes,
+                         &place_asks(place)->access.flow.place);
+        finder->records[finder->groups[stack]] |= finder->blocks[stack].records;
 }
 
 /* What lies there when the block is what it was allocated as. */
@@ -397,13 +399,13 @@ static bool is_single(const struct types *types, uint32_t type)
         return is_number(types, type) || types->items[type].kind == TYPE_POINTER;
 }
 
-/* Whether BLOCKS hold structures, whose members pointers to singles may be to. What is
- * allocated as bytes or numbers may hold arrays of several kinds of these, one behind the
- * other. */
+/* Whether BLOCKS hold more than what they are allocated as, whose members pointers to
+ * singles may be to. What is allocated as bytes or numbers may hold arrays of several
+ * kinds of these, one behind the other. */
 static bool holds_members(const struct types *types, const struct block_type *blocks)
 {
-        return blocks->records || (blocks->mixed && size_of(types, blocks->type) > 1 &&
-                                   !is_number(types, blocks->type));
+        return blocks->mixed && size_of(types, blocks->type) > 1 &&
+               !is_number(types, blocks->type);
 }
 
 /* Whether nothing is known of BLOCKS that speaks against their being mere bytes. */
@@ -444,7 +446,8 @@ static struct sample_type by_block(struct sample_types *finder,
             copies_bytes(finder, location, &found))
                 return open_for(UNTYPED_ASSEMBLER);
         return found.reason == TYPED && is_single(finder->types, found.type) &&
-                       holds_members(finder->types, holds)
+                       (finder->records[finder->groups[block->stack]] ||
+                        holds_members(finder->types, holds))
                    ? open_for(UNTYPED_INDEX)
                    : found;
 }
@@ -513,8 +516,13 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
             .blocks =
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->blocks)),
             .pointees =
-                malloc((sweep->place_count + 1) * sizeof(*sample_types->pointees))};
-        if (!sample_types->blocks || !sample_types->pointees)
+                malloc((sweep->place_count + 1) * sizeof(*sample_types->pointees)),
+            .groups =
+                malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->groups)),
+            .records =
+                calloc(sweep->raw->stack_count + 1, sizeof(*sample_types->records))};
+        if (!sample_types->blocks || !sample_types->pointees || !sample_types->groups ||
+            !sample_types->records || recursion_groups(sweep, sample_types->groups) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
@@ -526,5 +534,7 @@ void sample_types_free(struct sample_types *sample_types)
 {
         free(sample_types->blocks);
         free(sample_types->pointees);
+        free(sample_types->groups);
+        free(sample_types->records);
         *sample_types = (struct sample_types){0};
 }

@@ -44,6 +44,8 @@ struct sample_types {
         const struct types *types;
         struct string_pool *names;
         struct block_type *blocks;    /* of raw's stacks */
+        uint32_t *groups;             /* of those that differ by recursion only */
+        bool *records;                /* in blocks of a group there are structures */
         struct sample_type *pointees; /* of the sweep's places, once found */
         bool learns;                  /* the types of some blocks are to be tested */
         uint32_t character;           /* the program's type char; TYPE_NONE: none */
