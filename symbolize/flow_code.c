@@ -144,12 +144,15 @@ static int make_blocks(struct flow_code *code, const bool *leaders)
                 return -ENOMEM;
         for (size_t i = 0; i < code->step_count; i++) {
                 if (leaders[i])
-                        code->blocks[code->block_count++] = (struct flow_block){
-                            .first = i,
-                            /* What fills the gap before a jump's target is never run. */
-                            .orphan = code->steps[i].instruction.operation !=
-                                      OPERATION_NOTHING};
-                code->blocks[code->block_count - 1].count++;
+                        code->blocks[code->block_count++] =
+                            (struct flow_block){.first = i};
+                struct flow_block *block = &code->blocks[code->block_count - 1];
+
+                /* What only fills the gap before a jump's target is never run; what a
+                 * jump table leads to may have such a gap before it. */
+                block->orphan |=
+                    code->steps[i].instruction.operation != OPERATION_NOTHING;
+                block->count++;
         }
         return 0;
 }

@@ -297,6 +297,10 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
         struct place_value place, value;
         struct flow_multiple multiple;
 
+        /* A name may end here, where the register is read for the last time but one. */
+        if (instruction->has_memory && instruction->memory.base < REGISTER_COUNT &&
+            state->registers[instruction->memory.base].kind == PLACE_UNKNOWN)
+                flow_state_held(flow, state, instruction->memory.base, step->vaddr);
         switch (instruction->operation) {
         case OPERATION_CALL:
                 step_call(flow, state, step);

@@ -110,6 +110,12 @@ measure containers_gcc
 # What programs lay out by hand, and what generic C++ does.
 build structures_gcc gcc structures.c
 measure structures_gcc
+# A function of two ranges, with an array of pointers in its frame.
+objdump -d structures_gcc | grep -q '<sum_picked.cold>:' || fail "sum_picked is in one range"
+[ "$(answer structures_gcc.db "SELECT count(*) > 100, sum(field_id IS NULL) FROM attribution
+        JOIN location USING (location_id) JOIN data_object USING (object_id) WHERE kind = 'heap'
+        AND location.function = 'sum_picked'")" = '1|0' ] ||
+        fail "not every field behind a pointer in the frame is known"
 build structures_gcc_O0 gcc structures.c -O0
 measure structures_gcc_O0
 # With little optimisation what compilers multiply by is seen in several steps only.
@@ -117,6 +123,10 @@ build structures_gcc_O1 gcc structures.c -O1
 measure structures_gcc_O1
 build generic_gcc g++ generic.cc -std=c++20
 measure generic_gcc
+# Not optimised, a pointer is mostly read through references to it, which do not tell what it
+# is a member of: that is open, in blocks of a recursive function too.
+build generic_gcc_O0 g++ generic.cc -std=c++20 -O0
+measure generic_gcc_O0 88
 if command -v clang >/dev/null; then
         build structures_clang clang structures.c
         measure structures_clang
