@@ -30,6 +30,13 @@ verdicts()
 expect "lines another core has written" "$(verdicts take)" sharing
 expect "more lines of a cache than buffers" "$(verdicts scatter)" cache
 expect "more lines of DRAM than buffers" "$(verdicts burst)" in-core
-expect "intervals that the bursts do not bind" "$(answer run.db "
-        SELECT count(*) FROM sample_view JOIN interval_view USING (interval_id)
-        WHERE function = 'burst' AND bound = 'in-core'")" 0
+# Where stores do not take the buffers as well.
+burst_samples()
+{
+        answer run.db "
+                SELECT count(*) FROM sample_view JOIN interval_view USING (interval_id)
+                WHERE function = 'burst' AND $1 AND interval_id NOT IN (
+                        SELECT interval_id FROM sample_view WHERE function = 'scatter')"
+}
+[ "$(burst_samples true)" -ge 100 ] || fail "no interval has bursts alone"
+expect "intervals that the bursts do not bind" "$(burst_samples "bound = 'in-core'")" 0

@@ -34,36 +34,6 @@ static void a_line_to_come_holds_up_no_earlier_one(void **state)
         assert_int_equal(path_take(&path, 200), 200);
 }
 
-static void a_queue_holds_as_many_as_it_has_places(void **state)
-{
-        struct line_queue queue = {.places = 3};
-        const uint64_t latency = 100;
-        uint64_t begin[9];
-
-        (void)state;
-        for (uint32_t i = 0; i < 9; i++) {
-                begin[i] = line_queue_wait(&queue, i);
-                line_queue_hold(&queue, begin[i] + latency);
-        }
-        for (uint32_t i = 3; i < 9; i++)
-                assert_int_equal(begin[i], begin[i - 3] + latency);
-        assert_false(line_queue_has_room(&queue, begin[8]));
-        assert_true(line_queue_has_room(&queue, begin[6] + latency));
-}
-
-/* A place that is taken for a short time is the next to be free. */
-static void the_place_that_is_free_first_is_taken(void **state)
-{
-        struct line_queue queue = {.places = 2};
-
-        (void)state;
-        line_queue_hold(&queue, 500);
-        line_queue_hold(&queue, 100);
-        assert_int_equal(line_queue_wait(&queue, 0), 100);
-        line_queue_hold(&queue, 200);
-        assert_int_equal(line_queue_wait(&queue, 0), 200);
-}
-
 /* Cycles from line to line of a stream of loads that has come to its pace. */
 static double stream_cycles(const struct simpmu_params *params, uint32_t prefetch)
 {
@@ -242,8 +212,6 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(lines_follow_each_other_at_the_interval),
             cmocka_unit_test(a_line_to_come_holds_up_no_earlier_one),
-            cmocka_unit_test(a_queue_holds_as_many_as_it_has_places),
-            cmocka_unit_test(the_place_that_is_free_first_is_taken),
             cmocka_unit_test_teardown(places_and_latency_are_the_bandwidth_of_a_stream,
                                       free_blocks),
             cmocka_unit_test_teardown(the_path_bounds_a_stream, free_blocks),

@@ -157,6 +157,18 @@ static void what_is_forgotten_counts_as_full(void **state)
         assert_int_equal(request(places, 5, 1, 100), 5);
 }
 
+/* Nor is more room used than there is, however many requests are announced. */
+static void requests_beyond_all_room_are_forgotten(void **state)
+{
+        struct places *places = places_new(2, 8 * PLACES_ROOM);
+
+        (void)state;
+        for (uint64_t i = 1; i <= 3 * PLACES_ROOM; i++)
+                assert_int_equal(request(places, 1000 * i, 1, 100), 1000 * i);
+        assert_int_equal(request(places, 1000 * PLACES_ROOM, 1, 2000),
+                         1000 * (2 * PLACES_ROOM + 1) + 100); /* the oldest kept */
+}
+
 /* A request that turns out longer than the gap that it was let into goes where there is
  * room for it. */
 static void a_request_that_outlasts_its_gap_waits(void **state)
@@ -196,6 +208,115 @@ static void the_place_that_is_free_first_is_taken(void **state)
         assert_int_equal(request(places, 0, 1, 100), 200);
 }
 
+/* ---- the same of loads ---- */
+
+#define SLOTS(rig, cycles) ((cycles) * (rig)->machine.slots_per_cycle)
+
+/* Loads of DRAM take DRAM_CYCLES, whatever else is under way. */
+static struct simpmu_params memory_alone(void)
+{
+        struct simpmu_params params = default_params();
+
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        params.dram_bandwidth_gbs = 1e6;
+        return params;
+}
+
+/* A chain of loads from memory, with arithmetic for longer than a load takes between
+ * them, and then one that waits for nothing: there is one fill buffer, or one place
+ * beyond L2. It waits for the first of the chain at most. */
+static void a_load_beside_a_chain_waits_for_no_later_one(void **state)
+{
+        const uint64_t rounds = 50, steps = 8, between_cycles = 2 * DRAM_CYCLES;
+        struct simpmu_params params[2] = {memory_alone(), memory_alone()};
+
+        (void)state;
+        params[0].lfb_entries = 1;
+        params[1].l2_queue_entries = 1;
+        for (int i = 0; i < 2; i++) {
+                struct rig *rig = rig_new(&params[i], 1, 1, 1);
+                uint64_t fresh = MIB;
+                for (uint64_t round = 0; round < rounds; round++) {
+                        rig->hot.ready[POINTER] = 0;
+                        for (uint64_t step = 0; step < steps; step++) {
+                                chase_step(rig, fresh += LINE_BYTES);
+                                rig->hot.ready[POINTER] += SLOTS(rig, between_cycles);
+                        }
+                        touch(rig, ACCESS_LOAD, fresh += LINE_BYTES, 1);
+                        assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
+                        assert_in_range(last_sample.latency_slots,
+                                        SLOTS(rig, DRAM_CYCLES),
+                                        SLOTS(rig, 2 * DRAM_CYCLES));
+                        rig->hot.instructions +=
+                            SLOTS(rig, 2 * steps * (DRAM_CYCLES + between_cycles));
+                }
+        }
+}
+
+/* One load from memory, in a chain or not; notes from when to when it has a fill buffer,
+ * and from when its request is on its way beyond L2. */
+static void run_load(struct rig *rig, bool in_chain, uint64_t address,
+                     struct answered *buffers, struct answered *beyond)
+{
+        const uint64_t *pending = &rig->threads[0]->counters.pending_slots;
+        const uint64_t before = *pending;
+
+        if (in_chain)
+                chase_step(rig, address);
+        else
+                touch(rig, ACCESS_LOAD, address, 1);
+        uint64_t end = last_sample.time_slots + last_sample.latency_slots;
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
+        buffers->begin[buffers->number] = end - (*pending - before);
+        buffers->end[buffers->number++] = end;
+        beyond->begin[beyond->number] = end - SLOTS(rig, DRAM_CYCLES);
+        beyond->end[beyond->number++] = end;
+}
+
+/* Chains one after the other and by turns, of any length, and loads between them that
+ * wait for nothing. */
+static void run_loads(uint32_t buffer_count, uint32_t place_count)
+{
+        static struct answered buffers, beyond;
+        struct simpmu_params params = memory_alone();
+        uint64_t chains[8] = {0};
+
+        buffers.places = buffer_count;
+        beyond.places = place_count;
+        buffers.number = beyond.number = 0;
+        params.lfb_entries = buffer_count;
+        params.l2_queue_entries = place_count;
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+        uint32_t in_chain = (uint32_t)random_below(9);
+        for (uint32_t i = 0; i < REQUESTS; i++) {
+                uint64_t *chain = &chains[random_below(8)];
+                *chain = random_below(6) == 0 ? 0 : *chain;
+                rig->hot.ready[POINTER] = *chain;
+                run_load(rig, random_below(8) < in_chain, MIB + i * LINE_BYTES, &buffers,
+                         &beyond);
+                *chain = rig->hot.ready[POINTER] + SLOTS(rig, random_below(50));
+                rig->hot.instructions += random_below(60);
+        }
+        for (uint32_t i = 0; i < REQUESTS; i++) {
+                assert_true(taken_at(&buffers, buffers.begin[i]) <= buffer_count);
+                assert_true(taken_at(&beyond, beyond.begin[i]) <=
+                            (place_count < buffer_count ? place_count : buffer_count));
+        }
+}
+
+static void no_more_loads_are_under_way_than_there_are_places(void **state)
+{
+        const uint32_t counts[] = {1, 2, 4, 10, 16};
+
+        (void)state;
+        for (uint32_t seed = 0; seed < 200; seed++) {
+                random_state = seed;
+                run_loads(counts[seed % 5], counts[seed / 5 % 5]);
+                free_blocks(NULL);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -205,7 +326,12 @@ int main(void)
             cmocka_unit_test_teardown(the_place_that_is_free_first_is_taken, free_blocks),
             cmocka_unit_test_teardown(requests_may_take_no_time, free_blocks),
             cmocka_unit_test_teardown(what_is_forgotten_counts_as_full, free_blocks),
+            cmocka_unit_test_teardown(requests_beyond_all_room_are_forgotten,
+                                      free_blocks),
             cmocka_unit_test_teardown(a_request_that_outlasts_its_gap_waits, free_blocks),
+            cmocka_unit_test_teardown(a_load_beside_a_chain_waits_for_no_later_one,
+                                      free_blocks),
+            cmocka_unit_test(no_more_loads_are_under_way_than_there_are_places),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -373,9 +373,9 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
         uint32_t far = (uint32_t)__builtin_popcountll(others ^ near_ones);
         uint64_t latency =
             near * machine->hitm_latency + far * machine->remote_cache_latency;
-        uint64_t begin = miss_buffer(machine, thread, access->start, access->now);
+        uint64_t begin = places_find(&thread->fill_buffers, access->start, latency);
 
-        miss_hold_buffer(thread, begin + latency);
+        miss_hold_buffer(thread, access->start, begin, begin + latency);
         *way = (struct l1d_way){begin + latency};
         *found = (struct found){.arrival = begin + latency,
                                 .ready = begin + latency,

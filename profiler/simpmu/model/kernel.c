@@ -23,7 +23,7 @@ static void take_time(struct kernel_job *job, uint64_t reads, uint64_t writes)
 
         if (reads + writes == 0)
                 return;
-        job->now += (reads + writes) * dram->latency_slots / core->queue.places;
+        job->now += (reads + writes) * dram->latency_slots / core->queue.count;
         if (job->in_turn)
                 job->now = later(job->now, dram_in_turn(dram, begin, reads, writes));
 }

@@ -141,8 +141,11 @@ static struct core *core_new(struct machine *machine, uint32_t number)
         struct core *core = machine->allocate(sizeof(*core));
 
         core->number = number;
-        core->queue.places = (uint32_t)params->l2_queue_entries;
-        core->queue_fills = machine->fill_buffers > core->queue.places;
+        /* Each request may push out a line. */
+        places_init(
+            &core->queue, (uint32_t)params->l2_queue_entries,
+            2 * (uint32_t)(params->load_buffer_entries + params->store_buffer_entries));
+        core->queue_fills = machine->fill_buffers > core->queue.count;
         path_init(&core->from_l2, line_slots(machine, params->l2_bytes_per_cycle));
         path_init(&core->from_beyond, line_slots(machine, params->l3_bytes_per_cycle));
         core->node = node_of(machine, number);
@@ -201,6 +204,9 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
                                    (uint32_t)machine->params.vector_scheduler_entries,
                                    (uint32_t)machine->params.address_scheduler_entries,
                                });
+        places_init(&thread->fill_buffers, machine->fill_buffers,
+                    (uint32_t)(machine->params.load_buffer_entries +
+                               machine->params.store_buffer_entries));
         thread->load_slots = machine->params.issue_width / machine->params.load_ports;
         thread->store_slots = machine->params.issue_width / machine->params.store_ports;
         thread->ports.clock = start;
@@ -212,7 +218,7 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 static void forget_requests(struct core *core)
 {
         core->last_request = 0;
-        line_queue_clear(&core->queue);
+        places_clear(&core->queue);
         core->lines_to_write = 0;
         core->queue_full_until = 0;
         core->streamer_waits = 0;

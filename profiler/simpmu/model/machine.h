@@ -15,9 +15,9 @@
 #include "dram.h"
 #include "hot.h"
 #include "l1d.h"
-#include "line_queue.h"
 #include "pages.h"
 #include "path.h"
+#include "places.h"
 #include "thread.h"
 #include "tlb.h"
 
@@ -81,7 +81,7 @@ struct core {
         bool queue_fills;             /* more may be under way than there are places */
         struct path from_l2;          /* to L1 */
         struct path from_beyond;      /* to L2 */
-        struct line_queue queue;      /* of requests beyond L2 */
+        struct places queue;          /* of requests beyond L2 */
         uint32_t lines_to_write;      /* pushed out by a request that has no place yet */
         uint64_t queue_full_until;    /* demand requests have waited for a place */
         uint64_t streamer_waits;      /* for a place, until then */

@@ -18,16 +18,16 @@ static void write_to_memory(struct machine *machine, struct sim_thread *thread,
 /* From NOW the lines that CORE has pushed out take the places that are free first. */
 static void hold_written(const struct machine *machine, struct core *core, uint64_t now)
 {
-        struct line_queue *queue = &core->queue;
-
-        for (; core->lines_to_write > 0; core->lines_to_write--)
-                line_queue_hold(queue, line_queue_wait(queue, now) + machine->write_time);
+        for (; core->lines_to_write > 0; core->lines_to_write--) {
+                uint64_t begin = places_find(&core->queue, now, machine->write_time);
+                places_hold(&core->queue, begin, begin + machine->write_time);
+        }
 }
 
 void miss_hold_place(const struct machine *machine, struct core *core, uint64_t asked,
                      uint64_t done)
 {
-        line_queue_hold(&core->queue, done);
+        places_hold(&core->queue, asked, done);
         hold_written(machine, core, asked);
 }
 
@@ -124,120 +124,16 @@ void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_
         hold_written(machine, thread->core, now);
 }
 
-static uint64_t buffers_in_use(const struct sim_thread *thread)
-{
-        return thread->fill_last + 1 - thread->fill_first;
-}
-
-/* Brings the buffers in use to the start of their table where there might not be room
- * behind them for as many as there can be. */
-static void make_room(struct sim_thread *thread)
-{
-        const uint64_t first = thread->fill_first;
-
-        if (thread->fill_last + 1 <= FILL_BUFFER_ROOM - FILL_BUFFER_MAXIMUM)
-                return;
-        for (uint64_t i = first; i <= thread->fill_last; i++)
-                thread->fill_done[i - first] = thread->fill_done[i];
-        thread->fill_first = 0;
-        thread->fill_sorted -= first;
-        thread->fill_last -= first;
-}
-
-/* Forgets fill buffers that are free by NOW, and brings the others into the order of
- * their times where none is; most are so already. Returns whether any were free. */
-static bool forget_free_buffers(struct sim_thread *thread, uint64_t now)
-{
-        const uint64_t sorted = thread->fill_sorted, last = thread->fill_last;
-        uint64_t *done = thread->fill_done;
-        uint64_t first = thread->fill_first, end = sorted;
-
-        for (uint64_t i = sorted; i <= last; i++) {
-                uint64_t time = done[i];
-                done[end] = time;
-                end += time > now;
-        }
-        while (first < sorted && done[first] <= now)
-                first++;
-        bool any = first > thread->fill_first || end <= last;
-        for (uint64_t i = sorted; !any && i < end; i++) {
-                uint64_t at = i, time = done[i];
-                for (; at > first && done[at - 1] > time; at--)
-                        done[at] = done[at - 1];
-                done[at] = time;
-        }
-        thread->fill_first = first;
-        thread->fill_sorted = any ? sorted : end;
-        thread->fill_last = end - 1;
-        make_room(thread);
-        return any;
-}
-
-bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
-                          uint64_t now)
-{
-        const uint64_t many = 3 * machine->fill_buffers;
-        const uint64_t last = thread->fill_done[thread->fill_last];
-
-        if (4 * buffers_in_use(thread) >= many)
-                (void)forget_free_buffers(thread, now);
-        if (buffers_in_use(thread) == 0)
-                thread->fill_done[++thread->fill_last] = last; /* it is free by now */
-        return 4 * buffers_in_use(thread) < many;
-}
-
 /* Cycles in which a request waited because all buffers were taken count once,
  * however many requests waited. */
-static void count_full(struct sim_thread *thread, uint64_t start, uint64_t begin)
+void miss_count_full(struct sim_thread *thread, uint64_t start, uint64_t begin)
 {
-        uint64_t from = start > thread->full_until ? start : thread->full_until;
+        uint64_t from = later(start, thread->full_until);
 
         if (begin <= from)
                 return;
         thread->counters.fb_full_slots += begin - from;
         thread->full_until = begin;
-}
-
-/* All buffers are in use, in the order of their times, and a request that can start at
- * START takes the place of another: of those that are free by then the one that was in
- * use last. Returns when it can begin. */
-static uint64_t take_place(struct sim_thread *thread, uint64_t start)
-{
-        uint64_t *first = &thread->fill_done[thread->fill_first++];
-        uint64_t begin = later(start, *first);
-        uint64_t *taken = first;
-
-        while (taken < &thread->fill_done[thread->fill_last] && taken[1] <= start)
-                taken++;
-        for (; taken > first; taken--)
-                *taken = taken[-1];
-        return begin;
-}
-
-/* As in a stream of lines: no buffer is free by NOW, and the one taken last is so after
- * all others, which are in the order of their times. Then all are. */
-static inline bool all_in_order(struct sim_thread *thread, uint64_t now)
-{
-        const uint64_t first = thread->fill_first, last = thread->fill_last;
-        const uint64_t *done = thread->fill_done;
-
-        if (thread->fill_sorted != last || first == last || done[first] <= now ||
-            done[last] < done[last - 1])
-                return false;
-        thread->fill_sorted = last + 1;
-        make_room(thread);
-        return true;
-}
-
-uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now)
-{
-        uint64_t begin = start;
-
-        if (all_in_order(thread, now) || !forget_free_buffers(thread, now))
-                begin = take_place(thread, start);
-        thread->fill_last++;
-        count_full(thread, start, begin);
-        return begin;
 }
 
 /* A line is used, in way BIT of PLACE's set of NODE's L3, which keeps it where its page
@@ -324,19 +220,38 @@ static uint64_t beyond_l2(struct machine *machine, struct sim_thread *thread,
         return read_memory(machine, thread, line, begin, level);
 }
 
-/* A request that could begin at BEGIN waits for a place in the queue beyond L2; returns
- * when it has it. */
-static uint64_t queue_wait(struct sim_thread *thread, uint64_t begin)
+/* A request that could begin at BEGIN has waited until ASKED for a place in the queue
+ * beyond L2. */
+static void count_queue_full(struct sim_thread *thread, uint64_t begin, uint64_t asked)
 {
         struct core *core = thread->core;
-        uint64_t asked = line_queue_wait(&core->queue, begin);
         uint64_t from = later(begin, core->queue_full_until);
 
         if (asked <= from)
-                return asked;
+                return;
         thread->counters.sq_full_slots += asked - from;
         core->queue_full_until = asked;
-        return asked;
+}
+
+/* REQUEST has been ASKED beyond L2 and will be complete at COMPLETION, if the places that
+ * it has found are free until then. Else it goes to where there is a fill buffer for all
+ * of it and a place beyond L2 for what that takes. Returns when it is asked. */
+static uint64_t fit_request(struct sim_thread *thread, struct miss_request *request,
+                            uint64_t asked, uint64_t *completion)
+{
+        struct places *buffers = &thread->fill_buffers, *queue = &thread->core->queue;
+        const uint64_t latency = *completion - asked;
+
+        asked = places_fit(queue, request->begin, asked, *completion);
+        for (;;) {
+                *completion = asked + latency;
+                uint64_t begin =
+                    places_fit(buffers, request->start, request->begin, *completion);
+                if (begin == request->begin)
+                        return asked;
+                request->begin = begin;
+                asked = places_find(queue, begin, latency);
+        }
 }
 
 /* A line that was not in L2 is under way to L1 from BEGIN as MISS says: counts what asks
@@ -370,20 +285,21 @@ static uint64_t modified_elsewhere(struct machine *machine, struct sim_thread *t
 /* All in one piece: in a stream of lines that is where most of the time passes. */
 __attribute__((flatten)) struct miss_answer
 miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
-                    const struct miss_request *request)
+                    struct miss_request *request)
 {
         const bool writes = request->writes, in_l2 = request->in_l2;
-        uint64_t line = request->line, begin = request->begin;
+        const uint64_t line = request->line;
+        struct places *queue = &thread->core->queue;
         uint64_t latency = machine->l2_latency;
         enum simpmu_level level = SIMPMU_LEVEL_L2;
         bool contested = false;
         enum others others = OTHERS_NOTHING;
         bool shared = (writes || !in_l2) && coherence_is_shared(machine, thread, line);
         bool queued = !in_l2 && miss_queue_counts(machine, thread->core);
-        uint64_t asked = queued ? queue_wait(thread, begin) : begin;
-
-        asked =
-            path_take(in_l2 ? &thread->core->from_l2 : &thread->core->from_beyond, asked);
+        uint64_t place = queued ? places_find(queue, request->begin, machine->l3_latency)
+                                : request->begin;
+        uint64_t asked =
+            path_take(in_l2 ? &thread->core->from_l2 : &thread->core->from_beyond, place);
         if (__builtin_expect(shared, 0))
                 others =
                     coherence_request(machine, thread, line, writes, asked, &contested);
@@ -396,11 +312,14 @@ miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
                 latency += prefetch_wait(thread->core, line, asked, &level);
         if (writes && others != OTHERS_NOTHING)
                 latency = later(latency, miss_invalidation(machine, others));
-        const struct miss_answer answer = {asked + latency, level, contested};
-        if (queued)
-                miss_hold_place(machine, thread->core, asked, answer.completion);
+        struct miss_answer answer = {asked + latency, level, contested};
+        if (queued) {
+                place = fit_request(thread, request, place, &answer.completion);
+                count_queue_full(thread, request->begin, place);
+                miss_hold_place(machine, thread->core, place, answer.completion);
+        }
         if (!in_l2)
-                count_demand(thread, request, begin, &answer);
+                count_demand(thread, request, request->begin, &answer);
         return answer;
 }
 

@@ -32,31 +32,16 @@ void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread 
 uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                     uint64_t begin, enum simpmu_level *level);
 
-/* The cold half of miss_buffer: more requests than there are buffers, of which some may
- * be free by NOW. Returns when the request can begin. */
-uint64_t miss_buffer_wait(struct sim_thread *thread, uint64_t start, uint64_t now);
+/* A request waits for a fill buffer from START to BEGIN. */
+void miss_count_full(struct sim_thread *thread, uint64_t start, uint64_t begin);
 
-/* Takes a fill buffer for a request that can start at START; returns when it can begin.
- * miss_hold_buffer goes with it. The buffer that was taken last will do when it is free
- * by then, as it is when one load waits for the other; which others are free is looked at
- * only when so many requests have been made. */
-static inline uint64_t miss_buffer(const struct machine *machine,
-                                   struct sim_thread *thread, uint64_t start,
-                                   uint64_t now)
+/* A request that could have begun at START holds a fill buffer from BEGIN until DONE. */
+static inline void miss_hold_buffer(struct sim_thread *thread, uint64_t start,
+                                    uint64_t begin, uint64_t done)
 {
-        uint64_t last =
-            thread->fill_last + (thread->fill_done[thread->fill_last] > start);
-
-        if (last - thread->fill_first >= machine->fill_buffers)
-                return miss_buffer_wait(thread, start, now);
-        thread->fill_last = last;
-        return start;
-}
-
-/* The request that has taken a buffer keeps it until DONE. */
-static inline void miss_hold_buffer(struct sim_thread *thread, uint64_t done)
-{
-        thread->fill_done[thread->fill_last] = done;
+        if (__builtin_expect(begin > start, 0))
+                miss_count_full(thread, start, begin);
+        places_hold(&thread->fill_buffers, begin, done);
 }
 
 /* A line that the kernel writes and that is not in L1. */
@@ -107,12 +92,16 @@ void miss_hold_place(const struct machine *machine, struct core *core, uint64_t 
                      uint64_t done);
 
 /* Fewer than three quarters of the fill buffers are in use at NOW. */
-bool miss_few_in_progress(const struct machine *machine, struct sim_thread *thread,
-                          uint64_t now);
+static inline bool miss_few_in_progress(const struct sim_thread *thread, uint64_t now)
+{
+        return places_fewer(&thread->fill_buffers, now,
+                            (3 * thread->fill_buffers.count + 3) / 4);
+}
 
 /* A line that has missed L1, and who asks for it. */
 struct miss_request {
         uint64_t line;
+        uint64_t start; /* when it could begin */
         uint64_t begin; /* when it has a fill buffer */
         bool in_l2;
         bool writes;   /* no other core may keep it */
@@ -126,9 +115,10 @@ struct miss_answer {
         bool contested;
 };
 
-/* The cold half of miss_fill: what is not simply a hit of L2 by the only core in use. */
+/* The cold half of miss_fill: what is not simply a hit of L2 by the only core in use.
+ * REQUEST may have to begin later. */
 struct miss_answer miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
-                                       const struct miss_request *request);
+                                       struct miss_request *request);
 
 /* The thread's clock stands at NOW; LINE has missed L1 and its request can start at
  * START. WRITES: no other core may keep it. The time in a fill buffer counts as pending
@@ -138,17 +128,20 @@ static inline __attribute__((always_inline)) struct miss
 miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
           uint64_t start, uint64_t now, bool writes, bool for_load)
 {
-        uint64_t begin = miss_buffer(machine, thread, start, now);
         struct core *core = thread->core;
+        struct places *buffers = &thread->fill_buffers;
         bool in_l2 = cache_touch(&core->l2, line);
+        uint64_t begin = places_find(buffers, start,
+                                     in_l2 ? machine->l2_latency : machine->l3_latency);
         struct miss_answer answer = {.level = SIMPMU_LEVEL_L2};
 
         if (__builtin_expect(
                 !in_l2 || machine->cores_used != 1 || core->last_request > begin, 0)) {
                 machine_tick(machine, now);
-                const struct miss_request request = {line, begin, in_l2, writes,
-                                                     for_load};
+                struct miss_request request = {line,  start,  begin,
+                                               in_l2, writes, for_load};
                 answer = miss_fill_otherwise(machine, thread, &request);
+                begin = request.begin;
         } else {
                 dram_tick(&machine->nodes[0].dram, now);
                 answer.completion =
@@ -159,7 +152,10 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
                                                   answer.level == SIMPMU_LEVEL_L2
                                                       ? machine->set_interval_l2
                                                       : machine->set_interval_l3);
-        miss_hold_buffer(thread, answer.completion);
+        uint64_t with_room = places_fit(buffers, start, begin, answer.completion);
+        answer.completion += with_room - begin;
+        begin = with_room;
+        miss_hold_buffer(thread, start, begin, answer.completion);
         if (for_load) {
                 thread->counters.pending_slots += answer.completion - begin;
                 activity_cover(&thread->activity, ACTIVITY_L1D, begin, answer.completion);

@@ -6,8 +6,10 @@
 
 void places_init(struct places *places, uint32_t count, uint32_t outstanding)
 {
+        const uint32_t mask = UINT32_MAX >> __builtin_clz(count + outstanding);
+
         places->count = count;
-        places->mask = UINT32_MAX >> __builtin_clz(count + outstanding);
+        places->mask = mask < PLACES_ROOM ? mask : PLACES_ROOM - 1;
         places_clear(places);
 }
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLACES_ROOM 8192u /* a power of two, more than requests can be under way */
+#define PLACES_ROOM 8192u /* a power of two */
 
 struct places {
         uint32_t count;

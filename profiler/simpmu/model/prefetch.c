@@ -33,14 +33,16 @@ static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint
 
         if (cache_find(&core->l2, &place) != 0)
                 return true;
-        uint64_t asked = line_queue_wait(&core->queue, now);
+        uint64_t asked = places_find(&core->queue, now, machine->l3_latency);
         if (asked > now && !may_wait)
                 return false;
         if (asked > now)
                 core->streamer_waits = asked;
         uint64_t begin = path_take(&core->from_beyond, asked);
         uint64_t arrival = begin + miss_in_l2(machine, thread, line, begin, &level);
-        miss_hold_place(machine, core, asked, arrival);
+        uint64_t with_room = places_fit(&core->queue, now, asked, arrival);
+        arrival += with_room - asked;
+        miss_hold_place(machine, core, with_room, arrival);
         core->requests[line & (L2_REQUESTS - 1)] =
             (struct l2_request){line, arrival, level};
         core->last_request = later(core->last_request, arrival);
@@ -152,11 +154,12 @@ static int32_t stream_moves(struct stream *stream, uint64_t line)
         return stream->trend / 2;
 }
 
-/* LINE is not in L1, where its place is: requests it, from START on. */
-static void fill_l1(struct machine *machine, struct sim_hot *hot,
-                    struct sim_thread *thread, uint64_t line,
-                    const struct cache_place *place, uint64_t start, uint64_t now,
-                    bool to_write)
+/* LINE is not in L1, where its place is: requests it, from START on. Returns when it has
+ * a fill buffer. */
+static uint64_t fill_l1(struct machine *machine, struct sim_hot *hot,
+                        struct sim_thread *thread, uint64_t line,
+                        const struct cache_place *place, uint64_t start, uint64_t now,
+                        bool to_write)
 {
         struct l1d *l1d = &thread->core->l1d;
         uint32_t bit = cache_victim_bit(&l1d->cache, place->set);
@@ -168,15 +171,16 @@ static void fill_l1(struct machine *machine, struct sim_hot *hot,
         struct miss miss = miss_fill(machine, thread, line, start, now, to_write, false);
         *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion};
         place->set->mark |= bit; /* no load has asked for it */
+        return miss.begin;
 }
 
 /* LINE is in L2, or the queue beyond has room for it. */
-static bool may_be_brought(struct core *core, uint64_t line, uint64_t now)
+static bool may_be_brought(const struct core *core, uint64_t line, uint64_t now)
 {
         struct cache_place place = cache_place_of(&core->l2, line);
 
         return cache_find(&core->l2, &place) != 0 ||
-               line_queue_has_room(&core->queue, now);
+               places_fewer(&core->queue, now, core->queue.count);
 }
 
 /* Brings LINE to L1 when few misses are in progress: Intel's manual makes it a condition
@@ -187,9 +191,9 @@ static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
         struct cache *l1d = &thread->core->l1d.cache;
         struct cache_place place = cache_place_of(l1d, line);
 
-        if (cache_find(l1d, &place) == 0 && miss_few_in_progress(machine, thread, now) &&
+        if (cache_find(l1d, &place) == 0 && miss_few_in_progress(thread, now) &&
             may_be_brought(thread->core, line, now))
-                fill_l1(machine, hot, thread, line, &place, now, now, false);
+                (void)fill_l1(machine, hot, thread, line, &place, now, now, false);
 }
 
 void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
@@ -216,10 +220,9 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
                 (void)bring_to_l2(machine, thread, line, start, false);
                 return;
         }
-        fill_l1(machine, hot, thread, line, &place, start, now,
-                into == PREFETCH_TO_WRITE);
         window_hold(thread, &thread->loads, instruction,
-                    later(start, thread->full_until));
+                    fill_l1(machine, hot, thread, line, &place, start, now,
+                            into == PREFETCH_TO_WRITE));
 }
 
 static int64_t lines_between(uint64_t from, uint64_t to)

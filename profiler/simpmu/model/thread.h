@@ -13,15 +13,14 @@
 #include "../protocol.h"
 #include "activity.h"
 #include "hot.h"
+#include "places.h"
 #include "sampler.h"
 #include "scheduler.h"
 
-#define WINDOW_ENTRIES      8192u /* a power of two, more than the largest ROB */
-#define HELD_STORES         2048u /* the same of the largest store buffer */
-#define FILL_BUFFER_MAXIMUM 32u
-#define FILL_BUFFER_ROOM    (2 * FILL_BUFFER_MAXIMUM)
-#define EARLY_WORDS         256u
-#define NEVER_DUE           UINT64_MAX
+#define WINDOW_ENTRIES 8192u /* a power of two, more than the largest ROB */
+#define HELD_STORES    2048u /* the same of the largest store buffer */
+#define EARLY_WORDS    256u
+#define NEVER_DUE      UINT64_MAX
 
 /* Totals since the thread's start, times in slots. */
 struct sim_counters {
@@ -101,9 +100,7 @@ struct sim_thread {
         uint64_t retire_at;  /* later instructions may have to wait for a window */
         uint64_t deadline;   /* the clock at which the block check calls the tool */
         uint64_t idle;       /* the part of stall in which the thread did not run */
-        uint64_t full_until; /* fill buffers have been full until then */
-        uint64_t fill_last;  /* the buffer taken last */
-        uint64_t fill_first; /* and the first that may be in use */
+        uint64_t full_until; /* requests have waited for fill buffers until then */
         uint64_t fold_at;    /* the clock at which a stretch of ACTIVITY ends */
         uint64_t look_at;    /* the instruction at which the ready times of registers are
                                 looked    at; NEVER_DUE when nothing follows values */
@@ -117,15 +114,12 @@ struct sim_thread {
         struct sim_counters counters;
         struct activity activity;
         struct sampler sampler;
-        /* When each fill buffer that may be in use is free again, from fill_first to
-         * fill_last; those before fill_sorted in the order of their times. */
-        uint64_t fill_done[FILL_BUFFER_ROOM];
-        uint64_t fill_sorted;
         struct stored stored_word[EARLY_WORDS];
         struct window loads;
         struct store_buffer stores;
         struct scheduler *scheduler_of[SCHEDULER_KINDS];
         struct scheduler schedulers[SCHEDULER_KINDS];
+        struct places fill_buffers;
 };
 
 static inline uint64_t later(uint64_t a, uint64_t b)
