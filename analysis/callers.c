@@ -57,15 +57,18 @@ struct callers {
 
 /* ---- reading ---- */
 
-/* Functions are the same when their names and their modules' paths are. Each name is in
- * the database once, so that its number stands for it: sorting the names takes far longer
- * than all else here. */
+/* Functions are the same when their names and their modules' paths are, and without a
+ * name where they begin, marked by a bit that no name's number has. Each name is in the
+ * database once, so that its number stands for it: sorting the names takes far longer than
+ * all else here. */
 static const char frames_sql[] =
     "WITH path AS MATERIALIZED ("
     " SELECT module_id, dense_rank() OVER (ORDER BY path) AS number FROM module) "
     "SELECT l.location_id, coalesce(f.depth, 0), coalesce(p.number, 0),"
-    " coalesce(iif(f.location_id IS NULL, l.function_id, f.function_id), 0) "
+    " coalesce(iif(f.location_id IS NULL, l.function_id, f.function_id),"
+    "  s.function_offset | (1 << 62), 0) "
     "FROM code_location AS l LEFT JOIN code_frame AS f USING (location_id)"
+    " LEFT JOIN function_start AS s USING (location_id)"
     " LEFT JOIN path AS p USING (module_id) ORDER BY l.location_id, f.depth";
 
 static int take_frame(void *context, sqlite3_stmt *row)
@@ -374,7 +377,8 @@ static void sum_up(const struct callers *callers, struct node *nodes, struct sum
 
 static const char insert_sql[] =
     "INSERT INTO caller_finding SELECT ?1, ?2, ?3, m.path,"
-    " iif(f.location_id IS NULL, l.function, f.function), ?6, ?7, ?8, ?9, ?10, ?11 "
+    " iif(f.location_id IS NULL, l.function, f.function), ?6, ?7, ?8, ?9, ?10, ?11,"
+    " iif(f.location_id IS NULL, l.function_offset, NULL) "
     "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?4"
     " LEFT JOIN module AS m USING (module_id)"
     " LEFT JOIN inline_frame AS f ON f.location_id = ?4 AND f.depth = ?5";

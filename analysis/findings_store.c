@@ -78,7 +78,7 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
 {
         static const char sql[] =
             "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15 "
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15, l.function_offset "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -111,7 +111,7 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
 {
         static const char sql[] =
             "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15 "
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15, l.function_offset "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;

@@ -15,8 +15,8 @@
 /* A line is what line_finding's columns tell apart; NULLs are equal here. */
 static const char location_groups_sql[] =
     "SELECT l.location_id,"
-    " dense_rank() OVER (ORDER BY m.path, l.function, l.file, l.line),"
-    " dense_rank() OVER (ORDER BY m.path, l.function) "
+    " dense_rank() OVER (ORDER BY m.path, l.function, l.function_offset, l.file, l.line),"
+    " dense_rank() OVER (ORDER BY m.path, l.function, l.function_offset) "
     "FROM location AS l LEFT JOIN module AS m USING (module_id) ORDER BY l.location_id";
 
 static const char objects_sql[] =

@@ -74,7 +74,7 @@ static const struct report_kind kinds[] = {
         .of_code = true,
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
                     " p95_latency_cycles, latency_share, contended_samples, verdict,"
-                    " caller_module, caller_function, caller_file, caller_share "
+                    " caller_module, caller_function, caller_file, caller_share, function_offset "
                     "FROM function_finding WHERE" REPORT_CHOSEN
                     "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
         .table_sql =

@@ -18,10 +18,15 @@
         "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
         " || iif(" file " IS NULL, '', ':' || coalesce(" line ", '?')) "
 
-/* Names; code without one is told by its module, which a column of its own may name. */
+/* Names; code without one is told by its module and where its function begins there, or by
+ * its module alone, which a column of its own may name. */
+#define REPORT_FUNCTION_START \
+        " iif(function_offset IS NULL, NULL," \
+        "     printf('%s+0x%x'," REPORT_BASE("module") ", function_offset)) "
+#define REPORT_NAMELESS \
+        " iif(module GLOB '[[]*', module, '[' ||" REPORT_BASE("module") "|| ']') "
 #define REPORT_FUNCTION_NAME \
-        " coalesce(function, iif(module GLOB '[[]*', module," \
-        "                        '[' ||" REPORT_BASE("module") "|| ']'), '[unknown]') "
+        " coalesce(function," REPORT_FUNCTION_START "," REPORT_NAMELESS ", '[unknown]') "
 #define REPORT_FUNCTION REPORT_FUNCTION_NAME "AS function"
 /* And the line of the user's own that led there: of a library's line it alone tells what to
  * change. */
@@ -37,7 +42,8 @@
 #define REPORT_HAS_CALLER " (caller_file IS NOT NULL AND caller_share >= 0.1) "
 #define REPORT_MODULE_NAME " coalesce(" REPORT_BASE("module") ", '-') "
 #define REPORT_MODULE_FUNCTION_AND_CALLER \
-        REPORT_MODULE_NAME "AS module, coalesce(function, '[unknown]')" REPORT_CALLER("") \
+        REPORT_MODULE_NAME "AS module, coalesce(function," \
+        REPORT_FUNCTION_START ", '[unknown]')" REPORT_CALLER("") \
         " AS function"
 
 /* A share of the latency or stalled time of all samples. */
@@ -51,8 +57,11 @@
  * or without, ?3; NULL: any. What is a name in the run is no pattern. Of a pattern "<...>"
  * stands for any arguments, as in a name that was made shorter, and "[]" for itself. */
 #define REPORT_CHOSEN \
-        " (?2 IS NULL OR ?2 IN (" REPORT_FUNCTION_NAME ", coalesce(function, '[unknown]'))" \
+        " (?2 IS NULL OR ?2 IN (" REPORT_FUNCTION_NAME ", coalesce(function, '[unknown]')," \
+        "                       iif(function IS NULL," REPORT_NAMELESS ", NULL))" \
         "  OR ?2 NOT IN (SELECT" REPORT_FUNCTION_NAME "FROM function_finding" \
+        "                UNION ALL SELECT" REPORT_NAMELESS "FROM function_finding" \
+        "                WHERE function IS NULL AND module IS NOT NULL" \
         "                UNION ALL SELECT '[unknown]')" \
         "     AND" REPORT_FUNCTION_NAME \
         "         GLOB replace(replace(?2, '<...>', '<*>'), '[]', '[[]]'))" \
@@ -147,7 +156,8 @@
         " iif(same, ''," REPORT_SIZE("total_bytes") ") AS total," \
         " iif(same, ''," REPORT_SIZE("peak_bytes") ") AS peak," \
         " iif(first, object, '') AS object," \
-        " printf('%*s', 2 * depth, '') || coalesce(function, '[unknown]')" \
+        " printf('%*s', 2 * depth, '') || coalesce(function," \
+        REPORT_FUNCTION_START ", '[unknown]')" \
         " || iif(file IS NULL, '', ' (' ||" REPORT_PLACE("file", "line") "|| ')')" \
         " AS \"allocated by\" FROM shown JOIN object_finding USING (object_id)" \
         " ORDER BY latency_share DESC, object_finding.samples DESC, object_id, place"

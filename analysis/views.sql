@@ -51,7 +51,7 @@ WHERE run.key = 'calibration' AND atom IS NOT NULL;
 CREATE VIEW sample_view (
         sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
         snoop, locked, module, function, file, line, object_kind, object, interval_id,
-        contended, type, field, retire_latency_cycles) AS
+        contended, type, field, retire_latency_cycles, function_offset) AS
 SELECT
         s.sample_id, s.time_ns, p.pid, t.tid, s.cpu,
         printf('0x%x', s.ip),
@@ -67,7 +67,7 @@ SELECT
              THEN 0
              WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
              THEN iif(i.bound = 'bandwidth', 1, i.contended) END,
-        y.name, f.name, s.retire_latency_cycles
+        y.name, f.name, s.retire_latency_cycles, l.function_offset
 FROM sample AS s
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN process AS p ON p.process_id = t.process_id
@@ -138,11 +138,11 @@ ORDER BY interval_id;
 CREATE VIEW line_view (
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
-        caller_function, caller_file, caller_line, caller_share) AS
+        caller_function, caller_file, caller_line, caller_share, function_offset) AS
 SELECT
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
-        caller_function, caller_file, caller_line, caller_share
+        caller_function, caller_file, caller_line, caller_share, function_offset
 FROM line_finding
 ORDER BY latency_share DESC, samples DESC, line_id;
 
@@ -159,10 +159,10 @@ ORDER BY f.latency_share DESC, f.samples DESC, f.object_id;
 
 CREATE VIEW line_object_view (
         file, line, function, object_kind, object, type, field, samples,
-        mean_latency_cycles, contended_samples) AS
+        mean_latency_cycles, contended_samples, module, function_offset) AS
 SELECT
         l.file, l.line, l.function, o.kind, o.name, d.name, t.name, f.samples,
-        f.mean_latency_cycles, f.contended_samples
+        f.mean_latency_cycles, f.contended_samples, l.module, l.function_offset
 FROM line_object_finding AS f
 JOIN line_finding AS l USING (line_id)
 LEFT JOIN data_object AS o USING (object_id)
@@ -202,10 +202,12 @@ ORDER BY sum(f.latency_share) OVER (PARTITION BY t.type_id) DESC,
 
 CREATE VIEW caller_view (
         caller_id, parent_id, depth, module, function, samples, self_samples,
-        dram_samples, mean_latency_cycles, latency_share, self_latency_share) AS
+        dram_samples, mean_latency_cycles, latency_share, self_latency_share,
+        function_offset) AS
 SELECT
         caller_id, parent_id, depth, module, function, samples, self_samples,
-        dram_samples, mean_latency_cycles, latency_share, self_latency_share
+        dram_samples, mean_latency_cycles, latency_share, self_latency_share,
+        function_offset
 FROM caller_finding
 ORDER BY caller_id;
 
@@ -216,7 +218,7 @@ ORDER BY caller_id;
 -- with more samples first.
 CREATE VIEW allocation_view (
         object_id, object_kind, object, path, depth, function, file, line, samples,
-        allocations, total_bytes, peak_bytes, place) AS
+        allocations, total_bytes, peak_bytes, place, module, function_offset) AS
 WITH RECURSIVE
 block AS MATERIALIZED (
         SELECT object_id, stack_id, samples, -- a stack may ask for both kinds of memory
@@ -244,11 +246,14 @@ step AS MATERIALIZED (
                 coalesce(l.location_id, -stack_id) AS location_id,
                 iif(f.location_id IS NULL, l.function, f.function) AS function,
                 iif(inner.location_id IS NULL, l.file, inner.call_file) AS file,
-                iif(inner.location_id IS NULL, l.line, inner.call_line) AS line
+                iif(inner.location_id IS NULL, l.line, inner.call_line) AS line,
+                m.path AS module,
+                iif(f.location_id IS NULL, l.function_offset, NULL) AS function_offset
         FROM needed
         JOIN stack AS s USING (stack_id)
         LEFT JOIN stack_location USING (stack_id)
         LEFT JOIN location AS l USING (location_id)
+        LEFT JOIN module AS m USING (module_id)
         LEFT JOIN inline_frame AS f USING (location_id)
         LEFT JOIN inline_frame AS inner
                 ON inner.location_id = f.location_id AND inner.depth = f.depth - 1),
@@ -281,7 +286,7 @@ ordered(object_id, path, place) AS (
         FROM ordered AS o JOIN node AS n USING (object_id) WHERE n.below = o.path)
 SELECT
         object_id, d.kind, d.name, path, depth, s.function, s.file, s.line, n.samples,
-        n.allocations, n.total_bytes, n.peak_bytes, place
+        n.allocations, n.total_bytes, n.peak_bytes, place, s.module, s.function_offset
 FROM ordered
 JOIN node AS n USING (object_id, path)
 JOIN step AS s USING (stack_id, inlined)

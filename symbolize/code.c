@@ -5,9 +5,11 @@
 #include "code.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "array.h"
 #include "code_unit.h"
+#include "function_start.h"
 #include "parallel.h"
 
 enum {
@@ -307,6 +309,50 @@ static int find_in_dwarf(const struct code_reader *reader, struct code_place **p
         return error;
 }
 
+static bool is_unnamed(const struct code_place *place)
+{
+        return !place->function && place->frame_count == 0;
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+        const struct function_start *a = left, *b = right;
+
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+/* Where the functions begin of which nothing tells the name. */
+static int find_starts(const struct elf_file *file, struct code_place **places,
+                       size_t count)
+{
+        size_t unnamed = 0, asked = 0;
+
+        for (size_t i = 0; i < count; i++)
+                unnamed += is_unnamed(places[i]);
+        if (unnamed == 0)
+                return 0;
+        struct function_start *starts = calloc(unnamed, sizeof(*starts));
+
+        if (!starts)
+                return -ENOMEM;
+        for (size_t i = 0; i < count; i++)
+                if (is_unnamed(places[i]))
+                        starts[asked++].vaddr = places[i]->vaddr;
+        qsort(starts, unnamed, sizeof(*starts), compare_starts);
+        function_starts_find(file, starts, unnamed);
+        for (size_t i = 0; i < count; i++) {
+                const struct function_start key = {.vaddr = places[i]->vaddr}, *found;
+
+                if (!is_unnamed(places[i]))
+                        continue;
+                found = bsearch(&key, starts, unnamed, sizeof(key), compare_starts);
+                places[i]->has_start = found->found;
+                places[i]->start = found->start;
+        }
+        free(starts);
+        return 0;
+}
+
 int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
               const struct symbol_table *symbols, struct code_place **places,
               size_t count, struct string_pool *names, struct code_frames *frames)
@@ -318,8 +364,10 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
         if (dwarf)
                 error = find_in_dwarf(&reader, places, count);
         for (size_t i = 0; i < count && !error; i++)
-                if (!places[i]->function && places[i]->frame_count == 0)
+                if (is_unnamed(places[i]))
                         places[i]->function = code_symbol_name(&reader, places[i]->vaddr);
         linked_names_free(&linked);
+        if (!error)
+                error = find_starts(file, places, count);
         return error ? error : string_pool_failed(names);
 }

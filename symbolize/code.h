@@ -32,6 +32,8 @@ struct code_place {
         bool lineless;        /* the compiler says: of no line, though of the file */
         bool unread;          /* too costly: no line, as that was not read */
         bool assembler;       /* the unit is written in: it describes no functions */
+        bool has_start;       /* FUNCTION is 0, but where it begins is known: */
+        uint64_t start;       /* its address in the file */
         uint32_t frame_count; /* 0: nothing is inlined there */
         size_t first_frame;   /* in code_frames, innermost first */
         /* The entry of the machine code's function, while the module's debug

@@ -86,6 +86,24 @@ static int write_locations(struct writing *writing)
         return end(writing, error);
 }
 
+static int write_function_starts(struct writing *writing)
+{
+        static const char *const columns[] = {"location_id", "function_offset", NULL};
+        const struct sweep *sweep = writing->from->sweep;
+        int error = begin(writing, "function_start", columns);
+
+        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+                const struct code_place *code = &sweep->places[i].code;
+
+                if (!code->has_start)
+                        continue;
+                put_int(writing, 0, i + 1);
+                put_int(writing, 1, code->start);
+                error = end_row(writing);
+        }
+        return end(writing, error);
+}
+
 /* Why places have no line or function: most have both, and no row. */
 static int write_unnamed(struct writing *writing)
 {
@@ -168,6 +186,8 @@ static int write_code(struct writing *writing)
                 error = write_names(writing);
         if (!error)
                 error = write_unnamed(writing);
+        if (!error)
+                error = write_function_starts(writing);
         free(writing->named);
         writing->named = NULL;
         return error;
@@ -318,7 +338,8 @@ int result_clear(struct db *db, struct diag *diag)
             db,
             "DELETE FROM attribution; DELETE FROM ip_location;"
             "DELETE FROM stack_location;"
-            "DELETE FROM code_frame; DELETE FROM unnamed; DELETE FROM code_location;"
+            "DELETE FROM code_frame; DELETE FROM unnamed;"
+            "DELETE FROM function_start; DELETE FROM code_location;"
             "DELETE FROM name;"
             "DELETE FROM object_stack;"
             "DELETE FROM data_object; DELETE FROM type_field;"

@@ -40,19 +40,24 @@ static const char take_over_1[] =
     "DROP TABLE location_1; DROP TABLE inline_frame_1; DROP TABLE stack_location_1;"
     "DROP TABLE attribution_1;";
 
+/* Until version 4 nothing said where functions without a name begin. */
+#define DROP_LOCATION "DROP VIEW location;"
+
 /* In version 2 nothing said why a sample has no type: names made before do not. */
-static const char put_aside_2[] =
-    "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER REFERENCES untyped;";
+static const char put_aside_2[] = "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER "
+                                  "REFERENCES untyped;" DROP_LOCATION;
 
 /* In version 4 samples had no latency of retirement. */
 static const char add_to_samples[] =
     "ALTER TABLE sample ADD COLUMN retire_latency_cycles INTEGER;";
 
 /* In version 3 nothing said of a place why it has no line or function, in version 4
- * nothing of a file without a build-id, nor of a line who had asked for what it waits for:
- * these tables are new. */
+ * nothing of a file without a build-id, nor of a line who had asked for what it waits
+ * for: these tables are new. */
+static const char put_aside_3[] = DROP_LOCATION;
+
 static const char *const put_aside[DB_SCHEMA_VERSION] = {
-    [1] = put_aside_1, [2] = put_aside_2};
+    [1] = put_aside_1, [2] = put_aside_2, [3] = put_aside_3, [4] = put_aside_3};
 
 static const char drop_findings[] =
     "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"

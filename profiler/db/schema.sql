@@ -218,16 +218,26 @@ CREATE TABLE code_frame (
 ) STRICT, WITHOUT ROWID;
 
 -- The same with names. Not joins, which SQLite would make anew for each query.
-CREATE VIEW location (location_id, module_id, address_offset, function, file, line) AS
+CREATE VIEW location (location_id, module_id, address_offset, function, file, line,
+        function_offset) AS
 SELECT location_id, module_id, address_offset,
        (SELECT text FROM name WHERE name_id = function_id),
-       (SELECT text FROM name WHERE name_id = file_id), line
+       (SELECT text FROM name WHERE name_id = file_id), line,
+       (SELECT function_offset FROM function_start AS s
+        WHERE s.location_id = code_location.location_id)
 FROM code_location;
 
 CREATE VIEW inline_frame (location_id, depth, function, call_file, call_line) AS
 SELECT location_id, depth, (SELECT text FROM name WHERE name_id = function_id),
        (SELECT text FROM name WHERE name_id = call_file_id), call_line
 FROM code_frame;
+
+-- Where the function of a place begins that has no name, as a file address: as the file's
+-- unwind table tells, which stripped files keep.
+CREATE TABLE function_start (
+        location_id     INTEGER PRIMARY KEY REFERENCES code_location,
+        function_offset INTEGER NOT NULL
+) STRICT;
 
 -- Why a place has no line, or no function, in the words of the ledger; NULL: it has one.
 CREATE TABLE unnamed (
@@ -366,7 +376,8 @@ CREATE TABLE interval (
         dram_stall_ratio       REAL
 ) STRICT;
 
--- One row a source line (or function, where lines are unknown). caller_* is the line of
+-- One row a source line (or function, where lines are unknown; a function without a name
+-- is told by where it begins in its module, function_offset). caller_* is the line of
 -- the user's own that led to most of its cost (caller_share of it), where it is none itself.
 CREATE TABLE line_finding (
         line_id              INTEGER PRIMARY KEY,
@@ -387,7 +398,8 @@ CREATE TABLE line_finding (
         caller_function      TEXT,
         caller_file          TEXT,
         caller_line          INTEGER,
-        caller_share         REAL
+        caller_share         REAL,
+        function_offset      INTEGER
 ) STRICT;
 
 -- The same by function; caller_* is a function too.
@@ -407,7 +419,8 @@ CREATE TABLE function_finding (
         caller_module        TEXT,
         caller_function      TEXT,
         caller_file          TEXT,
-        caller_share         REAL
+        caller_share         REAL,
+        function_offset      INTEGER
 ) STRICT;
 
 CREATE TABLE object_finding (
@@ -470,5 +483,6 @@ CREATE TABLE caller_finding (
         dram_samples         INTEGER NOT NULL,
         mean_latency_cycles  REAL,
         latency_share        REAL,
-        self_latency_share   REAL
+        self_latency_share   REAL,
+        function_offset      INTEGER
 ) STRICT;

@@ -7,201 +7,23 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { REGISTER_BP = 6, REGISTER_SP = 7, REGISTER_RETURN = 16 };
+#include "frame_entry.h"
 
-/* ---- reading, within bounds ---- */
+enum { REGISTER_BP = 6, REGISTER_SP = 7 };
 
-struct bytes {
-        const uint8_t *at;
-        const uint8_t *end;
-        bool overrun;
-};
-
-static uint64_t read_fixed(struct bytes *bytes, size_t size)
-{
-        uint64_t value = 0;
-        if ((size_t)(bytes->end - bytes->at) < size) {
-                bytes->overrun = true;
-                bytes->at = bytes->end;
-                return 0;
-        }
-        memcpy(&value, bytes->at, size);
-        bytes->at += size;
-        return value;
-}
-
-static uint64_t read_leb(struct bytes *bytes, bool is_signed)
-{
-        uint64_t value = 0;
-        unsigned shift = 0;
-        uint8_t byte;
-        do {
-                byte = (uint8_t)read_fixed(bytes, 1);
-                if (shift < 64)
-                        value |= (uint64_t)(byte & 0x7f) << shift;
-                shift += 7;
-        } while (byte & 0x80);
-        if (is_signed && (byte & 0x40) && shift < 64)
-                value |= -(UINT64_C(1) << shift);
-        return value;
-}
-
-static uint64_t read_uleb(struct bytes *bytes)
-{
-        return read_leb(bytes, false);
-}
-
-static int64_t read_sleb(struct bytes *bytes)
-{
-        return (int64_t)read_leb(bytes, true);
-}
-
-static void skip(struct bytes *bytes, uint64_t size)
-{
-        uint64_t left = (uint64_t)(bytes->end - bytes->at);
-        bytes->overrun |= size > left;
-        bytes->at += size < left ? size : left;
-}
-
-/* What DW_EH_PE_... says of a pointer: its format, and what it is relative to. */
-enum {
-        POINTER_FORMAT = 0x0f,
-        POINTER_RELATION = 0x70,
-        POINTER_TO_PC = 0x10,
-        POINTER_DATA_RELATIVE_32 = 0x3b
-};
-
-static uint64_t read_format(struct bytes *bytes, uint8_t encoding)
-{
-        switch (encoding & POINTER_FORMAT) {
-        case 0x00:
-        case 0x04:
-        case 0x0c:
-                return read_fixed(bytes, 8);
-        case 0x02:
-                return read_fixed(bytes, 2);
-        case 0x03:
-                return read_fixed(bytes, 4);
-        case 0x0a:
-                return (uint64_t)(int16_t)read_fixed(bytes, 2);
-        case 0x0b:
-                return (uint64_t)(int32_t)read_fixed(bytes, 4);
-        default:
-                bytes->overrun = true;
-                return 0;
-        }
-}
-
-static uint64_t read_pointer(struct bytes *bytes, uint8_t encoding)
-{
-        uint64_t here = (uintptr_t)bytes->at;
-        uint64_t value = read_format(bytes, encoding);
-        if ((encoding & POINTER_RELATION) == POINTER_TO_PC)
-                return here + value;
-        bytes->overrun |= (encoding & POINTER_RELATION) != 0;
-        return value;
-}
-
-/* ---- a function's entry ---- */
-
-struct entry {
-        uint64_t function; /* where it begins */
-        uint64_t length_bytes;
-        uint64_t code_align;
-        int64_t data_align;
-        struct bytes common; /* instructions that several functions share */
-        struct bytes own;    /* the function's, which follow them */
-        bool of_signal;
-        uint8_t pointer_encoding;
-};
-
-/* The contents of the entry at ADDRESS, after its length. */
-static struct bytes entry_at(uint64_t address, const uint8_t *start, const uint8_t *end)
-{
-        struct bytes bytes = {start, end, true};
-        if (address < (uintptr_t)start || address >= (uintptr_t)end)
-                return bytes;
-        bytes = (struct bytes){start + (address - (uintptr_t)start), end, false};
-        uint64_t length = read_fixed(&bytes, 4);
-        bytes.overrun |= length > (uint64_t)(end - bytes.at); /* or 64-bit: 0xffffffff */
-        if (!bytes.overrun)
-                bytes.end = bytes.at + length;
-        return bytes;
-}
-
-/* What the letters of a common entry's augmentation stand for. */
-static void read_augmentation(struct entry *entry, struct bytes *bytes,
-                              const char *letter)
-{
-        if (*letter != 'z') {
-                bytes->overrun |= *letter != '\0';
-                return;
-        }
-        struct bytes data = *bytes;
-        uint64_t length = read_uleb(&data);
-        *bytes = data;
-        skip(bytes, length);
-        for (letter++; *letter && !data.overrun; letter++) {
-                if (*letter == 'R')
-                        entry->pointer_encoding = (uint8_t)read_fixed(&data, 1);
-                else if (*letter == 'P')
-                        (void)read_format(&data, (uint8_t)read_fixed(&data, 1));
-                else if (*letter == 'L')
-                        (void)read_fixed(&data, 1);
-                else if (*letter == 'S')
-                        entry->of_signal = true;
-                else
-                        return; /* what follows is not known; all that counts came */
-        }
-        bytes->overrun |= data.overrun;
-}
-
-static bool read_common(struct entry *entry, struct bytes bytes)
-{
-        if (read_fixed(&bytes, 4) != 0)
-                return false; /* it is no common entry */
-        uint8_t version = (uint8_t)read_fixed(&bytes, 1);
-        const char *letters = (const char *)bytes.at;
-        while (read_fixed(&bytes, 1) != 0)
-                ;
-        if (bytes.overrun || (version != 1 && version != 3))
-                return false;
-        entry->code_align = read_uleb(&bytes);
-        entry->data_align = read_sleb(&bytes);
-        uint64_t return_register =
-            version == 1 ? read_fixed(&bytes, 1) : read_uleb(&bytes);
-        read_augmentation(entry, &bytes, letters);
-        entry->common = bytes;
-        return !bytes.overrun && return_register == REGISTER_RETURN;
-}
-
-static bool read_entry(struct entry *entry, uint64_t address, const uint8_t *start,
-                       const uint8_t *end)
-{
-        *entry = (struct entry){0};
-        struct bytes bytes = entry_at(address, start, end);
-        uint64_t here = (uintptr_t)bytes.at;
-        uint64_t distance = read_fixed(&bytes, 4);
-        if (bytes.overrun || distance == 0 ||
-            !read_common(entry, entry_at(here - distance, start, end)))
-                return false;
-        entry->function = read_pointer(&bytes, entry->pointer_encoding);
-        entry->length_bytes = read_format(&bytes, entry->pointer_encoding);
-        skip(&bytes, read_uleb(&bytes)); /* with 'z', without which nothing is made */
-        entry->own = bytes;
-        return !bytes.overrun;
-}
+/* What DW_EH_PE_... says of the header's table as linkers make it. */
+enum { POINTER_DATA_RELATIVE_32 = 0x3b };
 
 /* The address of the entry for PC in the header's table, which is sorted; 0: none. */
 static uint64_t search_table(uintptr_t pc, const uint8_t *header, const uint8_t *end)
 {
-        struct bytes bytes = {header, end, false};
-        uint8_t version = (uint8_t)read_fixed(&bytes, 1);
-        uint8_t frame_encoding = (uint8_t)read_fixed(&bytes, 1);
-        uint8_t count_encoding = (uint8_t)read_fixed(&bytes, 1);
-        uint8_t table_encoding = (uint8_t)read_fixed(&bytes, 1);
-        (void)read_pointer(&bytes, frame_encoding);
-        uint64_t count = read_pointer(&bytes, count_encoding);
+        struct frame_bytes bytes = {header, end, false};
+        uint8_t version = (uint8_t)frame_fixed(&bytes, 1);
+        uint8_t frame_encoding = (uint8_t)frame_fixed(&bytes, 1);
+        uint8_t count_encoding = (uint8_t)frame_fixed(&bytes, 1);
+        uint8_t table_encoding = (uint8_t)frame_fixed(&bytes, 1);
+        (void)frame_pointer(&bytes, frame_encoding);
+        uint64_t count = frame_pointer(&bytes, count_encoding);
         enum { ROW_BYTES = 8 };
         if (bytes.overrun || version != 1 || table_encoding != POINTER_DATA_RELATIVE_32 ||
             count > (uint64_t)(end - bytes.at) / ROW_BYTES)
@@ -260,7 +82,7 @@ static void set_saved(struct machine *machine, uint64_t number, int64_t offset)
                 rule->bp_place = UNWIND_BP_NEAR_CFA;
                 rule->bp_offset = offset;
                 machine->failed |= offset != rule->bp_offset;
-        } else if (number == REGISTER_RETURN) {
+        } else if (number == FRAME_RETURN_REGISTER) {
                 machine->failed |= offset != -8;
         }
 }
@@ -270,7 +92,7 @@ static void set_lost(struct machine *machine, uint64_t number)
 {
         if (number == REGISTER_BP)
                 machine->state.rule.bp_place = UNWIND_BP_LOST;
-        else if (number == REGISTER_RETURN)
+        else if (number == FRAME_RETURN_REGISTER)
                 machine->state.no_caller = true;
 }
 
@@ -279,34 +101,34 @@ static void set_initial(struct machine *machine, uint64_t number)
         if (number == REGISTER_BP) {
                 machine->state.rule.bp_place = machine->initial.rule.bp_place;
                 machine->state.rule.bp_offset = machine->initial.rule.bp_offset;
-        } else if (number == REGISTER_RETURN) {
+        } else if (number == FRAME_RETURN_REGISTER) {
                 machine->state.no_caller = machine->initial.no_caller;
         }
 }
 
 /* The expression "bp + offset", then with the word there when MEMORY is set; false: it is
  * another. */
-static bool read_bp_expression(struct bytes bytes, bool memory, int64_t *offset)
+static bool read_bp_expression(struct frame_bytes bytes, bool memory, int64_t *offset)
 {
         enum { OP_BREG6 = 0x76, OP_DEREF = 0x06 };
-        if (read_fixed(&bytes, 1) != OP_BREG6)
+        if (frame_fixed(&bytes, 1) != OP_BREG6)
                 return false;
-        *offset = read_sleb(&bytes);
-        if (memory && read_fixed(&bytes, 1) != OP_DEREF)
+        *offset = frame_sleb(&bytes);
+        if (memory && frame_fixed(&bytes, 1) != OP_DEREF)
                 return false;
         return !bytes.overrun && bytes.at == bytes.end;
 }
 
-static struct bytes read_block(struct bytes *bytes)
+static struct frame_bytes read_block(struct frame_bytes *bytes)
 {
-        uint64_t length = read_uleb(bytes);
-        struct bytes block = *bytes;
-        skip(bytes, length);
+        uint64_t length = frame_uleb(bytes);
+        struct frame_bytes block = *bytes;
+        frame_skip(bytes, length);
         block.end = bytes->at;
         return block;
 }
 
-static void set_cfa_expression(struct machine *machine, struct bytes block)
+static void set_cfa_expression(struct machine *machine, struct frame_bytes block)
 {
         int64_t offset = 0;
         bool known = read_bp_expression(block, true, &offset);
@@ -315,7 +137,8 @@ static void set_cfa_expression(struct machine *machine, struct bytes block)
                 machine->state.rule.cfa_base = UNWIND_CFA_IN_MEMORY;
 }
 
-static void set_expression(struct machine *machine, uint64_t number, struct bytes block)
+static void set_expression(struct machine *machine, uint64_t number,
+                           struct frame_bytes block)
 {
         int64_t offset = 0;
         set_lost(machine, number);
@@ -342,14 +165,14 @@ static void restore(struct machine *machine)
 }
 
 /* An offset, which is told as a multiple of the entry's unit. */
-static int64_t factored(uint64_t offset, const struct entry *entry)
+static int64_t factored(uint64_t offset, const struct frame_entry *entry)
 {
         return (int64_t)(offset * (uint64_t)entry->data_align);
 }
 
 /* Instructions whose operand is not in the opcode, by their numbers in DWARF. */
-static void run_extended(struct machine *machine, const struct entry *entry,
-                         uint8_t opcode, struct bytes *bytes)
+static void run_extended(struct machine *machine, const struct frame_entry *entry,
+                         uint8_t opcode, struct frame_bytes *bytes)
 {
         struct unwind_rule *rule = &machine->state.rule;
         uint64_t number;
@@ -357,34 +180,34 @@ static void run_extended(struct machine *machine, const struct entry *entry,
         case 0x00: /* nop */
                 return;
         case 0x01: /* set_loc */
-                machine->location = read_pointer(bytes, entry->pointer_encoding);
+                machine->location = frame_pointer(bytes, entry->pointer_encoding);
                 return;
         case 0x02: /* advance_loc1, 2, 4 */
-                machine->location += read_fixed(bytes, 1) * entry->code_align;
+                machine->location += frame_fixed(bytes, 1) * entry->code_align;
                 return;
         case 0x03:
-                machine->location += read_fixed(bytes, 2) * entry->code_align;
+                machine->location += frame_fixed(bytes, 2) * entry->code_align;
                 return;
         case 0x04:
-                machine->location += read_fixed(bytes, 4) * entry->code_align;
+                machine->location += frame_fixed(bytes, 4) * entry->code_align;
                 return;
         case 0x05: /* offset_extended */
-                number = read_uleb(bytes);
-                set_saved(machine, number, factored(read_uleb(bytes), entry));
+                number = frame_uleb(bytes);
+                set_saved(machine, number, factored(frame_uleb(bytes), entry));
                 return;
         case 0x06: /* restore_extended */
-                set_initial(machine, read_uleb(bytes));
+                set_initial(machine, frame_uleb(bytes));
                 return;
         case 0x07: /* undefined */
-                set_lost(machine, read_uleb(bytes));
+                set_lost(machine, frame_uleb(bytes));
                 return;
         case 0x08: /* same_value */
-                if (read_uleb(bytes) == REGISTER_BP)
+                if (frame_uleb(bytes) == REGISTER_BP)
                         rule->bp_place = UNWIND_BP_SAME;
                 return;
         case 0x09: /* register */
-                set_lost(machine, read_uleb(bytes));
-                (void)read_uleb(bytes);
+                set_lost(machine, frame_uleb(bytes));
+                (void)frame_uleb(bytes);
                 return;
         case 0x0a:
                 remember(machine);
@@ -393,47 +216,47 @@ static void run_extended(struct machine *machine, const struct entry *entry,
                 restore(machine);
                 return;
         case 0x0c: /* def_cfa */
-                number = read_uleb(bytes);
-                set_cfa(machine, number, (int64_t)read_uleb(bytes));
+                number = frame_uleb(bytes);
+                set_cfa(machine, number, (int64_t)frame_uleb(bytes));
                 return;
         case 0x0d: /* def_cfa_register */
-                set_cfa(machine, read_uleb(bytes), rule->cfa_offset);
+                set_cfa(machine, frame_uleb(bytes), rule->cfa_offset);
                 return;
         case 0x0e: /* def_cfa_offset */
-                rule->cfa_offset = (int64_t)read_uleb(bytes);
+                rule->cfa_offset = (int64_t)frame_uleb(bytes);
                 return;
         case 0x0f: /* def_cfa_expression */
                 set_cfa_expression(machine, read_block(bytes));
                 return;
         case 0x10: /* expression */
-                number = read_uleb(bytes);
+                number = frame_uleb(bytes);
                 set_expression(machine, number, read_block(bytes));
                 return;
         case 0x11: /* offset_extended_sf */
-                number = read_uleb(bytes);
-                set_saved(machine, number, factored((uint64_t)read_sleb(bytes), entry));
+                number = frame_uleb(bytes);
+                set_saved(machine, number, factored((uint64_t)frame_sleb(bytes), entry));
                 return;
         case 0x12: /* def_cfa_sf */
-                number = read_uleb(bytes);
-                set_cfa(machine, number, factored((uint64_t)read_sleb(bytes), entry));
+                number = frame_uleb(bytes);
+                set_cfa(machine, number, factored((uint64_t)frame_sleb(bytes), entry));
                 return;
         case 0x13: /* def_cfa_offset_sf */
-                rule->cfa_offset = factored((uint64_t)read_sleb(bytes), entry);
+                rule->cfa_offset = factored((uint64_t)frame_sleb(bytes), entry);
                 return;
         case 0x14: /* val_offset */
-                set_lost(machine, read_uleb(bytes));
-                (void)read_uleb(bytes);
+                set_lost(machine, frame_uleb(bytes));
+                (void)frame_uleb(bytes);
                 return;
         case 0x15: /* val_offset_sf */
-                set_lost(machine, read_uleb(bytes));
-                (void)read_sleb(bytes);
+                set_lost(machine, frame_uleb(bytes));
+                (void)frame_sleb(bytes);
                 return;
         case 0x16: /* val_expression */
-                set_lost(machine, read_uleb(bytes));
+                set_lost(machine, frame_uleb(bytes));
                 (void)read_block(bytes);
                 return;
         case 0x2e: /* GNU_args_size */
-                (void)read_uleb(bytes);
+                (void)frame_uleb(bytes);
                 return;
         default:
                 machine->failed = true;
@@ -441,19 +264,19 @@ static void run_extended(struct machine *machine, const struct entry *entry,
 }
 
 /* Runs INSTRUCTIONS up to the machine's pc. */
-static void run(struct machine *machine, const struct entry *entry,
-                struct bytes instructions)
+static void run(struct machine *machine, const struct frame_entry *entry,
+                struct frame_bytes instructions)
 {
-        struct bytes *bytes = &instructions;
+        struct frame_bytes *bytes = &instructions;
         while (bytes->at < bytes->end && !machine->failed) {
-                uint8_t byte = (uint8_t)read_fixed(bytes, 1);
+                uint8_t byte = (uint8_t)frame_fixed(bytes, 1);
                 uint8_t operand = byte & 0x3f;
                 switch (byte >> 6) {
                 case 1: /* advance_loc */
                         machine->location += operand * entry->code_align;
                         break;
                 case 2: /* offset */
-                        set_saved(machine, operand, factored(read_uleb(bytes), entry));
+                        set_saved(machine, operand, factored(frame_uleb(bytes), entry));
                         break;
                 case 3: /* restore */
                         set_initial(machine, operand);
@@ -471,12 +294,12 @@ struct unwind_rule unwind_rule_find(uintptr_t pc, const void *header, const void
                                     const void *end)
 {
         const struct unwind_rule stop = {.cfa_base = UNWIND_STOP};
-        struct entry entry;
+        struct frame_entry entry;
         if ((uintptr_t)header < (uintptr_t)start || (uintptr_t)header >= (uintptr_t)end)
                 return stop;
         uint64_t address = search_table(pc, header, end);
-        if (address == 0 || !read_entry(&entry, address, start, end) || entry.of_signal ||
-            pc - entry.function >= entry.length_bytes)
+        if (address == 0 || !frame_entry_read(&entry, address, start, end) ||
+            entry.of_signal || pc - entry.function >= entry.length_bytes)
                 return stop;
         struct machine machine = {.location = entry.function, .pc = pc};
         run(&machine, &entry, entry.common);

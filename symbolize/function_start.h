@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Where functions without a name begin: the unwind table (.eh_frame), which stripped
+ * files keep, has an entry for each function of compilers that make one. */
+#ifndef MEMLAG_SYMBOLIZE_FUNCTION_START_H
+#define MEMLAG_SYMBOLIZE_FUNCTION_START_H
+
+#include "elf_file.h"
+
+struct function_start {
+        uint64_t vaddr; /* the question */
+        uint64_t start; /* the answer, at VADDR or before; only when FOUND */
+        bool found;
+};
+
+/* Answers STARTS, COUNT of them in the order of their addresses, from the BYTES of an
+ * unwind table at the file's address VADDR. In a table that would cost far more than its
+ * size accounts for, not all are found. */
+void function_starts_in(const uint8_t *table, size_t bytes, uint64_t vaddr,
+                        struct function_start *starts, size_t count);
+
+/* The same from FILE's table, for starts at code of the file. */
+void function_starts_find(const struct elf_file *file, struct function_start *starts,
+                          size_t count);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Unwind tables by hand (LSB, "Exception Frames"): where functions begin in them, and
+ * that a table made to cost much does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "function_start.h"
+
+enum { VADDR = 0x10000, POINTER_TO_PC_32 = 0x1b, ABSOLUTE_32 = 0x03 };
+
+struct table {
+        uint8_t *bytes;
+        size_t size;
+};
+
+static void put(struct table *table, const void *bytes, size_t size)
+{
+        memcpy(table->bytes + table->size, bytes, size);
+        table->size += size;
+}
+
+static void put_32(struct table *table, uint32_t value)
+{
+        put(table, &value, sizeof(value));
+}
+
+/* A common part with pointers in this ENCODING and LETTERS after its augmentation's "zR";
+ * returns where it is. */
+static size_t put_common(struct table *table, uint8_t encoding, size_t letters)
+{
+        const uint8_t rest[] = {1, 0x78, 16, 1, encoding}; /* aligns, register, 'R' */
+        size_t at = table->size;
+
+        put_32(table, (uint32_t)(4 + 1 + 2 + letters + 1 + sizeof(rest)));
+        put_32(table, 0);
+        put(table, "\1zR", 3);
+        memset(table->bytes + table->size, 'S', letters);
+        table->size += letters;
+        put(table, "", 1);
+        put(table, rest, sizeof(rest));
+        return at;
+}
+
+/* A function at LOW, with the common part at COMMON. */
+static void put_function(struct table *table, size_t common, uint8_t encoding,
+                         uint64_t low, uint32_t bytes)
+{
+        put_32(table, 4 + 8 + 1);
+        put_32(table, (uint32_t)(table->size - common));
+        put_32(table, (uint32_t)(encoding == POINTER_TO_PC_32 ? low - VADDR - table->size
+                                                              : low));
+        put_32(table, bytes);
+        put(table, "", 1);
+}
+
+static void functions_begin_where_the_table_says(void **state)
+{
+        (void)state;
+        uint8_t bytes[512];
+        struct table table = {.bytes = bytes};
+        size_t relative = put_common(&table, POINTER_TO_PC_32, 0);
+
+        put_function(&table, relative, POINTER_TO_PC_32, 0x1000, 0x40);
+        put_function(&table, relative, POINTER_TO_PC_32, 0x20000, 0x10);
+        put_function(&table, relative, POINTER_TO_PC_32, 0x1050, 0);
+        size_t absolute = put_common(&table, ABSOLUTE_32, 0);
+
+        put_function(&table, absolute, ABSOLUTE_32, 0x1060, 0x100);
+        put_function(&table, relative, POINTER_TO_PC_32, 0x1080, 0x20);
+        put_32(&table, 0); /* the end: what follows is none of it */
+        put_function(&table, relative, POINTER_TO_PC_32, 0x5000, 0x10);
+        static const struct {
+                uint64_t vaddr, start;
+        } wanted[] = {{0xfff, 0},       {0x1000, 0x1000}, {0x103f, 0x1000},
+                      {0x1040, 0},      {0x1050, 0},      {0x1060, 0x1060},
+                      {0x1080, 0x1080}, {0x109f, 0x1080}, {0x10a0, 0x1060},
+                      {0x1160, 0},      {0x5000, 0},      {0x2000f, 0x20000}};
+        enum { COUNT = sizeof(wanted) / sizeof(wanted[0]) };
+        struct function_start starts[COUNT] = {{0}};
+
+        for (size_t i = 0; i < COUNT; i++)
+                starts[i].vaddr = wanted[i].vaddr;
+        function_starts_in(table.bytes, table.size, VADDR, starts, COUNT);
+        for (size_t i = 0; i < COUNT; i++) {
+                assert_int_equal(starts[i].found, wanted[i].start != 0);
+                assert_int_equal(starts[i].start, wanted[i].start);
+        }
+}
+
+/* Cut off at every byte: nothing behind the end is read (as the sanitizers tell). */
+static void a_table_may_end_anywhere(void **state)
+{
+        (void)state;
+        uint8_t bytes[256];
+        struct table table = {.bytes = bytes};
+        size_t common = put_common(&table, POINTER_TO_PC_32, 0);
+
+        for (int i = 0; i < 4; i++)
+                put_function(&table, common, POINTER_TO_PC_32, 0x1000, 0x40);
+        for (size_t size = 0; size <= table.size; size++) {
+                uint8_t *part = malloc(size ? size : 1);
+                struct function_start start = {.vaddr = 0x1010};
+
+                assert_non_null(part);
+                memcpy(part, bytes, size);
+                function_starts_in(part, size, VADDR, &start, 1);
+                assert_true(!start.found || start.start == 0x1000);
+                free(part);
+        }
+}
+
+/* Functions that have one of two long common parts in turn, and that all hold all
+ * questions: read each time, this would be 40 GB. */
+static void a_hostile_table_costs_little(void **state)
+{
+        (void)state;
+        enum { FUNCTIONS = 40000, LETTERS = 1 << 20, QUESTIONS = 10000 };
+        struct table table = {.bytes = malloc(3 * LETTERS + FUNCTIONS * 20)};
+        struct function_start *starts = calloc(QUESTIONS, sizeof(*starts));
+        struct timespec begin, end;
+
+        assert_non_null(table.bytes);
+        assert_non_null(starts);
+        const size_t commons[] = {put_common(&table, ABSOLUTE_32, LETTERS),
+                                  put_common(&table, ABSOLUTE_32, LETTERS)};
+
+        for (uint32_t i = 0; i < FUNCTIONS; i++)
+                put_function(&table, commons[i % 2], ABSOLUTE_32, 1 + i, 1 << 30);
+        for (size_t i = 0; i < QUESTIONS; i++)
+                starts[i].vaddr = 0x100000 + i;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+        function_starts_in(table.bytes, table.size, VADDR, starts, QUESTIONS);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+        assert_true((double)(end.tv_sec - begin.tv_sec) +
+                        (double)(end.tv_nsec - begin.tv_nsec) / 1e9 <
+                    2);
+        free(starts);
+        free(table.bytes);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(functions_begin_where_the_table_says),
+            cmocka_unit_test(a_table_may_end_anywhere),
+            cmocka_unit_test(a_hostile_table_costs_little),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
