@@ -116,6 +116,13 @@ static int64_t bytes_inside(const struct buffer *const *buffers, size_t count,
         return inside;
 }
 
+/* The first line of a mapping begins with its address, in small letters; of the twenty
+ * and more that follow one is of interest. */
+static bool begins_mapping(const char *line)
+{
+        return line[0] < 'A' || line[0] > 'Z';
+}
+
 /* A mapping's huge pages may be larger than what the buffers have of it. */
 int64_t buffers_huge_bytes(const struct buffer **buffers, size_t count)
 {
@@ -129,9 +136,10 @@ int64_t buffers_huge_bytes(const struct buffer **buffers, size_t count)
         while (fgets(line, sizeof(line), maps)) {
                 unsigned long from, to;
                 long long kib;
-                if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+                if (begins_mapping(line) && sscanf(line, "%lx-%lx ", &from, &to) == 2)
                         inside = bytes_inside(buffers, count, &next, from, to);
-                else if (sscanf(line, "AnonHugePages: %lld kB", &kib) == 1)
+                else if (line[0] == 'A' &&
+                         sscanf(line, "AnonHugePages: %lld kB", &kib) == 1)
                         huge += kib * 1024 < inside ? kib * 1024 : inside;
         }
         fclose(maps);
