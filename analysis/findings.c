@@ -29,7 +29,7 @@ static int pass_open(struct db *db, struct findings_pass *pass, struct diag *dia
         pass->function_origins =
             calloc(pass->grouping.function_groups, sizeof(struct origins));
         pass->touched.value_bytes = sizeof(struct origins);
-        pass->accesses.value_bytes = sizeof(struct tally);
+        pass->accesses.value_bytes = sizeof(struct short_tally);
         pass->fields.value_bytes = sizeof(struct tally);
         pass->lines = calloc(pass->grouping.line_groups, sizeof(struct tally));
         pass->functions = calloc(pass->grouping.function_groups, sizeof(struct tally));
@@ -213,19 +213,17 @@ static int add_sample(void *context, sqlite3_stmt *row)
         enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
         uint32_t field = field_of_row(row, 5);
         uint32_t pair = pairs_place(&pass->pairs, line, object);
-        struct tally *access =
+        struct short_tally *access =
             pair == UINT32_MAX ? NULL : pairs_get(&pass->accesses, pair, field);
         struct tally *of_field = pairs_get(&pass->fields, 0, field);
         if (!access || !of_field)
                 return -ENOMEM;
-        struct tally *tallies[] = {&pass->whole,
-                                   &pass->lines[line],
-                                   &pass->functions[function],
-                                   &pass->objects[object],
-                                   access,
+        struct tally *tallies[] = {&pass->whole, &pass->lines[line],
+                                   &pass->functions[function], &pass->objects[object],
                                    of_field};
         for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
                 tally_add(tallies[i], &sample, contended, cause);
+        short_tally_add(access, &sample, contended);
         count_gaps(pass->gaps, &sample, interval);
         if (add_asker(pass, &sample, line, object))
                 return -ENOMEM;

@@ -28,7 +28,7 @@ struct findings_pass {
         struct tally *functions;
         struct tally *objects;      /* by grouping_of_object; 0: no object */
         struct pairs pairs;         /* of line and object */
-        struct pairs accesses;      /* of such a pair's index and a field: tallies */
+        struct pairs accesses;      /* of such a pair's index and a field: short ones */
         struct pairs fields;        /* of 0 and a field: tallies */
         struct latencies latencies; /* of each line, for the percentiles */
         struct user_code user_code;

@@ -21,7 +21,8 @@ static enum verdict tally_verdict(const struct tally *tally,
         return verdict_of(&facts);
 }
 
-static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *tally)
+static void bind_contended(sqlite3_stmt *insert, int index,
+                           const struct contended_tally *tally)
 {
         int64_t contended = tally_contended(tally);
         if (contended < 0)
@@ -39,12 +40,13 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         enum verdict verdict = tally_verdict(tally, pass->input);
         sqlite3_bind_int64(insert, 2, tally->samples);
         sqlite3_bind_int64(insert, 3, tally->dram_samples);
-        statement_bind_real(insert, 4, tally_mean_latency(tally));
+        statement_bind_real(insert, 4,
+                            tally_mean_latency(tally->latency_cycles, tally->latencies));
         statement_bind_real(insert, 5, p95);
         statement_bind_real(insert, 6, share.value);
         statement_bind_real(insert, 7, share.low);
         statement_bind_real(insert, 8, share.high);
-        bind_contended(insert, 9, tally);
+        bind_contended(insert, 9, &tally->contended);
         sqlite3_bind_text(insert, 10, verdict_name(verdict), -1, SQLITE_STATIC);
         return verdict;
 }
@@ -189,7 +191,7 @@ static int store_pairs(struct db *db, struct findings_pass *pass, struct diag *d
                 code = diag_no_memory(diag);
         for (size_t i = 0; code == 0 && i < pass->accesses.count; i++) {
                 const struct pair *access = &pass->accesses.pairs[i];
-                const struct tally *tally = pairs_value(&pass->accesses, i);
+                const struct short_tally *tally = pairs_value(&pass->accesses, i);
                 const struct pair *pair = &pass->pairs.pairs[access->first];
                 sqlite3_bind_int64(insert, 1, pair->first);
                 if (pair->second)
@@ -199,8 +201,10 @@ static int store_pairs(struct db *db, struct findings_pass *pass, struct diag *d
                 else
                         sqlite3_bind_null(insert, 2);
                 sqlite3_bind_int64(insert, 3, tally->samples);
-                statement_bind_real(insert, 4, tally_mean_latency(tally));
-                bind_contended(insert, 5, tally);
+                statement_bind_real(
+                    insert, 4,
+                    tally_mean_latency(tally->latency_cycles, tally->latencies));
+                bind_contended(insert, 5, &tally->contended);
                 if (access->second)
                         sqlite3_bind_int64(insert, 6, access->second);
                 else

@@ -29,15 +29,32 @@ static void add_latency(struct tally *tally, unsigned char label, double cycles)
         tally->crowded_asking_cycles += label == LABEL_CROWDED_ASKING ? cycles : 0;
 }
 
+static void add_contended(struct contended_tally *tally,
+                          const struct sample_facts *sample, enum answer contended)
+{
+        tally->samples += contended == ANSWER_YES;
+        tally->untold += contended == ANSWER_UNKNOWN;
+        tally->told +=
+            contended != ANSWER_UNKNOWN && sample->bandwidth_short != ANSWER_UNKNOWN;
+}
+
+void short_tally_add(struct short_tally *tally, const struct sample_facts *sample,
+                     enum answer contended)
+{
+        tally->samples++;
+        add_contended(&tally->contended, sample, contended);
+        if (sample->latency_cycles < 0)
+                return;
+        tally->latencies++;
+        tally->latency_cycles += (double)sample->latency_cycles;
+}
+
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause)
 {
         tally->samples++;
         tally->dram_samples += level_is_dram(sample->level);
-        tally->contended_samples += contended == ANSWER_YES;
-        tally->untold_samples += contended == ANSWER_UNKNOWN;
-        tally->told_samples +=
-            contended != ANSWER_UNKNOWN && sample->bandwidth_short != ANSWER_UNKNOWN;
+        add_contended(&tally->contended, sample, contended);
         double cost = tally_cost(sample);
         tally->cost += cost;
         tally->cost_squared += cost * cost;
@@ -61,22 +78,22 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
             .cost_ratio = cut.latency_cycles * loads_per_cycle,
             .crowded_latency_cycles = cut.crowded_latency_cycles,
             .crowded_overlap = cut.crowded_asking_cycles * loads_per_cycle,
-            .bandwidth_untold = tally_contended(tally) < 0,
+            .bandwidth_untold = tally_contended(&tally->contended) < 0,
         };
         memcpy(facts.cause_latency_cycles, cut.cause_latency_cycles,
                sizeof(facts.cause_latency_cycles));
         return facts;
 }
 
-int64_t tally_contended(const struct tally *tally)
+int64_t tally_contended(const struct contended_tally *contended)
 {
-        bool known = tally->told_samples > 0 || tally->untold_samples == 0;
-        return known ? tally->contended_samples : -1;
+        bool known = contended->told > 0 || contended->untold == 0;
+        return known ? contended->samples : -1;
 }
 
-double tally_mean_latency(const struct tally *tally)
+double tally_mean_latency(double latency_cycles, int64_t latencies)
 {
-        return tally->latencies ? tally->latency_cycles / (double)tally->latencies : NAN;
+        return latencies ? latency_cycles / (double)latencies : NAN;
 }
 
 /* The size of a simple random sample that would know the share S as well. With S

@@ -10,14 +10,19 @@
 #include "longest.h"
 #include "verdict.h"
 
+/* Whether samples were contended, and whether it is known. */
+struct contended_tally {
+        int64_t samples;
+        int64_t told;   /* of intervals that are known to be contended or not */
+        int64_t untold; /* contended or not: the counters do not tell */
+};
+
 /* What is summed for each line, function, object and the whole run. */
 struct tally {
         int64_t samples;
         int64_t latencies; /* samples with a latency */
         int64_t dram_samples;
-        int64_t contended_samples;
-        int64_t told_samples;   /* of intervals that are known to be contended or not */
-        int64_t untold_samples; /* contended or not: the counters do not tell */
+        struct contended_tally contended;
         /* What shares are of: latency, or of timer samples the time stalled. */
         double cost;
         double cost_squared; /* sum of squares */
@@ -30,22 +35,33 @@ struct tally {
         struct longest longest; /* of those with a latency */
 };
 
+/* The same where no verdict is wanted: of a line's loads from one field of an object. */
+struct short_tally {
+        int64_t samples;
+        int64_t latencies;
+        double latency_cycles;
+        struct contended_tally contended;
+};
+
 /* What SAMPLE adds to a tally's cost. */
 double tally_cost(const struct sample_facts *sample);
 
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause);
 
+void short_tally_add(struct short_tally *tally, const struct sample_facts *sample,
+                     enum answer contended);
+
 /* The contended samples; -1: some may be, and the counters tell of no interval. */
-int64_t tally_contended(const struct tally *tally);
+int64_t tally_contended(const struct contended_tally *contended);
 
 /* What a verdict is found by: no sample counts for more than longest.h says.
  * LOADS_PER_CYCLE: that a sample stands for, over the cycles of the run; NAN when that is
  * not known. */
 struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle);
 
-/* NAN without latencies. */
-double tally_mean_latency(const struct tally *tally);
+/* Of LATENCIES samples; NAN without any. */
+double tally_mean_latency(double latency_cycles, int64_t latencies);
 
 /* A proportion with its 95 % interval of confidence. */
 struct share {
