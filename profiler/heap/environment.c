@@ -11,10 +11,15 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "event.h"
 #include "link.h"
 #include "program.h"
@@ -109,6 +114,8 @@ static struct {
 #define POINTER(name, parameters) int(*name) parameters;
         EXECUTORS(POINTER)
 #undef POINTER
+        int (*system)(const char *);
+        FILE *(*popen)(const char *, const char *);
 } real;
 
 /* A child of vfork must not look them up. Nobody executes anything before the
@@ -118,6 +125,8 @@ __attribute__((constructor)) static void find_executors(void)
 #define FIND(name, parameters) *(void **)&real.name = dlsym(RTLD_NEXT, #name);
         EXECUTORS(FIND)
 #undef FIND
+        *(void **)&real.system = dlsym(RTLD_NEXT, "system");
+        *(void **)&real.popen = dlsym(RTLD_NEXT, "popen");
 }
 
 void environment_follow(char **environment)
@@ -312,4 +321,61 @@ EXPORT int execle(const char *path, const char *first, ...)
         char *const *variables = va_arg(rest, char *const *);
         va_end(rest);
         return execve(path, (char *const *)arguments, variables);
+}
+
+/* ---- the shell, which the C library executes by itself ---- */
+
+static const char shell[] = "/bin/sh";
+
+struct shell_environment {
+        char **given; /* the program's own */
+        char **ours;  /* NULL: nothing was changed */
+        size_t bytes;
+};
+
+/* It takes the program's own environment, of which other threads may read meanwhile: so
+ * only a thread that is alone changes it, for as long. What a handler takes it out of the
+ * middle of stays valid. */
+static struct shell_environment follow_shell(void)
+{
+        struct shell_environment shell_environment = {.given = environ};
+        size_t bytes = followed_bytes(environ);
+        if (bytes == 0 ||
+            !counted(__libc_single_threaded && program_takes_preload(shell)))
+                return shell_environment;
+        long room = calls_do(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (room < 0)
+                return shell_environment;
+        shell_environment.bytes = bytes;
+        shell_environment.ours = followed(environ, (void *)room);
+        environ = shell_environment.ours;
+        return shell_environment;
+}
+
+static void unfollow_shell(struct shell_environment shell_environment)
+{
+        if (!shell_environment.ours || environ != shell_environment.ours)
+                return;
+        environ = shell_environment.given;
+        calls_do(SYS_munmap, (long)shell_environment.ours, (long)shell_environment.bytes,
+                 0, 0, 0, 0);
+}
+
+EXPORT int system(const char *command)
+{
+        if (!command)
+                return real.system(NULL);
+        struct shell_environment shell_environment = follow_shell();
+        int status = real.system(command);
+        unfollow_shell(shell_environment);
+        return status;
+}
+
+EXPORT FILE *popen(const char *command, const char *type)
+{
+        struct shell_environment shell_environment = follow_shell();
+        FILE *stream = real.popen(command, type);
+        unfollow_shell(shell_environment);
+        return stream;
 }

@@ -259,6 +259,67 @@ programs=$(grep -c ' process$' events)
 [ "$programs" -ge 12 ] || fail "executes: $programs images"
 same 0 sh -c 'echo "$LD_PRELOAD" ${MEMLAG_HEAP-none}; ls -l /proc/self/fd | wc -l; echo $(seq 3)'
 
+# So it is in shells that the C library executes, and afterwards. Of a process with several
+# threads they are not followed, and counted.
+cat >shells.c <<'OUTER'
+#include <pthread.h>
+#include <signal.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+static sigjmp_buf place;
+static void leave(int number)
+{
+        siglongjmp(place, number);
+}
+static void *run(void *unused)
+{
+        pause();
+        return unused;
+}
+static void show(const char *command)
+{
+        char line[256];
+        FILE *stream = popen(command, "r");
+        while (fgets(line, sizeof(line), stream))
+                fputs(line, stdout);
+        printf("%d\n", pclose(stream));
+        fflush(stdout);
+        printf("%d\n", system(command));
+        fflush(stdout);
+}
+int main(int argc, char **argv)
+{
+        pthread_t thread;
+        if (argc > 1)
+                pthread_create(&thread, NULL, run, NULL);
+        show("env | sort; exit 3");
+        printf("%d\n", system(NULL) != 0);
+        setenv("C", "3", 1);
+        show("env | grep -v ^_= | sort; no-such-program; exit 4");
+        for (char **variable = environ; *variable; variable++)
+                puts(*variable);
+        signal(SIGALRM, leave);
+        if (sigsetjmp(place, 1) == 0) {
+                alarm(1);
+                system("exec sleep 2");
+        }
+        setenv("D", "4", 1);
+        printf("%s %s\n", getenv("A"), getenv("D"));
+        return system(argv[0][0] ? "kill -9 $$" : "") != 9;
+}
+OUTER
+"$CC" -D_GNU_SOURCE -O1 -Wno-unused-result -o shells shells.c -pthread
+for users in '' LD_PRELOAD=libm.so.6; do
+        same 0 env -i A=1 PATH="$PATH" $users ./shells
+        # env, shells, six shells of its own, and in four of them one or more programs.
+        [ "$(grep -c ' process$' events)" -ge 16 ] || fail "shells: $(grep ' process$' events)"
+done
+same 0 env -i A=1 PATH="$PATH" ./shells threads
+
 # Of the room that there is for the thread-locals of libraries loaded late the tracker
 # takes nothing: as many still load, whatever the program has itself, and then none.
 echo '__thread char mine[8]; char *get(void) { return mine; }' >late.c
@@ -354,6 +415,8 @@ refused()
                 fail "$*: not $wanted programs refused"
 }
 refused 0 ./blocks
+refused 0 ./shells
+refused 6 ./shells threads
 refused 1 ./static
 refused 1 ./blocks_aged
 refused 3 sh -c './static; ./blocks; ./foreign; exec ./foreign'

@@ -227,7 +227,7 @@ static void two_are_left(void **state)
         bool left_a = true;
         for (long steps_a = 0; left_a; steps_a++) {
                 bool left_b = true;
-                for (long steps_b = steps_a % 7; left_b; steps_b += 7) {
+                for (long steps_b = steps_a % 11; left_b; steps_b += 11) {
                         struct writer a, b, c;
                         begin(START - TAIL_OF_RING);
                         begin_writer(&a, 1);
