@@ -49,13 +49,38 @@ int main(void)
 }
 """
 
+MAP_JOB = """
+#include <map>
+#include <string>
+int main()
+{
+        std::map<std::string, std::string> map;
+        unsigned state = 1;
+        size_t found = 0;
+        for (int i = 0; i < 400000; i++) {
+                state = state * 1664525 + 1013904223;
+                std::string key = "a key that is too long to be kept inside "
+                                  + std::to_string(state >> 14);
+                if (state & 1)
+                        map[key] = key + " and its value";
+                else
+                        found += map.erase(key);
+        }
+        return found == 0;
+}
+"""
+
 
 def make_jobs(directory):
     (directory / "job.py").write_text(PYTHON_JOB)
     (directory / "threads.c").write_text(THREADS_JOB)
     threads = str(directory / "threads")
     subprocess.run(["cc", "-O1", "-pthread", "-o", threads, threads + ".c"], check=True)
+    (directory / "map.cc").write_text(MAP_JOB)
+    strings = str(directory / "map")
+    subprocess.run(["c++", "-O2", "-o", strings, strings + ".cc"], check=True)
     return [("python3", ["/usr/bin/python3", str(directory / "job.py")]),
+            ("C++ map", [strings]),
             ("8 threads", [threads])]
 
 
