@@ -46,8 +46,9 @@ struct found {
         bool tlb_miss;
 };
 
-/* Copied member by member, an access whose address is given away can stay in registers
- * until then. */
+/* Where an access leaves the common way it goes as the address of such a copy: until
+ * then it can stay in registers. Not by value, as that is copied by vectors right after
+ * its members have been written one by one, for which the host waits. */
 HOT_PATH struct access copy_of_access(const struct access *access)
 {
         return (struct access){access->site,    access->kind, access->mode,
@@ -164,9 +165,9 @@ static inline uint64_t store_of_a_part(struct sim_hot *hot, const struct access 
 static __attribute__((noinline)) uint64_t after_parts(const struct machine *machine,
                                                       struct sim_hot *hot,
                                                       const struct sim_thread *thread,
-                                                      struct access access)
+                                                      const struct access *access)
 {
-        uint64_t number = store_of_a_part(hot, &access);
+        uint64_t number = store_of_a_part(hot, access);
         uint64_t issued = number + thread->stall;
         uint64_t complete = thread->activity.covers[ACTIVITY_LDM].until;
 
@@ -174,8 +175,8 @@ static __attribute__((noinline)) uint64_t after_parts(const struct machine *mach
                 return 0;
         for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++)
                 complete = later(complete, hot->ready[id]);
-        if (complete > access.now)
-                issued += complete - access.now;
+        if (complete > access->now)
+                issued += complete - access->now;
         return issued + machine->unforwarded_cost;
 }
 
@@ -255,31 +256,30 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct access *acces
  * program there. */
 static __attribute__((noinline)) void sample_stall(struct machine *machine,
                                                    struct sim_thread *thread,
-                                                   struct access access,
-                                                   struct found found)
+                                                   const struct access *access,
+                                                   const struct found *found)
 {
         const struct retirement retirement =
-            retirement_of(machine, thread, &access, &found);
+            retirement_of(machine, thread, access, found);
         const uint64_t stall = retirement.with_it - retirement.before;
 
         thread->retired = retirement.with_it;
         uint64_t samples = sampler_passes(&thread->sampler, stall + 1);
         if (samples > 0)
-                take_sample_of(machine, &access, &found, stall,
+                take_sample_of(machine, access, found, stall,
                                samples * thread->sampler.period);
 }
 
 /* The same time of a load that was chosen by its number. */
 static __attribute__((noinline)) void sample_load(struct machine *machine,
                                                   const struct sim_thread *thread,
-                                                  struct access access,
-                                                  struct found found)
+                                                  const struct access *access,
+                                                  const struct found *found)
 {
         const struct retirement retirement =
-            retirement_of(machine, thread, &access, &found);
+            retirement_of(machine, thread, access, found);
 
-        take_sample_of(machine, &access, &found, retirement.with_it - retirement.before,
-                       0);
+        take_sample_of(machine, access, found, retirement.with_it - retirement.before, 0);
 }
 
 /* Before the load is delivered: what is before it has retired when thread->retired says.
@@ -287,13 +287,18 @@ static __attribute__((noinline)) void sample_load(struct machine *machine,
 HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
                      const struct access *access, const struct found *found)
 {
-        if (__builtin_expect(mode_samples_stalls(machine, access->mode), 0))
-                sample_stall(machine, thread, copy_of_access(access),
-                             copy_of_found(found));
-        else if (found->arrival - access->start >= machine->sample_latency &&
-                 sampler_counts(&thread->sampler))
-                sample_load(machine, thread, copy_of_access(access),
-                            copy_of_found(found));
+        const bool stalls = mode_samples_stalls(machine, access->mode);
+
+        if (__builtin_expect(!stalls, 1) &&
+            (found->arrival - access->start < machine->sample_latency ||
+             !sampler_counts(&thread->sampler)))
+                return;
+        const struct access load = copy_of_access(access);
+        const struct found of_load = copy_of_found(found);
+        if (stalls)
+                sample_stall(machine, thread, &load, &of_load);
+        else
+                sample_load(machine, thread, &load, &of_load);
 }
 
 HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
@@ -305,8 +310,8 @@ HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
                 found->ready = later(found->ready, after_store(machine, hot, access->site,
                                                                access->address));
         if (__builtin_expect(mode_follows_stores(machine, access->mode), 0)) {
-                uint64_t parts =
-                    after_parts(machine, hot, thread, copy_of_access(access));
+                const struct access load = copy_of_access(access);
+                uint64_t parts = after_parts(machine, hot, thread, &load);
                 found->ready = later(found->ready, parts);
                 found->arrival = later(found->arrival, parts);
         }
@@ -389,17 +394,17 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
 
 /* LINE is in L1 or on its way there, and other cores fight for it: the filters must not
  * know it. */
-static __attribute__((noinline)) struct found
+static __attribute__((noinline)) void
 hit_contested_line(struct machine *machine, struct sim_thread *thread,
-                   struct access access, uint64_t line, struct cache_set *set,
-                   uint32_t bit, struct l1d_way *way, struct found found)
+                   const struct access *access, uint64_t line, struct cache_set *set,
+                   uint32_t bit, struct l1d_way *way, struct found *found)
 {
         const struct contest_access use = {
             .core = thread->core->number,
             .line = line,
-            .time = access.start,
+            .time = access->start,
             .arrival = way->arrival,
-            .writes = access.kind != ACCESS_LOAD || access.site->locked,
+            .writes = access->kind != ACCESS_LOAD || access->site->locked,
         };
         uint64_t others;
         enum contest_outcome outcome =
@@ -407,16 +412,15 @@ hit_contested_line(struct machine *machine, struct sim_thread *thread,
 
         set->recent |= bit;
         if (outcome == CONTEST_LOSES)
-                ask_again(machine, thread, &access, way, others, &found);
-        else if (access.kind != ACCESS_STORE && way->arrival > access.now)
-                wait_for_line(thread, &access, set, bit, way, &found);
-        if (access.kind != ACCESS_LOAD) {
+                ask_again(machine, thread, access, way, others, found);
+        else if (access->kind != ACCESS_STORE && way->arrival > access->now)
+                wait_for_line(thread, access, set, bit, way, found);
+        if (access->kind != ACCESS_LOAD) {
                 set->dirty |= bit;
-                store_before_line(thread, way, &access);
+                store_before_line(thread, way, access);
         }
         if (outcome == CONTEST_IS_OVER)
                 set->contested &= ~bit;
-        return found;
 }
 
 /* The thread's core writes a line that it has clean. */
@@ -458,9 +462,10 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                 take_ownership(machine, hot, thread, access, line, place->set, bit,
                                found);
         if (__builtin_expect((place->set->contested & bit) != 0, 0)) {
-                const struct found contested =
-                    hit_contested_line(machine, thread, copy_of_access(access), line,
-                                       place->set, bit, way, copy_of_found(found));
+                const struct access copy = copy_of_access(access);
+                struct found contested = copy_of_found(found);
+                hit_contested_line(machine, thread, &copy, line, place->set, bit, way,
+                                   &contested);
                 *found = copy_of_found(&contested);
                 return;
         }
@@ -577,8 +582,9 @@ static inline void touch_page(struct machine *machine, struct sim_hot *hot,
 static __attribute__((noinline)) void access_slowly(struct machine *machine,
                                                     struct sim_hot *hot,
                                                     struct sim_thread *thread,
-                                                    struct access access)
+                                                    const struct access *given)
 {
+        struct access access = copy_of_access(given);
         const struct access_site *site = access.site;
         const uint64_t address = access.address;
         const struct l1d *l1d = &thread->core->l1d;
@@ -640,8 +646,9 @@ HOT_PATH void access_line(struct machine *machine, struct sim_hot *hot,
 static __attribute__((noinline)) void access_page(struct machine *machine,
                                                   struct sim_hot *hot,
                                                   struct sim_thread *thread,
-                                                  struct access access)
+                                                  const struct access *given)
 {
+        struct access access = copy_of_access(given);
         const uint64_t page = access.address >> PAGE_SHIFT;
         const uint64_t line = access.address >> LINE_SHIFT;
         struct core *core = thread->core;
@@ -672,13 +679,17 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
         bool one_line = (address & (LINE_BYTES - 1)) + site->size_bytes <= LINE_BYTES;
         struct access access = access_begin(hot, thread, site, kind, mode, address);
 
-        if (!one_line)
-                access_slowly(machine, hot, thread, copy_of_access(&access));
-        else if (!tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT))
-                access_page(machine, hot, thread, copy_of_access(&access));
-        else
+        if (__builtin_expect(
+                one_line && tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT), 1)) {
                 access_line(machine, hot, thread, l1d, &access, line, &place, bit, 0,
                             false);
+                return;
+        }
+        const struct access copy = copy_of_access(&access);
+        if (one_line)
+                access_page(machine, hot, thread, &copy);
+        else
+                access_slowly(machine, hot, thread, &copy);
 }
 
 /* A load of SITE from ADDRESS may come before a value that was stored there, for all that
