@@ -15,7 +15,7 @@ for part in tracker call calls channel environment link mappings operators progr
 done
 $CC -D_GNU_SOURCE -O2 -shared -fPIC -fvisibility=hidden -fno-builtin \
         -ftls-model=initial-exec -Wl,-z,initfirst -Wl,-z,interpose \
-        -I"$src" -I"$SOURCE_DIR/profiler/heap" -o vgpreload_memlag-amd64-linux.so \
+        -I"$src" -I"$SOURCE_DIR/profiler/heap" -I"$SOURCE_DIR/profiler/code" -o vgpreload_memlag-amd64-linux.so \
         "$@" "$src/probe.c"
 $CC -D_GNU_SOURCE -O2 -fno-builtin -o calls "$src/calls.c" -pthread
 $CXX -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -o operators "$src/operators.cc"
