@@ -167,9 +167,15 @@ static int find_intervals(struct analysis *a, struct diag *diag)
 
 /* ---- samples and the ledger ---- */
 
+/* That a sample stands for; NAN: not known. */
+static double loads_per_sample(struct db *db)
+{
+        int64_t period = db_run_int(db, "period_loads", 0);
+        return period > 0 ? (double)period : NAN;
+}
+
 static int find_samples(struct analysis *a, struct diag *diag)
 {
-        int64_t period = db_run_int(a->db, "period_loads", 0);
         const struct findings_input input = {
             .intervals = a->judged,
             .interval_count = a->counters.series.count,
@@ -177,7 +183,7 @@ static int find_samples(struct analysis *a, struct diag *diag)
             .machine = a->machine,
             .thresholds = a->thresholds,
             .total_cycles = a->counters.total_cycles,
-            .loads_per_sample = period > 0 ? (double)period : NAN,
+            .loads_per_sample = loads_per_sample(a->db),
             .without_waits = a->without_waits,
         };
         return findings_make(a->db, &input, &a->gaps, diag);
@@ -278,7 +284,8 @@ static int run(struct analysis *a, struct diag *diag)
         if (!code)
                 code = find_samples(a, diag);
         if (!code)
-                code = callers_make(a->db, diag);
+                code = callers_make(
+                    a->db, loads_per_sample(a->db) / a->counters.total_cycles, diag);
         if (!code)
                 code = store_ledger(a, diag);
         if (!code)

@@ -37,9 +37,12 @@ struct sums {
         int64_t dram_samples;
         int64_t latencies;
         double latency_cycles;
+        int64_t retirements;
+        double retire_cycles;
 };
 
 struct callers {
+        double loads_per_cycle; /* that a sample stands for; NAN: not known */
         struct placing placing;
         struct frame *frames; /* by location, innermost first */
         size_t frame_count;
@@ -59,8 +62,8 @@ struct callers {
 
 /* Functions are the same when their names and their modules' paths are, and without a
  * name where they begin, marked by a bit that no name's number has. Each name is in the
- * database once, so that its number stands for it: sorting the names takes far longer than
- * all else here. */
+ * database once, so that its number stands for it: sorting the names takes far longer
+ * than all else here. */
 static const char frames_sql[] =
     "WITH path AS MATERIALIZED ("
     " SELECT module_id, dense_rank() OVER (ORDER BY path) AS number FROM module) "
@@ -203,7 +206,7 @@ static int take_sample(void *context, sqlite3_stmt *row)
                                   : find_stack(callers, sqlite3_column_int64(row, 0));
         uint32_t node =
             stack ? stack->node
-                  : descend(callers, 0, placing_of_row(&callers->placing, row, 4));
+                  : descend(callers, 0, placing_of_row(&callers->placing, row, 6));
         if (node == NONE)
                 return -ENOMEM;
         if (node >= callers->own_capacity) {
@@ -221,6 +224,8 @@ static int take_sample(void *context, sqlite3_stmt *row)
         own->dram_samples += sqlite3_column_int64(row, 1);
         own->latencies += sqlite3_column_int64(row, 2);
         own->latency_cycles += sqlite3_column_double(row, 3);
+        own->retirements += sqlite3_column_int64(row, 4);
+        own->retire_cycles += sqlite3_column_double(row, 5);
         return 0;
 }
 
@@ -248,7 +253,9 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
                     db,
                     "SELECT s.stack_id, coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM'),"
                     " coalesce(s.latency_cycles, -1) >= 0,"
-                    " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0), " PLACING_COLUMNS
+                    " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0),"
+                    " coalesce(s.retire_latency_cycles, -1) >= 0,"
+                    " max(coalesce(s.retire_latency_cycles, 0), 0), " PLACING_COLUMNS
                     " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id",
                     take_sample, callers, diag);
         return code;
@@ -269,6 +276,8 @@ static void add(struct sums *to, const struct sums *from)
         to->dram_samples += from->dram_samples;
         to->latencies += from->latencies;
         to->latency_cycles += from->latency_cycles;
+        to->retirements += from->retirements;
+        to->retire_cycles += from->retire_cycles;
 }
 
 /* Children together, the most important first. */
@@ -277,11 +286,19 @@ static int compare_nodes(const void *left, const void *right)
         const struct node *a = left, *b = right;
         if (a->parent != b->parent)
                 return a->parent < b->parent ? -1 : 1;
+        if (a->all.retire_cycles != b->all.retire_cycles)
+                return a->all.retire_cycles > b->all.retire_cycles ? -1 : 1;
         if (a->all.latency_cycles != b->all.latency_cycles)
                 return a->all.latency_cycles > b->all.latency_cycles ? -1 : 1;
         if (a->all.samples != b->all.samples)
                 return a->all.samples > b->all.samples ? -1 : 1;
         return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* NAN: not known. */
+static double stalled(const struct callers *callers, const struct sums *sums)
+{
+        return sums->retirements ? sums->retire_cycles * callers->loads_per_cycle : NAN;
 }
 
 struct writing {
@@ -323,6 +340,8 @@ static int write_node(const struct writing *writing, const struct node *node,
         statement_bind_real(insert, 10,
                             node->all.latency_cycles / writing->latency_cycles);
         statement_bind_real(insert, 11, own.latency_cycles / writing->latency_cycles);
+        statement_bind_real(insert, 12, stalled(callers, &node->all));
+        statement_bind_real(insert, 13, stalled(callers, &own));
         return statement_run(writing->db, insert, writing->diag);
 }
 
@@ -378,7 +397,7 @@ static void sum_up(const struct callers *callers, struct node *nodes, struct sum
 static const char insert_sql[] =
     "INSERT INTO caller_finding SELECT ?1, ?2, ?3, m.path,"
     " iif(f.location_id IS NULL, l.function, f.function), ?6, ?7, ?8, ?9, ?10, ?11,"
-    " iif(f.location_id IS NULL, l.function_offset, NULL) "
+    " iif(f.location_id IS NULL, l.function_offset, NULL), ?12, ?13 "
     "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?4"
     " LEFT JOIN module AS m USING (module_id)"
     " LEFT JOIN inline_frame AS f ON f.location_id = ?4 AND f.depth = ?5";
@@ -411,9 +430,10 @@ static int store_tree(struct db *db, const struct callers *callers, struct diag 
         return code;
 }
 
-int callers_make(struct db *db, struct diag *diag)
+int callers_make(struct db *db, double loads_per_cycle, struct diag *diag)
 {
-        struct callers callers = {.functions = context_intern_new()};
+        struct callers callers = {.loads_per_cycle = loads_per_cycle,
+                                  .functions = context_intern_new()};
         int code = callers.functions ? placing_read(db, &callers.placing, diag)
                                      : diag_no_memory(diag);
         if (!code)

@@ -3,6 +3,7 @@
  * off before its names and findings were made. */
 #include <argp.h>
 #include <errno.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 
 enum { TABLE_ROWS = 20, ROOM_TIMES = 8 };
 
-enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP, OPTION_NO_SOURCE };
+enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP, OPTION_NO_SOURCE, OPTION_SORT };
 
 struct arguments {
         const char *file;
@@ -42,6 +43,12 @@ static const struct argp_option options[] = {
      "Show only lines or functions of the functions that PATTERN names; * stands for any "
      "characters",
      0},
+    {"sort", OPTION_SORT, "KEY", 0,
+     "Which lines, functions, objects or types come first: those that stalled the "
+     "program "
+     "for longest (stalled, the default where that is known), or those with most of the "
+     "latency (latency)",
+     0},
     {"no-source", OPTION_NO_SOURCE, NULL, 0, "Do not show source text", 0},
     {"top", OPTION_TOP, "N", 0,
      "Show the N most important rows; 0: all (a table shows 20, the others all)", 0},
@@ -61,8 +68,22 @@ static void parse_top(struct arguments *arguments, const char *text,
         arguments->top_given = true;
 }
 
+static void parse_sort(struct report_options *report, const char *text,
+                       struct argp_state *state)
+{
+        report->choice.by_latency = strcmp(text, "latency") == 0;
+        report->by_stalled = strcmp(text, "stalled") == 0;
+        if (!report->choice.by_latency && !report->by_stalled)
+                argp_error(state, "--sort: '%s' is not stalled or latency", text);
+}
+
 static void check_choice(const struct report_options *report, struct argp_state *state)
 {
+        if ((report->choice.by_latency || report->by_stalled) && !report->kind->shown)
+                argp_error(state,
+                           "--sort: rows by %s have an order of their own; it is for "
+                           "--by=line, function, object and type",
+                           report->kind->name);
         if ((report->choice.function || report->choice.module) && !report->kind->of_code)
                 argp_error(state,
                            "%s: rows by %s have no function of their own; choose with "
@@ -95,6 +116,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case OPTION_TOP:
                 parse_top(arguments, text, state);
+                return 0;
+        case OPTION_SORT:
+                parse_sort(&arguments->report, text, state);
                 return 0;
         case 'd':
                 arguments->report.choice.module = text;
@@ -223,6 +247,11 @@ static int print(struct db *db, const struct report_options *report)
         struct diag diag;
         struct report_summary summary;
         int code = report_summary_read(db, &summary, &diag);
+        if (!code && report->by_stalled && isnan(summary.loads_stalled_ratio))
+                code =
+                    diag_set(&diag, -ENODATA,
+                             "--sort=stalled: the recording does not tell for how long "
+                             "loads held up the program; --sort=latency orders the rows");
         if (!code)
                 code = printers[report->format](db, report, &summary, stdout, &diag);
         report_summary_free(&summary);

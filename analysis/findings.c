@@ -94,23 +94,30 @@ static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sa
                                              !sample->without_waits;
 }
 
-enum { COLUMN_OBJECT = 4, COLUMN_STACK = 6, COLUMN_PLACING };
+enum { COLUMN_OBJECT = 4, COLUMN_STACK = 6, COLUMN_RETIRE, COLUMN_PLACING };
+
+/* -1: not known. */
+static int64_t cycles_of_row(sqlite3_stmt *row, int column)
+{
+        bool known = sqlite3_column_type(row, column) != SQLITE_NULL &&
+                     sqlite3_column_int64(row, column) >= 0;
+        return known ? sqlite3_column_int64(row, column) : -1;
+}
 
 /* Columns: time_ns, latency_cycles, data_source_id, stall_ns, object_id, field_id,
- * stack_id, those of the place. */
+ * stack_id, retire_latency_cycles, those of the place. */
 static struct sample_facts sample_of_row(const struct findings_pass *pass,
                                          sqlite3_stmt *row,
                                          const struct judged_interval *interval)
 {
         const struct data_source *source =
             data_sources_find(&pass->sources, sqlite3_column_int64(row, 2));
-        bool timed = sqlite3_column_type(row, 1) != SQLITE_NULL &&
-                     sqlite3_column_int64(row, 1) >= 0;
         return (struct sample_facts){
             .level = source->level,
             .tlb_missed = source->tlb_missed,
             .hit_modified = source->hit_modified,
-            .latency_cycles = timed ? sqlite3_column_int64(row, 1) : -1,
+            .latency_cycles = cycles_of_row(row, 1),
+            .retire_latency_cycles = cycles_of_row(row, COLUMN_RETIRE),
             .stall_ns =
                 sqlite3_column_int64(row, 3) > 0 ? sqlite3_column_int64(row, 3) : 0,
             .bandwidth_short = interval ? interval->bandwidth_short : ANSWER_UNKNOWN,
@@ -240,7 +247,8 @@ static int each_sample(struct db *db, struct findings_pass *pass, statement_take
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, s.stall_ns,"
-            " a.object_id, a.field_id, s.stack_id, " PLACING_COLUMNS
+            " a.object_id, a.field_id, s.stack_id, "
+            "s.retire_latency_cycles, " PLACING_COLUMNS
             " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id";
         return statement_each(db, sql, take, pass, diag);
 }

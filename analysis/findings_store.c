@@ -9,14 +9,19 @@
 #include "findings_pass.h"
 #include "statement.h"
 
+/* That a sample stands for; NAN: not known. */
+static double loads_per_cycle(const struct findings_input *input)
+{
+        return input->loads_per_sample / input->total_cycles;
+}
+
 /* Timer samples tell of no cause. */
 static enum verdict tally_verdict(const struct tally *tally,
                                   const struct findings_input *input)
 {
         if (tally->latencies == 0 && tally->cost > 0)
                 return VERDICT_NONE;
-        double loads_per_cycle = input->loads_per_sample / input->total_cycles;
-        struct verdict_facts facts = tally_facts(tally, loads_per_cycle);
+        struct verdict_facts facts = tally_facts(tally, loads_per_cycle(input));
         facts.bandwidth_untold |= input->without_waits;
         return verdict_of(&facts);
 }
@@ -32,7 +37,7 @@ static void bind_contended(sqlite3_stmt *insert, int index,
 }
 
 /* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
- * mean, p95, share, low, high, contended_samples, verdict. */
+ * mean, p95, share, low, high, contended_samples, verdict; and 17: stalled_ratio. */
 static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
                                  double p95, const struct findings_pass *pass)
 {
@@ -48,6 +53,8 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         statement_bind_real(insert, 8, share.high);
         bind_contended(insert, 9, &tally->contended);
         sqlite3_bind_text(insert, 10, verdict_name(verdict), -1, SQLITE_STATIC);
+        statement_bind_real(insert, 17,
+                            tally_stalled(tally, loads_per_cycle(pass->input)));
         return verdict;
 }
 
@@ -80,7 +87,8 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
 {
         static const char sql[] =
             "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15, l.function_offset "
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15, l.function_offset,"
+            " ?17 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -113,7 +121,8 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
 {
         static const char sql[] =
             "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
-            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15, l.function_offset "
+            " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15, l.function_offset,"
+            " ?17 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -140,7 +149,7 @@ static int store_objects(struct db *db, struct findings_pass *pass, struct diag 
         sqlite3_stmt *insert;
         int code = statement_prepare(db,
                                      "INSERT INTO object_finding "
-                                     "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10)",
+                                     "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17)",
                                      &insert, diag);
         for (size_t i = 0; code == 0 && i < pass->grouping.object_count; i++) {
                 const struct tally *tally = &pass->objects[i + 1];
@@ -163,7 +172,7 @@ static int store_fields(struct db *db, struct findings_pass *pass, struct diag *
         sqlite3_stmt *insert;
         int code = statement_prepare(db,
                                      "INSERT INTO field_finding "
-                                     "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10 "
+                                     "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17 "
                                      "WHERE EXISTS (SELECT 1 FROM type_field"
                                      " WHERE field_id = ?1)",
                                      &insert, diag);

@@ -24,6 +24,7 @@ struct report_kind {
         /* The rows of the findings that table_sql shows, as a table of SQL; NULL: it has
          * no verdicts. */
         const char *shown;
+        bool stalled; /* the first column of table_sql is for how long loads held up */
         bool of_code; /* rows have a function and a module, and can be chosen by them */
 };
 
@@ -33,15 +34,18 @@ const struct report_kind *report_kind_named(const char *name);
 /* The same for a run of timer samples, which have stalled time in place of latency. */
 struct report_kind report_kind_of_stalls(const struct report_kind *kind);
 
-/* Which rows of code are meant: shell patterns, or exact names; NULL: all. */
+/* Which rows of code are meant: shell patterns, or exact names; NULL: all. And which come
+ * first. */
 struct report_choice {
         const char *function;
         const char *module; /* with its path, or its last part alone */
+        bool by_latency;    /* also where the time that loads held up others is known */
 };
 
 struct report_options {
         const struct report_kind *kind;
         struct report_choice choice; /* for lines and functions */
+        bool by_stalled;             /* was asked for */
         enum format format;
         int64_t top;      /* rows; -1: all */
         bool source_text; /* show it under a table of lines */
@@ -83,8 +87,11 @@ struct report_summary {
         double contended_lmrl_cycles; /* mean, NAN without such intervals */
         double other_lmrl_cycles;
         bool thresholds_of_machine; /* not derived from the run itself */
-        double lmrl_factor;         /* of idle LMRL; 0: there was no limit */
-        char *lmrl_factor_origin;   /* NULL: it was not measured */
+        /* The part of the run's cycles for which sampled loads, in all, held up those
+         * behind them; NAN: not known. */
+        double loads_stalled_ratio;
+        double lmrl_factor;       /* of idle LMRL; 0: there was no limit */
+        char *lmrl_factor_origin; /* NULL: it was not measured */
         /* The estimated latency of all loads over the run's cycles; more than 1 when
          * loads overlap much. NAN when cycles or the period are not known. */
         double latency_per_cycle;
@@ -155,11 +162,11 @@ int report_csv(struct db *db, const struct report_options *options,
 int report_json(struct db *db, const struct report_options *options,
                 const struct report_summary *summary, FILE *out, struct diag *diag);
 
-/* Binds CHOICE to the parameters 2 and 3 of STATEMENT. */
+/* Binds CHOICE to the parameters 2 to 4 of STATEMENT. */
 void report_bind_choice(struct sqlite3_stmt *statement,
                         const struct report_choice *choice);
 
-/* Runs SQL with TOP as its parameter 1 and, where it has more, CHOICE as 2 and 3, and
+/* Runs SQL with TOP as its parameter 1 and, where it has more, CHOICE as 2 to 4, and
  * gives its rows to a renderer.
  * ALIGNMENT (may be NULL) as in report_kind. EXTRA cells and their names (may be
  * none) follow every row. */
@@ -170,6 +177,7 @@ struct report_rows {
         size_t width;      /* as in report_options */
         size_t name_bytes; /* longer texts lose template arguments; 0: none does */
         const char *alignment;
+        size_t left_out; /* columns of SQL that are not shown, from the first */
         const char *const *extra_names;
         const struct cell *extra;
         size_t extra_count;

@@ -14,7 +14,7 @@
         " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles))" \
         " AS mean,"
 #define SHARE \
-        REPORT_SHARE("latency_share") \
+        REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") \
         " AS latency," REPORT_SHARE_RANGE " samples," \
         " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM," \
         MEAN
@@ -59,13 +59,15 @@ static const struct report_kind kinds[] = {
         .name = "line",
         .shown = REPORT_TOP_LINES,
         .of_code = true,
-        .rows_sql = "SELECT * FROM line_view WHERE" REPORT_CHOSEN "LIMIT ?1",
+        .rows_sql = "SELECT * FROM line_view WHERE" REPORT_CHOSEN
+                    "ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC LIMIT ?1",
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM" REPORT_TOP_LINES ") "
             "SELECT" SHARE P95 VERDICT
             REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION_AND_CALLER
-            " FROM top ORDER BY latency_share DESC, samples DESC, line_id",
-        .alignment = "rrrrrrrlll",
+            " FROM top" REPORT_ORDER "line_id",
+        .stalled = true,
+        .alignment = "rrrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
     },
     {
@@ -74,42 +76,46 @@ static const struct report_kind kinds[] = {
         .of_code = true,
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
                     " p95_latency_cycles, latency_share, contended_samples, verdict,"
-                    " caller_module, caller_function, caller_file, caller_share, function_offset "
-                    "FROM function_finding WHERE" REPORT_CHOSEN
-                    "ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1",
+                    " caller_module, caller_function, caller_file, caller_share,"
+                    " function_offset, stalled_ratio "
+                    "FROM function_finding WHERE" REPORT_CHOSEN REPORT_ORDER
+                    "function_id LIMIT ?1",
         .table_sql =
             "SELECT" SHARE P95 VERDICT REPORT_MODULE_FUNCTION_AND_CALLER
-            " FROM" REPORT_TOP_FUNCTIONS
-            "ORDER BY latency_share DESC, samples DESC, function_id",
-        .alignment = "rrrrrrrlll",
+            " FROM" REPORT_TOP_FUNCTIONS REPORT_ORDER "function_id",
+        .stalled = true,
+        .alignment = "rrrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
     },
     {
         .name = "object",
         .shown = REPORT_TOP_OBJECTS,
-        .rows_sql = "SELECT * FROM object_view LIMIT ?1",
+        .rows_sql = "SELECT * FROM object_view"
+                    " ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC LIMIT ?1",
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("alloc_file") "AS base"
             "             FROM" REPORT_TOP_OBJECTS "JOIN data_object USING (object_id)) "
             "SELECT" SHARE VERDICT REPORT_SIZE("size_bytes") " AS size,"
             " coalesce(allocations, '-') AS blocks, kind, name AS object,"
             REPORT_PLACE("alloc_file", "alloc_line") "AS \"allocated at\""
-            " FROM top ORDER BY latency_share DESC, samples DESC, object_id",
-        .alignment = "rrrrrrlrrlll",
+            " FROM top" REPORT_ORDER "object_id",
+        .stalled = true,
+        .alignment = "rrrrrrrlrrlll",
         .legend = SAMPLES_LEGEND ": cycles" CONTENDED_LEGEND
                                  "; size: of all blocks that were live at once",
     },
     {
         .name = "caller",
         .rows_sql = "SELECT * FROM caller_view WHERE caller_id IN (SELECT caller_id"
-                    " FROM caller_finding ORDER BY latency_share DESC, samples DESC,"
-                    " caller_id LIMIT ?1) ORDER BY caller_id",
+                    " FROM caller_finding" REPORT_ORDER "caller_id LIMIT ?1)"
+                    " ORDER BY caller_id",
         .table_sql =
-            "SELECT" REPORT_SHARE("latency_share") " AS latency,"
+            "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency,"
             REPORT_SHARE("self_latency_share") " AS self, samples,"
             " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"
             MEAN REPORT_CALLERS,
-        .alignment = "rrrrrl",
+        .stalled = true,
+        .alignment = "rrrrrrl",
         .legend =
             "latency: share of the latency of all samples, in the function and in what "
             "it calls; self: in the function itself; DRAM: samples served by DRAM; mean: "
@@ -129,14 +135,16 @@ static const struct report_kind kinds[] = {
     {
         .name = "type",
         .shown = REPORT_TOP_FIELDS,
-        .rows_sql = "SELECT * FROM type_view WHERE type_id IN" REPORT_TOP_TYPES(""),
+        .rows_sql = "SELECT * FROM type_view WHERE type_id IN" REPORT_TOP_TYPES("")
+                    REPORT_TYPES_IN_ORDER,
         .table_sql =
-            "SELECT" REPORT_SHARE("latency_share") " AS latency,"
+            "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency,"
             " coalesce(samples, 0) AS samples,"
             " iif(dram_samples IS NULL, '-',"
             "     printf('%.0f%%', 100.0 * dram_samples / samples)) AS DRAM,"
             MEAN " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
-        .alignment = "rrrrlrrrll",
+        .stalled = true,
+        .alignment = "rrrrrlrrrll",
         .legend = SHARE_LEGEND DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
     },
     {

@@ -13,12 +13,12 @@
 /* The names of all columns; the caller frees the array, not the names. */
 static const char **column_names(sqlite3_stmt *statement, const struct report_rows *rows)
 {
-        size_t count = (size_t)sqlite3_column_count(statement);
+        size_t count = (size_t)sqlite3_column_count(statement) - rows->left_out;
         const char **names = calloc(count + rows->extra_count + 1, sizeof(*names));
         if (!names)
                 return NULL;
         for (size_t i = 0; i < count; i++)
-                names[i] = sqlite3_column_name(statement, (int)i);
+                names[i] = sqlite3_column_name(statement, (int)(i + rows->left_out));
         for (size_t i = 0; i < rows->extra_count; i++)
                 names[count + i] = rows->extra_names[i];
         return names;
@@ -27,11 +27,11 @@ static const char **column_names(sqlite3_stmt *statement, const struct report_ro
 static void fill_cells(sqlite3_stmt *statement, const struct report_rows *rows,
                        struct cell *cells)
 {
-        size_t count = (size_t)sqlite3_column_count(statement);
+        size_t count = (size_t)sqlite3_column_count(statement) - rows->left_out;
         for (size_t i = 0; i < count; i++) {
-                cells[i] = cell_of_column(statement, (int)i);
+                cells[i] = cell_of_column(statement, (int)(i + rows->left_out));
                 if (rows->alignment)
-                        cells[i].right = rows->alignment[i] == 'r';
+                        cells[i].right = rows->alignment[i + rows->left_out] == 'r';
         }
         for (size_t i = 0; i < rows->extra_count; i++)
                 cells[count + i] = rows->extra[i];
@@ -65,7 +65,8 @@ static int render_statement(struct db *db, sqlite3_stmt *statement,
                             const struct report_rows *rows, enum format format, FILE *out,
                             struct diag *diag)
 {
-        size_t count = (size_t)sqlite3_column_count(statement) + rows->extra_count;
+        size_t count =
+            (size_t)sqlite3_column_count(statement) - rows->left_out + rows->extra_count;
         const char **names = column_names(statement, rows);
         struct cell *cells = calloc(count + 1, sizeof(*cells));
         struct render *render =
@@ -85,6 +86,7 @@ void report_bind_choice(sqlite3_stmt *statement, const struct report_choice *cho
 {
         sqlite3_bind_text(statement, 2, choice->function, -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 3, choice->module, -1, SQLITE_STATIC);
+        sqlite3_bind_int(statement, 4, choice->by_latency);
 }
 
 int report_render(struct db *db, const struct report_rows *rows, enum format format,

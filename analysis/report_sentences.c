@@ -113,7 +113,12 @@ static void say_latency(FILE *text, const struct report_summary *summary)
                 "On the average %.1f slow loads were under way at a time (each load "
                 "counts, also those of one line)",
                 summary->latency_per_cycle);
-        if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
+        if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN &&
+            !isnan(summary->loads_stalled_ratio))
+                fputs(", so that shares of latency are not shares of time; those are in "
+                      "reports by line, function, object and type (stalled)",
+                      text);
+        else if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
                 fprintf(text,
                         ", so that shares of latency are not shares of time; for those "
                         "record with %s",
@@ -182,6 +187,16 @@ static void say_gain(FILE *text, const struct report_summary *summary)
                 fputs(" The gain from faster loads lies between the two.", text);
 }
 
+/* The samples themselves tell it: what of their latency others do not hide. */
+static void say_stalled(FILE *text, const struct report_summary *summary,
+                        const char *separator)
+{
+        fprintf(text,
+                "%sThe sampled loads held up what comes behind them for %.1f%% of the "
+                "cycles: about the most that making them faster can gain.",
+                separator, 100 * fmin(summary->loads_stalled_ratio, 1));
+}
+
 static void say_cost(FILE *text, const struct report_summary *summary)
 {
         const char *separator = "";
@@ -197,12 +212,16 @@ static void say_cost(FILE *text, const struct report_summary *summary)
                         "%sIn %.1f%% of the run's cycles nothing was executed beside a "
                         "load that missed L1.",
                         separator, 100 * summary->stall_ratio);
-                say_gain(text, summary);
+                separator = " ";
+                if (isnan(summary->loads_stalled_ratio))
+                        say_gain(text, summary);
                 if (summary->sharing_share >= OTHERS_SHARE_MIN)
                         fputs(" Threads that write each other's lines have few such "
                               "cycles, however long they wait.",
                               text);
         }
+        if (!isnan(summary->loads_stalled_ratio))
+                say_stalled(text, summary, separator);
         if (report_waits_little(summary))
                 fputs(" Waiting for memory is not what this program's time goes to.",
                       text);

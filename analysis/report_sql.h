@@ -53,6 +53,12 @@
         " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low," \
         "     100 * latency_share_high)) AS \"95% range\","
 
+/* What costs the program most time comes first, or where that is not known, or ?4 asks for
+ * it, what has most of the latency. */
+#define REPORT_STALLED " iif(?4, NULL, stalled_ratio) "
+#define REPORT_ORDER " ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC, "
+#define REPORT_STALLED_COLUMN REPORT_SHARE("stalled_ratio") " AS stalled,"
+
 /* Of rows of code those whose function is, or is like, ?2, and whose module, with its path
  * or without, ?3; NULL: any. What is a name in the run is no pattern. Of a pattern "<...>"
  * stands for any arguments, as in a name that was made shorter, and "[]" for itself. */
@@ -77,22 +83,22 @@
  * those of chosen code were asked for. */
 #define REPORT_NOTABLE \
         " (?1 < 0 OR" REPORT_HAS_CHOICE "OR verdict <> 'too-few-samples'" \
-        "  OR latency_share IS NULL OR latency_share >= 0.001) "
+        "  OR latency_share IS NULL OR latency_share >= 0.001 OR stalled_ratio >= 0.001) "
 
 /* The lines that a table of ?1 shows. */
 #define REPORT_TOP_LINES \
         " (SELECT * FROM line_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
-        "  ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1) "
+        REPORT_ORDER "line_id LIMIT ?1) "
 
 /* The functions that a table of ?1 shows. */
 #define REPORT_TOP_FUNCTIONS \
         " (SELECT * FROM function_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
-        "  ORDER BY latency_share DESC, samples DESC, function_id LIMIT ?1) "
+        REPORT_ORDER "function_id LIMIT ?1) "
 
 /* The objects, and the fields of types, that a table of ?1 shows. */
 #define REPORT_TOP_OBJECTS \
         " (SELECT * FROM object_finding WHERE" REPORT_NOTABLE \
-        "  ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
+        REPORT_ORDER "object_id LIMIT ?1) "
 #define REPORT_TOP_FIELDS \
         " (SELECT * FROM field_finding WHERE field_id IN (SELECT field_id FROM type_field" \
         "  WHERE type_id IN" REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) ")) "
@@ -167,13 +173,20 @@
         "samples: in blocks of this path; total: of all its blocks, one after the other; " \
         "peak: the most that was live at once"
 
-#define REPORT_NOTABLE_TYPES " HAVING ?1 < 0 OR sum(latency_share) >= 0.001 "
+#define REPORT_NOTABLE_TYPES " HAVING ?1 < 0 OR sum(latency_share) >= 0.001 OR sum(stalled_ratio) >= 0.001 "
 
 /* The ?1 types with the most latency: each is shown with all of its fields. */
 #define REPORT_TOP_TYPES(having) \
         " (SELECT type_id FROM field_finding JOIN type_field USING (field_id)" \
-        "  GROUP BY type_id" having " ORDER BY sum(latency_share) DESC," \
+        "  GROUP BY type_id" having \
+        "  ORDER BY sum(" REPORT_STALLED ") DESC, sum(latency_share) DESC," \
         "  sum(samples) DESC, type_id LIMIT ?1) "
+
+/* The same of type_view. */
+#define REPORT_TYPES_IN_ORDER \
+        " ORDER BY sum(" REPORT_STALLED ") OVER (PARTITION BY type_id) DESC," \
+        " sum(latency_share) OVER (PARTITION BY type_id) DESC," \
+        " sum(samples) OVER (PARTITION BY type_id) DESC, type_id, offset_bytes"
 
 /* The end of a row of a field, and where rows come from, in layout order. */
 #define REPORT_FIELDS \
@@ -183,7 +196,8 @@
         " LEFT JOIN field_finding AS f USING (field_id) " \
         "WHERE t.type_id IN" \
         REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) \
-        "ORDER BY sum(latency_share) OVER (PARTITION BY t.type_id) DESC," \
+        "ORDER BY sum(" REPORT_STALLED ") OVER (PARTITION BY t.type_id) DESC," \
+        " sum(latency_share) OVER (PARTITION BY t.type_id) DESC," \
         " sum(samples) OVER (PARTITION BY t.type_id) DESC," \
         " t.type_id, t.offset_bytes, t.field_id"
 #define REPORT_FIELDS_LEGEND \
@@ -197,7 +211,8 @@
         " FROM caller_finding WHERE caller_id IN" \
         " (SELECT caller_id FROM caller_finding" \
         "  WHERE ?1 < 0 OR latency_share IS NULL OR latency_share >= 0.005" \
-        "  ORDER BY latency_share DESC, samples DESC, caller_id LIMIT ?1)" \
+        "        OR stalled_ratio >= 0.005" \
+        REPORT_ORDER "caller_id LIMIT ?1)" \
         " ORDER BY caller_id"
 
 /* clang-format on */

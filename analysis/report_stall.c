@@ -22,7 +22,7 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM" REPORT_TOP_LINES ") "
             "SELECT" SHARE REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION_AND_CALLER
-            " FROM top ORDER BY latency_share DESC, samples DESC, line_id",
+            " FROM top" REPORT_ORDER "line_id",
         .alignment = "rrrll",
         .legend = RANGE_LEGEND,
     },

@@ -48,7 +48,8 @@ static const char latency_sql[] =
     " (SELECT value FROM machine WHERE key = 'issue_width') FROM function_finding";
 
 static const char others_sql[] =
-    "SELECT total(latency_share) FILTER (WHERE verdict IN ('sharing', 'remote-memory')),"
+    "SELECT (SELECT sum(stalled_ratio) FROM function_finding), total(latency_share) "
+    "FILTER (WHERE verdict IN ('sharing', 'remote-memory')),"
     " total(latency_share) FILTER (WHERE verdict IN ('sharing', 'tlb')),"
     " total(latency_share) FILTER (WHERE verdict = 'sharing')"
     " FROM line_finding";
@@ -110,9 +111,10 @@ static int take_intervals(void *context, sqlite3_stmt *row)
 static int take_others(void *context, sqlite3_stmt *row)
 {
         struct report_summary *summary = ((struct reading *)context)->summary;
-        summary->others_share = sqlite3_column_double(row, 0);
-        summary->unseen_share = sqlite3_column_double(row, 1);
-        summary->sharing_share = sqlite3_column_double(row, 2);
+        summary->loads_stalled_ratio = real_or_nan(row, 0);
+        summary->others_share = sqlite3_column_double(row, 1);
+        summary->unseen_share = sqlite3_column_double(row, 2);
+        summary->sharing_share = sqlite3_column_double(row, 3);
         return 0;
 }
 

@@ -175,8 +175,9 @@ static int print_choice(struct db *db, const struct report_choice *choice, bool 
 /* A line has room for a name of this length beside the figures. */
 enum { NAME_BYTES = 60 };
 
-static int print_rows(struct db *db, const struct report_options *options, FILE *out,
-                      struct diag *diag)
+/* STALLED: it is known for how long loads held up others. */
+static int print_rows(struct db *db, const struct report_options *options, bool stalled,
+                      FILE *out, struct diag *diag)
 {
         const struct report_rows rows = {.sql = options->kind->table_sql,
                                          .top = options->top,
@@ -184,7 +185,8 @@ static int print_rows(struct db *db, const struct report_options *options, FILE 
                                          .width = options->width,
                                          .name_bytes =
                                              options->whole_names ? 0 : NAME_BYTES,
-                                         .alignment = options->kind->alignment};
+                                         .alignment = options->kind->alignment,
+                                         .left_out = options->kind->stalled && !stalled};
         bool any = true;
         putc('\n', out);
         int code = options->choice.function || options->choice.module
@@ -195,6 +197,12 @@ static int print_rows(struct db *db, const struct report_options *options, FILE 
         code = report_render(db, &rows, FORMAT_TABLE, out, diag);
         putc('\n', out);
         prose_wrapped(out, options->kind->legend);
+        if (options->kind->stalled && stalled)
+                prose_wrapped(
+                    out, "stalled: share of the run's cycles for which these loads held "
+                         "up what "
+                         "came behind them: about the most that making them faster can "
+                         "save");
         if (!code)
                 code = explain_callers(db, options, out, diag);
         return code ? code : report_explain_waits(db, options, out, diag);
@@ -239,8 +247,8 @@ static char *source_of(sqlite3_stmt *row)
         return NULL;
 }
 
-/* Columns: file, line, module, function, verdict, latency_share. A line without its text
- * is added to MISSING. */
+/* Columns: file, line, module, function, verdict, latency_share, stalled_ratio. A line
+ * without its text is added to MISSING. */
 static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool stalls)
 {
         int64_t line = sqlite3_column_int64(row, 1);
@@ -254,11 +262,15 @@ static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool st
         }
         char *function = statement_printable(row, 3);
         char *verdict = statement_printable(row, 4);
-        fprintf(out, "\n%s:%" PRId64 "%s%s: %s%s%.1f%% of the %s\n", file ? file : "",
-                line, function ? " in " : "", function ? function : "",
+        fprintf(out, "\n%s:%" PRId64 "%s%s: %s%s%.1f%% of the %s", file ? file : "", line,
+                function ? " in " : "", function ? function : "",
                 verdict && !stalls ? verdict : "", stalls ? "" : ", ",
                 100 * sqlite3_column_double(row, 5),
                 stalls ? "time at loads" : "latency");
+        if (sqlite3_column_type(row, 6) != SQLITE_NULL)
+                fprintf(out, ", stalled %.1f%% of the cycles",
+                        100 * sqlite3_column_double(row, 6));
+        putc('\n', out);
         fputs(text, out);
         free(text);
         free(file);
@@ -274,7 +286,7 @@ static int print_source(struct db *db, const struct report_options *options, FIL
          * One without a number has no text. */
         static const char sql[] =
             "WITH shown AS ("
-            " SELECT line_id, verdict, latency_share, samples,"
+            " SELECT line_id, verdict, latency_share, stalled_ratio, samples,"
             "  iif(led, caller_module, module) AS module,"
             "  iif(led, caller_file, file) AS file,"
             "  iif(led, caller_line, line) AS line,"
@@ -283,20 +295,20 @@ static int print_source(struct db *db, const struct report_options *options, FIL
             " FROM (SELECT *, coalesce(caller_share >= 0.5, 0)"
             "   AND caller_file IS NOT NULL AND caller_line IS NOT NULL AS led"
             "  FROM line_finding)"
-            " WHERE (verdict NOT IN ('none', 'too-few-samples') OR ?4)"
+            " WHERE (verdict NOT IN ('none', 'too-few-samples') OR ?5)"
             " AND" REPORT_CHOSEN "),"
-            " ranked AS (SELECT *, row_number() OVER (PARTITION BY file, line"
-            "  ORDER BY latency_share DESC, samples DESC, line_id) AS rank FROM shown) "
-            "SELECT file, line, module, function, verdict, latency_share FROM ranked "
-            "WHERE rank = 1 AND file IS NOT NULL AND line IS NOT NULL "
-            "ORDER BY latency_share DESC, samples DESC, line_id LIMIT ?1";
+            " ranked AS (SELECT *, row_number() OVER (PARTITION BY file, "
+            "line" REPORT_ORDER "line_id) AS rank FROM shown) "
+            "SELECT file, line, module, function, verdict, latency_share, stalled_ratio "
+            "FROM ranked WHERE rank = 1 AND file IS NOT NULL AND line IS NOT "
+            "NULL" REPORT_ORDER "line_id LIMIT ?1";
         sqlite3_stmt *rows;
         int code = statement_prepare(db, sql, &rows, diag);
         if (code)
                 return code;
         sqlite3_bind_int64(rows, 1, SOURCE_LINES);
         report_bind_choice(rows, &options->choice);
-        sqlite3_bind_int(rows, 4, stalls);
+        sqlite3_bind_int(rows, 5, stalls);
         char *lines = NULL;
         size_t size;
         FILE *missing = open_memstream(&lines, &size);
@@ -331,7 +343,8 @@ int report_table(struct db *db, const struct report_options *options,
         if (!code && lacks_rows(summary, options->kind))
                 print_no_rows(out);
         else if (!code)
-                code = print_rows(db, &shown, out, diag);
+                code = print_rows(db, &shown, !isnan(summary->loads_stalled_ratio), out,
+                                  diag);
         if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
                 code = print_source(db, options, out, summary->timed, diag);
         if (!code)

@@ -58,6 +58,10 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         double cost = tally_cost(sample);
         tally->cost += cost;
         tally->cost_squared += cost * cost;
+        if (sample->retire_latency_cycles >= 0) {
+                tally->retirements++;
+                tally->retire_cycles += (double)sample->retire_latency_cycles;
+        }
         if (sample->latency_cycles < 0)
                 return;
         unsigned char label = label_of(sample, cause);
@@ -94,6 +98,11 @@ int64_t tally_contended(const struct contended_tally *contended)
 double tally_mean_latency(double latency_cycles, int64_t latencies)
 {
         return latencies ? latency_cycles / (double)latencies : NAN;
+}
+
+double tally_stalled(const struct tally *tally, double loads_per_cycle)
+{
+        return tally->retirements ? tally->retire_cycles * loads_per_cycle : NAN;
 }
 
 /* The size of a simple random sample that would know the share S as well. With S

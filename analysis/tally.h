@@ -27,6 +27,8 @@ struct tally {
         double cost;
         double cost_squared; /* sum of squares */
         double latency_cycles;
+        int64_t retirements;  /* samples with a latency of retirement */
+        double retire_cycles; /* their sum */
         double cause_latency_cycles[CAUSE_COUNT];
         /* Of CAUSE_DRAM in crowded intervals (sample_crowded), and of these the samples
          * whose loads asked for the line. */
@@ -62,6 +64,11 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
 
 /* Of LATENCIES samples; NAN without any. */
 double tally_mean_latency(double latency_cycles, int64_t latencies);
+
+/* The part of the run's cycles for which its loads held up those behind them, when each
+ * sample stands for LOADS_PER_CYCLE, as in tally_facts; NAN when that is not known, or
+ * the samples do not tell. */
+double tally_stalled(const struct tally *tally, double loads_per_cycle);
 
 /* A proportion with its 95 % interval of confidence. */
 struct share {

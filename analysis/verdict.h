@@ -47,10 +47,11 @@ struct sample_facts {
         enum level level;
         enum origin line_origin; /* of lines on their way (LFB) at this place */
         bool tlb_missed;
-        bool hit_modified;           /* snoop hitm: another core had the line modified */
-        int64_t latency_cycles;      /* -1: not known */
-        int64_t stall_ns;            /* of a timer sample; 0: it is none */
-        enum answer bandwidth_short; /* in its interval */
+        bool hit_modified;      /* snoop hitm: another core had the line modified */
+        int64_t latency_cycles; /* -1: not known */
+        int64_t retire_latency_cycles; /* -1: not known */
+        int64_t stall_ns;              /* of a timer sample; 0: it is none */
+        enum answer bandwidth_short;   /* in its interval */
         enum bound interval_bound;
         bool interval_lacks_buffers;
         bool without_waits; /* of a model in which nothing waits for values */

@@ -138,24 +138,26 @@ ORDER BY interval_id;
 CREATE VIEW line_view (
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
-        caller_function, caller_file, caller_line, caller_share, function_offset) AS
+        caller_function, caller_file, caller_line, caller_share, function_offset,
+        stalled_ratio) AS
 SELECT
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
-        caller_function, caller_file, caller_line, caller_share, function_offset
+        caller_function, caller_file, caller_line, caller_share, function_offset,
+        stalled_ratio
 FROM line_finding
-ORDER BY latency_share DESC, samples DESC, line_id;
+ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC, line_id;
 
 CREATE VIEW object_view (
         object_kind, object, alloc_function, alloc_file, alloc_line, size_bytes,
         allocations, samples, dram_samples, mean_latency_cycles, latency_share,
-        contended_samples, verdict) AS
+        contended_samples, verdict, stalled_ratio) AS
 SELECT
         o.kind, o.name, o.alloc_function, o.alloc_file, o.alloc_line, o.size_bytes,
         o.allocations, f.samples, f.dram_samples, f.mean_latency_cycles, f.latency_share,
-        f.contended_samples, f.verdict
+        f.contended_samples, f.verdict, f.stalled_ratio
 FROM object_finding AS f JOIN data_object AS o USING (object_id)
-ORDER BY f.latency_share DESC, f.samples DESC, f.object_id;
+ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, f.object_id;
 
 CREATE VIEW line_object_view (
         file, line, function, object_kind, object, type, field, samples,
@@ -182,32 +184,33 @@ JOIN line_finding AS l USING (line_id)
 LEFT JOIN line_finding AS a ON a.line_id = f.asker_id
 ORDER BY l.latency_share DESC, f.line_id, f.samples DESC, f.asker_id;
 
--- Every field of each type that samples met, in layout order, the type with the most
--- latency first. cache_line counts from the type's first byte.
+-- Every field of each type that samples met, in layout order, the type that held up most
+-- first, or that with the most latency. cache_line counts from the type's first byte.
 CREATE VIEW type_view (
         type_id, type, type_size_bytes, field, field_type, offset_bytes, size_bytes, cache_line,
         samples, dram_samples, mean_latency_cycles, latency_share, contended_samples,
-        verdict) AS
+        verdict, stalled_ratio) AS
 SELECT
         t.type_id, d.name, d.size_bytes, t.name, t.type, t.offset_bytes, t.size_bytes,
         t.offset_bytes / 64, coalesce(f.samples, 0), coalesce(f.dram_samples, 0),
         f.mean_latency_cycles, f.latency_share, iif(f.field_id IS NULL, 0, f.contended_samples),
-        f.verdict
+        f.verdict, f.stalled_ratio
 FROM type_field AS t
 JOIN data_type AS d USING (type_id)
 LEFT JOIN field_finding AS f USING (field_id)
-ORDER BY sum(f.latency_share) OVER (PARTITION BY t.type_id) DESC,
+ORDER BY sum(f.stalled_ratio) OVER (PARTITION BY t.type_id) DESC,
+        sum(f.latency_share) OVER (PARTITION BY t.type_id) DESC,
         sum(f.samples) OVER (PARTITION BY t.type_id) DESC, t.type_id, t.offset_bytes,
         t.field_id;
 
 CREATE VIEW caller_view (
         caller_id, parent_id, depth, module, function, samples, self_samples,
         dram_samples, mean_latency_cycles, latency_share, self_latency_share,
-        function_offset) AS
+        function_offset, stalled_ratio, self_stalled_ratio) AS
 SELECT
         caller_id, parent_id, depth, module, function, samples, self_samples,
         dram_samples, mean_latency_cycles, latency_share, self_latency_share,
-        function_offset
+        function_offset, stalled_ratio, self_stalled_ratio
 FROM caller_finding
 ORDER BY caller_id;
 

@@ -377,7 +377,8 @@ CREATE TABLE interval (
 ) STRICT;
 
 -- One row a source line (or function, where lines are unknown; a function without a name
--- is told by where it begins in its module, function_offset). caller_* is the line of
+-- is told by where it begins in its module, function_offset). stalled_ratio is the part of
+-- the run's cycles for which its loads held up those behind them. caller_* is the line of
 -- the user's own that led to most of its cost (caller_share of it), where it is none itself.
 CREATE TABLE line_finding (
         line_id              INTEGER PRIMARY KEY,
@@ -399,7 +400,8 @@ CREATE TABLE line_finding (
         caller_file          TEXT,
         caller_line          INTEGER,
         caller_share         REAL,
-        function_offset      INTEGER
+        function_offset      INTEGER,
+        stalled_ratio        REAL
 ) STRICT;
 
 -- The same by function; caller_* is a function too.
@@ -420,7 +422,8 @@ CREATE TABLE function_finding (
         caller_function      TEXT,
         caller_file          TEXT,
         caller_share         REAL,
-        function_offset      INTEGER
+        function_offset      INTEGER,
+        stalled_ratio        REAL
 ) STRICT;
 
 CREATE TABLE object_finding (
@@ -432,7 +435,8 @@ CREATE TABLE object_finding (
         latency_share_low    REAL,
         latency_share_high   REAL,
         contended_samples    INTEGER,
-        verdict              TEXT NOT NULL
+        verdict              TEXT NOT NULL,
+        stalled_ratio        REAL
 ) STRICT;
 
 CREATE TABLE field_finding (
@@ -444,7 +448,8 @@ CREATE TABLE field_finding (
         latency_share_low    REAL,
         latency_share_high   REAL,
         contended_samples    INTEGER,
-        verdict              TEXT NOT NULL
+        verdict              TEXT NOT NULL,
+        stalled_ratio        REAL
 ) STRICT;
 
 -- Which line touched which field of which object; object_id and field_id are NULL
@@ -484,5 +489,7 @@ CREATE TABLE caller_finding (
         mean_latency_cycles  REAL,
         latency_share        REAL,
         self_latency_share   REAL,
-        function_offset      INTEGER
+        function_offset      INTEGER,
+        stalled_ratio        REAL,
+        self_stalled_ratio   REAL
 ) STRICT;

@@ -384,7 +384,7 @@ sqlite3 uses.db "UPDATE line_finding SET caller_line = NULL WHERE caller_file IS
 grep -q '/stl_list.h:[0-9]* in .*operator++' uses.txt || fail "no source text: $(cat uses.txt)"
 # Where the table leaves out every line that has a caller, "from" is not in it.
 sqlite3 uses.db "UPDATE line_finding SET caller_line = 1, verdict = 'too-few-samples',
-        latency_share = 0.0005 WHERE caller_file IS NOT NULL"
+        latency_share = 0.0005, stalled_ratio = 0 WHERE caller_file IS NOT NULL"
 "$MEMLAG" report uses.db >uses.txt
 ! grep -q '[ :]from ' uses.txt || fail "rows with callers are shown: $(cat uses.txt)"
 ! grep -q '^from: ' uses.txt || fail "what is not shown is explained: $(cat uses.txt)"

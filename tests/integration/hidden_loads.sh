@@ -7,7 +7,6 @@ set -eu
 . "$SOURCE_DIR/tests/integration/synthetic.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/hidden_loads.c" -o hidden_loads
-unknown="What faster loads gain is not known"
 nothing="Waiting for memory is not what this program's time goes to\."
 
 all_cycles="SELECT CAST(sum(value) AS INTEGER) FROM counter JOIN reading
@@ -25,10 +24,23 @@ cycles()
         answer "$name.db" "$all_cycles"
 }
 
+# What the samples say that faster loads can gain is a bound of what they do, and no less
+# than 2 % of the cycles below it; it may be more by what the loads of L1 hold up.
+# bounded NAME NEAR FAR
+bounded()
+{
+        told=$(sed -n 's/.* held up what comes behind them for \([0-9.]*\)% .*/\1/p' "$1_far.prose")
+        awk -v told="$told" -v near="$2" -v far="$3" 'BEGIN {
+                gain = 100 * (1 - near / far)
+                exit !(told != "" && told > gain - 2 && told < gain + 5) }' ||
+                fail "$1: the samples say $told% of $3 cycles, and it takes $2 with L1"
+}
+
 near=$(cycles beside_near beside near)
 far=$(cycles beside_far beside far)
 [ $((far * 100)) -le $((near * 105)) ] || fail "work does not hide L2: $far cycles, $near of L1"
-grep -q "slow loads.*faster loads can gain about this share only\. $nothing  latency" beside_far.prose ||
+bounded beside "$near" "$far"
+grep -q "slow loads.* can gain\. $nothing  stalled" beside_far.prose ||
         fail "loads that other work hides are said to cost time: $(cat beside_far.txt)"
 expect "verdict of the loads" "$(answer beside_far.db "
         SELECT DISTINCT verdict FROM line_view WHERE function = 'beside'
@@ -36,6 +48,7 @@ expect "verdict of the loads" "$(answer beside_far.db "
 
 near=$(cycles hash_near hash near)
 far=$(cycles hash_far hash far)
+bounded hash "$near" "$far"
 [ $((far * 100)) -ge $((near * 115)) ] || fail "work hides L2: $far cycles, $near of L1"
 ! grep -q "$nothing" hash_far.prose || fail "loads that cost time are said to cost none: $(cat hash_far.txt)"
 # A core that counts every cycle in which anything executes finds few others here.
@@ -44,7 +57,6 @@ sqlite3 hash_far.db "UPDATE reading SET value = value / 100 WHERE counter_id =
                       WHERE name = 'cycle_activity.stalls_l1d_pending')"
 ! "$MEMLAG" report hash_far.db | tr '\n' ' ' | grep -q "$nothing" ||
         fail "loads that cost time are said to cost none on another core"
-! grep -q "$unknown" hash_far.prose || fail "loads that cost time are said to gain what nobody knows: $(cat hash_far.txt)"
 grep -q '^cache: ' hash_far.txt || fail "no advice on loads that cost time"
 
 # Cycles that execute nothing beside a load that is under way may wait for something else.
@@ -60,7 +72,12 @@ expect "stalls beside the loads" "$(answer sum_far.db "
         FROM counter JOIN reading USING (counter_id)")" 1
 ! grep -q "The gain from faster loads lies" sum_far.prose ||
         fail "loads that cost nothing are said to cost time: $(cat sum_far.txt)"
-grep -q "$unknown" sum_far.prose || fail "the report is silent on work beside loads: $(cat sum_far.txt)"
+bounded sum "$near" "$far"
+# Where the samples do not tell it, as those of most processors, it is said that nobody knows.
+sqlite3 sum_far.db "UPDATE sample SET retire_latency_cycles = NULL"
+"$MEMLAG" analyze sum_far.db
+"$MEMLAG" report sum_far.db | tr '\n' ' ' | grep -q "What faster loads gain is not known" ||
+        fail "the report is silent on work beside loads: $(cat sum_far.txt)"
 
 # With --freq the report tells what would be gained, without the slots in which the loads
 # retire: they stay when nothing waits.

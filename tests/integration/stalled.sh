@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# For how long loads held up the program, of a recording whose truth is known
+# (synthetic.sql, 1000 loads a sample, 72 080 000 cycles), and of two programs.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+synthetic_database before.db
+cp before.db memlag.db
+# The loads of a stream overlap: 2.8 million cycles. Those of a walk wait, 18 million.
+sqlite3 memlag.db "
+        UPDATE sample SET retire_latency_cycles = 0;
+        UPDATE sample SET retire_latency_cycles = 7 WHERE ip = 0x401010;
+        UPDATE sample SET retire_latency_cycles = 180 WHERE ip = 0x401020;"
+"$MEMLAG" analyze before.db
+"$MEMLAG" analyze
+
+shares="SELECT group_concat(function || ' ' || round(100 * stalled_ratio, 2), ', ')
+        FROM (SELECT * FROM line_view LIMIT 2)"
+expect "of the lines" "$(answer memlag.db "$shares")" "walk 24.97, stream 3.88"
+expect "of the objects" "$(answer memlag.db "
+        SELECT group_concat(object || ' ' || round(100 * stalled_ratio, 2), ', ')
+        FROM (SELECT * FROM object_view LIMIT 2)")" "ring 24.97, orders 3.88"
+expect "of the functions" "$(answer memlag.db "
+        SELECT round(100 * sum(stalled_ratio), 2) FROM function_finding")" 28.86
+expect "of the calls" "$(answer memlag.db "
+        SELECT function || ' ' || round(100 * stalled_ratio, 2)
+        || ' ' || round(100 * self_stalled_ratio, 2) FROM caller_view LIMIT 1")" "walk 24.97 24.97"
+
+# first OPTION...: the first row of the report
+first()
+{
+        "$MEMLAG" report "$@" | sed -n '/^ *\(stalled  \)*latency /{n;p;}'
+}
+first | grep -q '^ *25\.0%  *9\.2% .* walk$' || fail "the walk is not first: $(first)"
+first --sort latency | grep -q '^ *3\.9%  *87\.7% .* stream$' || fail "by latency it is: $(first --sort latency)"
+first --by function --sort latency | grep -q ' stream$' || fail "functions are not by latency"
+first --by object | grep -q ' ring ' || fail "the ring is not first: $(first --by object)"
+first --by object --sort latency | grep -q ' orders ' || fail "objects are not by latency"
+for format in csv json; do
+        "$MEMLAG" report --format $format --top 1 | grep -q walk || fail "the walk is not first in $format"
+        "$MEMLAG" report --format $format --top 1 --sort latency | grep -q stream || fail "by latency in $format"
+done
+"$MEMLAG" report | tr '\n' ' ' | grep -q 'held up what comes behind them for 28\.9% of the cycles' ||
+        fail "the sum is not told"
+"$MEMLAG" report | tr '\n' ' ' | grep -q 'not shares of time; those are in reports by line' ||
+        fail "it is not told where shares of time are"
+"$MEMLAG" report | grep -q 'stream.c:10 .*stalled 3\.9% of the cycles$\|chase.c:20\|not found' ||
+        fail "no share beside the source text"
+
+# Where nothing tells, there is no such column, and nobody can ask for its order.
+! "$MEMLAG" report before.db | grep -q stalled || fail "what is not known is shown"
+first before.db | grep -q ' stream$' || fail "without it rows are not by latency"
+! "$MEMLAG" report --sort stalled before.db >out 2>&1 || fail "the order by what is not known"
+grep -q -e '--sort=latency' out || fail "no remedy: $(cat out)"
+"$MEMLAG" report --sort latency before.db >out || fail "the order that there is was refused"
+! "$MEMLAG" report --sort time memlag.db >out 2>&1 || fail "an unknown order"
+! "$MEMLAG" report --sort latency --by thread memlag.db >out 2>&1 || fail "an order of threads"
+
+# With caches only no time is the program's.
+"$MEMLAG" record --source sim --sim-detail cache -o caches.db true >out 2>&1 || fail "$(cat out)"
+expect "of caches only" "$(answer caches.db "SELECT count(retire_latency_cycles) FROM sample")" 0
