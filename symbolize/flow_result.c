@@ -17,6 +17,7 @@ struct pursuit {
         size_t steps_left;
         uint32_t type; /* the largest so far; TYPE_NONE: none */
         bool returned;
+        uint64_t shift_bytes; /* by the most that it was returned with; 0: with none */
 };
 
 static bool is_result(const struct place_value *value)
@@ -90,6 +91,25 @@ static bool has_result(const struct flow_state *state)
         return false;
 }
 
+static void take_returned(struct pursuit *pursuit, const struct place_value *value)
+{
+        if (value->kind != PLACE_RESULT)
+                return;
+        if (value->offset == 0)
+                pursuit->returned = true;
+        else if ((uint64_t)value->offset > pursuit->shift_bytes)
+                pursuit->shift_bytes = (uint64_t)value->offset;
+}
+
+/* Whether what the caller gets lies behind what the pointer was seen to be here, which is
+ * then but a header: an allocator keeps a block's size there, for instance. */
+static bool is_header(const struct flow_context *flow, const struct pursuit *pursuit)
+{
+        return pursuit->type != TYPE_NONE && pursuit->shift_bytes > 0 &&
+               pursuit->shift_bytes >=
+                   flow->input->reader->types->items[pursuit->type].size_bytes;
+}
+
 static void pursue(const struct flow_context *flow, const struct flow_code *code,
                    struct pursuit *pursuit, struct flow_state *state, size_t at)
 {
@@ -102,8 +122,7 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
                 consider_store(flow, pursuit, state, step);
                 switch (instruction->operation) {
                 case OPERATION_END:
-                        if (is_result(&state->registers[REGISTER_RAX]))
-                                pursuit->returned = true;
+                        take_returned(pursuit, &state->registers[REGISTER_RAX]);
                         return;
                 case OPERATION_JUMP_INDIRECT:
                         return;
@@ -152,5 +171,6 @@ void flow_result(const struct flow_context *flow, const struct flow_code *code,
                                                        flow->input->function)));
         answer->outcome = FLOW_FOUND;
         answer->returned = pursuit.returned;
-        answer->place = place_pointer(pursuit.type, 0);
+        answer->place =
+            is_header(flow, &pursuit) ? place_unknown : place_pointer(pursuit.type, 0);
 }

@@ -303,6 +303,35 @@ else
 fi
 check_ledger texts.db
 
+# What an allocator keeps before the block that it returns does not tell what is in that.
+cat >header.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+enum { POINTS = 512, ROUNDS = 200 };
+struct point { double x, y; };
+struct point copy[POINTS];
+static __attribute__((noinline)) void *take(size_t bytes)
+{
+        long *block = malloc(bytes + sizeof(*block));
+        if (block)
+                *block++ = (long)bytes;
+        return block;
+}
+int main(void)
+{
+        struct point *volatile points = take(sizeof(copy));
+        for (int i = 0; i < ROUNDS; i++)
+                memcpy(copy, (void *)points, sizeof(copy) - (size_t)i);
+        return 0;
+}
+END
+gcc -O2 -g -fno-builtin -o header header.c
+"$MEMLAG" record -o header.db --source sim --ldlat 1 --period 7 -- ./header >header.out 2>&1 ||
+        fail "header: $(cat header.out)"
+[ "$(answer header.db "SELECT count(*) > 100, count(field_id) FROM attribution
+        JOIN data_object USING (object_id) WHERE kind = 'heap' AND name LIKE 'take at %'")" = '1|0' ] ||
+        fail "a block is what its header is"
+
 # Samples without an address, and where nothing was mapped: each is counted under its reason.
 sqlite3 texts.db "DELETE FROM name_source;
         UPDATE sample SET addr = iif(sample_id % 2, NULL, 64) WHERE sample_id IN (
