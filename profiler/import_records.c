@@ -10,6 +10,7 @@
 #include "db.h"
 #include "intern.h"
 #include "perf/order.h"
+#include "perf/retire_latency.h"
 #include "perf_data.h"
 #include "perf_deliver.h"
 #include "sampled_counters.h"
@@ -34,15 +35,23 @@ static bool find_event(void *context, uint64_t id, struct sampled_event *event)
         return true;
 }
 
+/* What perf says of the machine comes before the samples, or never. */
+static void ask_of_machine(struct import_records *records)
+{
+        const struct features *features = perf_data_features(records->data);
+        const char *cpuid = features_text(features, "cpuid");
+        long family, model;
+        sampled_counters_cpu(records->counters, cpuid);
+        if (sscanf(cpuid, "GenuineIntel,%ld,%ld", &family, &model) == 2 &&
+            retire_latency_known(family, model, features_text(features, "kernel")))
+                perf_deliver_set_retire_latency(records->deliver);
+        records->machine_asked = true;
+}
+
 static int count_sample(struct import_records *records,
                         const struct perf_data_event *event, const struct record *record)
 {
         struct sampled_event sampled = {&event->attr, event->name};
-        if (!records->counters_know_cpu)
-                sampled_counters_cpu(
-                    records->counters,
-                    features_text(perf_data_features(records->data), "cpuid"));
-        records->counters_know_cpu = true;
         return sampled_counters_add(
             records->counters, records->latest_ns, &sampled, record, find_event,
             (void *)perf_data_events(records->data), records->diag);
@@ -125,6 +134,8 @@ static int deliver(void *context, uint64_t time, const void *tag,
         if (rc == 0)
                 rc = sampled_counters_advance(records->counters, records->latest_ns,
                                               ends_an_image(&record), records->diag);
+        if (record.kind == RECORD_SAMPLE && !records->machine_asked)
+                ask_of_machine(records);
         if (record.kind == RECORD_LOST)
                 records->lost += record.lost.count;
         if (is_retold(&record, &event->layout))

@@ -19,7 +19,7 @@ struct import_records {
         struct intern *build_id_index; /* path → index + 1 */
         size_t build_ids_indexed;
         struct sampled_counters *counters;
-        bool counters_know_cpu;
+        bool machine_asked;
         struct order *order;
         struct diag *diag; /* for the order's handler */
         bool has_base;

@@ -26,7 +26,8 @@ struct throttle {
 struct perf_deliver {
         struct sink *sink;
         struct user_stacks *user_stacks; /* NULL: copied stacks are left out */
-        perf_deliver_amend amend;        /* NULL: samples stay as they are */
+        bool has_retire_latency;
+        perf_deliver_amend amend; /* NULL: samples stay as they are */
         void *amend_context;
         struct perf_tasks *tasks;
         struct keyed throttles; /* by (event id, stream id) */
@@ -73,6 +74,11 @@ void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
 struct perf_tasks *perf_deliver_tasks(const struct perf_deliver *deliver)
 {
         return deliver->tasks;
+}
+
+void perf_deliver_set_retire_latency(struct perf_deliver *deliver)
+{
+        deliver->has_retire_latency = true;
 }
 
 void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend amend,
@@ -212,7 +218,8 @@ static int set_frames(struct perf_deliver *deliver, const struct record_sample *
         return 0;
 }
 
-static void set_memory(const struct perf_stream *stream,
+static void set_memory(const struct perf_deliver *deliver,
+                       const struct perf_stream *stream,
                        const struct record_sample *sample, struct event_sample *event,
                        struct data_source_row *row)
 {
@@ -230,9 +237,14 @@ static void set_memory(const struct perf_stream *stream,
         event->retire_latency_cycles = -1;
         if (!(type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)))
                 return;
-        uint64_t latency = datasrc_weight(type, sample->weight).latency_cycles;
+        struct datasrc_weight weight = datasrc_weight(type, sample->weight);
+        uint64_t latency = weight.latency_cycles;
         if (latency > 0 && latency <= INT64_MAX)
                 event->latency_cycles = (int64_t)latency;
+        /* Stores are sampled with a period of their own. */
+        if (deliver->has_retire_latency && type & PERF_SAMPLE_WEIGHT_STRUCT &&
+            event->data_source && strcmp(row->op, "load") == 0)
+                event->retire_latency_cycles = weight.retire_latency_cycles;
 }
 
 /* Of 64-bit machines; what is below may be a 32-bit kernel's or a process's. */
@@ -280,7 +292,7 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
             .cpu = record->id.present & PERF_SAMPLE_CPU ? (int32_t)record->id.cpu : -1,
             .ip = sample->ip,
         };
-        set_memory(stream, sample, &event, &row);
+        set_memory(deliver, stream, sample, &event, &row);
         rc = set_frames(deliver, sample, &event, diag);
         if (rc == 0 && is_of_tracker(process, &event))
                 return sink_loss(deliver->sink, "samples in the heap tracker", 1,

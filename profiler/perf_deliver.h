@@ -33,6 +33,10 @@ struct perf_tasks *perf_deliver_tasks(const struct perf_deliver *deliver);
 void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
                                   struct user_stacks *stacks);
 
+/* Loads whose weight has three parts have a latency of retirement
+ * (perf/retire_latency.h); without this call the field is left out. */
+void perf_deliver_set_retire_latency(struct perf_deliver *deliver);
+
 /* May change EVENT, which is about to go to the sink; SAMPLE is what it was made of. What
  * it points to must last until the sink has it. */
 typedef int (*perf_deliver_amend)(void *context, const struct record_sample *sample,

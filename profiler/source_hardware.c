@@ -3,8 +3,11 @@
 #include "source_hardware.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
 
 #include "perf/pfm.h"
+#include "perf/retire_latency.h"
 #include "source_perf.h"
 
 enum { STACK_BYTES = 8192 }; /* of each sample, for unwinding */
@@ -140,6 +143,13 @@ int source_hardware_probe(source_hardware_plan *make,
         return code;
 }
 
+static bool has_retire_latency(const struct machine *machine)
+{
+        struct utsname kernel;
+        return strcmp(machine->vendor, "GenuineIntel") == 0 && uname(&kernel) == 0 &&
+               retire_latency_known(machine->family, machine->model, kernel.release);
+}
+
 int source_hardware_open(source_hardware_plan *make, const struct source_options *options,
                          struct sink *sink, struct source **source, struct diag *diag)
 {
@@ -148,6 +158,7 @@ int source_hardware_open(source_hardware_plan *make, const struct source_options
         int code = make_plan(make, options, &machine, &setup.plan, diag);
         if (!code)
                 code = tell(sink, &machine, &setup.plan, diag);
+        setup.has_retire_latency = has_retire_latency(&machine);
         machine_free(&machine);
         if (code)
                 plan_free(&setup.plan);

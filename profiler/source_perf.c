@@ -66,6 +66,8 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
                 return diag_no_memory(diag);
         }
         perf_deliver_set_user_stacks(source->deliver, source->user_stacks);
+        if (setup->has_retire_latency)
+                perf_deliver_set_retire_latency(source->deliver);
         perf_deliver_set_amend(source->deliver, setup->amend, setup->context);
         *result = source;
         return 0;

@@ -11,6 +11,7 @@
 
 struct source_perf_setup {
         struct plan plan; /* taken over, also when opening fails */
+        bool has_retire_latency;
         /* NULL, or what is done to each sample, with a context that is taken over. */
         perf_deliver_amend amend;
         void *context;

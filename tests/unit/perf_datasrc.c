@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "datasrc.h"
+#include "retire_latency.h"
 
 /* ---- perf's words for what the decoder says ---- */
 
@@ -198,6 +199,21 @@ static void both_forms_of_weight(void **state)
         assert_int_equal(weight.instruction_latency_cycles, 0);
 }
 
+/* By Intel's models and the kernel that first handed it on. */
+static void cpus_with_a_latency_of_retirement(void **state)
+{
+        (void)state;
+        const int64_t meteor_lake = 0xaa, granite_rapids = 0xad, sapphire_rapids = 0x8f;
+        assert_true(retire_latency_known(6, meteor_lake, "6.8.0-31-generic"));
+        assert_true(retire_latency_known(6, granite_rapids, "7.0.1"));
+        assert_true(retire_latency_known(6, granite_rapids, "6.3"));
+        assert_false(retire_latency_known(6, granite_rapids, "6.2.16"));
+        assert_false(retire_latency_known(6, granite_rapids, "5.14.0-503.el9"));
+        assert_false(retire_latency_known(6, sapphire_rapids, "6.8.0"));
+        assert_false(retire_latency_known(26, granite_rapids, "6.8.0"));
+        assert_false(retire_latency_known(6, granite_rapids, ""));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -206,6 +222,7 @@ int main(void)
             cmocka_unit_test(snoops_and_operations),
             cmocka_unit_test(not_a_memory_access),
             cmocka_unit_test(both_forms_of_weight),
+            cmocka_unit_test(cpus_with_a_latency_of_retirement),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

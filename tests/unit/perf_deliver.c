@@ -374,10 +374,35 @@ static void what_is_missing_is_counted(void **state)
             "throttled 2 times");
 }
 
+/* Where the CPU has it: the last of the weight's three parts. */
+static void loads_have_their_latency_of_retirement(void **state)
+{
+        (void)state;
+        for (int known = 0; known < 2; known++) {
+                struct fixture f = open_fixture();
+                f.stream.layout.sample_type |= PERF_SAMPLE_WEIGHT_STRUCT;
+                f.stream.layout.sample_type &= ~(uint64_t)PERF_SAMPLE_WEIGHT;
+                if (known)
+                        perf_deliver_set_retire_latency(f.deliver);
+                struct record record = sample_of(100, 100, 0x401000);
+                record.sample.weight |= UINT64_C(55) << 48;
+                comm(&f, 10, 100, 100, "sh", true);
+                hand_over(&f, 20, &record);
+                close_fixture(&f);
+                assert_string_equal(
+                    plain_text("deliver.db",
+                               "SELECT latency_cycles || ' ' ||"
+                               " coalesce(retire_latency_cycles, '-') FROM sample"),
+                    known ? "77 55" : "77 -");
+                remove("deliver.db");
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             db_unit_test(a_shell_runs_a_program_with_threads),
+            db_unit_test(loads_have_their_latency_of_retirement),
             db_unit_test(a_thread_that_is_its_own_parent_keeps_its_name),
             db_unit_test(what_existed_is_told_by_perf),
             db_unit_test(mappings_have_perfs_kinds),
