@@ -118,6 +118,9 @@ static void print_head(FILE *out, const struct report_summary *summary)
         "from: the " what " of the program's own code that led there, and to how much "  \
         "of it where others did too; 'memlag report --by caller' shows all."
 
+/* Of the whole; with less no field of weight hides in what has no type. */
+#define UNTYPED_SHARE_MIN "0.01"
+
 /* What "from" means, where a line or function has one. */
 static int explain_callers(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
@@ -139,6 +142,50 @@ static int explain_callers(struct db *db, const struct report_options *options, 
         sqlite3_finalize(row);
         if (code > 0)
                 prose_wrapped(out, lines ? FROM("line") : FROM("function"));
+        return code < 0 ? code : 0;
+}
+
+/* What has no type, and the line with most of it. */
+/* clang-format off */
+static const char untyped_sql[] =
+    "WITH untyped AS ("
+    "  SELECT line_id, sum(samples * coalesce(mean_latency_cycles, 1)) AS weight"
+    "  FROM line_object_finding WHERE field_id IS NULL GROUP BY line_id),"
+    " named AS (SELECT line_id," REPORT_PLACE("file", "line") "AS place"
+    "  FROM (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
+    "        WHERE file IS NOT NULL)) "
+    "SELECT printf('%.1f%%', 100 * (1 - share)),"
+    " (SELECT place FROM untyped JOIN named USING (line_id)"
+    "  WHERE 2 * weight > (SELECT sum(weight) FROM untyped))"
+    " FROM (SELECT sum(latency_share) AS share FROM field_finding)"
+    " WHERE 1 - share >= " UNTYPED_SHARE_MIN;
+/* clang-format on */
+
+/* A field without samples is not unused where loads have no type: how much of them, and
+ * where most of it is. */
+static int explain_untyped(struct db *db, const struct report_options *options, FILE *out,
+                           struct diag *diag)
+{
+        sqlite3_stmt *row = NULL;
+        if (strcmp(options->kind->name, "type") != 0)
+                return 0;
+        int code = statement_prepare(db, untyped_sql, &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        char *share = code > 0 ? statement_printable(row, 0) : NULL;
+        char *line = code > 0 ? statement_printable(row, 1) : NULL;
+        char *sentence = NULL;
+        if (share &&
+            asprintf(&sentence,
+                     "%s of the whole has no type%s%s: fields without samples "
+                     "may be loaded there. For why see 'no type' below.",
+                     share, line ? ", most of it at " : "", line ? line : "") >= 0)
+                prose_wrapped(out, sentence);
+        free(sentence);
+        free(line);
+        free(share);
+        sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
 
@@ -205,6 +252,8 @@ static int print_rows(struct db *db, const struct report_options *options, bool 
                          "save");
         if (!code)
                 code = explain_callers(db, options, out, diag);
+        if (!code)
+                code = explain_untyped(db, options, out, diag);
         return code ? code : report_explain_waits(db, options, out, diag);
 }
 

@@ -96,6 +96,25 @@ sqlite3 fields.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 
 "$MEMLAG" report fields.db | tr '\n' ' ' | grep -q -e "--by type' shows which fields" ||
         fail "fields that are known are not pointed to"
 ! "$MEMLAG" report -S stream fields.db | grep -q -e '--by type' || fail "fields are offered for a choice"
+# A field without samples is not called unused where loads have no type, and where most of
+# that is, is told.
+untyped='of the whole has no type'
+! "$MEMLAG" report fields.db | grep -q "$untyped" || fail "a report by line has types"
+line=$(sqlite3 fields.db "DELETE FROM line_object_finding;
+        INSERT INTO line_object_finding (line_id, samples, mean_latency_cycles)
+                SELECT line_id, 60, 10 FROM line_finding WHERE file IS NOT NULL LIMIT 1;
+        INSERT INTO line_object_finding (line_id, samples, mean_latency_cycles)
+                SELECT line_id, 50, 10 FROM line_finding WHERE file IS NOT NULL LIMIT 1, 1;
+        SELECT max(iif(o.samples = 60, file, '')) || ':' || max(iif(o.samples = 60, line, 0))
+                FROM line_object_finding AS o JOIN line_finding AS l USING (line_id)")
+"$MEMLAG" report --by type fields.db | tr '\n' ' ' |
+        grep -q "10.0% $untyped, most of it at ${line##*/}: fields without samples may" ||
+        fail "what has no type, and is at $line, is not told"
+sqlite3 fields.db "UPDATE line_object_finding SET mean_latency_cycles = 12 WHERE samples = 50"
+"$MEMLAG" report --by type fields.db | tr '\n' ' ' | grep -q "10.0% $untyped: fields" ||
+        fail "what has no type, and is at no line for the most part, is not told"
+sqlite3 fields.db "UPDATE field_finding SET latency_share = 0.995"
+! "$MEMLAG" report --by type fields.db | grep -q "$untyped" || fail "little without a type is told"
 sqlite3 full.db "INSERT INTO run VALUES ('sim_prefetch', 'l2-stream')"
 ! "$MEMLAG" report full.db | grep -q prefetchers || fail "prefetchers that were on are said to be off"
 
