@@ -287,8 +287,10 @@ static char *source_of(sqlite3_stmt *row)
         FILE *memory = open_memstream(&text, &size);
         if (!memory)
                 return NULL;
+        bool dated = sqlite3_column_type(row, 7) != SQLITE_NULL;
         int code = source_text_print(memory, (const char *)sqlite3_column_text(row, 0),
                                      sqlite3_column_int64(row, 1),
+                                     dated ? sqlite3_column_int64(row, 7) : INT64_MAX,
                                      (const char *)sqlite3_column_text(row, 2));
         if (fclose(memory) == 0 && code == 0)
                 return text;
@@ -296,8 +298,8 @@ static char *source_of(sqlite3_stmt *row)
         return NULL;
 }
 
-/* Columns: file, line, module, function, verdict, latency_share, stalled_ratio. A line
- * without its text is added to MISSING. */
+/* Columns: file, line, module, function, verdict, latency_share, stalled_ratio, when the
+ * recording began. A line without its text is added to MISSING. */
 static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool stalls)
 {
         int64_t line = sqlite3_column_int64(row, 1);
@@ -348,7 +350,9 @@ static int print_source(struct db *db, const struct report_options *options, FIL
             " AND" REPORT_CHOSEN "),"
             " ranked AS (SELECT *, row_number() OVER (PARTITION BY file, "
             "line" REPORT_ORDER "line_id) AS rank FROM shown) "
-            "SELECT file, line, module, function, verdict, latency_share, stalled_ratio "
+            "SELECT file, line, module, function, verdict, latency_share, stalled_ratio,"
+            " (SELECT CAST(strftime('%s', value) AS INTEGER) FROM run"
+            "  WHERE key = 'start') "
             "FROM ranked WHERE rank = 1 AND file IS NOT NULL AND line IS NOT "
             "NULL" REPORT_ORDER "line_id LIMIT ?1";
         sqlite3_stmt *rows;

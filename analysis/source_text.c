@@ -29,12 +29,22 @@ static FILE *open_regular(const char *path, struct stat *status)
         return file;
 }
 
-static bool changed_since(const struct stat *source, const char *module)
+static bool newer_than_module(const struct stat *source, const char *module)
 {
         struct stat built;
         if (!module || stat(module, &built))
                 return false;
         return source->st_mtim.tv_sec > built.st_mtim.tv_sec;
+}
+
+/* A program that was built again meanwhile is no sign that the text is still the
+ * recording's. */
+static const char *what_it_is_newer_than(const struct stat *source, int64_t recorded_s,
+                                         const char *module)
+{
+        if (source->st_mtim.tv_sec > recorded_s)
+                return "recording";
+        return newer_than_module(source, module) ? "program" : NULL;
 }
 
 /* One line from FILE without its end and the blanks before that, tabs expanded, cut at
@@ -89,7 +99,8 @@ static int print_around(FILE *out, FILE *file, int64_t line)
         return found ? 0 : -ENODATA;
 }
 
-int source_text_print(FILE *out, const char *path, int64_t line, const char *module)
+int source_text_print(FILE *out, const char *path, int64_t line, int64_t recorded_s,
+                      const char *module)
 {
         struct stat status;
         FILE *file = line > 0 ? open_regular(path, &status) : NULL;
@@ -97,8 +108,9 @@ int source_text_print(FILE *out, const char *path, int64_t line, const char *mod
                 return -ENOENT;
         int code = print_around(out, file, line);
         fclose(file);
-        if (!code && changed_since(&status, module))
-                fputs("  (the file is newer than the program: lines may have moved)\n",
-                      out);
+        const char *older = what_it_is_newer_than(&status, recorded_s, module);
+        if (!code && older)
+                fprintf(out, "  (the file is newer than the %s: lines may have moved)\n",
+                        older);
         return code;
 }

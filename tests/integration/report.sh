@@ -222,7 +222,14 @@ grep -q '^ *12  text of line 12$' out || fail "the lines around it are not shown
 ! "$MEMLAG" report --no-source | grep -q 'text of line' || fail "--no-source shows source"
 sqlite3 memlag.db "UPDATE line_finding SET module = '$PWD/program' WHERE module <> ''"
 touch -d '2020-01-01' program
+sqlite3 memlag.db "DELETE FROM run WHERE key = 'start'"
 "$MEMLAG" report | grep -q 'newer than the program' || fail "a changed source is not told"
+# A program that was built again since hides nothing.
+touch program
+"$MEMLAG" report >out
+! grep -q 'newer than' out || fail "a source is called changed that was not: $(cat out)"
+sqlite3 memlag.db "INSERT INTO run VALUES ('start', '2020-01-01T00:00:00Z')"
+"$MEMLAG" report | grep -q 'newer than the recording' || fail "a source changed since the recording is not told"
 # Not everything that a path names is a text to read.
 rm src/stream.c
 mkfifo src/stream.c
