@@ -202,7 +202,7 @@
         " t.type_id, t.offset_bytes, t.field_id"
 #define REPORT_FIELDS_LEGEND \
         "offset and size: bytes, in layout order; line: of 64 bytes, if the type begins " \
-        "at one"
+        "at one; a load of several fields at once counts for the first of them"
 
 /* The ?1 most important callers; a caller has no smaller share than what it calls, so
  * that they are a tree too. */
