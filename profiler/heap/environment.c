@@ -23,6 +23,7 @@
 #include "event.h"
 #include "link.h"
 #include "program.h"
+#include "shell.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -127,6 +128,7 @@ __attribute__((constructor)) static void find_executors(void)
 #undef FIND
         *(void **)&real.system = dlsym(RTLD_NEXT, "system");
         *(void **)&real.popen = dlsym(RTLD_NEXT, "popen");
+        shell_find_functions();
 }
 
 void environment_follow(char **environment)
@@ -325,7 +327,19 @@ EXPORT int execle(const char *path, const char *first, ...)
 
 /* ---- the shell, which the C library executes by itself ---- */
 
-static const char shell[] = "/bin/sh";
+static bool shell_takes_preload(void)
+{
+        return __libc_single_threaded && program_takes_preload(shell_path);
+}
+
+EXPORT int system(const char *command)
+{
+        if (!command)
+                return real.system(NULL);
+        char *const *variables = FOLLOWED(environ, shell_takes_preload());
+        return variables == environ ? real.system(command)
+                                    : shell_run(command, variables, real.posix_spawn);
+}
 
 struct shell_environment {
         char **given; /* the program's own */
@@ -333,49 +347,42 @@ struct shell_environment {
         size_t bytes;
 };
 
-/* It takes the program's own environment, of which other threads may read meanwhile: so
- * only a thread that is alone changes it, for as long. What a handler takes it out of the
- * middle of stays valid. */
-static struct shell_environment follow_shell(void)
+/* popen takes the program's own environment, of which other threads may read meanwhile:
+ * so only a thread that is alone changes it, and until the shell has been started or a
+ * handler has left popen. */
+static void follow_shell(struct shell_environment *shell_environment)
 {
-        struct shell_environment shell_environment = {.given = environ};
         size_t bytes = followed_bytes(environ);
-        if (bytes == 0 ||
-            !counted(__libc_single_threaded && program_takes_preload(shell)))
-                return shell_environment;
+        if (bytes == 0 || !counted(shell_takes_preload()))
+                return;
         long room = calls_do(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (room < 0)
-                return shell_environment;
-        shell_environment.bytes = bytes;
-        shell_environment.ours = followed(environ, (void *)room);
-        environ = shell_environment.ours;
-        return shell_environment;
-}
-
-static void unfollow_shell(struct shell_environment shell_environment)
-{
-        if (!shell_environment.ours || environ != shell_environment.ours)
                 return;
-        environ = shell_environment.given;
-        calls_do(SYS_munmap, (long)shell_environment.ours, (long)shell_environment.bytes,
-                 0, 0, 0, 0);
+        shell_environment->given = environ;
+        shell_environment->bytes = bytes;
+        shell_environment->ours = followed(environ, (void *)room);
+        signal_fence();
+        environ = shell_environment->ours;
 }
 
-EXPORT int system(const char *command)
+static void unfollow_shell(void *argument)
 {
-        if (!command)
-                return real.system(NULL);
-        struct shell_environment shell_environment = follow_shell();
-        int status = real.system(command);
-        unfollow_shell(shell_environment);
-        return status;
+        const struct shell_environment *shell_environment = argument;
+        if (!shell_environment->ours || environ != shell_environment->ours)
+                return;
+        environ = shell_environment->given;
+        calls_do(SYS_munmap, (long)shell_environment->ours,
+                 (long)shell_environment->bytes, 0, 0, 0, 0);
 }
 
 EXPORT FILE *popen(const char *command, const char *type)
 {
-        struct shell_environment shell_environment = follow_shell();
+        struct shell_environment shell_environment = {0};
+        struct _pthread_cleanup_buffer buffer;
+        _pthread_cleanup_push(&buffer, unfollow_shell, &shell_environment);
+        follow_shell(&shell_environment);
         FILE *stream = real.popen(command, type);
-        unfollow_shell(shell_environment);
+        _pthread_cleanup_pop(&buffer, 1);
         return stream;
 }

@@ -307,12 +307,123 @@ int main(int argc, char **argv)
                 alarm(1);
                 system("exec sleep 2");
         }
+        for (char **variable = environ; *variable; variable++)
+                puts(*variable);
         setenv("D", "4", 1);
         printf("%s %s\n", getenv("A"), getenv("D"));
+        show("env | sort; tr '\\0' ' ' </proc/$$/cmdline");
         return system(argv[0][0] ? "kill -9 $$" : "") != 9;
 }
 OUTER
 "$CC" -D_GNU_SOURCE -O1 -Wno-unused-result -o shells shells.c -pthread
+# Signals too, in the shell, within one that a handler starts, and after one was left.
+cat >signals.c <<'END'
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static sigjmp_buf place;
+static void show(const char *when)
+{
+        char line[256];
+        FILE *status = fopen("/proc/self/status", "r");
+        printf("%s\n", when);
+        while (fgets(line, sizeof(line), status))
+                if (line[0] == 'S' && line[1] == 'i' && line[2] == 'g' && line[3] != 'Q')
+                        fputs(line, stdout);
+        fclose(status);
+        fflush(stdout);
+}
+static void run(const char *command)
+{
+        errno = 0;
+        int status = system(command);
+        int error = errno;
+        printf("%d %d\n", status, error);
+        show(command);
+}
+static void nest(int number)
+{
+        (void)number;
+        show("in a handler");
+        run("grep ^Sig.*: /proc/self/status | grep -v Q");
+}
+static void leave(int number)
+{
+        siglongjmp(place, number);
+}
+int main(void)
+{
+        const char *status = "grep ^Sig.*: /proc/self/status | grep -v Q";
+        sigset_t blocked;
+        run(status);
+        run("kill -INT $PPID; kill -QUIT $PPID; kill -INT $$");
+        run("-no-such-option");
+        signal(SIGALRM, nest);
+        alarm(1);
+        run("sleep 2");
+        signal(SIGQUIT, SIG_IGN);
+        signal(SIGINT, nest);
+        sigemptyset(&blocked);
+        sigaddset(&blocked, SIGUSR1);
+        sigprocmask(SIG_BLOCK, &blocked, NULL);
+        run(status);
+        signal(SIGALRM, leave);
+        if (sigsetjmp(place, 1) == 0) {
+                alarm(1);
+                system("exec sleep 2");
+        }
+        show("left");
+        run(status);
+        signal(SIGQUIT, SIG_DFL);
+        run(status);
+        signal(SIGCHLD, SIG_IGN);
+        run(status);
+        return 0;
+}
+END
+"$CC" -D_GNU_SOURCE -O1 -Wno-unused-result -o signals signals.c
+same 0 ./signals
+[ "$(grep -c ' process$' events)" -ge 10 ] || fail "signals: $(grep ' process$' events)"
+# A handler that leaves popen where the environment may be another one, or soon after the
+# beginning where the C library is called at once (it blocks signals later).
+cat >opens.c <<'END'
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+static char **given;
+static sigjmp_buf place;
+static long steps_left;
+static void on_trap(int number)
+{
+        if (environ != given || --steps_left < 0)
+                siglongjmp(place, number);
+}
+int main(void)
+{
+        Dl_info popens;
+        dladdr((void *)popen, &popens);
+        steps_left = strstr(popens.dli_fname, "/libc.so") ? 20 : 10000000;
+        signal(SIGTRAP, on_trap);
+        given = environ;
+        if (sigsetjmp(place, 1) == 0) {
+                __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
+                popen("exit", "r");
+        }
+        for (char **variable = environ; *variable; variable++)
+                puts(*variable);
+        printf("%d\n", environ == given);
+        return 0;
+}
+END
+"$CC" -O1 -D_GNU_SOURCE -o opens opens.c
+same 0 env -i A=1 PATH="$PATH" ./opens
 for users in '' LD_PRELOAD=libm.so.6; do
         same 0 env -i A=1 PATH="$PATH" $users ./shells
         # env, shells, six shells of its own, and in four of them one or more programs.
