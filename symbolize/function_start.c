@@ -97,7 +97,7 @@ void function_starts_in(const uint8_t *table, size_t bytes, uint64_t vaddr,
                             .count = count};
         const uint8_t *at = table;
 
-        /* An entry has its length first; without one the table ends. */
+        /* An entry has its length first; one of 0 ends the table (LSB). */
         while (walk.budget > 0 && walk.end - at > 4) {
                 struct frame_bytes entry =
                     frame_entry_at((uintptr_t)at, walk.start, walk.end);

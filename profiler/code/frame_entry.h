@@ -115,6 +115,7 @@ struct frame_entry {
         struct frame_bytes common; /* instructions that several functions share */
         struct frame_bytes own;    /* the function's, which follow them */
         bool of_signal;
+        bool has_letters; /* the length of what they stand for precedes OWN */
         uint8_t pointer_encoding;
 };
 
@@ -127,7 +128,9 @@ static inline struct frame_bytes frame_entry_at(uint64_t address, const uint8_t 
                 return bytes;
         bytes = (struct frame_bytes){start + (address - (uintptr_t)start), end, false};
         uint64_t length = frame_fixed(&bytes, 4);
-        bytes.overrun |= length > (uint64_t)(end - bytes.at); /* or 64-bit: 0xffffffff */
+        if (length == UINT32_MAX)
+                length = frame_fixed(&bytes, 8);
+        bytes.overrun |= length > (uint64_t)(end - bytes.at);
         if (!bytes.overrun)
                 bytes.end = bytes.at + length;
         return bytes;
@@ -141,6 +144,7 @@ static inline void frame_augmentation(struct frame_entry *entry,
                 bytes->overrun |= *letter != '\0';
                 return;
         }
+        entry->has_letters = true;
         struct frame_bytes data = *bytes;
         uint64_t length = frame_uleb(&data);
         *bytes = data;
@@ -184,8 +188,8 @@ static inline void frame_own(struct frame_entry *entry, struct frame_bytes bytes
 {
         entry->function = frame_pointer(&bytes, entry->pointer_encoding);
         entry->length_bytes = frame_format(&bytes, entry->pointer_encoding);
-        /* With 'z', without which nothing is made. */
-        frame_skip(&bytes, frame_uleb(&bytes));
+        if (entry->has_letters)
+                frame_skip(&bytes, frame_uleb(&bytes));
         entry->own = bytes;
 }
 

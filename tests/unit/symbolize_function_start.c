@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "frame_entry.h"
 #include "function_start.h"
 
 enum { VADDR = 0x10000, POINTER_TO_PC_32 = 0x1b, ABSOLUTE_32 = 0x03 };
@@ -94,6 +95,70 @@ static void functions_begin_where_the_table_says(void **state)
         }
 }
 
+/* Without an augmentation a function's entry has no length before its instructions
+ * (here DW_CFA_advance_loc 63, which as a length would go beyond the entry). */
+static void without_letters_instructions_follow_at_once(void **state)
+{
+        (void)state;
+        uint8_t bytes[64];
+        struct table table = {.bytes = bytes};
+        struct function_start start = {.vaddr = 0x1010};
+        const uint64_t low = 0x1000, size = 0x40;
+
+        put_32(&table, 4 + 1 + 1 + 3);
+        put_32(&table, 0);
+        put(&table, "\1\0\1\x78\x10", 5); /* version, no letters, aligns, register */
+        size_t function = table.size;
+
+        put_32(&table, 4 + 8 + 8 + 1);
+        put_32(&table, (uint32_t)table.size);
+        put(&table, &low, sizeof(low));
+        put(&table, &size, sizeof(size));
+        put(&table, "\x7f", 1);
+        function_starts_in(table.bytes, table.size, VADDR, &start, 1);
+        assert_true(start.found);
+        assert_int_equal(start.start, low);
+        struct frame_entry entry;
+
+        assert_true(frame_entry_read(&entry, (uintptr_t)(bytes + function), bytes,
+                                     bytes + table.size));
+        assert_int_equal(entry.own.end - entry.own.at, 1);
+        assert_int_equal(*entry.own.at, 0x7f);
+}
+
+/* An entry whose length did not fit 32 bits (LSB, "Extended Length"), though none of this
+ * size is that long; what follows it. */
+static void an_extended_length_is_one(void **state)
+{
+        (void)state;
+        uint8_t bytes[128];
+        struct table table = {.bytes = bytes};
+        size_t common = put_common(&table, ABSOLUTE_32, 0);
+        const uint64_t length = 4 + 8 + 1;
+
+        put_32(&table, UINT32_MAX);
+        put(&table, &length, sizeof(length));
+        put_32(&table, (uint32_t)(table.size - common));
+        put_32(&table, 0x1000);
+        put_32(&table, 0x40);
+        put(&table, "", 1);
+        size_t end = table.size;
+
+        put_function(&table, common, ABSOLUTE_32, 0x2000, 0x40);
+        for (size_t size = 0; size <= table.size; size++) {
+                uint8_t *part = malloc(size ? size : 1);
+                struct function_start starts[] = {{.vaddr = 0x103f}, {.vaddr = 0x2000}};
+
+                assert_non_null(part);
+                memcpy(part, bytes, size);
+                function_starts_in(part, size, VADDR, starts, 2);
+                assert_int_equal(starts[0].found, size >= end);
+                assert_int_equal(starts[1].found, size == table.size);
+                assert_int_equal(starts[0].start, starts[0].found ? 0x1000 : 0);
+                free(part);
+        }
+}
+
 /* Cut off at every byte: nothing behind the end is read (as the sanitizers tell). */
 static void a_table_may_end_anywhere(void **state)
 {
@@ -149,6 +214,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(functions_begin_where_the_table_says),
+            cmocka_unit_test(without_letters_instructions_follow_at_once),
+            cmocka_unit_test(an_extended_length_is_one),
             cmocka_unit_test(a_table_may_end_anywhere),
             cmocka_unit_test(a_hostile_table_costs_little),
         };
