@@ -187,14 +187,24 @@ static void say_gain(FILE *text, const struct report_summary *summary)
                 fputs(" The gain from faster loads lies between the two.", text);
 }
 
+/* An estimate that no program can have: it tells no gain. */
+static bool is_out_of_range(double ratio)
+{
+        return 100 * ratio >= 100.05; /* printed as more than 100.0 */
+}
+
 /* The samples themselves tell it: what of their latency others do not hide. */
 static void say_stalled(FILE *text, const struct report_summary *summary,
                         const char *separator)
 {
         fprintf(text,
                 "%sThe sampled loads held up what comes behind them for %.1f%% of the "
-                "cycles: about the most that making them faster can gain.",
-                separator, 100 * fmin(summary->loads_stalled_ratio, 1));
+                "cycles%s",
+                separator, 100 * summary->loads_stalled_ratio,
+                is_out_of_range(summary->loads_stalled_ratio)
+                    ? ", which is more than there are: this estimate, of samples, is too "
+                      "high and does not tell what making them faster can gain."
+                    : ": about the most that making them faster can gain.");
 }
 
 static void say_cost(FILE *text, const struct report_summary *summary)
@@ -213,7 +223,8 @@ static void say_cost(FILE *text, const struct report_summary *summary)
                         "load that missed L1.",
                         separator, 100 * summary->stall_ratio);
                 separator = " ";
-                if (isnan(summary->loads_stalled_ratio))
+                if (isnan(summary->loads_stalled_ratio) ||
+                    is_out_of_range(summary->loads_stalled_ratio))
                         say_gain(text, summary);
                 if (summary->sharing_share >= OTHERS_SHARE_MIN)
                         fputs(" Threads that write each other's lines have few such "

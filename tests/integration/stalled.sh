@@ -48,6 +48,15 @@ done
 "$MEMLAG" report | grep -q 'stream.c:10 .*stalled 3\.9% of the cycles$\|chase.c:20\|not found' ||
         fail "no share beside the source text"
 
+# An estimate of more cycles than there were (72.0 and 2.8 million of 72.08) is no gain.
+cp memlag.db beyond.db
+sqlite3 beyond.db "UPDATE sample SET retire_latency_cycles = 720 WHERE ip = 0x401020"
+"$MEMLAG" analyze beyond.db
+"$MEMLAG" report beyond.db | tr '\n' ' ' >beyond.prose
+grep -q 'held up what comes behind them for 103\.8% of the cycles, which is more than there are' beyond.prose ||
+        fail "out of range: $(cat beyond.prose)"
+! grep -q 'most that making them faster can gain' beyond.prose || fail "a gain that cannot be"
+
 # Where nothing tells, there is no such column, and nobody can ask for its order.
 ! "$MEMLAG" report before.db | grep -q stalled || fail "what is not known is shown"
 first before.db | grep -q ' stream$' || fail "without it rows are not by latency"
