@@ -38,6 +38,25 @@ void type_reader_close(struct type_reader *reader)
         *reader = (struct type_reader){0};
 }
 
+/* ---- languages ---- */
+
+/* From here on what is read is of the language of DIE's unit. Units that dwz made of the
+ * entries that others share have none: there it stays that of who refers to them. */
+static void read_language(struct type_reader *reader, Dwarf_Die *die)
+{
+        if (reader->unit != die->cu) {
+                Dwarf_Die unit;
+
+                reader->unit = die->cu;
+                if (!dwarf_diecu(die, &unit, NULL, NULL) ||
+                    !die_number(reader->dwarf, &unit, DW_AT_language,
+                                &reader->unit_language))
+                        reader->unit_language = 0;
+        }
+        if (reader->unit_language)
+                reader->language = reader->unit_language;
+}
+
 /* ---- names ---- */
 
 static bool same_scope(const void *context, const void *key, uint32_t position)
@@ -113,13 +132,9 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
 }
 
 /* Whether the language writes "struct node" where others write "node". */
-static bool tagged_language(struct type_reader *reader, Dwarf_Die *unit)
+static bool tagged_language(uint64_t language)
 {
-        uint64_t language;
-
-        if (!die_number(reader->dwarf, unit, DW_AT_language, &language))
-                return true;
-        return language == DW_LANG_C89 || language == DW_LANG_C ||
+        return language == 0 || language == DW_LANG_C89 || language == DW_LANG_C ||
                language == DW_LANG_C99 || language == DW_LANG_C11;
 }
 
@@ -128,7 +143,7 @@ static const char *name_prefix(struct type_reader *reader, Dwarf_Die *die)
 {
         Dwarf_Die unit;
 
-        if (!dwarf_diecu(die, &unit, NULL, NULL) || tagged_language(reader, &unit)) {
+        if (!dwarf_diecu(die, &unit, NULL, NULL) || tagged_language(reader->language)) {
                 switch (dwarf_tag(die)) {
                 case DW_TAG_structure_type:
                 case DW_TAG_class_type:
@@ -469,7 +484,7 @@ static void keep_pointer(struct type_reader *reader, uint32_t type, uint32_t ent
         reader->pointer_entries[at] = entry;
 }
 
-uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
+static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
 {
         struct type type = {.kind = TYPE_POINTER, .size_bytes = 8};
         uint32_t entry = (uint32_t)reader->entry_count;
@@ -489,41 +504,49 @@ uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
                 return TYPE_NONE;
         }
         /* Of no entry of the file: nobody finds it by one. */
-        reader->entries[reader->entry_count++] =
-            (struct type_entry){.type = id, .pointee = *placed};
+        reader->entries[reader->entry_count++] = (struct type_entry){
+            .type = id, .pointee = *placed, .language = reader->language};
         keep_pointer(reader, id, entry);
         return id;
 }
 
-/* What the first item is numbered where nothing is said: 1 in Fortran, for instance. */
-static int64_t default_bound(struct type_reader *reader, Dwarf_Die *die)
+uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die)
 {
-        Dwarf_Die unit;
-        uint64_t language = 0;
-        Dwarf_Sword bound = 0;
+        uint64_t outer = reader->language;
+        uint32_t id = TYPE_NONE;
+        Dwarf_Die type;
 
-        if (reader->bound_unit == die->cu)
-                return reader->default_bound;
-        if (dwarf_diecu(die, &unit, NULL, NULL))
-                die_number(reader->dwarf, &unit, DW_AT_language, &language);
-        dwarf_default_lower_bound((int)language, &bound);
-        reader->bound_unit = die->cu;
-        return reader->default_bound = bound;
+        read_language(reader, die);
+        if (die_inherited_reference(reader->dwarf, die, DW_AT_type, &type))
+                id = put_pointer_to(reader, &type);
+        reader->language = outer;
+        return id;
 }
 
-/* The items of a dimension; 0 when it has no end, or none that is constant. */
+/* Where nothing is said the first item has the language's number: 1 in Fortran, for
+ * instance. */
+static bool lower_bound(struct type_reader *reader, Dwarf_Die *die, uint64_t *lower)
+{
+        Dwarf_Sword usual;
+
+        if (dwarf_hasattr(die, DW_AT_lower_bound))
+                return die_number(reader->dwarf, die, DW_AT_lower_bound, lower);
+        if (dwarf_default_lower_bound((int)reader->language, &usual) != 0)
+                return false;
+        *lower = (uint64_t)usual;
+        return true;
+}
+
+/* The items of a dimension; 0 when it has no end, or none that is known. */
 static uint64_t items_of(struct type_reader *reader, Dwarf_Die *die)
 {
         uint64_t number = 0, lower;
-        bool told = dwarf_hasattr(die, DW_AT_lower_bound);
 
         if (die_number(reader->dwarf, die, DW_AT_count, &number))
                 return number;
         if (!die_number(reader->dwarf, die, DW_AT_upper_bound, &number) ||
-            (told && !die_number(reader->dwarf, die, DW_AT_lower_bound, &lower)))
+            !lower_bound(reader, die, &lower))
                 return 0;
-        if (!told)
-                lower = (uint64_t)default_bound(reader, die);
         /* Of an empty one the upper bound is the one below the lower. */
         return (int64_t)(number - lower) < 0 ? 0 : number - lower + 1;
 }
@@ -553,7 +576,7 @@ static uint32_t put_descriptor(struct type_reader *reader, Dwarf_Die *die,
 
         if (!die_reference(reader->dwarf, die, DW_AT_type, &element))
                 return TYPE_NONE;
-        uint32_t pointer = type_pointer_to(reader, &element);
+        uint32_t pointer = put_pointer_to(reader, &element);
         uint32_t name = spelled_name(reader, element, 0);
 
         if (pointer != TYPE_NONE &&
@@ -673,7 +696,8 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
         }
         reader->entry_count++;
         /* Until it has been read it has no type: what contains itself ends there. */
-        reader->entries[entry] = (struct type_entry){.die = *die, .type = TYPE_NONE};
+        reader->entries[entry] = (struct type_entry){
+            .die = *die, .type = TYPE_NONE, .language = reader->language};
         uint32_t name = alias && has_tag(die) && !own_name(reader, die)
                             ? string_pool_put(reader->names, alias)
                             : spelled_name(reader, *die, 0);
@@ -704,20 +728,28 @@ static uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
                 return reader->entries[found].type;
         if (reader->depth == DEPTH_LIMIT || !die_spend(reader->dwarf, 1))
                 return TYPE_NONE;
+        uint64_t outer = reader->language;
+
+        read_language(reader, &stripped);
         reader->depth++;
         uint32_t type = enter_type(reader, &stripped, alias);
 
         reader->depth--;
+        reader->language = outer;
         return type;
 }
 
 uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die)
 {
+        uint64_t outer = reader->language;
+        uint32_t id = TYPE_NONE;
         Dwarf_Die type;
 
-        return die_inherited_reference(reader->dwarf, die, DW_AT_type, &type)
-                   ? type_of_die(reader, &type)
-                   : TYPE_NONE;
+        read_language(reader, die);
+        if (die_inherited_reference(reader->dwarf, die, DW_AT_type, &type))
+                id = type_of_die(reader, &type);
+        reader->language = outer;
+        return id;
 }
 
 uint32_t type_pointee(struct type_reader *reader, uint32_t type)
@@ -726,10 +758,19 @@ uint32_t type_pointee(struct type_reader *reader, uint32_t type)
             type - reader->first_type >= reader->pointer_count ||
             reader->pointer_entries[type - reader->first_type] == UINT32_MAX)
                 return TYPE_NONE;
-        Dwarf_Die die =
-            reader->entries[reader->pointer_entries[type - reader->first_type]].pointee;
+        const struct type_entry *entry =
+            &reader->entries[reader->pointer_entries[type - reader->first_type]];
+        Dwarf_Die die = entry->pointee;
 
-        return die.addr ? type_of_die(reader, &die) : TYPE_NONE;
+        if (!die.addr)
+                return TYPE_NONE;
+        uint64_t outer = reader->language;
+
+        reader->language = entry->language;
+        uint32_t id = type_of_die(reader, &die);
+
+        reader->language = outer;
+        return id;
 }
 
 /* A class has the table of its first base, and those that begin in it have theirs. */
@@ -747,9 +788,14 @@ uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
                 uint32_t inner = TYPE_NONE;
 
                 if (found) {
+                        uint64_t outer = reader->language;
                         Dwarf_Die base = found->base;
 
-                        return type_of_die(reader, &base);
+                        reader->language = DW_LANG_C_plus_plus; /* no other has them */
+                        uint32_t id = type_of_die(reader, &base);
+
+                        reader->language = outer;
+                        return id;
                 }
                 if (class->kind != TYPE_STRUCT)
                         return TYPE_NONE;

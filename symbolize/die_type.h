@@ -13,6 +13,7 @@ struct type_entry {
         Dwarf_Die die;
         uint32_t type;
         Dwarf_Die pointee; /* of a pointer; addr NULL: void, or none */
+        uint64_t language; /* DW_LANG_* of who referred to it first; 0: not known */
 };
 
 struct type_reader {
@@ -36,8 +37,9 @@ struct type_reader {
         struct hash_index scope_index;
         struct virtual_bases virtual_bases;
         struct definitions definitions;
-        const void *bound_unit; /* whose arrays begin with the item DEFAULT_BOUND */
-        int64_t default_bound;
+        uint64_t language; /* DW_LANG_* of what is being read; 0: not known */
+        const void *unit;  /* whose language is UNIT_LANGUAGE; 0: it has none */
+        uint64_t unit_language;
         unsigned depth;
         int error; /* -ENOMEM once that has happened */
 };
@@ -56,8 +58,8 @@ uint32_t type_pointee(struct type_reader *reader, uint32_t type);
  * TABLE_OFFSET_BYTES before its table of virtual functions; TYPE_NONE: there is none. */
 uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
                            uint64_t offset_bytes, uint64_t table_offset_bytes);
-/* A pointer to the type PLACED, as where an address stands that no variable holds in the
- * source. */
-uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *placed);
+/* A pointer to what the variable DIE is, as where an address stands that no variable
+ * holds in the source; TYPE_NONE when it has no type. */
+uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die);
 
 #endif

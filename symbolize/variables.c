@@ -135,17 +135,6 @@ static int add_in_register(struct collector *collector, const struct location *l
                             location, type);
 }
 
-/* A pointer to what the variable in work is. */
-static uint32_t pointer_in_work(struct collector *collector)
-{
-        Dwarf_Die type;
-
-        return die_inherited_reference(collector->reader->dwarf, collector->die,
-                                       DW_AT_type, &type)
-                   ? type_pointer_to(collector->reader, &type)
-                   : TYPE_NONE;
-}
-
 static bool is_number(const struct types *types, uint32_t type)
 {
         return types->items[type].kind == TYPE_INTEGER ||
@@ -164,7 +153,7 @@ static int add_behind_register(struct collector *collector,
             (!collector->base_is_frame && location->reg == collector->base_register) ||
             is_number(collector->reader->types, type_in_work(collector)))
                 return 0;
-        uint32_t type = pointer_in_work(collector);
+        uint32_t type = type_pointer_to(collector->reader, collector->die);
 
         return type == TYPE_NONE
                    ? collector->reader->error
@@ -183,8 +172,9 @@ static int add_in_memory(struct collector *collector, const struct location *loc
 
         if (location->part_offset_bytes > 0)
                 return 0;
-        variable.type = location->kind == LOCATION_BEHIND ? pointer_in_work(collector)
-                                                          : type_in_work(collector);
+        variable.type = location->kind == LOCATION_BEHIND
+                            ? type_pointer_to(collector->reader, collector->die)
+                            : type_in_work(collector);
         if (variable.type == TYPE_NONE)
                 return collector->reader->error;
         if (location->kind != LOCATION_MEMORY) {

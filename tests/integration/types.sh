@@ -159,6 +159,75 @@ else
         echo "types.sh: SKIPPED with gfortran: it is not installed" >&2
 fi
 
+# dwz puts what several units hold alike into one without a language: bounds begin at 1 there
+# too.
+if command -v gfortran >/dev/null && command -v dwz >/dev/null; then
+        cat >shared.f90 <<'END'
+module shared
+  implicit none
+  type item
+    integer :: counts(10)
+    real(8) :: table(5, 3)
+    real(8) :: last
+  end type
+end module
+END
+        for unit in one two; do
+                cat >"$unit.f90" <<END
+real(8) function sum_$unit(items)
+  use shared
+  type(item), intent(in) :: items(:)
+  integer :: i
+  sum_$unit = 0
+  do i = 1, size(items)
+    sum_$unit = sum_$unit + items(i)%last
+  end do
+end function
+END
+        done
+        cat >main.f90 <<'END'
+program main
+  use shared
+  implicit none
+  interface
+    real(8) function sum_one(items)
+      import item
+      type(item), intent(in) :: items(:)
+    end function
+    real(8) function sum_two(items)
+      import item
+      type(item), intent(in) :: items(:)
+    end function
+  end interface
+  type(item), allocatable :: items(:)
+  real(8) :: total
+  integer :: i
+  allocate(items(1000))
+  items%last = 1
+  total = 0
+  do i = 1, 20
+    total = total + sum_one(items) + sum_two(items)
+  end do
+  if (total < 0) print *, total
+end program
+END
+        gfortran -g -O1 -o shared shared.f90 one.f90 two.f90 main.f90
+        dwz shared
+        readelf --debug-dump=info shared >entries
+        grep -q DW_TAG_partial_unit entries || fail "dwz moved nothing"
+        "$MEMLAG" record -o shared.db --source sim --ldlat 1 --period 53 -- ./shared \
+                >shared.out 2>&1 || fail "shared: $(cat shared.out)"
+        # 10 integers of 4 bytes and 15 reals of 8 stand before it.
+        held=$(answer shared.db "SELECT count(*) > 100, group_concat(DISTINCT data_type.name
+                || '.' || type_field.name || ' at ' || offset_bytes) FROM attribution
+                JOIN location USING (location_id) JOIN data_object USING (object_id)
+                JOIN type_field USING (field_id) JOIN data_type USING (type_id)
+                WHERE kind = 'heap' AND location.function IN ('sum_one', 'sum_two')")
+        [ "$held" = '1|item.last at 160' ] || fail "items in a unit by dwz are $held"
+else
+        echo "types.sh: SKIPPED Fortran by dwz: gfortran or dwz is not installed" >&2
+fi
+
 # Types in units of their own, and units in files of their own. The engine of the simulated
 # PMU reads debug information too and gives up on these: it does not get to see it.
 build cxx_units g++ program.cc -fdebug-types-section
