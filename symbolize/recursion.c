@@ -86,6 +86,7 @@ int recursion_groups(const struct sweep *sweep, uint32_t *groups)
                 groups[i] = RAW_NONE;
                 if (!wanted[i])
                         continue;
+                /* The parent has a smaller index and is wanted too: its group is known. */
                 if (parent != RAW_NONE)
                         parent = without_recursion(&paths, groups[parent],
                                                    sweep->stack_places[i]);
