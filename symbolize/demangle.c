@@ -17,16 +17,31 @@ static bool may_be_rust(const char *name)
         return name[1] == 'R' || strstr(name, "17h");
 }
 
-/* gfortran's "__module_MOD_name" is module::name. */
+/* Whether the LENGTH bytes at TEXT are a name as gfortran writes them, in lower case;
+ * with what gcc adds to copies of a function, and with the module around a submodule. */
+static bool is_fortran_name(const char *text, size_t length)
+{
+        static const char characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_$.";
+
+        return length > 0 && text[0] >= 'a' && text[0] <= 'z' &&
+               strspn(text, characters) >= length;
+}
+
+/* gfortran's "__module_MOD_name" is module::name. Its own names, "__vtab_module_Type" for
+ * instance, begin with underscores and hold those of types, with a capital letter. */
 static char *fortran_name(const char *name)
 {
-        static const char between[] = "_MOD_";
-        const char *end = strstr(name + 2, between);
+        static const char between[] = "_MOD_", own[] = "__";
+        const char *module = name + 2, *end = strstr(module, between);
         char *readable = NULL;
 
-        if (!end || end == name + 2 || end[strlen(between)] == '\0' ||
-            asprintf(&readable, "%.*s::%s", (int)(end - name - 2), name + 2,
-                     end + strlen(between)) < 0)
+        if (!end || !is_fortran_name(module, (size_t)(end - module)))
+                return NULL;
+        const char *member = end + strlen(between);
+
+        if ((strncmp(member, own, strlen(own)) != 0 &&
+             !is_fortran_name(member, strlen(member))) ||
+            asprintf(&readable, "%.*s::%s", (int)(end - module), module, member) < 0)
                 return NULL;
         return readable;
 }

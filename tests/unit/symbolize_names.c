@@ -41,7 +41,12 @@ static void fortran_names_are_readable(void **state)
         (void)state;
         expect_name("__state_MOD_fixed", "state::fixed");
         expect_name("__state_MOD___vtab_state_Cell", "state::__vtab_state_Cell");
+        expect_name("__state_MOD_sum_cells.constprop.0", "state::sum_cells.constprop.0");
         expect_name("__state_MOD_", NULL);
+        expect_name("__state_MOD_Fixed", NULL); /* of C: Fortran's are in lower case */
+        expect_name("__POWER_MOD_set", NULL);
+        expect_name("__MAX_MOD_SIZE", NULL);
+        expect_name("__2_MOD_3", NULL);
         expect_name("___MOD_fixed", NULL);
         expect_name("__libc_start_main", NULL);
         expect_name("__", NULL);
