@@ -335,3 +335,58 @@ status=0
 "$MEMLAG" record --source sim -o shares.db -- ./shares >out 2>err || status=$?
 [ "$status" -eq 1 ] || fail "shares: status $status"
 grep -q "^memlag record: .*clone(2).*cannot be simulated$" err || fail "shares: $(cat err)"
+
+# A program that executes itself by a link of /proc does so as it does alone: its
+# arguments, its program and its status. A script's program is its interpreter.
+cat >again.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+        char path[4096] = "";
+        char *again[] = {"named", "last", NULL};
+        int status;
+        if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+                return 1;
+        printf("%s %s\n", arguments[0], path);
+        fflush(stdout);
+        if (count < 2 || strcmp(arguments[1], "last") == 0)
+                return 7;
+        if (strcmp(arguments[1], "vfork") == 0) {
+                if (vfork() == 0) {
+                        execv("/proc/self/exe", again);
+                        _exit(2);
+                }
+                wait(&status);
+                return WEXITSTATUS(status);
+        }
+        snprintf(path, sizeof(path), "/proc/%d/exe", (int)getpid());
+        if (strcmp(arguments[1], "number") != 0)
+                strcpy(path, arguments[1]);
+        execv(path, again);
+        return 3;
+}
+END
+"$CC" -O1 -o again again.c
+for way in /proc/self/exe /proc/thread-self/exe number vfork; do
+        status=0
+        ./again $way >alone || status=$?
+        [ "$status" -eq 7 ] || fail "again $way: status $status alone"
+        status=0
+        "$MEMLAG" record --source sim --force -o again.db -- ./again $way >out 2>err ||
+                status=$?
+        [ "$status" -eq 7 ] || fail "again $way: status $status: $(cat err)"
+        grep -v '^memlag' out | head -n 2 | cmp -s - alone || fail "again $way: $(cat out)"
+        images=2
+        [ "$way" != vfork ] || images=3 # its child is one before and one after
+        [ "$(ask again.db "SELECT count(*) FROM process WHERE executable LIKE '%/again'")" = $images ] ||
+                fail "again $way: $(ask again.db 'SELECT executable FROM process')"
+done
+printf '#!/bin/sh\nexec /proc/self/exe -c "echo again; exit 5"\n' >itself
+chmod +x itself
+status=0
+"$MEMLAG" record --source sim -o itself.db -- ./itself >out 2>err || status=$?
+[ "$status" -eq 5 ] || fail "itself: status $status: $(cat err)"
+grep -qx again out || fail "itself: $(cat out)"

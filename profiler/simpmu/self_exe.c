@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Programs that the target executes by the link of a process to its program, such as
+ * /proc/self/exe. For the kernel these name the engine, which cannot run itself; here
+ * they are replaced by the path of the target's own program.
+ *
+ * The linker puts this in the place of the engine's functions: see CMakeLists.txt. */
+#include "pub_tool_aspacehl.h"
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+
+#include "syscalls.h"
+
+#define PROC       "/proc/"
+#define EXE        "/exe"
+#define AT_PHDR    3 /* from linux/auxvec.h */
+#define PATH_BYTES 4096
+#define LINK_BYTES 64
+#define NAME_BYTES 24 /* of a process in /proc */
+
+/* Of a system call, as the engine's functions have it. */
+struct core_call {
+        Word number;
+        UWord argument[8];
+};
+
+#define CORE_FUNCTION(name)                                                              \
+        void __real_##name(ThreadId tid, void *layout, struct core_call *call,           \
+                           void *status, UWord *flags);                                  \
+        void __wrap_##name(ThreadId tid, void *layout, struct core_call *call,           \
+                           void *status, UWord *flags)
+
+/* Global in libcoregrind, though not in its public headers. The descriptors are of the
+ * executed file, which may be a script, and of the auxiliary vector. */
+extern Int VG_(cl_exec_fd);
+extern Int VG_(cl_auxv_fd);
+extern SysRes VG_(am_mmap_anon_float_client)(SizeT length, Int protection);
+
+/* Cuts "NAME" out of "/proc/NAME/exe". */
+static Bool process_of(const HChar *path, HChar name[NAME_BYTES])
+{
+        SizeT length = 0;
+
+        if (VG_(strncmp)(path, PROC, sizeof(PROC) - 1) != 0)
+                return False;
+        path += sizeof(PROC) - 1;
+        while (path[length] != '/' && path[length] != '\0' && length < NAME_BYTES - 1)
+                length++;
+        VG_(memcpy)(name, path, length);
+        name[length] = '\0';
+        return length > 0 && VG_(strcmp)(path + length, EXE) == 0;
+}
+
+static Bool read_link(const HChar *link, HChar path[PATH_BYTES])
+{
+        SSizeT length = VG_(readlink)(link, path, PATH_BYTES - 1);
+
+        if (length <= 0)
+                return False;
+        path[length] = '\0';
+        return True;
+}
+
+/* Engines keep the executed file at the same descriptor: whether it is ours there too. */
+static Bool runs_our_program(const HChar *process, const HChar *program)
+{
+        static HChar other[PATH_BYTES];
+        HChar link[LINK_BYTES];
+
+        VG_(snprintf)(link, sizeof(link), PROC "%s/fd/%d", process, VG_(cl_exec_fd));
+        return read_link(link, other) && VG_(strcmp)(other, program) == 0;
+}
+
+static Bool is_script(Int fd)
+{
+        HChar start[2];
+
+        return raw_syscall4(__NR_pread64, fd, (long)start, sizeof(start), 0) ==
+                   (long)sizeof(start) &&
+               start[0] == '#' && start[1] == '!';
+}
+
+/* The file whose program headers the target was told of; NULL: not known. */
+static const HChar *interpreter(void)
+{
+        UWord entry[2];
+        const NSegment *segment;
+
+        for (long at = 0; raw_syscall4(__NR_pread64, VG_(cl_auxv_fd), (long)entry,
+                                       sizeof(entry), at) == (long)sizeof(entry);
+             at += (long)sizeof(entry))
+                if (entry[0] == AT_PHDR) {
+                        segment = VG_(am_find_nsegment)(entry[1]);
+                        return segment != NULL ? VG_(am_get_filename)(segment) : NULL;
+                }
+        return NULL;
+}
+
+static Bool our_program(const HChar *process, HChar program[PATH_BYTES])
+{
+        HChar link[LINK_BYTES];
+        const HChar *name;
+
+        VG_(snprintf)(link, sizeof(link), PROC "self/fd/%d", VG_(cl_exec_fd));
+        if (!read_link(link, program) || !runs_our_program(process, program))
+                return False;
+        if (!is_script(VG_(cl_exec_fd)))
+                return True;
+        name = interpreter();
+        if (name == NULL || VG_(strlen)(name) >= PATH_BYTES)
+                return False;
+        VG_(strcpy)(program, name);
+        return True;
+}
+
+/* The engine takes names from the target's memory only: so the target gets a page more,
+ * once. */
+static HChar *page_of_target(void)
+{
+        static HChar *page;
+        SysRes result;
+
+        if (page != NULL &&
+            VG_(am_is_valid_for_client)((Addr)page, PATH_BYTES, VKI_PROT_WRITE))
+                return page;
+        result =
+            VG_(am_mmap_anon_float_client)(PATH_BYTES, VKI_PROT_READ | VKI_PROT_WRITE);
+        page = sr_isError(result) ? NULL : (HChar *)sr_Res(result);
+        return page;
+}
+
+/* What to execute in place of PATH: PATH itself when it is no such link. */
+static UWord replaced(UWord path)
+{
+        static HChar program[PATH_BYTES];
+        HChar process[NAME_BYTES];
+        HChar *page;
+
+        if (path == 0 || !VG_(am_is_valid_for_client)(path, 1, VKI_PROT_READ) ||
+            !process_of((const HChar *)path, process) || !our_program(process, program))
+                return path;
+        page = page_of_target();
+        if (page == NULL)
+                return path;
+        VG_(strcpy)(page, program);
+        return (UWord)page;
+}
+
+CORE_FUNCTION(vgSysWrap_generic_sys_execve_before)
+{
+        struct core_call changed = *call;
+
+        changed.argument[0] = replaced(call->argument[0]);
+        __real_vgSysWrap_generic_sys_execve_before(tid, layout, &changed, status, flags);
+}
+
+CORE_FUNCTION(vgSysWrap_linux_sys_execveat_before)
+{
+        struct core_call changed = *call;
+
+        changed.argument[1] = replaced(call->argument[1]);
+        __real_vgSysWrap_linux_sys_execveat_before(tid, layout, &changed, status, flags);
+}
