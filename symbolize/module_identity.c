@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A copy, or a file that was only touched, has another time and the same bytes. */
+/* The time of modification tells nothing: a copy, or a file that was only touched, has
+ * another, and where times are normalised all files have the same. */
 #include "module_identity.h"
 
 #include <sqlite3.h>
@@ -16,8 +17,7 @@ struct module_identity module_identity_of_row(sqlite3_stmt *row, int column)
             .build_id_bytes = (size_t)sqlite3_column_bytes(row, column + 1),
             .file = {.known = sqlite3_column_type(row, column + 2) != SQLITE_NULL,
                      .size_bytes = (uint64_t)sqlite3_column_int64(row, column + 2),
-                     .modified_ns = sqlite3_column_int64(row, column + 3),
-                     .checksum = (uint32_t)sqlite3_column_int64(row, column + 4)}};
+                     .checksum = (uint32_t)sqlite3_column_int64(row, column + 3)}};
 }
 
 static bool is_recorded_file(const struct recorded_file *recorded,
@@ -26,14 +26,9 @@ static bool is_recorded_file(const struct recorded_file *recorded,
         struct stat status;
         uint32_t checksum;
 
-        if (fstat(file->fd, &status) != 0 ||
-            (uint64_t)status.st_size != recorded->size_bytes)
-                return false;
-        int64_t modified_ns =
-            status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
-
-        return modified_ns == recorded->modified_ns ||
-               (file_checksum(file->fd, &checksum) && checksum == recorded->checksum);
+        return fstat(file->fd, &status) == 0 &&
+               (uint64_t)status.st_size == recorded->size_bytes &&
+               file_checksum(file->fd, &checksum) && checksum == recorded->checksum;
 }
 
 bool module_identity_is(const struct module_identity *identity,

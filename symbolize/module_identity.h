@@ -15,8 +15,7 @@ struct sqlite3_stmt;
 struct recorded_file {
         bool known;
         uint64_t size_bytes;
-        int64_t modified_ns; /* since 1970 */
-        uint32_t checksum;   /* CRC-32 */
+        uint32_t checksum; /* CRC-32 */
 };
 
 /* What to look for: PATH, with this build-id where one was recorded. */
@@ -28,14 +27,14 @@ struct module_identity {
 };
 
 /* Columns of an identity, from module joined with module_file. */
-#define MODULE_IDENTITY_COLUMNS "path, build_id, f.size_bytes, f.modified_ns, f.checksum"
+#define MODULE_IDENTITY_COLUMNS "path, build_id, f.size_bytes, f.checksum"
 #define MODULE_IDENTITY_JOIN    " LEFT JOIN module_file AS f USING (module_id) "
 
 /* The identity in ROW, from COLUMN on: its texts are the row's. */
 struct module_identity module_identity_of_row(struct sqlite3_stmt *row, int column);
 
-/* Whether FILE is the one: by build-id, or by size and time of modification, or size and
- * checksum. Any is where nothing was recorded. */
+/* Whether FILE is the one: by build-id, or by size and checksum. Any is where nothing was
+ * recorded. */
 bool module_identity_is(const struct module_identity *identity,
                         const struct elf_file *file);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A file is the same when its path, size and time of modification are; a module's file
- * has been compared by build-id before. */
+ * has been compared by build-id or checksum before. */
 #include "name_source.h"
 
 #include <errno.h>
