@@ -362,9 +362,10 @@ int db_open(const char *path, enum db_access access, struct db **result,
                 code = db_read_version(db, &version, diag);
         if (!code && access == DB_READ_WRITE)
                 code = db_prepare_for_writing(db, diag);
-        if (!code && version < DB_SCHEMA_VERSION)
-                code = access == DB_READ_WRITE ? db_migrate(db, diag)
-                                               : too_old(db, version, diag);
+        if (!code && access == DB_READ_WRITE)
+                code = db_migrate(db, diag);
+        else if (!code && version < DB_SCHEMA_VERSION)
+                code = too_old(db, version, diag);
         return db_hand_over(db, code, result);
 }
 

@@ -49,7 +49,8 @@ enum { DB_SCHEMA_VERSION = 5 };
 /* Reads the version of DB's schema and refuses one that is not known. */
 int db_read_version(struct db *db, int64_t *version, struct diag *diag);
 
-/* Brings DB up to this memlag's version if it is of an older one: what was recorded and
+/* Brings DB up to this memlag's version if it is of an older one, or of a memlag that did
+ * not yet have all of this version's tables and columns: what was recorded and
  * named stays, findings are to be made again. -EPROTO: its tables are of another shape
  * than that version's; then it stays as it is. */
 int db_migrate(struct db *db, struct diag *diag);

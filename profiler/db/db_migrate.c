@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Brings databases of older versions up to date. What was recorded and what was named
- * stays; findings, which analysis makes again from these, are dropped with their tables.
+/* Brings databases of older versions, and early ones of the present version, up to date.
+ * What was recorded and what was named stays; findings, which analysis makes again from
+ * these, are dropped with their tables and views.
  * The shape that a database is to have is read from a new one in memory, so that it
  * stands in schema.sql alone. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "db_internal.h"
@@ -41,23 +43,26 @@ static const char take_over_1[] =
     "DROP TABLE attribution_1;";
 
 /* Until version 4 nothing said where functions without a name begin. */
-#define DROP_LOCATION "DROP VIEW location;"
+#define DROP_LOCATION "DROP VIEW IF EXISTS location;"
 
 /* In version 2 nothing said why a sample has no type: names made before do not. */
 static const char put_aside_2[] = "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER "
                                   "REFERENCES untyped;" DROP_LOCATION;
 
-/* In version 4 samples had no latency of retirement. */
+/* Early in version 5, as before, samples had no latency of retirement. */
 static const char add_to_samples[] =
     "ALTER TABLE sample ADD COLUMN retire_latency_cycles INTEGER;";
 
 /* In version 3 nothing said of a place why it has no line or function, in version 4
- * nothing of a file without a build-id, nor of a line who had asked for what it waits
- * for: these tables are new. */
+ * nothing of a file without a build-id, nor, until early in version 5, of a line who had
+ * asked for what it waits for: these tables are new. */
 static const char put_aside_3[] = DROP_LOCATION;
 
-static const char *const put_aside[DB_SCHEMA_VERSION] = {
-    [1] = put_aside_1, [2] = put_aside_2, [3] = put_aside_3, [4] = put_aside_3};
+static const char *const put_aside[DB_SCHEMA_VERSION + 1] = {[1] = put_aside_1,
+                                                             [2] = put_aside_2,
+                                                             [3] = put_aside_3,
+                                                             [4] = put_aside_3,
+                                                             [5] = put_aside_3};
 
 static const char drop_findings[] =
     "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
@@ -66,6 +71,19 @@ static const char drop_findings[] =
     "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
     "DROP TABLE IF EXISTS line_asker_finding;"
     "DELETE FROM ledger WHERE stage = 'analysis';";
+
+/* Those of analysis/views.sql, which it makes anew with the findings: until then they
+ * would tell of no findings, or not know a column. */
+static const char drop_views[] =
+    "DROP VIEW IF EXISTS run_info; DROP VIEW IF EXISTS sample_view;"
+    "DROP VIEW IF EXISTS interval_view; DROP VIEW IF EXISTS line_view;"
+    "DROP VIEW IF EXISTS object_view; DROP VIEW IF EXISTS line_object_view;"
+    "DROP VIEW IF EXISTS line_asker_view; DROP VIEW IF EXISTS phase_view;"
+    "DROP VIEW IF EXISTS caller_view; DROP VIEW IF EXISTS allocation_view;"
+    "DROP VIEW IF EXISTS type_view; DROP VIEW IF EXISTS stall_view;"
+    "DROP VIEW IF EXISTS utilisation_view; DROP VIEW IF EXISTS phase_interval_view;"
+    "DROP VIEW IF EXISTS phase_limit_view; DROP VIEW IF EXISTS calibration_view;"
+    "DROP VIEW IF EXISTS unresolved_view;";
 
 static const char present_version[] = "PRAGMA user_version = 5;";
 
@@ -110,7 +128,8 @@ static int of_another_shape(const struct db *db, int64_t version, const char *na
                         db->path, version, name);
 }
 
-/* Has DB hold the table or view NAME as MODEL does: made by SQL where it lacks. */
+/* Has DB hold the table or view NAME as MODEL does: made by SQL where it lacks. Of the
+ * present version one of another shape is its user's doing, and stays. */
 static int bring(struct db *db, int64_t version, sqlite3 *model, const char *name,
                  const char *sql, struct diag *diag)
 {
@@ -123,7 +142,7 @@ static int bring(struct db *db, int64_t version, sqlite3 *model, const char *nam
                 code = cannot_bring(db, rc, diag);
         else if (!present)
                 code = db_exec(db, sql, diag);
-        else if (!wanted || strcmp(wanted, present) != 0)
+        else if (version < DB_SCHEMA_VERSION && (!wanted || strcmp(wanted, present) != 0))
                 code = of_another_shape(db, version, name, diag);
         sqlite3_free(wanted);
         sqlite3_free(present);
@@ -150,13 +169,75 @@ static int bring_all(struct db *db, int64_t version, sqlite3 *model, struct diag
         return code;
 }
 
+/* What analysis makes again, or a view: nothing is lost with one of another shape. */
+static bool is_derived(const char *name)
+{
+        size_t length = strlen(name);
+        return (length > 8 && strcmp(name + length - 8, "_finding") == 0) ||
+               strcmp(name, "threshold") == 0 || strcmp(name, "interval") == 0 ||
+               strcmp(name, "location") == 0;
+}
+
+/* Whether the table or view NAME lacks in DB, or is derived and of another shape. Returns
+ * SQLite's result. */
+static int is_outdated(struct db *db, sqlite3 *model, const char *name, bool *outdated)
+{
+        char *wanted, *present = NULL;
+        int rc = read_columns(model, name, &wanted);
+        if (!rc)
+                rc = read_columns(db->sqlite, name, &present);
+        if (!rc && wanted)
+                *outdated =
+                    !present || (is_derived(name) && strcmp(wanted, present) != 0);
+        sqlite3_free(wanted);
+        sqlite3_free(present);
+        return rc;
+}
+
+/* Returns SQLite's result. */
+static int lacks_retirement(struct db *db, bool *lacks)
+{
+        sqlite3_stmt *row = NULL;
+        int rc = sqlite3_prepare_v2(db->sqlite,
+                                    "SELECT 1 FROM pragma_table_info('sample')"
+                                    " WHERE name = 'retire_latency_cycles'",
+                                    -1, &row, NULL);
+        if (rc)
+                return rc;
+        *lacks = sqlite3_step(row) != SQLITE_ROW;
+        return sqlite3_finalize(row);
+}
+
+/* Whether DB, of the present version, is of a memlag that did not yet have all of it. */
+static int is_early(struct db *db, sqlite3 *model, bool *early, struct diag *diag)
+{
+        sqlite3_stmt *names = NULL;
+        int rc = lacks_retirement(db, early);
+        if (!rc)
+                rc = sqlite3_prepare_v2(model,
+                                        "SELECT name FROM sqlite_schema WHERE type IN"
+                                        " ('table', 'view') ORDER BY rowid",
+                                        -1, &names, NULL);
+        while (!rc && !*early && (rc = sqlite3_step(names)) == SQLITE_ROW)
+                rc = is_outdated(db, model, (const char *)sqlite3_column_text(names, 0),
+                                 early);
+        sqlite3_finalize(names);
+        return rc && rc != SQLITE_DONE ? cannot_bring(db, rc, diag) : 0;
+}
+
 /* In a transaction of its own. */
 static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *diag)
 {
-        int code = db_exec(db, drop_findings, diag);
+        bool lacks = false;
+        int rc = lacks_retirement(db, &lacks);
+        if (rc)
+                return cannot_bring(db, rc, diag);
+        int code = db_exec(db, drop_views, diag);
+        if (!code)
+                code = db_exec(db, drop_findings, diag);
         if (!code && put_aside[version])
                 code = db_exec(db, put_aside[version], diag);
-        if (!code)
+        if (!code && lacks)
                 code = db_exec(db, add_to_samples, diag);
         if (!code)
                 code = bring_all(db, version, model, diag);
@@ -165,15 +246,33 @@ static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *
         return code ? code : db_exec(db, present_version, diag);
 }
 
-/* Another process may have done it since the version was read last. */
-static int migrate_if_older(struct db *db, sqlite3 *model, struct diag *diag)
+/* Whether DB is to be brought up to date; its version goes into VERSION. */
+static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *wanted,
+                         struct diag *diag)
 {
-        int64_t version = 0;
-        int code = db_exec(db, "BEGIN IMMEDIATE", diag);
+        *wanted = false;
+        int code = db_read_version(db, version, diag);
         if (code)
                 return code;
-        code = db_read_version(db, &version, diag);
-        if (!code && version < DB_SCHEMA_VERSION)
+        if (*version == DB_SCHEMA_VERSION)
+                return is_early(db, model, wanted, diag);
+        *wanted = true;
+        return 0;
+}
+
+/* Another process may have done it since it was found to be wanted. */
+static int migrate_if_wanted(struct db *db, sqlite3 *model, struct diag *diag)
+{
+        int64_t version = 0;
+        bool wanted = false;
+        int code = is_to_migrate(db, model, &version, &wanted, diag);
+        if (code || !wanted)
+                return code;
+        code = db_exec(db, "BEGIN IMMEDIATE", diag);
+        if (code)
+                return code;
+        code = is_to_migrate(db, model, &version, &wanted, diag);
+        if (!code && wanted)
                 code = migrate(db, version, model, diag);
         if (!code)
                 code = db_exec(db, "COMMIT", diag);
@@ -188,7 +287,7 @@ int db_migrate(struct db *db, struct diag *diag)
         int rc = sqlite3_open(":memory:", &model);
         if (!rc)
                 rc = sqlite3_exec(model, memlag_schema_sql, NULL, NULL, NULL);
-        int code = rc ? cannot_bring(db, rc, diag) : migrate_if_older(db, model, diag);
+        int code = rc ? cannot_bring(db, rc, diag) : migrate_if_wanted(db, model, diag);
         sqlite3_close(model);
         return code;
 }

@@ -308,6 +308,55 @@ static void version_4_is_migrated(void **state)
         keeps_rows_and_names_of(SCHEMA_4);
 }
 
+/* Version 5 got columns and tables while it was made: the first to have it were those of
+ * version 4 and one table. */
+static void early_version_5_is_brought_up_to_date(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        make_of_schema("a.db", SCHEMA_4);
+        plain_exec("a.db",
+                   "CREATE TABLE module_file (module_id INTEGER PRIMARY KEY REFERENCES"
+                   " module, size_bytes INTEGER NOT NULL, modified_ns INTEGER NOT NULL,"
+                   " checksum INTEGER NOT NULL) STRICT;"
+                   "PRAGMA user_version = 5;"
+                   "INSERT INTO module VALUES (1, '/bin/true', NULL);"
+                   "INSERT INTO module_file VALUES (1, 2, 3, 4);"
+                   "CREATE VIEW line_view AS SELECT line FROM line_finding;"
+                   "CREATE VIEW my_functions AS SELECT function FROM location;"
+                   "INSERT INTO name VALUES (1, 'main');"
+                   "INSERT INTO code_location VALUES (1, NULL, 4096, 1, NULL, 7);"
+                   "INSERT INTO line_finding (line_id, samples, dram_samples, verdict)"
+                   " VALUES (1, 1, 0, 'none');");
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
+        db_close(db);
+        assert_int_equal(plain_int("a.db", "SELECT checksum FROM module_file"), 4);
+        assert_string_equal(plain_text("a.db", "SELECT function FROM my_functions"),
+                            "main");
+        assert_int_equal(plain_int("a.db", "SELECT count(stalled_ratio) FROM"
+                                           " line_finding"),
+                         0);
+        db_close(create_db("new.db"));
+        assert_same_shape("a.db", "new.db");
+}
+
+/* Nothing is made again of what has the present shape; what its user added stays. */
+static void present_version_keeps_its_findings(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        db_close(create_db("a.db"));
+        plain_exec("a.db", "ALTER TABLE sample ADD COLUMN weight INTEGER;"
+                           "CREATE VIEW line_view AS SELECT line FROM line_finding;"
+                           "INSERT INTO line_finding (line_id, samples, dram_samples,"
+                           " verdict) VALUES (1, 1, 0, 'none');");
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
+        db_close(db);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM line_view"), 1);
+}
+
 /* Whoever comes second finds it done, or is told that another is at it. */
 static void two_processes_migrate_once(void **state)
 {
@@ -624,6 +673,8 @@ int main(void)
             db_unit_test(version_2_is_migrated),
             db_unit_test(version_3_is_migrated),
             db_unit_test(version_4_is_migrated),
+            db_unit_test(early_version_5_is_brought_up_to_date),
+            db_unit_test(present_version_keeps_its_findings),
             db_unit_test(two_processes_migrate_once),
             db_unit_test(older_version_of_another_shape_stays_as_it_is),
             db_unit_test(truncated_file_is_damaged),
