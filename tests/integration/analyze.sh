@@ -87,13 +87,18 @@ sqlite3 -readonly run.db .dump >first
 sqlite3 -readonly run.db .dump >second
 cmp first second || fail "a second analysis differs from the first"
 
-# A database of another memlag with the same version of the schema: views can be made anew,
-# tables cannot.
+# A database of another memlag with the same version of the schema: findings and views can be
+# made anew, other tables cannot.
+cp run.db other.db
+sqlite3 other.db "DROP TABLE line_asker_finding; ALTER TABLE line_finding ADD COLUMN other TEXT"
+"$MEMLAG" analyze other.db
+sqlite3 -readonly other.db .dump | sort >second
+sort first | cmp - second || fail "findings of another shape were not made anew"
 synthetic_database other.db
-sqlite3 other.db "ALTER TABLE interval DROP COLUMN dram_stall_ratio"
+sqlite3 other.db "ALTER TABLE ledger DROP COLUMN unit"
 "$MEMLAG" analyze other.db 2>err && fail "analysed a database without a column"
 expect "a missing column" "$(sed 's/.*other.db: //' err)" \
-"table interval has no column named dram_stall_ratio; another memlag made it, or it was changed: record again"
+"table ledger has no column named unit; another memlag made it, or it was changed: record again"
 cp run.db other.db
 sqlite3 other.db "DROP TABLE sample"
 "$MEMLAG" report other.db >/dev/null 2>err && fail "reported without samples"
