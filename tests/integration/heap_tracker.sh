@@ -10,7 +10,7 @@ src=$SOURCE_DIR/tests/integration/heap
 
 set --
 for part in tracker call calls channel environment link mappings operators program real ring \
-        unwinder; do
+        shell unwinder; do
         set -- "$@" "$SOURCE_DIR/profiler/heap/$part.c"
 done
 $CC -D_GNU_SOURCE -O2 -shared -fPIC -fvisibility=hidden -fno-builtin \
