@@ -108,6 +108,7 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
                 stalls.alignment = kinds[i].alignment;
                 stalls.legend = kinds[i].legend;
                 stalls.shown = NULL;
+                stalls.stalled = false; /* of its own meaning, and always known */
         }
         return stalls;
 }

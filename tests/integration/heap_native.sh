@@ -426,7 +426,7 @@ END
 same 0 env -i A=1 PATH="$PATH" ./opens
 for users in '' LD_PRELOAD=libm.so.6; do
         same 0 env -i A=1 PATH="$PATH" $users ./shells
-        # env, shells, six shells of its own, and in four of them one or more programs.
+        # env, shells, eight shells of its own, and in six of them one or more programs.
         [ "$(grep -c ' process$' events)" -ge 16 ] || fail "shells: $(grep ' process$' events)"
 done
 same 0 env -i A=1 PATH="$PATH" ./shells threads
@@ -527,7 +527,7 @@ refused()
 }
 refused 0 ./blocks
 refused 0 ./shells
-refused 6 ./shells threads
+refused 8 ./shells threads
 refused 1 ./static
 refused 1 ./blocks_aged
 refused 3 sh -c './static; ./blocks; ./foreign; exec ./foreign'
