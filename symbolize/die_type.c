@@ -510,7 +510,10 @@ static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
         return id;
 }
 
-uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die)
+/* What MAKE makes of the type that DIE, a variable, refers to, in the language of DIE's
+ * unit. */
+static uint32_t of_variable(struct type_reader *reader, Dwarf_Die *die,
+                            uint32_t (*make)(struct type_reader *reader, Dwarf_Die *type))
 {
         uint64_t outer = reader->language;
         uint32_t id = TYPE_NONE;
@@ -518,9 +521,14 @@ uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die)
 
         read_language(reader, die);
         if (die_inherited_reference(reader->dwarf, die, DW_AT_type, &type))
-                id = put_pointer_to(reader, &type);
+                id = make(reader, &type);
         reader->language = outer;
         return id;
+}
+
+uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die)
+{
+        return of_variable(reader, die, put_pointer_to);
 }
 
 /* Where nothing is said the first item has the language's number: 1 in Fortran, for
@@ -741,15 +749,7 @@ static uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
 
 uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die)
 {
-        uint64_t outer = reader->language;
-        uint32_t id = TYPE_NONE;
-        Dwarf_Die type;
-
-        read_language(reader, die);
-        if (die_inherited_reference(reader->dwarf, die, DW_AT_type, &type))
-                id = type_of_die(reader, &type);
-        reader->language = outer;
-        return id;
+        return of_variable(reader, die, type_of_die);
 }
 
 uint32_t type_pointee(struct type_reader *reader, uint32_t type)

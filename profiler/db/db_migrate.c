@@ -112,6 +112,16 @@ static int read_columns(sqlite3 *sqlite, const char *name, char **columns)
         return rc ? rc : end;
 }
 
+/* The columns of NAME in MODEL and in DB, as read_columns has them; sqlite3_free both in
+ * either case. Returns SQLite's result. */
+static int read_shapes(const struct db *db, sqlite3 *model, const char *name,
+                       char **wanted, char **present)
+{
+        *present = NULL;
+        int rc = read_columns(model, name, wanted);
+        return rc ? rc : read_columns(db->sqlite, name, present);
+}
+
 /* RC: SQLite's result. */
 static int cannot_bring(const struct db *db, int rc, struct diag *diag)
 {
@@ -133,10 +143,8 @@ static int of_another_shape(const struct db *db, int64_t version, const char *na
 static int bring(struct db *db, int64_t version, sqlite3 *model, const char *name,
                  const char *sql, struct diag *diag)
 {
-        char *wanted, *present = NULL;
-        int rc = read_columns(model, name, &wanted);
-        if (!rc)
-                rc = read_columns(db->sqlite, name, &present);
+        char *wanted, *present;
+        int rc = read_shapes(db, model, name, &wanted, &present);
         int code = 0;
         if (rc)
                 code = cannot_bring(db, rc, diag);
@@ -182,10 +190,8 @@ static bool is_derived(const char *name)
  * SQLite's result. */
 static int is_outdated(struct db *db, sqlite3 *model, const char *name, bool *outdated)
 {
-        char *wanted, *present = NULL;
-        int rc = read_columns(model, name, &wanted);
-        if (!rc)
-                rc = read_columns(db->sqlite, name, &present);
+        char *wanted, *present;
+        int rc = read_shapes(db, model, name, &wanted, &present);
         if (!rc && wanted)
                 *outdated =
                     !present || (is_derived(name) && strcmp(wanted, present) != 0);

@@ -15,6 +15,8 @@
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
 
+#include "core_call.h"
+
 #define RLIMIT_AS        9  /* from asm/resource.h; Valgrind's headers lack it */
 #define PR_GET_SECCOMP   21 /* from linux/prctl.h and linux/seccomp.h, likewise */
 #define PR_SET_SECCOMP   22
@@ -22,23 +24,6 @@
 
 enum { SECCOMP_MODE_STRICT = 1, SECCOMP_MODE_FILTER };
 enum { SECCOMP_SET_MODE_STRICT, SECCOMP_SET_MODE_FILTER };
-
-/* Of a system call, as the engine's functions have it. */
-struct core_call {
-        Word number;
-        UWord argument[8];
-};
-
-struct core_status {
-        UInt what;
-        SysRes result;
-};
-
-#define CORE_FUNCTION(name)                                                              \
-        void __real_##name(ThreadId tid, void *layout, struct core_call *call,           \
-                           struct core_status *status, UWord *flags);                    \
-        void __wrap_##name(ThreadId tid, void *layout, struct core_call *call,           \
-                           struct core_status *status, UWord *flags)
 
 /* Global in libcoregrind, though not in its public headers. */
 extern Int VG_(fd_soft_limit);

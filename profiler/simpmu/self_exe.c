@@ -10,6 +10,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 
+#include "core_call.h"
 #include "syscalls.h"
 
 #define PROC       "/proc/"
@@ -18,18 +19,6 @@
 #define PATH_BYTES 4096
 #define LINK_BYTES 64
 #define NAME_BYTES 24 /* of a process in /proc */
-
-/* Of a system call, as the engine's functions have it. */
-struct core_call {
-        Word number;
-        UWord argument[8];
-};
-
-#define CORE_FUNCTION(name)                                                              \
-        void __real_##name(ThreadId tid, void *layout, struct core_call *call,           \
-                           void *status, UWord *flags);                                  \
-        void __wrap_##name(ThreadId tid, void *layout, struct core_call *call,           \
-                           void *status, UWord *flags)
 
 /* Global in libcoregrind, though not in its public headers. The descriptors are of the
  * executed file, which may be a script, and of the auxiliary vector. */

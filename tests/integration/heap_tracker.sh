@@ -9,9 +9,8 @@ src=$SOURCE_DIR/tests/integration/heap
 : "${CC:=cc}" "${CXX:=c++}"
 
 set --
-for part in tracker call calls channel environment link mappings operators program real ring \
-        shell unwinder; do
-        set -- "$@" "$SOURCE_DIR/profiler/heap/$part.c"
+for part in $TRACKER_PARTS; do
+        set -- "$@" "$SOURCE_DIR/profiler/heap/$part"
 done
 $CC -D_GNU_SOURCE -O2 -shared -fPIC -fvisibility=hidden -fno-builtin \
         -ftls-model=initial-exec -Wl,-z,initfirst -Wl,-z,interpose \
