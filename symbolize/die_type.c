@@ -773,44 +773,19 @@ uint32_t type_pointee(struct type_reader *reader, uint32_t type)
         return id;
 }
 
-/* A class has the table of its first base, and those that begin in it have theirs. */
 uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
                            uint64_t offset_bytes, uint64_t table_offset_bytes)
 {
-        for (int depth = 0; depth < DEPTH_LIMIT && reader->virtual_bases.count > 0 &&
-                            type < reader->types->count;
-             depth++) {
-                const struct type *class = &reader->types->items[type];
-                const struct virtual_base *found =
-                    offset_bytes == 0 ? virtual_bases_find(&reader->virtual_bases, type,
-                                                           table_offset_bytes)
-                                      : NULL;
-                uint32_t inner = TYPE_NONE;
+        Dwarf_Die base;
 
-                if (found) {
-                        uint64_t outer = reader->language;
-                        Dwarf_Die base = found->base;
+        if (!virtual_bases_in(&reader->virtual_bases, reader->types, type, offset_bytes,
+                              table_offset_bytes, &base))
+                return TYPE_NONE;
+        uint64_t outer = reader->language;
 
-                        reader->language = DW_LANG_C_plus_plus; /* no other has them */
-                        uint32_t id = type_of_die(reader, &base);
+        reader->language = DW_LANG_C_plus_plus; /* no other has them */
+        uint32_t id = type_of_die(reader, &base);
 
-                        reader->language = outer;
-                        return id;
-                }
-                if (class->kind != TYPE_STRUCT)
-                        return TYPE_NONE;
-                for (uint32_t i = 0; i < class->member_count && inner == TYPE_NONE; i++) {
-                        const struct member *member =
-                            &reader->types->members[class->first_member + i];
-
-                        if (member->type < reader->types->count &&
-                            offset_bytes - member->offset_bytes <
-                                reader->types->items[member->type].size_bytes) {
-                                inner = member->type;
-                                offset_bytes -= member->offset_bytes;
-                        }
-                }
-                type = inner;
-        }
-        return TYPE_NONE;
+        reader->language = outer;
+        return id;
 }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 #include "array.h"
-#include "type.h"
+
+enum { DEPTH_LIMIT = 48 }; /* of classes in classes */
 
 /* The object's first word is where its table is, and OFFSET before that stands how far
  * the base is from the object. */
@@ -76,8 +77,9 @@ static bool same(const void *context, const void *key, uint32_t position)
         return a->type == b->type && a->table_offset_bytes == b->table_offset_bytes;
 }
 
-const struct virtual_base *virtual_bases_find(const struct virtual_bases *bases,
-                                              uint32_t type, uint64_t table_offset_bytes)
+/* NULL: TYPE has none there. */
+static const struct virtual_base *find(const struct virtual_bases *bases, uint32_t type,
+                                       uint64_t table_offset_bytes)
 {
         const struct virtual_base key = {.type = type,
                                          .table_offset_bytes = table_offset_bytes};
@@ -85,6 +87,45 @@ const struct virtual_base *virtual_bases_find(const struct virtual_bases *bases,
                                          same, bases, &key);
 
         return found == HASH_INDEX_NONE ? NULL : &bases->items[found];
+}
+
+/* The member of CLASS, a structure, that *OFFSET_BYTES lies in, from whose start it is
+ * counted then; TYPE_NONE: there is none. */
+static uint32_t member_around(const struct types *types, const struct type *class,
+                              uint64_t *offset_bytes)
+{
+        for (uint32_t i = 0; i < class->member_count; i++) {
+                const struct member *member = &types->members[class->first_member + i];
+
+                if (member->type < types->count &&
+                    *offset_bytes - member->offset_bytes <
+                        types->items[member->type].size_bytes) {
+                        *offset_bytes -= member->offset_bytes;
+                        return member->type;
+                }
+        }
+        return TYPE_NONE;
+}
+
+/* A class has the table of its first base, and those that begin in it have theirs. */
+bool virtual_bases_in(const struct virtual_bases *bases, const struct types *types,
+                      uint32_t type, uint64_t offset_bytes, uint64_t table_offset_bytes,
+                      Dwarf_Die *base)
+{
+        for (int depth = 0;
+             depth < DEPTH_LIMIT && bases->count > 0 && type < types->count; depth++) {
+                const struct virtual_base *found =
+                    offset_bytes == 0 ? find(bases, type, table_offset_bytes) : NULL;
+
+                if (found) {
+                        *base = found->base;
+                        return true;
+                }
+                if (types->items[type].kind != TYPE_STRUCT)
+                        return false;
+                type = member_around(types, &types->items[type], &offset_bytes);
+        }
+        return false;
 }
 
 void virtual_bases_free(struct virtual_bases *bases)

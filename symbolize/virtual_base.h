@@ -6,6 +6,7 @@
 
 #include "die.h"
 #include "hash_index.h"
+#include "type.h"
 
 /* How far behind an object of TYPE its base BASE begins stands TABLE_OFFSET_BYTES before
  * the place in the table that the object points to. */
@@ -32,9 +33,12 @@ int virtual_bases_add(struct virtual_bases *bases, const Dwarf_Die *base,
 /* Those from FIRST on that have no type yet are of TYPE. 0 or -ENOMEM. */
 int virtual_bases_number(struct virtual_bases *bases, size_t first, uint32_t type);
 
-/* NULL: TYPE has none there. */
-const struct virtual_base *virtual_bases_find(const struct virtual_bases *bases,
-                                              uint32_t type, uint64_t table_offset_bytes);
+/* Finds the virtual base of what lies OFFSET_BYTES into TYPE, one of TYPES, whose place
+ * stands TABLE_OFFSET_BYTES before its table of virtual functions. False: there is none.
+ */
+bool virtual_bases_in(const struct virtual_bases *bases, const struct types *types,
+                      uint32_t type, uint64_t offset_bytes, uint64_t table_offset_bytes,
+                      Dwarf_Die *base);
 void virtual_bases_free(struct virtual_bases *bases);
 
 #endif
