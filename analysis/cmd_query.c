@@ -127,13 +127,19 @@ static int run(const struct arguments *arguments, const char *sql)
 {
         struct diag diag;
         struct db *db;
+        bool lacks_findings = false;
         int code = db_open(arguments->file, DB_READ_ONLY, &db, &diag);
         if (!code)
                 code = db_keep_more(db, &diag);
         if (!code)
                 code = query_run(db, sql, arguments->format, stdout, cmd_terminal_width(),
-                                 &diag);
+                                 &lacks_findings, &diag);
         db_close(db);
+        if (lacks_findings)
+                diag_printf("query",
+                            "%s has no findings now, which this query reads: 'memlag "
+                            "analyze %s' makes them",
+                            arguments->file, arguments->file);
         if (!code)
                 return cmd_finish_output("query");
         fflush(stdout);

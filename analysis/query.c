@@ -13,6 +13,12 @@
 #include "statement.h"
 #include "text.h"
 
+/* What the statements have asked of the authorizer. */
+struct asked {
+        const char *refused; /* what they may not do; NULL: nothing yet */
+        bool findings;
+};
+
 /* ---- what is allowed ---- */
 
 /* Pragmas that tell of the schema or the file and change neither. */
@@ -31,17 +37,30 @@ static bool is_reading_pragma(const char *name)
         return false;
 }
 
+/* Whether TABLE is one that `memlag analyze` fills. */
+static bool is_of_findings(const char *table)
+{
+        static const char suffix[] = "_finding";
+        size_t length = strlen(table);
+        return sqlite3_stricmp(table, "threshold") == 0 ||
+               sqlite3_stricmp(table, "interval") == 0 ||
+               (length >= strlen(suffix) &&
+                sqlite3_stricmp(table + length - strlen(suffix), suffix) == 0);
+}
+
 /* One that only reads changes the database when it gets a value, which the
  * read-only connection refuses. */
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *database, const char *trigger)
 {
-        const char **refused = context;
+        struct asked *asked = context;
         (void)database;
         (void)trigger;
         switch (action) {
-        case SQLITE_SELECT:
         case SQLITE_READ:
+                asked->findings |= is_of_findings(first);
+                return SQLITE_OK;
+        case SQLITE_SELECT:
         case SQLITE_RECURSIVE:
         case SQLITE_TRANSACTION:
         case SQLITE_SAVEPOINT:
@@ -49,26 +68,26 @@ static int authorize(void *context, int action, const char *first, const char *s
         case SQLITE_FUNCTION:
                 if (sqlite3_stricmp(second, "load_extension") != 0)
                         return SQLITE_OK;
-                *refused = "load_extension()";
+                asked->refused = "load_extension()";
                 return SQLITE_DENY;
         case SQLITE_PRAGMA:
                 if (is_reading_pragma(first))
                         return SQLITE_OK;
-                *refused = "this PRAGMA";
+                asked->refused = "this PRAGMA";
                 return SQLITE_DENY;
         case SQLITE_ATTACH:
         case SQLITE_DETACH:
-                *refused = "ATTACH and DETACH";
+                asked->refused = "ATTACH and DETACH";
                 return SQLITE_DENY;
         case SQLITE_UPDATE:
                 /* What SQLite asks for when a table-valued function such as
                  * pragma_table_info is opened; that table itself no statement changes. */
                 if (sqlite3_stricmp(first, "sqlite_master") == 0)
                         return SQLITE_OK;
-                *refused = "a statement that writes";
+                asked->refused = "a statement that writes";
                 return SQLITE_DENY;
         default:
-                *refused = "a statement that writes";
+                asked->refused = "a statement that writes";
                 return SQLITE_DENY;
         }
 }
@@ -119,6 +138,11 @@ static size_t error_position(struct db *db, const char *sql, const char *stateme
         return end;
 }
 
+static const char *remedy_of(const char *message)
+{
+        return is_unknown_finding(message) ? "; 'memlag analyze' makes the views" : "";
+}
+
 /* Says what is wrong with the statement at STATEMENT, a part of SQL. */
 static int compile_error(struct db *db, const char *sql, const char *statement,
                          struct diag *diag)
@@ -126,17 +150,34 @@ static int compile_error(struct db *db, const char *sql, const char *statement,
         const char *message = sqlite3_errmsg(db_sqlite(db));
         bool incomplete = strcmp(message, "incomplete input") == 0;
         if (!incomplete && sqlite3_error_offset(db_sqlite(db)) < 0)
-                return diag_set(diag, -EINVAL, "%s%s", message,
-                                is_unknown_finding(message)
-                                    ? "; 'memlag analyze' makes the views"
-                                    : "");
+                return diag_set(diag, -EINVAL, "%s%s", message, remedy_of(message));
         size_t position = error_position(db, sql, statement);
         int line = line_number(sql, position);
-        int code = diag_set(
-            diag, -EINVAL, "line %d: %s%s", line, message,
-            is_unknown_finding(message) ? "; 'memlag analyze' makes the views" : "");
+        int code =
+            diag_set(diag, -EINVAL, "line %d: %s%s", line, message, remedy_of(message));
         show_position(sql, position);
         return code;
+}
+
+/* Says why the statement at STATEMENT, a part of SQL, has ended with CODE: the fault of
+ * the statement and not of the database, unless DIAG says so already. */
+static int step_error(struct db *db, const char *sql, const char *statement, int code,
+                      struct diag *diag)
+{
+        const char *message = sqlite3_errmsg(db_sqlite(db));
+        switch (sqlite3_errcode(db_sqlite(db)) & 0xff) {
+        case SQLITE_ERROR:
+        case SQLITE_TOOBIG:
+        case SQLITE_MISMATCH:
+        case SQLITE_RANGE:
+                while (isspace((unsigned char)*statement))
+                        statement++;
+                return diag_set(diag, -EINVAL, "line %d: %s%s",
+                                line_number(sql, (size_t)(statement - sql)), message,
+                                remedy_of(message));
+        default:
+                return code;
+        }
 }
 
 /* ---- results ---- */
@@ -208,36 +249,58 @@ static int print_result(struct db *db, sqlite3_stmt *statement, enum format form
         return code;
 }
 
-int query_run(struct db *db, const char *sql, enum format format, FILE *out, size_t width,
-              struct diag *diag)
+/* Runs the prepared STATEMENT and prints its result, if it has one: 0, or as query_run.
+ */
+static int run_statement(struct db *db, sqlite3_stmt *statement, bool *any_result,
+                         enum format format, FILE *out, size_t width, struct diag *diag)
 {
-        const char *refused = NULL;
+        if (sqlite3_column_count(statement) == 0)
+                return statement_run(db, statement, diag);
+        if (*any_result && format != FORMAT_JSON)
+                putc('\n', out);
+        *any_result = true;
+        return print_result(db, statement, format, out, width, diag);
+}
+
+/* Runs the statements of SQL one after the other; *ANY_STATEMENT: whether there was one.
+ */
+static int run_statements(struct db *db, const char *sql, enum format format, FILE *out,
+                          size_t width, bool *any_statement, struct diag *diag)
+{
         bool any_result = false;
-        bool any_statement = false;
         int code = 0;
-        sqlite3_set_authorizer(db_sqlite(db), authorize, &refused);
         for (const char *next = sql; code == 0 && *next;) {
                 sqlite3_stmt *statement;
                 const char *here = next;
-                if (sqlite3_prepare_v2(db_sqlite(db), here, -1, &statement, &next)) {
+                if (sqlite3_prepare_v2(db_sqlite(db), here, -1, &statement, &next))
                         code = compile_error(db, sql, here, diag);
-                } else if (statement && sqlite3_column_count(statement) == 0) {
-                        code = statement_run(db, statement, diag);
-                } else if (statement) {
-                        if (any_result && format != FORMAT_JSON)
-                                putc('\n', out);
-                        any_result = true;
-                        code = print_result(db, statement, format, out, width, diag);
-                }
-                any_statement |= statement != NULL;
+                else if (statement && (code = run_statement(db, statement, &any_result,
+                                                            format, out, width, diag)))
+                        code = step_error(db, sql, here, code, diag);
+                *any_statement |= statement != NULL;
                 sqlite3_finalize(statement);
         }
+        return code;
+}
+
+int query_run(struct db *db, const char *sql, enum format format, FILE *out, size_t width,
+              bool *lacks_findings, struct diag *diag)
+{
+        struct asked asked = {NULL, false};
+        bool any_statement = false;
+        int64_t thresholds = 0;
+        sqlite3_set_authorizer(db_sqlite(db), authorize, &asked);
+        int code = run_statements(db, sql, format, out, width, &any_statement, diag);
         sqlite3_set_authorizer(db_sqlite(db), NULL, NULL);
-        if (refused)
+        if (asked.refused)
                 return diag_set(diag, -EPERM,
                                 "%s: refused; queries may only read the database",
-                                refused);
+                                asked.refused);
         if (!code && !any_statement)
                 return diag_set(diag, -ENODATA, "no SQL given");
+        if (!code && asked.findings)
+                code = statement_number(db, "SELECT count(*) FROM threshold", &thresholds,
+                                        diag);
+        *lacks_findings = !code && asked.findings && thresholds == 0;
         return code;
 }

@@ -3,6 +3,7 @@
 #ifndef MEMLAG_QUERY_H
 #define MEMLAG_QUERY_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "db.h"
@@ -10,10 +11,11 @@
 
 /* Runs the statements of SQL, which stops at the first error, and prints their
  * results: tables and CSV with an empty line between them, JSON as one array a
- * line. WIDTH as in render_begin. DIAG gets SQLite's message; errors in the text
- * are shown on stderr under the line that they are in, with a caret. -ENODATA: SQL has
- * no statement. */
+ * line. WIDTH as in render_begin. *LACKS_FINDINGS: whether they read findings, and there
+ * are none, since `memlag analyze` has not made them, or `memlag symbolize` has taken
+ * them away. DIAG gets SQLite's message; errors in the text are shown on stderr under the
+ * line that they are in, with a caret. -ENODATA: SQL has no statement. */
 int query_run(struct db *db, const char *sql, enum format format, FILE *out, size_t width,
-              struct diag *diag);
+              bool *lacks_findings, struct diag *diag);
 
 #endif

@@ -66,6 +66,16 @@ expect "where it ends" "$(cat err)" \
 "    1 +
        ^
 memlag query: line 2: incomplete input"
+
+# What a statement meets while it runs is its own fault, and not the database's.
+for wrong in "json('{')=malformed JSON" "abs(-9223372036854775808)=integer overflow" \
+        "zeroblob(3000000000)=string or blob too big"; do
+        status=0
+        query "SELECT 1;
+ SELECT ${wrong%=*}" >out 2>err || status=$?
+        expect "status of ${wrong%=*}" $status 1
+        expect "${wrong%=*}" "$(cat err)" "memlag query: line 2: ${wrong#*=}"
+done
 for nothing in "" "  " "/* a remark */"; do
         status=0
         query memlag.db "$nothing" >out 2>err || status=$?
@@ -112,6 +122,19 @@ expect "status without a file" $status 1
 synthetic_database raw.db
 status=0; query raw.db 'SELECT * FROM line_view' 2>err || status=$?
 grep -q "memlag analyze" err || fail "no advice where the views are missing"
+
+# Findings that were taken away, as symbolize does when names change, are not "none".
+cp memlag.db taken.db
+sqlite3 taken.db 'DELETE FROM line_finding; DELETE FROM interval; DELETE FROM threshold'
+for reader in 'SELECT * FROM line_view' 'SELECT count(*) FROM phase_view' 'SELECT 1 FROM Line_Finding'; do
+        query taken.db "$reader" >out 2>err || fail "$reader: $(cat err)"
+        expect "$reader without findings" "$(cat err)" \
+                "memlag query: taken.db has no findings now, which this query reads: 'memlag analyze taken.db' makes them"
+        query memlag.db "$reader" 2>err >out
+        expect "$reader with findings" "$(cat err)" ""
+done
+query taken.db 'SELECT count(*) FROM sample; SELECT * FROM run_info' 2>err >out
+expect "raw rows without findings" "$(cat err)" ""
 
 # A query that would never end, ended as by Ctrl-C: at once and by the signal, so that a
 # script's loop ends, too. What was finished before is there.
