@@ -273,6 +273,8 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
                 fputs(", caches only, without what waits for what", out);
         if (strcmp(detail, "branches") == 0)
                 fputs(", with branches predicted", out);
+        if (strcmp(detail, "full") == 0)
+                fputs(", no branch mispredicted (unlike --sim-detail branches)", out);
         if (strcmp(numbers, "modelled") == 0)
                 fputs(", not measured", out);
 }

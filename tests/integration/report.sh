@@ -27,8 +27,13 @@ sqlite3 changed.db "INSERT INTO run VALUES ('sim_set', 'dram.latency_ns=200 dtlb
 expect "the first line of a changed model" "$("$MEMLAG" report changed.db | head -1)" \
         "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), not measured: ./made-up --quick"
 
+# Full detail takes every branch as predicted, however late what decides it.
+sqlite3 changed.db "INSERT INTO run VALUES ('sim_detail', 'full')"
+expect "the first line of full detail" "$("$MEMLAG" report changed.db | head -1)" \
+        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), no branch mispredicted (unlike --sim-detail branches), not measured: ./made-up --quick"
+
 # Where no load waits for a value, nothing is said of what overlaps.
-sqlite3 changed.db "INSERT INTO run VALUES ('sim_detail', 'cache')"
+sqlite3 changed.db "UPDATE run SET value = 'cache' WHERE key = 'sim_detail'"
 "$MEMLAG" analyze changed.db
 "$MEMLAG" report changed.db | tr '\n' ' ' >caches
 for words in "caches only, without what waits for what" "With caches only no load waits for a value" \
