@@ -55,7 +55,7 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
             db,
             "SELECT group_concat(name || coalesce(' (build-id ' || build_id || ')', ''),"
             "  ', '), EXISTS (SELECT 1 FROM ledger"
-            "  WHERE kind = 'debug files not delivered by servers') FROM"
+            "  WHERE kind = 'debug files not delivered by servers'), count(build_id) FROM"
             " (SELECT" REPORT_BASE(
                 "module") "AS name,"
                           "  (SELECT iif(count(*) = 1, lower(hex(max(build_id))), NULL)"
@@ -72,8 +72,9 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
                 return code;
         code = statement_next(db, row, diag);
         char *files = code > 0 ? statement_printable(row, 0) : NULL;
-        /* Servers that did not deliver are no remedy. */
-        const char *servers = code > 0 && sqlite3_column_int(row, 1)
+        bool have_build_id = code > 0 && sqlite3_column_int(row, 2) > 0;
+        /* Servers that did not deliver are no remedy; they know files by build-id. */
+        const char *servers = sqlite3_column_int(row, 1) || !have_build_id
                                   ? ""
                                   : "'memlag symbolize --debuginfod', or ";
         char *sentence = NULL;
@@ -83,8 +84,9 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
                 "For the lines of %s: %sinstall "
                 "their debug information (Debian: packages *-dbgsym, *-dbg) or build "
                 "with -g, and then 'memlag symbolize' (--debuginfo-path DIR where they "
-                "lie elsewhere); debug files must have the program's build-id.",
-                files, servers) >= 0)
+                "lie elsewhere); debug files must have the program's build-id%s.",
+                files, servers,
+                have_build_id ? "" : ", or without one be of the same build") >= 0)
                 prose_wrapped(out, sentence);
         free(sentence);
         free(files);
@@ -98,17 +100,19 @@ static int print_other_files(struct db *db, FILE *out, struct diag *diag)
         sqlite3_stmt *row;
         int code = statement_prepare(
             db,
-            "SELECT group_concat(name || ' (' || iif(role = 'changed', 'another file "
-            "now',"
-            "  'not there') || coalesce('; build-id ' || build_id, '') || ')', ', ') FROM"
+            "SELECT group_concat(name || ' (' || iif(role = 'missing', 'not there',"
+            "  'another file now') || coalesce('; build-id ' || build_id, '') || ')', ', "
+            "'),"
+            "  count(build_id) FROM"
             " (SELECT" REPORT_BASE(
                 "f.module") "AS name,"
-                            "  max(role) AS role, max(lower(hex(nullif(build_id, x''))))"
-                            "   AS build_id"
+                            "  max(role) AS role, max(iif(length(build_id) > 0,"
+                            "   lower(hex(build_id)), NULL)) AS build_id"
                             "  FROM line_finding AS f JOIN module AS m ON m.path = "
                             "f.module"
                             "  JOIN name_source USING (module_id)"
-                            "  WHERE function IS NULL AND role IN ('changed', 'missing')"
+                            "  WHERE function IS NULL AND role IN"
+                            "   ('changed', 'foreign', 'missing')"
                             "  AND f.module NOT LIKE '[%'"
                             "  GROUP BY f.module HAVING sum(latency_share) "
                             ">= " FILE_SHARE_MIN
@@ -122,8 +126,9 @@ static int print_other_files(struct db *db, FILE *out, struct diag *diag)
         if (files &&
             asprintf(&sentence,
                      "Names that only the recorded files have: %s. 'memlag symbolize' "
-                     "finds them where copies are (--symfs DIR, --build-id-dir DIR).",
-                     files) >= 0)
+                     "finds them where copies are (--symfs DIR%s).",
+                     files,
+                     sqlite3_column_int(row, 1) > 0 ? ", --build-id-dir DIR" : "") >= 0)
                 prose_wrapped(out, sentence);
         free(sentence);
         free(files);

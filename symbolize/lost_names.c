@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vdso.h"
+
 /* What is named: places with a function, with a line, calls inlined there, and variables.
- */
+ * All that is not known of the kernel's code in a process is called [vdso]: no name. */
 #define COUNTED                                                                          \
         " SELECT module_id, sum(functions) AS functions, sum(lines) AS lines,"           \
         "  sum(calls) AS calls, sum(variables) AS variables FROM"                        \
-        "  (SELECT module_id, count(function_id) AS functions, count(line) AS lines,"    \
+        "  (SELECT module_id, count(nullif(function_id, (SELECT name_id FROM name"       \
+        "    WHERE text = '[vdso]'))) AS functions, count(line) AS lines,"               \
         "    0 AS calls, 0 AS variables FROM code_location GROUP BY module_id"           \
         "   UNION ALL SELECT module_id, 0, 0, count(*), 0"                               \
         "   FROM code_frame JOIN code_location USING (location_id) GROUP BY module_id"   \
@@ -71,6 +74,9 @@ static char *reason_without_file(const struct module_identity *identity)
 {
         if (!identity->path)
                 return strdup("the list of code that its compiler made is not there");
+        if (strcmp(identity->path, vdso_module) == 0)
+                return strdup("that kernel does not run now; say where its code in "
+                              "processes is kept (--build-id-dir)");
         if (strcmp(identity->path, kernel_module) == 0)
                 return strdup("that kernel does not run now; give --vmlinux or "
                               "--kallsyms");
@@ -99,13 +105,30 @@ static char *reason_of_change(const struct module_identity *identity,
         free(path);
         if (!error) {
                 elf_build_id_hex(file.build_id, file.build_id_bytes, present);
-                if (asprintf(&reason, "it has build-id %s now, and %s was recorded%s",
-                             file.build_id_bytes > 0 ? present : "none", recorded,
-                             remedy) < 0)
+                if (asprintf(&reason, "it has %s%s now, and %s was recorded%s",
+                             file.build_id_bytes > 0 ? "build-id " : "no build-id",
+                             present, recorded, remedy) < 0)
                         reason = NULL;
                 elf_file_close(&file);
         }
         return reason;
+}
+
+static const char *reason_of_error(int error, const struct module_identity *identity)
+{
+        if (error == -ENOEXEC)
+                return "it is no sound ELF file now";
+        return identity->build_id_bytes > 0
+                   ? "it is not there; say where the recorded file is kept (--symfs, "
+                     "--build-id-dir)"
+                   : "it is not there; say where the recorded file is kept (--symfs)";
+}
+
+/* The kernel's code is in no file of that name. */
+static bool is_kernel(const struct module_identity *identity)
+{
+        return strcmp(identity->path, kernel_module) == 0 ||
+               strcmp(identity->path, vdso_module) == 0;
 }
 
 /* What is to be freed; NULL: no memory. */
@@ -113,17 +136,14 @@ static char *find_reason(const struct module_identity *identity,
                          const struct module_search *files)
 {
         struct elf_file file;
-        int error = identity->path && strcmp(identity->path, kernel_module) != 0
+        int error = identity->path && !is_kernel(identity)
                         ? module_file_open(identity, files, &file)
                         : -EINVAL;
 
         if (error == -ESTALE)
                 return reason_of_change(identity, files);
         if (error == -ENOENT || error == -ENOEXEC)
-                return strdup(error == -ENOENT
-                                  ? "it is not there; say where the recorded file is "
-                                    "kept (--symfs, --build-id-dir)"
-                                  : "it is no sound ELF file now");
+                return strdup(reason_of_error(error, identity));
         if (!error)
                 elf_file_close(&file);
         return reason_without_file(identity);
