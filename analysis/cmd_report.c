@@ -77,6 +77,16 @@ static void parse_sort(struct report_options *report, const char *text,
                 argp_error(state, "--sort: '%s' is not stalled or latency", text);
 }
 
+/* An empty pattern fits no name, and rows without one cannot be chosen. */
+static const char *parse_pattern(const char *option, const char *text,
+                                 struct argp_state *state)
+{
+        if (!*text)
+                argp_error(state, "%s: the pattern is empty; '*' fits every name",
+                           option);
+        return text;
+}
+
 static void check_choice(const struct report_options *report, struct argp_state *state)
 {
         if ((report->choice.by_latency || report->by_stalled) && !report->kind->shown)
@@ -121,10 +131,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 parse_sort(&arguments->report, text, state);
                 return 0;
         case 'd':
-                arguments->report.choice.module = text;
+                arguments->report.choice.module = parse_pattern("--dsos", text, state);
                 return 0;
         case 'S':
-                arguments->report.choice.function = text;
+                arguments->report.choice.function =
+                    parse_pattern("--symbols", text, state);
                 return 0;
         case 'W':
                 arguments->report.whole_names = true;

@@ -145,6 +145,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 if (options->input)
                         argp_error(state, "one recording at a time: '%s' is too many",
                                    text);
+                if (!*text)
+                        argp_error(state, "the name of the recording is empty; perf's "
+                                          "are called perf.data");
                 options->input = text;
                 return 0;
         case ARGP_KEY_END:

@@ -141,7 +141,7 @@ static int names_read(struct names *names, const char *path)
                 fclose(file);
         if (error)
                 diag_printf("symbolize",
-                            "cannot read the names of allocators in %s: %s; check "
+                            "cannot read the names of allocators in '%s': %s; check "
                             "--allocators",
                             path, strerror(-error));
         return error ? EXIT_FAILED : -1;
@@ -190,6 +190,11 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
                         fputs(help, stdout);
                         return EXIT_OK;
                 case ALLOCATOR:
+                        if (!*optarg) {
+                                diag_printf("symbolize", "--allocator: the name is "
+                                                         "empty; give a function's");
+                                return usage();
+                        }
                         if (names_add(&lists->allocators, optarg) < 0) {
                                 diag_printf("symbolize", "out of memory");
                                 return EXIT_FAILED;
@@ -282,8 +287,12 @@ static int prepare(int argc, char **argv, struct symbolize_options *options,
         if (status < 0)
                 status = check_paths(options);
         if (status < 0 && options->symfs) {
-                if (asprintf(&lists->symfs_debug, "%s/usr/lib/debug", options->symfs) < 0)
+                if (asprintf(&lists->symfs_debug, "%s/usr/lib/debug", options->symfs) <
+                    0) {
+                        lists->symfs_debug = NULL;
+                        diag_printf("symbolize", "out of memory");
                         return EXIT_FAILED;
+                }
                 append(lists->debuginfo_paths, lists->symfs_debug);
         }
         return status;

@@ -4,7 +4,7 @@
 #define MEMLAG_SYMBOLIZE_DEMANGLE_H
 
 /* The readable form of a linkage name, without parameters; the caller frees it.
- * NULL when NAME is not a mangled name. */
+ * NULL when NAME is not a mangled name, or there is no memory for the other form. */
 char *demangle(const char *name);
 
 #endif

@@ -10,6 +10,9 @@
 
 static int refuse(const char *option, const char *path, int code, struct diag *diag)
 {
+        if (!*path)
+                return diag_set(diag, code, "%s: the path is empty; nothing was done",
+                                option);
         return diag_set(diag, code, "%s: %s: %s; nothing was done", option, path,
                         strerror(-code));
 }

@@ -448,3 +448,9 @@ for bad in '--by nothing' '--format xml' '--top -1' '--top x' 'a b'; do
         "$MEMLAG" report $bad >out 2>err || status=$?
         expect "status of '$bad'" $status 2
 done
+for empty in --symbols --dsos; do
+        status=0
+        "$MEMLAG" report $empty= >out 2>err || status=$?
+        expect "status of an empty $empty" $status 2
+        grep -q "^memlag report: $empty: the pattern is empty" err || fail "$empty: $(cat err)"
+done

@@ -66,6 +66,14 @@ value()
 "$MEMLAG" symbolize --help | grep -q 'Usage: memlag symbolize' || fail "no help"
 expect_status 2 "$MEMLAG" symbolize --no-such-option
 expect_status 2 "$MEMLAG" symbolize a.db b.db
+expect_status 2 "$MEMLAG" symbolize --allocator=
+grep -q '^memlag symbolize: --allocator: the name is empty' err || fail "an empty name: $(cat err)"
+for option in --symfs --debuginfo-path --build-id-dir --vmlinux --kallsyms; do
+        expect_status 1 "$MEMLAG" symbolize $option=
+        one_line_about "$option: the path is empty; nothing was done"
+done
+expect_status 2 "$MEMLAG" import ''
+grep -q '^memlag import: the name of the recording is empty' err || fail "an empty name: $(cat err)"
 expect_status 1 "$MEMLAG" symbolize missing.db
 one_line_about missing.db
 expect_status 1 "$MEMLAG" symbolize # memlag.db is not there
