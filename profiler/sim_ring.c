@@ -25,12 +25,18 @@ static const char *ring_bytes(const struct sim_ring *ring)
         return (const char *)ring->slice + SIMPMU_SLICE_HEADER_BYTES;
 }
 
+static uint64_t ring_head(const struct sim_ring *ring)
+{
+        return ring->many_producers
+                   ? owner_head(ring->slice, ring->tail)
+                   : __atomic_load_n(&ring->slice->head, __ATOMIC_ACQUIRE);
+}
+
 /* Looks at the start of the next record; 0: there is none. */
 static int next_start(const struct sim_ring *ring, struct record_start *start,
                       const char **fault)
 {
-        uint64_t head = __atomic_load_n(&ring->slice->head, __ATOMIC_ACQUIRE);
-        uint64_t available = head - ring->tail;
+        uint64_t available = ring_head(ring) - ring->tail;
         if (available == 0)
                 return 0;
         uint64_t position = ring->tail % SIMPMU_RING_BYTES;
@@ -82,9 +88,8 @@ struct owner sim_ring_owner(const struct sim_ring *ring)
 {
         const uint64_t *word =
             (const uint64_t *)(ring_bytes(ring) + ring->tail % SIMPMU_RING_BYTES);
-        uint64_t head = __atomic_load_n(&ring->slice->head, __ATOMIC_ACQUIRE);
+        uint64_t available = ring_head(ring) - ring->tail;
         struct owner owner = owner_find(ring->slice, ring->tail);
-        uint64_t available = head - ring->tail;
         /* The slice is hostile. What counts by now needs no owner. */
         if (available == 0 || available > SIMPMU_RING_BYTES || owner.size_bytes == 0 ||
             owner.size_bytes > available || __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0)
@@ -131,7 +136,7 @@ void sim_ring_release(struct sim_ring *ring)
 
 void sim_ring_discard(struct sim_ring *ring)
 {
-        ring->tail = __atomic_load_n(&ring->slice->head, __ATOMIC_ACQUIRE);
+        ring->tail = ring_head(ring);
         sim_ring_release(ring);
 }
 

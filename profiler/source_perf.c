@@ -3,7 +3,6 @@
  * what to record on, and neither which events those are nor the database. */
 #include "source_perf.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +33,7 @@ struct source {
         struct perf_deliver *deliver;
         struct session *session;         /* NULL before source_perf_attach */
         struct user_stacks *user_stacks; /* NULL: samples copy none */
-        struct heap_transport *heap;     /* NULL: allocations are not followed, */
-        bool heap_refused;               /* and that because this CPU cannot */
+        struct heap_transport *heap;     /* NULL: allocations are not followed */
         struct perf_stream *streams;
         struct periods *periods;            /* of each stream */
         struct context_intern *stacks_told; /* (0, image) → 1 */
@@ -414,21 +412,10 @@ int source_perf_attach(struct source *source, pid_t target, struct diag *diag)
         return rc == 0 ? note_what_is_missing(source, diag) : rc;
 }
 
-/* The tracker takes places in its ring with cmpxchg16b, which some virtual machines and
- * the first CPUs with 64 bits do not have. */
-static bool cpu_can_track(void)
-{
-        unsigned a, b, c, d;
-        return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_CMPXCHG16B);
-}
-
 int source_perf_start(struct source *source, char ***argv, char ***envp,
                       struct diag *diag)
 {
         if (!*argv || !source->options.heap)
-                return 0;
-        source->heap_refused = !cpu_can_track();
-        if (source->heap_refused)
                 return 0;
         int rc = heap_transport_open(source->options.call_graph != CALL_GRAPH_NONE,
                                      &source->heap, diag);
@@ -473,10 +460,6 @@ int source_perf_drain(struct source *source, struct diag *diag)
 
 static int note_heap_losses(struct source *source, struct diag *diag)
 {
-        if (source->heap_refused)
-                return sink_loss(source->sink,
-                                 "programs that cannot take the heap tracker", 1,
-                                 "programs", diag);
         if (!source->heap)
                 return 0;
         struct heap_transport_losses heap = heap_transport_losses(source->heap);

@@ -5,7 +5,6 @@
 
 #include <linux/futex.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -27,6 +26,11 @@ static bool has_room(const struct simpmu_slice *ring, uint64_t head, uint64_t by
                SIMPMU_RING_BYTES;
 }
 
+static uint64_t head_of(const struct simpmu_slice *ring)
+{
+        return owner_head(ring, __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST));
+}
+
 /* False when nobody will make room. */
 static bool wait_for_room(struct simpmu_slice *ring, uint64_t bytes)
 {
@@ -34,8 +38,7 @@ static bool wait_for_room(struct simpmu_slice *ring, uint64_t bytes)
         for (;;) {
                 uint32_t seen = __atomic_load_n(&ring->space_futex, __ATOMIC_ACQUIRE);
                 __atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
-                uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-                if (has_room(ring, head, bytes))
+                if (has_room(ring, head_of(ring), bytes))
                         return true;
                 if (link_is_gone())
                         return false;
@@ -65,11 +68,10 @@ static uint64_t padding_at(uint64_t position, uint64_t size_bytes)
         return size_bytes <= to_end ? 0 : to_end;
 }
 
-/* Claims the latest place for its owner, where that is another thread whose record does
+/* Claims the latest place for its OWNER, where that is another thread whose record does
  * not count yet. A claim is never late: others have then been written there. */
-static void claim_latest(struct simpmu_slice *ring, uint64_t head, uint64_t last)
+static void claim_for(struct simpmu_slice *ring, struct owner owner)
 {
-        struct owner owner = owner_of_last(head, last);
         if (owner.tid == 0 || owner.tid == heap_thread.tid ||
             __atomic_load_n(word_at(ring, owner.start), __ATOMIC_ACQUIRE) != 0)
                 return;
@@ -80,23 +82,6 @@ static void claim_latest(struct simpmu_slice *ring, uint64_t head, uint64_t last
                !__atomic_compare_exchange_n(place, &there, claim, true, __ATOMIC_ACQ_REL,
                                             __ATOMIC_RELAXED))
                 ;
-}
-
-/* Both, or neither when they have changed. */
-static bool replace(struct simpmu_slice *ring, uint64_t head, uint64_t last,
-                    uint64_t new_head, uint64_t new_last)
-{
-        _Static_assert(offsetof(struct simpmu_slice, last) ==
-                               offsetof(struct simpmu_slice, head) + 8 &&
-                           offsetof(struct simpmu_slice, head) % 16 == 0,
-                       "changed together");
-        uint64_t(*both)[2] = (uint64_t(*)[2])(void *)&ring->head;
-        bool replaced;
-        __asm__ volatile("lock cmpxchg16b %1"
-                         : "=@ccz"(replaced), "+m"(*both), "+a"(head), "+d"(last)
-                         : "b"(new_head), "c"(new_last)
-                         : "memory");
-        return replaced;
 }
 
 /* Notes the place that the thread is about to take. */
@@ -113,15 +98,20 @@ static void want_place(uint64_t position, uint64_t size_bytes)
 
 void *ring_reserve(struct simpmu_slice *ring, uint64_t size_bytes)
 {
-        uint64_t head, last, bytes;
+        uint64_t head, bytes;
         for (;;) {
-                owner_read(ring, &head, &last);
+                uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+                uint64_t note = __atomic_load_n(&ring->latest, __ATOMIC_ACQUIRE);
+                struct owner latest = owner_of_note(note, tail);
+                head = latest.start + latest.size_bytes;
                 bytes = padding_at(head, size_bytes) + size_bytes;
                 if (has_room(ring, head, bytes)) {
-                        claim_latest(ring, head, last);
+                        claim_for(ring, latest);
                         want_place(head, size_bytes);
-                        if (replace(ring, head, last, head + bytes,
-                                    owner_note(head, heap_thread.tid)))
+                        struct owner own = {head, bytes, heap_thread.tid};
+                        if (__atomic_compare_exchange_n(
+                                &ring->latest, &note, owner_note(own), false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
                                 break;
                 } else if (!wait_for_room(ring, bytes)) {
                         return NULL;

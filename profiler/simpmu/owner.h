@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose a place in the ring is, where the threads of a target that runs as it is take
- * places at once (protocol.h). Each place is taken together with a note of who took it,
- * in one step; a note lasts until the next place is taken. Who takes that one first
- * writes down a claim for the owner of the former, unless its record counts already. So
- * there is no moment in which a place, until its record counts, is not known to be
- * somebody's, and of a certain size, wherever a thread is stopped for ever. */
+ * places at once (protocol.h). A place is taken by changing one word, which says where
+ * the latest place ends and whose it is; so a note of who took a place lasts until the
+ * next one is taken. Who takes that one first writes down a claim for the owner of the
+ * former, unless its record counts already. So there is no moment in which a place, until
+ * its record counts, is not known to be somebody's, and of a certain size, wherever a
+ * thread is stopped for ever. */
 #ifndef SIMPMU_OWNER_H
 #define SIMPMU_OWNER_H
 
@@ -13,13 +14,15 @@
 /* Linux has no higher thread ids. */
 #define OWNER_TID_BITS 22
 #define OWNER_TID_MASK ((UINT64_C(1) << OWNER_TID_BITS) - 1)
-/* A note is the place's first byte, in units of 8 and modulo this many, and the tid. */
-#define OWNER_START_MASK ((UINT64_C(1) << (64 - OWNER_TID_BITS)) - 1)
-/* A claim is the lap around the ring, so that a late one is seen to be old, the place's
- * bytes in units of 8, and the tid. */
-#define CLAIM_UNIT_BITS 11
-#define CLAIM_UNIT_MASK ((UINT64_C(1) << CLAIM_UNIT_BITS) - 1)
-#define CLAIM_LAP_SHIFT (OWNER_TID_BITS + CLAIM_UNIT_BITS)
+/* Of a place, in units of 8 bytes; a record with the padding before it is shorter. */
+#define OWNER_SIZE_BITS 11
+#define OWNER_SIZE_MASK ((UINT64_C(1) << OWNER_SIZE_BITS) - 1)
+/* A note has tid, size, and above these the place's end in units of 8 bytes, modulo 16
+ * GiB. It is the same again only if one thread stands still between two instructions
+ * while exactly so much is written. A claim has tid, size, and the lap around the ring,
+ * so that a late one is seen to be old. */
+#define OWNER_END_SHIFT (OWNER_TID_BITS + OWNER_SIZE_BITS)
+#define OWNER_END_MASK  ((UINT64_C(1) << (64 - OWNER_END_SHIFT)) - 1)
 
 struct owner {
         uint64_t start;      /* of the place, in bytes from the recording's start */
@@ -27,24 +30,35 @@ struct owner {
         uint32_t tid;        /* as the process sees it; 0: nobody has taken a place yet */
 };
 
-static inline uint64_t owner_note(uint64_t start, uint32_t tid)
+static inline uint64_t owner_note(struct owner owner)
 {
-        return (start / 8 & OWNER_START_MASK) << OWNER_TID_BITS | tid;
+        return (owner.start + owner.size_bytes) / 8 << OWNER_END_SHIFT |
+               owner.size_bytes / 8 << OWNER_TID_BITS | owner.tid;
 }
 
-/* What LAST, which goes with HEAD, says. */
-static inline struct owner owner_of_last(uint64_t head, uint64_t last)
+/* What NOTE says, which was read when the reader had come as far as SINCE or further. */
+static inline struct owner owner_of_note(uint64_t note, uint64_t since)
 {
-        uint64_t size_bytes =
-            ((head / 8 - (last >> OWNER_TID_BITS)) & OWNER_START_MASK) * 8;
+        uint64_t end =
+            since + (((note >> OWNER_END_SHIFT) - since / 8) & OWNER_END_MASK) * 8;
+        uint64_t size_bytes = (note >> OWNER_TID_BITS & OWNER_SIZE_MASK) * 8;
 
-        return (struct owner){head - size_bytes, size_bytes,
-                              (uint32_t)(last & OWNER_TID_MASK)};
+        return (struct owner){end - size_bytes, size_bytes,
+                              (uint32_t)(note & OWNER_TID_MASK)};
+}
+
+/* Where the latest place ends, not before SINCE. */
+static inline uint64_t owner_head(const struct simpmu_slice *slice, uint64_t since)
+{
+        struct owner latest =
+            owner_of_note(__atomic_load_n(&slice->latest, __ATOMIC_SEQ_CST), since);
+
+        return latest.start + latest.size_bytes;
 }
 
 static inline uint64_t owner_claim(struct owner owner)
 {
-        return (owner.start / SIMPMU_RING_BYTES + 1) << CLAIM_LAP_SHIFT |
+        return (owner.start / SIMPMU_RING_BYTES + 1) << OWNER_END_SHIFT |
                owner.size_bytes / 8 << OWNER_TID_BITS | owner.tid;
 }
 
@@ -59,28 +73,16 @@ static inline uint64_t *owner_claim_place(const struct simpmu_slice *slice,
         return &claims[start % SIMPMU_RING_BYTES / SIMPMU_RECORD_MIN_BYTES];
 }
 
-/* HEAD and LAST as they belong together: LAST never has one value twice. */
-static inline void owner_read(const struct simpmu_slice *slice, uint64_t *head,
-                              uint64_t *last)
-{
-        do {
-                *last = __atomic_load_n(&slice->last, __ATOMIC_ACQUIRE);
-                *head = __atomic_load_n(&slice->head, __ATOMIC_ACQUIRE);
-        } while (__atomic_load_n(&slice->last, __ATOMIC_ACQUIRE) != *last);
-}
-
 /* Who has taken the place that begins at START. Tid 0: nobody, or its record counts. */
 static inline struct owner owner_find(const struct simpmu_slice *slice, uint64_t start)
 {
-        uint64_t head, last, claim;
-        struct owner owner;
+        uint64_t note = __atomic_load_n(&slice->latest, __ATOMIC_ACQUIRE), claim;
+        struct owner owner = owner_of_note(note, start);
 
-        owner_read(slice, &head, &last);
-        owner = owner_of_last(head, last);
         if (owner.start == start)
                 return owner;
         claim = __atomic_load_n(owner_claim_place(slice, start), __ATOMIC_ACQUIRE);
-        owner = (struct owner){start, (claim >> OWNER_TID_BITS & CLAIM_UNIT_MASK) * 8,
+        owner = (struct owner){start, (claim >> OWNER_TID_BITS & OWNER_SIZE_MASK) * 8,
                                (uint32_t)(claim & OWNER_TID_MASK)};
         if (claim != owner_claim(owner))
                 owner.tid = 0;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 16u
+#define SIMPMU_VERSION 17u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -186,7 +186,7 @@ struct simpmu_slice {
         uint64_t parent;          /* 1 + the slice of the image that forked it, 0: none */
         uint64_t children_end_ns; /* atomic: the latest end of processes that it forked */
         uint64_t head __attribute__((aligned(64))); /* atomic, producer */
-        uint64_t last; /* changes with head: owner.h. Of a target that runs as it is */
+        uint64_t latest; /* atomic: head of a target that runs as it is: owner.h */
         uint64_t tail __attribute__((aligned(64))); /* atomic, consumer */
         uint64_t taken; /* atomic, likewise: it clears up to there, and moves tail on */
         uint32_t space_futex;    /* changed and woken by the consumer when it made room */
@@ -389,8 +389,8 @@ struct simpmu_unhandled {
 /* ---- a target that runs as it is ----
  *
  * The heap tracker uses the same file in a process that is not simulated, of which it
- * tells blocks only. Its threads write at once: each takes room by moving HEAD on with
- * LAST, and stores the first 8 bytes of its record (size_bytes, type, flags) last; until
+ * tells blocks only. Its threads write at once: each takes room by changing LATEST, and
+ * stores the first 8 bytes of its record (size_bytes, type, flags) last; until
  * then they are 0, as the consumer leaves all that it has read. Times are
  * CLOCK_MONOTONIC. Nobody holds locks or sets now_ns; the first record is a
  * SIMPMU_PROCESS. */

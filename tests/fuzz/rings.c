@@ -13,6 +13,7 @@
 #include "db.h"
 #include "heap_transport.h"
 #include "sim_images.h"
+#include "simpmu/owner.h"
 #include "simpmu/slice.h"
 #include "target.h"
 
@@ -199,6 +200,9 @@ static void fill(int fd, struct simpmu_control *control, const struct rings *rin
                 memcpy((char *)slice + SIMPMU_SLICE_HEADER_BYTES, rings->bytes[i],
                        rings->size[i]);
                 slice->head = (rings->size[i] + 7) / 8 * 8;
+                uint64_t last_bytes = slice->head < 4096 ? slice->head : 4096;
+                slice->latest = owner_note(
+                    (struct owner){slice->head - last_bytes, last_bytes, (uint32_t)i});
                 slice->magic = SIMPMU_MAGIC;
                 munmap(slice, SIMPMU_SLICE_BYTES);
         }
