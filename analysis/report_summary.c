@@ -272,9 +272,9 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
         if (strcmp(detail, "cache") == 0)
                 fputs(", caches only, without what waits for what", out);
         if (strcmp(detail, "branches") == 0)
-                fputs(", with branches predicted", out);
+                fputs(", with mispredicted branches", out);
         if (strcmp(detail, "full") == 0)
-                fputs(", no branch mispredicted (unlike --sim-detail branches)", out);
+                fputs(", without mispredicted branches", out);
         if (strcmp(numbers, "modelled") == 0)
                 fputs(", not measured", out);
 }

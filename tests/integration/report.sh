@@ -30,7 +30,7 @@ expect "the first line of a changed model" "$("$MEMLAG" report changed.db | head
 # Full detail takes every branch as predicted, however late what decides it.
 sqlite3 changed.db "INSERT INTO run VALUES ('sim_detail', 'full')"
 expect "the first line of full detail" "$("$MEMLAG" report changed.db | head -1)" \
-        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), no branch mispredicted (unlike --sim-detail branches), not measured: ./made-up --quick"
+        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without mispredicted branches, not measured: ./made-up --quick"
 
 # Where no load waits for a value, nothing is said of what overlaps.
 sqlite3 changed.db "UPDATE run SET value = 'cache' WHERE key = 'sim_detail'"
