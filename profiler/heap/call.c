@@ -69,11 +69,8 @@ struct tracker_hold tracker_hold(const void *frame)
         struct tracker_hold hold = {TRACKER_SILENT, heap_thread.call};
         if (current_listener() != MEMLAG)
                 return hold;
-        if (!hold.call) {
-                heap_thread.call = frame;
-                heap_thread.returns = ((const void *const *)frame)[1];
-                heap_thread.nested = 0;
-        }
+        if (!hold.call)
+                set_call(frame, ((const void *const *)frame)[1]);
         hold.kind = channel_is_borrowed() ? TRACKER_BORROWED : TRACKER_HELD;
         if (hold.kind == TRACKER_HELD)
                 calls_hold();

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <valgrind/valgrind.h>
 
+#include "calls.h"
 #include "channel.h"
 #include "event.h"
 #include "thread.h"
@@ -52,6 +53,32 @@ INLINE bool was_left_above(const void *frame)
         return !(near && *word == heap_thread.returns) && call_is_overwritten(frame);
 }
 
+/* In this order: once RETURNS is right, only a handler that was there before can have
+ * taken the frame away. */
+INLINE bool call_stands(const void *frame, const void *returns)
+{
+        bool stands = heap_thread.returns == returns;
+        signal_fence();
+        return stands && heap_thread.call == frame;
+}
+
+/* The call with FRAME, which RETURNS there, is under way. A signal's handler may come
+ * between any two of the stores. As long as they do not fit together its calls are told
+ * as the program's own, and afterwards no call is under way and RETURNS is theirs: then
+ * this is done again. */
+INLINE void set_call(const void *frame, const void *returns)
+{
+        do {
+                heap_thread.call = NULL;
+                signal_fence();
+                heap_thread.returns = returns;
+                heap_thread.nested = 0;
+                signal_fence();
+                heap_thread.call = frame;
+                signal_fence();
+        } while (__builtin_expect(!call_stands(frame, returns), 0));
+}
+
 /* Whether this call is to be told of: then it ends with leave(). */
 INLINE bool enter(void)
 {
@@ -60,14 +87,13 @@ INLINE bool enter(void)
         if (current_listener() == NOBODY ||
             (call && !(frame < call ? was_left_above(frame) : call_was_left())))
                 return false;
-        heap_thread.call = frame;
-        heap_thread.returns = __builtin_return_address(0);
-        heap_thread.nested = 0;
+        set_call(frame, __builtin_return_address(0));
         return true;
 }
 
 INLINE void leave(void)
 {
+        signal_fence();
         heap_thread.call = NULL;
 }
 

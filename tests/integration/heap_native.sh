@@ -115,6 +115,16 @@ for way in exit jump; do
         [ "$told" -eq 200000 ] || fail "steps $way: $told of 200000 blocks were told"
 done
 
+# Whatever a handler does in the middle of a tracked function, that is told once, as the
+# function that the program called.
+"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o interrupts "$src/interrupts.c"
+same 0 ./interrupts
+calls=$(sed 's/ calls//' out)
+told=$(grep -c 'alloc reallocarray 0x[0-9a-f]* 0x11170$' events || true)
+[ "$calls" -gt 0 ] && [ "$told" -eq "$calls" ] || fail "interrupts: $told of $calls were told"
+told=$(grep -c ' 0x11170$' events || true)
+[ "$told" -eq "$calls" ] || fail "interrupts: $calls blocks were told $told times"
+
 # Each block of each thread, in an order in which none begins before the one that was at
 # its address has ended.
 cat >threads.c <<'END'

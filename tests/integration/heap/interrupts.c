@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* A signal's handler that makes and ends a mapping after each single instruction of a
+ * tracked function, as the processor's trap flag has it: once in a call, and once more
+ * one to four instructions later. The function, which calls another tracked one, is the
+ * one that the program called, whatever the handler does. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { STEPS = 120, AFTERWARDS = 4, SIZE = 70000, HANDLERS_BYTES = 8192 };
+
+static volatile long first, second, steps;
+
+static void set_trap_flag(int on)
+{
+        if (on)
+                __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
+        else
+                __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" ::
+                                     : "memory", "cc");
+}
+
+static void on_trap(int number)
+{
+        void *mapping;
+
+        (void)number;
+        steps++;
+        if (steps != first && steps != second)
+                return;
+        mapping =
+            mmap(NULL, HANDLERS_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        munmap(mapping, HANDLERS_BYTES);
+}
+
+int main(void)
+{
+        struct sigaction action = {.sa_handler = on_trap};
+        long calls = 0;
+        void *block;
+
+        free(reallocarray(NULL, 1, SIZE + 1)); /* what is looked up once is there */
+        sigaction(SIGTRAP, &action, NULL);
+        for (first = 1; first <= STEPS; first++)
+                for (second = first; second <= first + AFTERWARDS; second++) {
+                        steps = 0;
+                        set_trap_flag(1);
+                        block = reallocarray(NULL, 1, SIZE);
+                        set_trap_flag(0);
+                        if (steps < STEPS / 2)
+                                return 1;
+                        free(block);
+                        calls++;
+                }
+        printf("%ld calls\n", calls);
+        return 0;
+}
