@@ -37,7 +37,8 @@ static void bind_contended(sqlite3_stmt *insert, int index,
 }
 
 /* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
- * mean, p95, share, low, high, contended_samples, verdict; and 17: stalled_ratio. */
+ * mean, p95, share, low, high, contended_samples, verdict; and from 17 on stalled_ratio
+ * with its low and high. */
 static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
                                  double p95, const struct findings_pass *pass)
 {
@@ -53,8 +54,12 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         statement_bind_real(insert, 8, share.high);
         bind_contended(insert, 9, &tally->contended);
         sqlite3_bind_text(insert, 10, verdict_name(verdict), -1, SQLITE_STATIC);
-        statement_bind_real(insert, 17,
-                            tally_stalled(tally, loads_per_cycle(pass->input)));
+        struct share stalled =
+            tally_stalled(tally, &pass->whole, pass->input->loads_per_sample,
+                          loads_per_cycle(pass->input));
+        statement_bind_real(insert, 17, stalled.value);
+        statement_bind_real(insert, 18, stalled.low);
+        statement_bind_real(insert, 19, stalled.high);
         return verdict;
 }
 
@@ -88,7 +93,7 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
         static const char sql[] =
             "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
             " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15, l.function_offset,"
-            " ?17 "
+            " ?17, ?18, ?19 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -122,7 +127,7 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
         static const char sql[] =
             "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
             " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15, l.function_offset,"
-            " ?17 "
+            " ?17, ?18, ?19 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -147,10 +152,12 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
 static int store_objects(struct db *db, struct findings_pass *pass, struct diag *diag)
 {
         sqlite3_stmt *insert;
-        int code = statement_prepare(db,
-                                     "INSERT INTO object_finding "
-                                     "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17)",
-                                     &insert, diag);
+        int code =
+            statement_prepare(db,
+                              "INSERT INTO object_finding "
+                              "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17, ?18, "
+                              "?19)",
+                              &insert, diag);
         for (size_t i = 0; code == 0 && i < pass->grouping.object_count; i++) {
                 const struct tally *tally = &pass->objects[i + 1];
                 if (!tally->samples)
@@ -172,7 +179,8 @@ static int store_fields(struct db *db, struct findings_pass *pass, struct diag *
         sqlite3_stmt *insert;
         int code = statement_prepare(db,
                                      "INSERT INTO field_finding "
-                                     "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17 "
+                                     "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17, "
+                                     "?18, ?19 "
                                      "WHERE EXISTS (SELECT 1 FROM type_field"
                                      " WHERE field_id = ?1)",
                                      &insert, diag);

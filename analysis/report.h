@@ -147,6 +147,10 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
 int report_explain_waits(struct db *db, const struct report_options *options, FILE *out,
                          struct diag *diag);
 
+/* Below the table in the order of stalled time: that chance may have put a row first. */
+int report_explain_range(struct db *db, const struct report_options *options, FILE *out,
+                         struct diag *diag);
+
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag);
 void report_summary_free(struct report_summary *summary);
 

@@ -250,6 +250,8 @@ static int print_rows(struct db *db, const struct report_options *options, bool 
                          "up what "
                          "came behind them: about the most that making them faster can "
                          "save");
+        if (!code && stalled && !options->choice.by_latency)
+                code = report_explain_range(db, options, out, diag);
         if (!code)
                 code = explain_callers(db, options, out, diag);
         if (!code)

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Two-sided 95 % of the normal distribution. */
+static const double z = 1.959964;
+
 double tally_cost(const struct sample_facts *sample)
 {
         return sample->latency_cycles >= 0 ? (double)sample->latency_cycles
@@ -60,7 +63,9 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->cost_squared += cost * cost;
         if (sample->retire_latency_cycles >= 0) {
                 tally->retirements++;
-                tally->retire_cycles += (double)sample->retire_latency_cycles;
+                double cycles = (double)sample->retire_latency_cycles;
+                tally->retire_cycles += cycles;
+                tally->retire_squared += cycles * cycles;
         }
         if (sample->latency_cycles < 0)
                 return;
@@ -100,11 +105,6 @@ double tally_mean_latency(double latency_cycles, int64_t latencies)
         return latencies ? latency_cycles / (double)latencies : NAN;
 }
 
-double tally_stalled(const struct tally *tally, double loads_per_cycle)
-{
-        return tally->retirements ? tally->retire_cycles * loads_per_cycle : NAN;
-}
-
 /* The size of a simple random sample that would know the share S as well. With S
  * at its limits the variance is zero whatever was sampled; the samples' own
  * effective number (Kish) stands in. */
@@ -123,7 +123,6 @@ static double effective_size(double s, const struct tally *part,
 
 struct share cost_share(const struct tally *part, const struct tally *whole)
 {
-        static const double z = 1.959964; /* two-sided 95 % of the normal distribution */
         if (!(whole->cost > 0))
                 return (struct share){NAN, NAN, NAN};
         double s = fmin(1, part->cost / whole->cost);
@@ -132,4 +131,35 @@ struct share cost_share(const struct tally *part, const struct tally *whole)
         double half = z / (1 + z * z / n) * sqrt(s * (1 - s) / n + z * z / (4 * n * n));
         return (struct share){
             .value = s, .low = fmax(0, centre - half), .high = fmin(1, centre + half)};
+}
+
+/* The variance of PART's retire_cycles: they are the sum over all of WHOLE's samples, of
+ * which those that are not PART's have none. */
+static double retire_variance(const struct tally *part, const struct tally *whole,
+                              double loads_per_sample)
+{
+        double n = (double)whole->retirements;
+        double squares =
+            part->retire_squared - part->retire_cycles * part->retire_cycles / n;
+        return n > 1 ? fmax(0, squares * n / (n - 1) * (1 - 1 / loads_per_sample))
+                     : part->retire_squared;
+}
+
+struct share tally_stalled(const struct tally *part, const struct tally *whole,
+                           double loads_per_sample, double loads_per_cycle)
+{
+        if (!part->retirements || isnan(loads_per_cycle))
+                return (struct share){NAN, NAN, NAN};
+        const struct tally *known = part->retire_cycles > 0 ? part : whole;
+        double sum = part->retire_cycles;
+        double event =
+            known->retire_cycles > 0
+                ? retire_variance(known, whole, loads_per_sample) / known->retire_cycles
+                : 0;
+        /* Of the ends, whose product is the square of the sum. */
+        double high =
+            sum + z * z * event / 2 + z * sqrt(event * sum + z * z * event * event / 4);
+        return (struct share){.value = sum * loads_per_cycle,
+                              .low = high > 0 ? sum * sum / high * loads_per_cycle : 0,
+                              .high = high * loads_per_cycle};
 }

@@ -17,6 +17,13 @@ struct contended_tally {
         int64_t untold; /* contended or not: the counters do not tell */
 };
 
+/* An estimate with its 95 % interval of confidence. */
+struct share {
+        double value;
+        double low;
+        double high;
+};
+
 /* What is summed for each line, function, object and the whole run. */
 struct tally {
         int64_t samples;
@@ -27,8 +34,9 @@ struct tally {
         double cost;
         double cost_squared; /* sum of squares */
         double latency_cycles;
-        int64_t retirements;  /* samples with a latency of retirement */
-        double retire_cycles; /* their sum */
+        int64_t retirements;   /* samples with a latency of retirement */
+        double retire_cycles;  /* their sum */
+        double retire_squared; /* and that of their squares */
         double cause_latency_cycles[CAUSE_COUNT];
         /* Of CAUSE_DRAM in crowded intervals (sample_crowded), and of these the samples
          * whose loads asked for the line. */
@@ -65,17 +73,15 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
 /* Of LATENCIES samples; NAN without any. */
 double tally_mean_latency(double latency_cycles, int64_t latencies);
 
-/* The part of the run's cycles for which its loads held up those behind them, when each
- * sample stands for LOADS_PER_CYCLE, as in tally_facts; NAN when that is not known, or
- * the samples do not tell. */
-double tally_stalled(const struct tally *tally, double loads_per_cycle);
-
-/* A proportion with its 95 % interval of confidence. */
-struct share {
-        double value;
-        double low;
-        double high;
-};
+/* The part of the run's cycles for which PART's loads held up those behind them, when
+ * each sample of WHOLE, one of LOADS_PER_SAMPLE, stands for LOADS_PER_CYCLE, as in
+ * tally_facts; NAN when that is not known, or the samples do not tell. Few loads have
+ * most of it, so that the interval is the score interval of a Poisson count (L. Brown, T.
+ * Cai and A. DasGupta, Statistica Sinica 13, 2003) of events as large as makes the
+ * variance that of the sum over a simple random sample of all loads (Cochran, Sampling
+ * Techniques, 3rd edition, section 2.6); of no event, as large as WHOLE's. */
+struct share tally_stalled(const struct tally *part, const struct tally *whole,
+                           double loads_per_sample, double loads_per_cycle);
 
 /* The share of PART's cost in WHOLE's, both of samples that stand for equally
  * many loads. The variance is that of a ratio estimator (Cochran, Sampling

@@ -401,7 +401,9 @@ CREATE TABLE line_finding (
         caller_line          INTEGER,
         caller_share         REAL,
         function_offset      INTEGER,
-        stalled_ratio        REAL
+        stalled_ratio        REAL,
+        stalled_ratio_low    REAL,
+        stalled_ratio_high   REAL
 ) STRICT;
 
 -- The same by function; caller_* is a function too.
@@ -423,7 +425,9 @@ CREATE TABLE function_finding (
         caller_file          TEXT,
         caller_share         REAL,
         function_offset      INTEGER,
-        stalled_ratio        REAL
+        stalled_ratio        REAL,
+        stalled_ratio_low    REAL,
+        stalled_ratio_high   REAL
 ) STRICT;
 
 CREATE TABLE object_finding (
@@ -436,7 +440,9 @@ CREATE TABLE object_finding (
         latency_share_high   REAL,
         contended_samples    INTEGER,
         verdict              TEXT NOT NULL,
-        stalled_ratio        REAL
+        stalled_ratio        REAL,
+        stalled_ratio_low    REAL,
+        stalled_ratio_high   REAL
 ) STRICT;
 
 CREATE TABLE field_finding (
@@ -449,7 +455,9 @@ CREATE TABLE field_finding (
         latency_share_high   REAL,
         contended_samples    INTEGER,
         verdict              TEXT NOT NULL,
-        stalled_ratio        REAL
+        stalled_ratio        REAL,
+        stalled_ratio_low    REAL,
+        stalled_ratio_high   REAL
 ) STRICT;
 
 -- Which line touched which field of which object; object_id and field_id are NULL

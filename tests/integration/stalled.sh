@@ -48,6 +48,23 @@ done
 "$MEMLAG" report | grep -q 'stream.c:10 .*stalled 3\.9% of the cycles$\|chase.c:20\|not found' ||
         fail "no share beside the source text"
 
+# A hundred equal samples are known well: no row but the first may have as much. One among
+# many is no lead.
+! "$MEMLAG" report | grep -q 'estimate of samples' || fail "the walk's lead is doubted"
+cp memlag.db chance.db
+sqlite3 chance.db "
+        UPDATE sample SET retire_latency_cycles = 0;
+        UPDATE sample SET retire_latency_cycles = 7 WHERE ip = 0x401010;
+        UPDATE sample SET retire_latency_cycles = 7000 WHERE sample_id =
+                (SELECT min(sample_id) FROM sample WHERE ip = 0x401020)"
+"$MEMLAG" analyze chance.db
+first chance.db | grep -q ' walk$' || fail "the one sample does not lead: $(first chance.db)"
+"$MEMLAG" report chance.db | tr '\n' ' ' >chance.prose
+# One event of 7000 kilocycles is 9.711 % of the cycles; its interval 0.1765 to 5.6649 of it.
+grep -q "first row's lies between 1\.7 and 55\.0% with 95 % confidence, and 1 other row may have as much" chance.prose ||
+        fail "chance is not told: $(grep -o 'stalled is .*' chance.prose)"
+! "$MEMLAG" report --sort latency chance.db | grep -q 'estimate of samples' || fail "told of another order"
+
 # An estimate of more cycles than there were (72.0 and 2.8 million of 72.08) is no gain.
 cp memlag.db beyond.db
 sqlite3 beyond.db "UPDATE sample SET retire_latency_cycles = 720 WHERE ip = 0x401020"

@@ -82,6 +82,89 @@ static void the_interval_holds_the_truth_in_95_of_100_samples(void **state)
         assert_in_range(held, (int)(RUNS * 0.935), (int)(RUNS * 0.965));
 }
 
+static void add_retired(struct tally *tally, int64_t cycles)
+{
+        struct sample_facts sample = {
+            .level = LEVEL_DRAM, .latency_cycles = 100, .retire_latency_cycles = cycles};
+        tally_add(tally, &sample, ANSWER_NO, CAUSE_DRAM);
+}
+
+/* Ten equal events among many samples are a Poisson count, whose score interval is
+ * 10 + z^2/2 -+ z sqrt(10 + z^2/4): 5.432 to 18.409. None at all: 0 to z^2 = 3.841 of
+ * such events. */
+static void rare_stalls_have_the_interval_of_a_count(void **state)
+{
+        (void)state;
+        struct tally line = {0}, other = {0}, whole = {0};
+        for (int i = 0; i < 1000000; i++) {
+                struct tally *part = i < 1000 ? &line : &other;
+                add_retired(part, i < 10 ? 200 : 0);
+                add_retired(&whole, i < 10 ? 200 : 0);
+        }
+        struct share stalled = tally_stalled(&line, &whole, 1e6, 0.001 / 200);
+        assert_near(stalled.value, 0.010, 1e-12);
+        assert_near(stalled.low, 0.005432, 1e-6);
+        assert_near(stalled.high, 0.018409, 1e-6);
+        stalled = tally_stalled(&other, &whole, 1e6, 0.001 / 200);
+        assert_near(stalled.value, 0, 0);
+        assert_near(stalled.low, 0, 0);
+        assert_near(stalled.high, 0.003841, 1e-6);
+        assert_true(isnan(tally_stalled(&line, &whole, NAN, NAN).low));
+}
+
+static void stalls_of_all_loads_are_no_estimate(void **state)
+{
+        (void)state;
+        struct tally line = {0}, whole = {0};
+        for (int i = 0; i < 100; i++) {
+                add_retired(&whole, i);
+                if (i % 3 == 0)
+                        add_retired(&line, i);
+        }
+        struct share stalled = tally_stalled(&line, &whole, 1, 1e-4);
+        assert_near(stalled.low, stalled.value, 1e-12);
+        assert_near(stalled.high, stalled.value, 1e-12);
+}
+
+/* One load in PERIOD, jittered by a quarter as the simulator does: a line whose loads
+ * seldom stall, but then for long; one that often stalls a little; and others. */
+static void the_range_of_stalls_holds_the_truth_in_95_of_100_runs(void **state)
+{
+        (void)state;
+        enum { RUNS = 1000, LOADS = 200000, PERIOD = 1000, LINES = 3 };
+        static int64_t cycles[LOADS];
+        static unsigned char line[LOADS];
+        double truth[LINES] = {0};
+        int held[LINES] = {0};
+        srand48(11);
+        for (int i = 0; i < LOADS; i++) {
+                double u = drand48();
+                line[i] = u < 0.1 ? 0 : u < 0.5 ? 1 : 2;
+                cycles[i] = u < 0.04              ? 100 + (int64_t)(200 * drand48())
+                            : u < 0.3 && u >= 0.1 ? (int64_t)(20 * drand48())
+                                                  : 0;
+                truth[line[i]] += (double)cycles[i];
+        }
+        for (int run = 0; run < RUNS; run++) {
+                struct tally part[LINES] = {0}, whole = {0};
+                for (int i = lrand48() % PERIOD; i < LOADS;
+                     i += PERIOD * 3 / 4 + (int)(lrand48() % (PERIOD / 2 + 1))) {
+                        add_retired(&part[line[i]], cycles[i]);
+                        add_retired(&whole, cycles[i]);
+                }
+                for (int k = 0; k < LINES; k++) {
+                        struct share stalled =
+                            tally_stalled(&part[k], &whole, PERIOD, PERIOD);
+                        held[k] += stalled.low <= truth[k] && truth[k] <= stalled.high;
+                }
+        }
+        /* Three standard errors of a proportion of 0.95 in 1000, and one point for the
+         * eight stalls that the first line has in 200 samples. */
+        for (int k = 0; k < 2; k++)
+                assert_in_range(held[k], (int)(RUNS * 0.92), (int)(RUNS * 0.98));
+        assert_int_equal(held[2], RUNS); /* it never stalls */
+}
+
 static double percentile_of_all(const struct latencies *latencies, unsigned percent)
 {
         double result;
@@ -353,6 +436,9 @@ int main(void)
             cmocka_unit_test(equal_latencies_give_wilsons_interval),
             cmocka_unit_test(the_whole_and_nothing_have_a_range_too),
             cmocka_unit_test(the_interval_holds_the_truth_in_95_of_100_samples),
+            cmocka_unit_test(rare_stalls_have_the_interval_of_a_count),
+            cmocka_unit_test(stalls_of_all_loads_are_no_estimate),
+            cmocka_unit_test(the_range_of_stalls_holds_the_truth_in_95_of_100_runs),
             cmocka_unit_test(percentiles_are_by_nearest_rank),
             cmocka_unit_test(percentiles_of_groups_do_not_mix),
             cmocka_unit_test(memory_grows_with_the_distinct_latencies),
