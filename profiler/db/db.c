@@ -99,8 +99,7 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
                 break;
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
-                message = "it is damaged (truncated or overwritten); record again, or "
-                          "save what is readable with sqlite3's .recover";
+                message = DB_DAMAGED_TEXT;
                 break;
         case SQLITE_ERROR:
                 /* A statement of ours that does not compile meets another's schema. */
@@ -360,6 +359,8 @@ int db_open(const char *path, enum db_access access, struct db **result,
         int code = db_connect_existing(db, diag);
         if (!code)
                 code = db_read_version(db, &version, diag);
+        if (!code && access == DB_READ_WRITE)
+                code = db_check(db, diag);
         if (!code && access == DB_READ_WRITE)
                 code = db_prepare_for_writing(db, diag);
         if (!code && access == DB_READ_WRITE)

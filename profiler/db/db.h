@@ -34,7 +34,8 @@ int db_move(const char *from, const char *to, struct diag *diag);
 
 /* Opens an existing database; migrates an older one when ACCESS permits and
  * refuses a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged one
- * (-EBADMSG). Reading needs no right to write, also after a killed writer. */
+ * (-EBADMSG), which is looked for in all but the samples before anything is written.
+ * Reading needs no right to write, also after a killed writer. */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
 
 /* Opens a reader of the file that DB is connected to, for another thread. It sees what is

@@ -36,6 +36,14 @@ int db_connect(struct db *db, char *name, int flags);
 /* Connects DB to an existing memlag database of any version. */
 int db_connect_existing(struct db *db, struct diag *diag);
 
+/* What to say of a file that is not whole, and what to do about it. */
+#define DB_DAMAGED_TEXT                                                                  \
+        "it is damaged (truncated or overwritten); record again, or save what is "       \
+        "readable with sqlite3's .recover"
+
+/* Reads all of DB but the samples: -EBADMSG when it is damaged. */
+int db_check(struct db *db, struct diag *diag);
+
 /* Has the connection of DB write a log, so that its process may be killed at any time. */
 int db_prepare_for_writing(struct db *db, struct diag *diag);
 

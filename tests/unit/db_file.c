@@ -392,6 +392,29 @@ static void older_version_of_another_shape_stays_as_it_is(void **state)
         assert_string_equal(plain_text("a.db", "SELECT function FROM location"), "main");
 }
 
+/* SQLite would not notice: it reads no page of that table on its way to the others. */
+static void damaged_file_is_not_written(void **state)
+{
+        (void)state;
+        db_close(create_db("a.db"));
+        int64_t page = plain_int(
+            "a.db", "SELECT rootpage FROM sqlite_schema WHERE name = 'reading'");
+        int64_t page_bytes = plain_int("a.db", "PRAGMA page_size");
+        FILE *file = fopen("a.db", "r+e");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, (page - 1) * page_bytes, SEEK_SET), 0);
+        for (int64_t i = 0; i < page_bytes; i++)
+                fputc('x', file);
+        assert_int_equal(fclose(file), 0);
+        struct stat before, after;
+        assert_int_equal(stat("a.db", &before), 0);
+        assert_refused("a.db", DB_READ_WRITE, -EBADMSG, "damaged");
+        assert_int_equal(stat("a.db", &after), 0);
+        assert_int_equal(after.st_mtim.tv_sec, before.st_mtim.tv_sec);
+        assert_int_equal(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+        assert_false(exists("a.db-wal"));
+}
+
 static void truncated_file_is_damaged(void **state)
 {
         (void)state;
@@ -677,6 +700,7 @@ int main(void)
             db_unit_test(present_version_keeps_its_findings),
             db_unit_test(two_processes_migrate_once),
             db_unit_test(older_version_of_another_shape_stays_as_it_is),
+            db_unit_test(damaged_file_is_not_written),
             db_unit_test(truncated_file_is_damaged),
             db_unit_test(hostile_bytes_are_survived),
             db_unit_test(names_are_only_names),
