@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "access_share.h"
+#include "callee.h"
 #include "data.h"
 #include "globals.h"
 
@@ -29,6 +30,13 @@ static uint32_t global_type(void *context, uint64_t vaddr, uint64_t *offset_byte
 static uint32_t return_type(void *context, uint64_t vaddr)
 {
         return globals_return_type(context, vaddr);
+}
+
+static uint32_t written_by(void *context, uint64_t vaddr)
+{
+        struct globals *globals = context;
+
+        return callee_written(globals, globals->file, vaddr);
 }
 
 static enum memory_function memory_called(void *context, const struct instruction *call)
@@ -59,6 +67,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                          .function = &function,
                                          .global = global_type,
                                          .returns = return_type,
+                                         .written = written_by,
                                          .called = memory_called,
                                          .global_context = globals};
         struct flow_answer *answers;
@@ -93,7 +102,8 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
 {
         struct globals globals = {.reader = reader,
                                   .symbols = linkage->symbols,
-                                  .memory_slots = &linkage->memory};
+                                  .memory_slots = &linkage->memory,
+                                  .file = file};
         int error = 0;
 
         for (size_t i = 0, end; i < count && !error; i = end) {

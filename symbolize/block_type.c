@@ -68,12 +68,27 @@ static bool indexes(const struct types *types, uint32_t type,
                types->items[type].canonical == types->items[place->type].canonical;
 }
 
+/* Whether what is INSIDE a block of TYPE is an item of the array in TYPE that PLACE's
+ * index counts in. */
+static bool counts_in_array(const struct types *types, uint32_t type, uint64_t inside,
+                            const struct place_value *place)
+{
+        uint64_t low, high, at = block_type_offset(types, type, inside);
+
+        return place->indexed && place->stride_bytes > 0 && place->offset >= 0 &&
+               types->items[type].canonical == types->items[place->type].canonical &&
+               type_array_around(types, type, (uint64_t)place->offset, &low, &high) &&
+               at >= low && at < high &&
+               (at - (uint64_t)place->offset) % place->stride_bytes == 0;
+}
+
 bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside,
                        const struct place_value *place)
 {
         if (place->type == TYPE_NONE)
                 return false;
-        if (indexes(types, type, place) || begins(types, type, place))
+        if (indexes(types, type, place) || begins(types, type, place) ||
+            counts_in_array(types, type, inside, place))
                 return true;
         /* The place may lie before what the pointer is to: the offset is then negative.
          */

@@ -58,6 +58,9 @@ typedef uint32_t flow_global(void *context, uint64_t vaddr, uint64_t *offset_byt
 /* What the function at VADDR of the file returns; TYPE_NONE: not known, or nothing. */
 typedef uint32_t flow_returns(void *context, uint64_t vaddr);
 
+/* The registers that a call of VADDR in the file may change, as a mask. */
+typedef uint32_t flow_written(void *context, uint64_t vaddr);
+
 /* Which memory function CALL, an instruction of the file, calls. */
 typedef enum memory_function flow_called(void *context, const struct instruction *call);
 
@@ -68,6 +71,7 @@ struct flow_input {
         Dwarf_Die *function;
         flow_global *global;
         flow_returns *returns;
+        flow_written *written;
         flow_called *called;
         void *global_context;
 };

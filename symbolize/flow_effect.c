@@ -3,6 +3,8 @@
  * writes in a way that is not followed is forgotten. */
 #include "flow_effect.h"
 
+#include "callee.h"
+
 static void set(struct flow_state *state, uint8_t reg, const struct place_value *value)
 {
         if (reg < REGISTER_COUNT)
@@ -104,10 +106,6 @@ static struct flow_multiple multiple_of(const struct flow_state *state,
         return made.of == to ? (struct flow_multiple){0} : made;
 }
 
-/* Registers that a call need not preserve (System V ABI, AMD64 supplement, 3.2.1). */
-static const uint32_t call_clobbered =
-    1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8;
-
 /* Registers of arguments, and of where a result in memory goes (the same). */
 static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9};
 
@@ -152,8 +150,14 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
 
         if (result.kind == PLACE_UNKNOWN)
                 result = place_pointer(type_pointee(flow->input->reader, type), 0);
-        forget(state, call_clobbered);
-        set(state, REGISTER_RAX, &result);
+        uint32_t written = step->instruction.target
+                               ? flow->input->written(flow->input->global_context,
+                                                      step->instruction.target)
+                               : CALL_CLOBBERED;
+
+        forget(state, written);
+        if (written & 1u << REGISTER_RAX)
+                set(state, REGISTER_RAX, &result);
 }
 
 static void step_stack(const struct flow_context *flow, struct flow_state *state,

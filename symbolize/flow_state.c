@@ -11,17 +11,6 @@ void flow_state_begin(struct flow_state *state)
                 state->registers[i] = place_unknown;
 }
 
-struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
-                                    uint64_t vaddr)
-{
-        const struct register_variable *variable =
-            variables_in_register(flow->variables, reg, vaddr);
-
-        return variable ? place_pointer(type_pointee(flow->input->reader, variable->type),
-                                        (int64_t)(0 - (uint64_t)variable->offset))
-                        : place_unknown;
-}
-
 /* Whether VALUE is known to point to what holds, at the same place, what NAMED points to
  * or into. */
 static bool points_around(const struct types *types, const struct place_value *value,
@@ -40,6 +29,42 @@ static bool has_fields(const struct types *types, const struct place_value *valu
         return value->kind == PLACE_POINTER &&
                (types->items[value->type].kind == TYPE_STRUCT ||
                 types->items[value->type].kind == TYPE_UNION);
+}
+
+static struct place_value pointed_by(const struct flow_context *flow,
+                                     const struct register_variable *variable)
+{
+        return variable ? place_pointer(type_pointee(flow->input->reader, variable->type),
+                                        (int64_t)(0 - (uint64_t)variable->offset))
+                        : place_unknown;
+}
+
+/* Whether A is of a block of the program within that of B. */
+static bool is_inner(const struct register_variable *a, const struct register_variable *b)
+{
+        return a->low != b->low ? a->low > b->low : a->high <= b->high;
+}
+
+/* Where two variables name it, the one that holds the other tells most: a pointer to a
+ * list's link may be known for one to what is linked, and a pointer to an object for one
+ * to its member. Else it is the inner one, unless that has no fields. */
+struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
+                                    uint64_t vaddr)
+{
+        const struct types *types = flow->input->reader->types;
+        const struct register_variable *in =
+            variables_in_register(flow->variables, reg, vaddr);
+        const struct register_variable *beside =
+            variables_beside_register(flow->variables, reg, vaddr);
+        struct place_value a = pointed_by(flow, in), b = pointed_by(flow, beside);
+
+        if (a.kind != PLACE_POINTER || b.kind != PLACE_POINTER)
+                return a.kind == PLACE_POINTER ? a : b;
+        if (has_fields(types, &a) != has_fields(types, &b))
+                return has_fields(types, &a) ? a : b;
+        if (points_around(types, &a, &b))
+                return a;
+        return points_around(types, &b, &a) || is_inner(beside, in) ? b : a;
 }
 
 /* The variable's type is what the author calls it, but not when that says less: void,

@@ -15,11 +15,6 @@ struct global {
         Dwarf_Die die;
 };
 
-struct global_function {
-        uint64_t vaddr;
-        Dwarf_Die die;
-};
-
 static int add_function(struct globals *globals, Dwarf_Die *die)
 {
         Dwarf_Addr vaddr;
@@ -30,7 +25,7 @@ static int add_function(struct globals *globals, Dwarf_Die *die)
                           globals->function_count, sizeof(*globals->functions)) < 0)
                 return -ENOMEM;
         globals->functions[globals->function_count++] =
-            (struct global_function){vaddr, *die};
+            (struct global_function){.vaddr = vaddr, .die = *die};
         return 0;
 }
 
@@ -165,14 +160,19 @@ uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
         return checked_type(globals, found, *offset_bytes);
 }
 
-uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr)
+struct global_function *globals_function(const struct globals *globals, uint64_t vaddr)
 {
         const struct global_function key = {.vaddr = vaddr};
-        const struct global_function *found =
-            globals->function_count
-                ? bsearch(&key, globals->functions, globals->function_count, sizeof(key),
-                          compare_functions)
-                : NULL;
+
+        return globals->function_count
+                   ? bsearch(&key, globals->functions, globals->function_count,
+                             sizeof(key), compare_functions)
+                   : NULL;
+}
+
+uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr)
+{
+        const struct global_function *found = globals_function(globals, vaddr);
         Dwarf_Die die;
 
         if (!found)

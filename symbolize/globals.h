@@ -10,12 +10,20 @@
 #include "symbol_table.h"
 
 struct global;
-struct global_function;
+
+/* One of the unit that has code. */
+struct global_function {
+        uint64_t vaddr;
+        Dwarf_Die die;
+        bool written_known;
+        uint32_t written; /* registers that a call may change, see callee.h */
+};
 
 struct globals {
         struct type_reader *reader;
         const struct symbol_table *symbols;
         const struct memory_slots *memory_slots;
+        const struct elf_file *file;
         const void *unit; /* whose variables these are; NULL: none yet */
         struct global *items;
         size_t count;
@@ -31,6 +39,9 @@ int globals_of_unit(struct globals *globals, Dwarf_Die *entry);
 /* The type of the variable at VADDR and the offset in it; TYPE_NONE: not known. */
 uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
                       uint64_t *offset_bytes);
+
+/* The unit's function that begins at VADDR, or NULL. */
+struct global_function *globals_function(const struct globals *globals, uint64_t vaddr);
 
 /* What the unit's function that begins at VADDR returns; TYPE_NONE: not known, or
  * nothing. */

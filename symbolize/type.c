@@ -614,6 +614,40 @@ enum index_outcome type_indexed(const struct types *types, uint32_t type,
         return reach.outcome;
 }
 
+/* Looks for it inside of TYPE_ID, which begins at START. */
+static bool array_around(const struct types *types, uint32_t type_id, uint64_t start,
+                         uint64_t offset, unsigned nesting, uint64_t *low, uint64_t *high)
+{
+        if (type_id >= types->count || nesting > NESTING_LIMIT)
+                return false;
+        const struct type *type = &types->items[type_id];
+
+        if (type->kind == TYPE_ARRAY) {
+                *low = start;
+                *high = type->size_bytes > 0 ? start + type->size_bytes : UINT64_MAX;
+                return offset >= *low && offset < *high;
+        }
+        if (type->kind != TYPE_STRUCT && type->kind != TYPE_UNION)
+                return false;
+        for (uint32_t i = 0; i < type->member_count; i++) {
+                const struct member *member = &types->members[type->first_member + i];
+                uint64_t inside = offset - start - member->offset_bytes;
+                uint64_t bytes = size_of(types, member->type);
+
+                if ((inside < bytes || bytes == 0) &&
+                    array_around(types, member->type, start + member->offset_bytes,
+                                 offset, nesting + 1, low, high))
+                        return true;
+        }
+        return false;
+}
+
+bool type_array_around(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                       uint64_t *low, uint64_t *high)
+{
+        return array_around(types, type, 0, offset_bytes, 0, low, high);
+}
+
 /* ---- all fields ---- */
 
 struct listing {

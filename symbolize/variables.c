@@ -110,6 +110,8 @@ static int put_register(struct collector *collector, struct range_map *map,
                           variables->value_count, sizeof(*variables->values)) < 0)
                 return -ENOMEM;
         variables->values[variables->value_count] = (struct register_variable){
+            .low = collector->low,
+            .high = collector->high,
             .type = type,
             .offset = location->kind == LOCATION_VALUE ? location->offset : 0};
         return range_map_add(map, collector->low, collector->high,
@@ -131,8 +133,11 @@ static int add_in_register(struct collector *collector, const struct location *l
         if (type == TYPE_NONE ||
             collector->reader->types->items[type].kind != TYPE_POINTER)
                 return 0;
-        return put_register(collector, &collector->variables->registers[location->reg],
-                            location, type);
+        struct range_map *maps = location->kind == LOCATION_VALUE && location->offset != 0
+                                     ? collector->variables->beside
+                                     : collector->variables->registers;
+
+        return put_register(collector, &maps[location->reg], location, type);
 }
 
 static bool is_number(const struct types *types, uint32_t type)
@@ -360,6 +365,9 @@ int variables_read(struct variables *variables, struct type_reader *reader,
         for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
                 error = range_map_build(&variables->registers[i]);
         for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
+                if (variables->beside[i].count > 0)
+                        error = range_map_build(&variables->beside[i]);
+        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
                 if (variables->pointed[i].count > 0)
                         error = range_map_build(&variables->pointed[i]);
         if (variables->call_count > 1)
@@ -374,6 +382,7 @@ void variables_free(struct variables *variables)
 {
         for (int i = 0; i < VARIABLES_REGISTERS; i++) {
                 range_map_free(&variables->registers[i]);
+                range_map_free(&variables->beside[i]);
                 range_map_free(&variables->pointed[i]);
         }
         free(variables->values);
@@ -390,6 +399,16 @@ const struct register_variable *variables_in_register(const struct variables *va
         if (reg < VARIABLES_REGISTERS)
                 range = range_map_find(&variables->registers[reg], vaddr)
                             ?: range_map_find(&variables->pointed[reg], vaddr);
+        return range ? &variables->values[range->value] : NULL;
+}
+
+const struct register_variable *
+variables_beside_register(const struct variables *variables, uint8_t reg, uint64_t vaddr)
+{
+        const struct range *range = reg < VARIABLES_REGISTERS
+                                        ? range_map_find(&variables->beside[reg], vaddr)
+                                        : NULL;
+
         return range ? &variables->values[range->value] : NULL;
 }
 

@@ -9,8 +9,11 @@
 
 enum { VARIABLES_REGISTERS = 16 };
 
-/* The register holds a value of TYPE less OFFSET. */
+/* The register holds a value of TYPE less OFFSET, while the instruction is between low
+ * and high. */
 struct register_variable {
+        uint64_t low;
+        uint64_t high;
         uint32_t type;
         int64_t offset;
 };
@@ -33,6 +36,8 @@ struct call_result {
 
 struct variables {
         struct range_map registers[VARIABLES_REGISTERS]; /* values: indexes in values */
+        /* The same of variables whose values are the register's and a constant. */
+        struct range_map beside[VARIABLES_REGISTERS];
         /* The same where no variable is in the register, but one where it points to. */
         struct range_map pointed[VARIABLES_REGISTERS];
         struct register_variable *values;
@@ -54,6 +59,9 @@ void variables_free(struct variables *variables);
 /* What REG holds at VADDR, or NULL. */
 const struct register_variable *variables_in_register(const struct variables *variables,
                                                       uint8_t reg, uint64_t vaddr);
+/* What is at a distance from REG's value at VADDR, or NULL. */
+const struct register_variable *
+variables_beside_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);
 /* The type that the call returning to VADDR returns; TYPE_NONE: not known. */
 uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr);
 

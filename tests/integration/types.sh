@@ -127,7 +127,15 @@ measure generic_gcc
 # is a member of: that is open, in blocks of a recursive function too.
 build generic_gcc_O0 g++ generic.cc -std=c++20 -O0
 measure generic_gcc_O0 88
+# Vectors that are members of an object, whose pointers stay in registers over the calls of
+# functions that do not use these.
+build world_gcc g++ world.cc -std=c++17
+measure world_gcc
+objdump -d --disassemble=_ZN5world6forcesEv world_gcc | grep -q 'call.*pull' ||
+        fail "world::forces calls nothing"
 if command -v clang >/dev/null; then
+        build world_clang clang++ world.cc -std=c++17
+        measure world_clang
         build structures_clang clang structures.c
         measure structures_clang
         build generic_clang clang++ generic.cc -std=c++17

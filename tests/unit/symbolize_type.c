@@ -264,6 +264,30 @@ struct cell {
         } group[4];
 };
 
+static void an_array_reaches_around_its_items(void **state)
+{
+        struct fixture *f = *state;
+        const uint64_t part = offsetof(struct sample, part);
+        uint64_t low, high;
+
+        /* Around what an item holds is the outer array. */
+        assert_true(type_array_around(&f->types, f->sample,
+                                      part + 2 * sizeof(struct inner) + 8, &low, &high));
+        assert_int_equal(low, part);
+        assert_int_equal(high, part + 4 * sizeof(struct inner));
+        assert_true(type_array_around(&f->types, f->inner, 8, &low, &high));
+        assert_int_equal(low, offsetof(struct inner, pair));
+        assert_int_equal(high, sizeof(struct inner));
+        assert_true(type_array_around(
+            &f->types, f->sample, offsetof(struct sample, letters) + 99, &low, &high));
+        assert_int_equal(low, offsetof(struct sample, letters));
+        assert_int_equal(high, UINT64_MAX);
+        assert_false(type_array_around(&f->types, f->sample, offsetof(struct sample, as),
+                                       &low, &high));
+        assert_false(type_array_around(&f->types, f->inner, 0, &low, &high));
+        assert_false(type_array_around(&f->types, f->number, 0, &low, &high));
+}
+
 static void an_index_leads_to_one_field_or_none(void **state)
 {
         struct fixture *f = *state;
@@ -519,6 +543,8 @@ int main(void)
             cmocka_unit_test_setup_teardown(a_bit_field_of_no_known_type_has_its_name,
                                             begin, end),
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),
+            cmocka_unit_test_setup_teardown(an_array_reaches_around_its_items, begin,
+                                            end),
             cmocka_unit_test_setup_teardown(an_index_leads_to_one_field_or_none, begin,
                                             end),
             cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
