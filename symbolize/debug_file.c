@@ -223,6 +223,29 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
         return error == -ENOENT && others ? -ESTALE : error;
 }
 
+/* DIRECTORY stands for /usr/lib/debug, where packages have what they share. */
+static int find_shared_in(const char *directory, const char *beside,
+                          const struct link *link, struct elf_file *file)
+{
+        size_t system_bytes = strlen(system_directory);
+
+        (void)beside;
+        if (strncmp(link->name, system_directory, system_bytes) != 0 ||
+            link->name[system_bytes] != '/')
+                return -ENOENT;
+        return open_formatted(link, file, "%s%s", directory, link->name + system_bytes);
+}
+
+static int find_absolute(const struct debug_search *search, const struct link *link,
+                         struct elf_file *file)
+{
+        int error = in_directories(search, find_shared_in, "", link, file);
+
+        if (error == -ENOENT && search->root)
+                error = open_formatted(link, file, "%s%s", search->root, link->name);
+        return error == -ENOENT ? open_matching(link->name, link, file) : error;
+}
+
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt)
 {
@@ -238,7 +261,7 @@ int debug_file_find_alt(const struct elf_file *debug, const struct debug_search 
         memcpy(link.build_id, rest, link.build_id_bytes);
         error = in_directories(search, find_build_id_in, "", &link, alt);
         if (error == -ENOENT && link.name[0] == '/')
-                error = open_matching(link.name, &link, alt);
+                error = find_absolute(search, &link, alt);
         if (error == -ENOENT && link.name[0] != '/') {
                 char *beside = directory_of(debug->path);
 

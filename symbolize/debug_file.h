@@ -10,6 +10,7 @@
 
 struct debug_search {
         const char *const *directories; /* NULL-terminated; /usr/lib/debug comes last */
+        const char *root; /* stands for "/" in absolute names; NULL: as they are */
         elf_fetch *fetch;               /* NULL: only local files */
         void *fetch_context;
         struct looked_for *looked_for; /* notes the files of split units; or NULL */
@@ -24,7 +25,9 @@ bool debug_file_has_dwarf(const struct elf_file *file);
 int debug_file_find(const struct elf_file *file, const struct debug_search *search,
                     struct elf_file *debug);
 
-/* Opens the file that dwz moved common entries of DEBUG to: 0, -ENOENT or -ENOMEM. */
+/* Opens the file that dwz moved common entries of DEBUG to, which has the build-id in
+ * DEBUG's link: by that, then by the link's name, of which /usr/lib/debug is also each of
+ * the directories, and what is relative lies beside DEBUG. 0, -ENOENT or -ENOMEM. */
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt);
 

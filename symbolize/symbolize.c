@@ -471,6 +471,7 @@ static int prepare(struct stage *stage, struct db *db,
         int error;
 
         stage->search.directories = options->debuginfo_paths;
+        stage->search.root = options->symfs;
         stage->search.looked_for = &stage->looked_for;
         stage->allocators = options->allocators;
         stage->files = (struct module_search){options->symfs, options->build_id_paths,
