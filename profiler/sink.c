@@ -62,7 +62,9 @@ int sink_finish(struct sink *sink, struct diag *diag)
                 if (sink->images[i].begun && !sink->images[i].ended)
                         rc = sink_end_image(sink, &sink->images[i],
                                             sink->images[i].latest_ns, diag);
-        return rc == 0 ? sink_write_site_totals(sink, diag) : rc;
+        if (rc == 0)
+                rc = sink_write_site_totals(sink, diag);
+        return rc == 0 ? sink_modules_finish(sink->modules, diag) : rc;
 }
 
 int64_t sink_latest_ns(const struct sink *sink)

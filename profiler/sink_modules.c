@@ -3,10 +3,13 @@
  * read their build-ids, and knows nothing of processes. */
 #include "sink_modules.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "array.h"
 #include "build_id.h"
 #include "file_checksum.h"
 #include "intern.h"
@@ -17,12 +20,28 @@ struct file {
         char *path;
 };
 
+/* What tells a file from others, and from itself after a change. */
+struct file_identity {
+        uint64_t device, inode, size_bytes;
+        int64_t modified_s, modified_ns;
+};
+
+/* A file whose checksum is made when the recording has ended: nobody waits for it then.
+ */
+struct large_file {
+        int64_t module_id;
+        int fd; /* so that it stays, though another file may get its name */
+        struct file_identity identity;
+};
+
 struct sink_modules {
         struct writer *writer;
         bool imported;
         struct intern *file_index; /* a file's identity → index + 1 */
         struct file *files;
         size_t file_count;
+        struct large_file *large;
+        size_t large_count, large_capacity;
 };
 
 struct sink_modules *sink_modules_new(struct writer *writer)
@@ -45,8 +64,11 @@ void sink_modules_free(struct sink_modules *modules)
                 return;
         for (size_t i = 0; i < modules->file_count; i++)
                 free(modules->files[i].path);
+        for (size_t i = 0; i < modules->large_count; i++)
+                close(modules->large[i].fd);
         intern_free(modules->file_index);
         free(modules->files);
+        free(modules->large);
         free(modules);
 }
 
@@ -55,28 +77,79 @@ void sink_modules_set_imported(struct sink_modules *modules)
         modules->imported = true;
 }
 
-/* What tells a file from others, and from itself after a change. */
-struct file_identity {
-        uint64_t device, inode, size_bytes;
-        int64_t modified_s, modified_ns;
-};
+static struct file_identity identity_of(const struct stat *status)
+{
+        return (struct file_identity){
+            .device = status->st_dev,
+            .inode = status->st_ino,
+            .size_bytes = (uint64_t)status->st_size,
+            .modified_s = status->st_mtim.tv_sec,
+            .modified_ns = status->st_mtim.tv_nsec,
+        };
+}
 
 static struct file_identity identify(const char *path)
 {
-        struct file_identity identity = {0};
         struct stat status;
-        if (stat(path, &status) == 0) {
-                identity.device = status.st_dev;
-                identity.inode = status.st_ino;
-                identity.size_bytes = (uint64_t)status.st_size;
-                identity.modified_s = status.st_mtim.tv_sec;
-                identity.modified_ns = status.st_mtim.tv_nsec;
-        }
-        return identity;
+        return stat(path, &status) == 0 ? identity_of(&status)
+                                        : (struct file_identity){0};
 }
+
+/* Whether FD is still the file of IDENTITY, as it was. */
+static bool is_unchanged(int fd, const struct file_identity *identity)
+{
+        struct stat status;
+        if (fstat(fd, &status) != 0)
+                return false;
+        struct file_identity now = identity_of(&status);
+        return memcmp(&now, identity, sizeof(now)) == 0;
+}
+
+enum {
+        /* A larger one takes so long to read, from a slow disk some 20 ms, that samples
+         * could be lost meanwhile. */
+        CHECKSUM_AT_ONCE_BYTES = 4 << 20,
+        /* What descriptors may be spent on; further files are read at once. */
+        LARGE_FILES_MAX = 64
+};
 
 /* Larger ones take long to read, and may be anything. */
 static const uint64_t checksum_most_bytes = UINT64_C(1) << 30;
+
+/* Notes what tells the file FD from what it is later, where it can be read. */
+static int write_checksum(struct sink_modules *modules, int64_t module_id, int fd,
+                          const struct file_identity *identity, struct diag *diag)
+{
+        struct module_file_row row = {.size_bytes = identity->size_bytes,
+                                      .modified_ns =
+                                          identity->modified_s * INT64_C(1000000000) +
+                                          identity->modified_ns,
+                                      .changed = !is_unchanged(fd, identity)};
+        return row.changed || file_checksum(fd, &row.checksum)
+                   ? writer_module_file(modules->writer, module_id, &row, diag)
+                   : 0;
+}
+
+/* Gives the ELF file FD, which has no build-id and is closed, a row, with its checksum
+ * now or later. */
+static int add_without_build_id(struct sink_modules *modules, const char *path, int fd,
+                                const struct file_identity *identity, int64_t *module_id,
+                                struct diag *diag)
+{
+        int rc = writer_new_module(modules->writer, path, module_id, diag);
+        if (!rc && identity->size_bytes > CHECKSUM_AT_ONCE_BYTES &&
+            modules->large_count < LARGE_FILES_MAX &&
+            array_reserve(&modules->large, &modules->large_capacity, modules->large_count,
+                          sizeof(*modules->large)) == 0) {
+                modules->large[modules->large_count++] =
+                    (struct large_file){*module_id, fd, *identity};
+                return 0;
+        }
+        if (!rc)
+                rc = write_checksum(modules, *module_id, fd, identity, diag);
+        close(fd);
+        return rc;
+}
 
 /* Gives the file PATH a row, with what tells it from what it is later: its build-id, or
  * without one what can be said of all files. */
@@ -86,13 +159,10 @@ static int add_module(struct sink_modules *modules, const char *path,
 {
         uint8_t id[BUILD_ID_MAX_BYTES];
         size_t length = build_id_read(path, id);
-        struct module_file_row row = {.size_bytes = identity->size_bytes,
-                                      .modified_ns =
-                                          identity->modified_s * INT64_C(1000000000) +
-                                          identity->modified_ns};
-        if (length || !file_checksum_of_elf(path, checksum_most_bytes, &row.checksum))
+        int fd = length ? -1 : file_checksum_open_elf(path, checksum_most_bytes);
+        if (fd < 0)
                 return writer_module(modules->writer, path, id, length, module_id, diag);
-        return writer_module_file(modules->writer, path, &row, module_id, diag);
+        return add_without_build_id(modules, path, fd, identity, module_id, diag);
 }
 
 static int add_file(struct sink_modules *modules, const char *path,
@@ -158,6 +228,16 @@ int sink_modules_find(struct sink_modules *modules, const struct event_mapping *
                 return writer_module(modules->writer, event->path, event->build_id,
                                      event->build_id_bytes, module_id, diag);
         return module_of_file(modules, event->path, module_id, diag);
+}
+
+int sink_modules_finish(struct sink_modules *modules, struct diag *diag)
+{
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < modules->large_count; i++)
+                rc = write_checksum(modules, modules->large[i].module_id,
+                                    modules->large[i].fd, &modules->large[i].identity,
+                                    diag);
+        return rc;
 }
 
 const char *sink_modules_path(const struct sink_modules *modules, int64_t module_id)

@@ -21,6 +21,10 @@ void sink_modules_set_imported(struct sink_modules *modules);
 int sink_modules_find(struct sink_modules *modules, const struct event_mapping *event,
                       int64_t *module_id, struct diag *diag);
 
+/* Reads the large files without a build-id, when the recording has ended: what tells
+ * later whether they are the same. */
+int sink_modules_finish(struct sink_modules *modules, struct diag *diag);
+
 /* The path of a module that was found by its file, or NULL; the modules own it. */
 const char *sink_modules_path(const struct sink_modules *modules, int64_t module_id);
 

@@ -17,7 +17,7 @@ struct module_identity module_identity_of_row(sqlite3_stmt *row, int column)
             .build_id_bytes = (size_t)sqlite3_column_bytes(row, column + 1),
             .file = {.known = sqlite3_column_type(row, column + 2) != SQLITE_NULL,
                      .size_bytes = (uint64_t)sqlite3_column_int64(row, column + 2),
-                     .checksum = (uint32_t)sqlite3_column_int64(row, column + 3)}};
+                     .checksum = sqlite3_column_int64(row, column + 3)}};
 }
 
 static bool is_recorded_file(const struct recorded_file *recorded,
@@ -26,7 +26,7 @@ static bool is_recorded_file(const struct recorded_file *recorded,
         struct stat status;
         uint32_t checksum;
 
-        return fstat(file->fd, &status) == 0 &&
+        return recorded->checksum >= 0 && fstat(file->fd, &status) == 0 &&
                (uint64_t)status.st_size == recorded->size_bytes &&
                file_checksum(file->fd, &checksum) && checksum == recorded->checksum;
 }

@@ -15,7 +15,7 @@ struct sqlite3_stmt;
 struct recorded_file {
         bool known;
         uint64_t size_bytes;
-        uint32_t checksum; /* CRC-32 */
+        int64_t checksum; /* CRC-32; negative: not known, the file was changed already */
 };
 
 /* What to look for: PATH, with this build-id where one was recorded. */

@@ -10,8 +10,8 @@
  * cannot be read. */
 bool file_checksum(int fd, uint32_t *checksum);
 
-/* The same of the ELF file PATH; false also when it is none, or larger than MOST_BYTES.
- */
-bool file_checksum_of_elf(const char *path, uint64_t most_bytes, uint32_t *checksum);
+/* Opens the ELF file PATH for that; -1 when it is none, cannot be read, or is larger than
+ * MOST_BYTES. */
+int file_checksum_open_elf(const char *path, uint64_t most_bytes);
 
 #endif

@@ -125,16 +125,20 @@ int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
 int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
                   size_t length, int64_t *id, struct diag *diag);
 
-/* The same of a file without a build-id, by what tells it from what it is later: its
- * size, when it was changed last (nanoseconds since 1970) and its CRC-32. */
+/* A new module row of the file PATH, which has no build-id. */
+int writer_new_module(struct writer *writer, const char *path, int64_t *id,
+                      struct diag *diag);
+
+/* What tells the file of such a module from what it is later: its size, when it was
+ * changed last (nanoseconds since 1970) and its CRC-32. At most once for each. */
 struct module_file_row {
         uint64_t size_bytes;
         int64_t modified_ns;
         uint32_t checksum;
+        bool changed; /* so that it has no checksum: no file is the same */
 };
-int writer_module_file(struct writer *writer, const char *path,
-                       const struct module_file_row *file, int64_t *id,
-                       struct diag *diag);
+int writer_module_file(struct writer *writer, int64_t module_id,
+                       const struct module_file_row *file, struct diag *diag);
 
 enum mapping_kind {
         MAPPING_FILE,

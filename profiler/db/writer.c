@@ -271,10 +271,10 @@ static int insert_module(struct writer *writer, const char *path, const uint8_t 
         return batch_end_row(writer->batch, id, diag);
 }
 
-/* Where the id of the module stands that PATH and the LENGTH bytes at MORE tell from
+/* Where the id of the module stands that PATH and the LENGTH bytes at BUILD_ID tell from
  * others; NULL: no memory. */
-static int64_t *module_place(struct writer *writer, const char *path, const void *more,
-                             size_t length)
+static int64_t *module_place(struct writer *writer, const char *path,
+                             const uint8_t *build_id, size_t length)
 {
         size_t path_size = strlen(path) + 1;
         char *key = malloc(path_size + length);
@@ -282,7 +282,7 @@ static int64_t *module_place(struct writer *writer, const char *path, const void
                 return NULL;
         memcpy(key, path, path_size);
         if (length)
-                memcpy(key + path_size, more, length);
+                memcpy(key + path_size, build_id, length);
         int64_t *place = intern_place(writer->modules, key, path_size + length);
         free(key);
         return place;
@@ -300,8 +300,14 @@ int writer_module(struct writer *writer, const char *path, const uint8_t *build_
         return code;
 }
 
-static int insert_module_file(struct writer *writer, int64_t module_id,
-                              const struct module_file_row *file, struct diag *diag)
+int writer_new_module(struct writer *writer, const char *path, int64_t *id,
+                      struct diag *diag)
+{
+        return insert_module(writer, path, NULL, 0, id, diag);
+}
+
+int writer_module_file(struct writer *writer, int64_t module_id,
+                       const struct module_file_row *file, struct diag *diag)
 {
         sqlite3_stmt *statement;
         int code =
@@ -311,25 +317,8 @@ static int insert_module_file(struct writer *writer, int64_t module_id,
         sqlite3_bind_int64(statement, 1, module_id);
         sqlite3_bind_int64(statement, 2, (int64_t)file->size_bytes);
         sqlite3_bind_int64(statement, 3, file->modified_ns);
-        sqlite3_bind_int64(statement, 4, file->checksum);
+        sqlite3_bind_int64(statement, 4, file->changed ? -1 : (int64_t)file->checksum);
         return batch_end_row(writer->batch, NULL, diag);
-}
-
-int writer_module_file(struct writer *writer, const char *path,
-                       const struct module_file_row *file, int64_t *id, struct diag *diag)
-{
-        /* Longer than a build-id is, so as not to be taken for one. */
-        const uint64_t facts[9] = {file->size_bytes, (uint64_t)file->modified_ns,
-                                   file->checksum};
-        int64_t *place = module_place(writer, path, facts, sizeof(facts));
-        if (!place)
-                return no_memory(writer, diag);
-        bool new = *place == 0;
-        int code = new ? insert_module(writer, path, NULL, 0, place, diag) : 0;
-        if (!code && new)
-                code = insert_module_file(writer, *place, file, diag);
-        *id = *place;
-        return code;
 }
 
 int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t *id,

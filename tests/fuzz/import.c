@@ -117,13 +117,21 @@ int writer_module(struct writer *writer, const char *path, const uint8_t *build_
         return add_row(&writer->modules, id);
 }
 
-int writer_module_file(struct writer *writer, const char *path,
-                       const struct module_file_row *file, int64_t *id, struct diag *diag)
+int writer_new_module(struct writer *writer, const char *path, int64_t *id,
+                      struct diag *diag)
 {
         (void)diag;
         read_text(writer, path);
-        read_all(writer, (const uint8_t *)file, sizeof(*file));
         return add_row(&writer->modules, id);
+}
+
+int writer_module_file(struct writer *writer, int64_t module_id,
+                       const struct module_file_row *file, struct diag *diag)
+{
+        (void)module_id;
+        (void)diag;
+        read_all(writer, (const uint8_t *)file, sizeof(*file));
+        return 0;
 }
 
 int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t *id,

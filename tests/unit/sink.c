@@ -297,6 +297,55 @@ static void a_module_has_its_files_build_id(void **state)
         assert_int_equal(count("SELECT count(*) FROM module WHERE build_id IS NULL"), 2);
 }
 
+enum { LARGE_BYTES = 5 << 20 };
+
+/* Python: zlib.crc32(b"\x7fELF" + bytes((5 << 20) - 4)) */
+static const char large_file_checksum[] = "3717070518";
+
+static void make_large_file(const char *path)
+{
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs("\x7f"
+              "ELF",
+              file);
+        assert_int_equal(ftruncate(fileno(file), LARGE_BYTES), 0);
+        assert_int_equal(fclose(file), 0);
+}
+
+/* What holds nobody up any more: it is the file that was mapped, whatever has its name.
+ */
+static void a_large_file_is_read_at_the_end(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        make_large_file("large");
+        make_large_file("changed");
+        map(&f, 10, 1, 16 * PAGE, PAGE, "large");
+        map(&f, 11, 1, 32 * PAGE, PAGE, "large");
+        map(&f, 12, 1, 48 * PAGE, PAGE, "changed");
+        assert_int_equal(rename("large", "moved"), 0);
+        make_large_file("large");
+        FILE *changed = fopen("changed", "r+");
+        assert_non_null(changed);
+        fputs("\x7f"
+              "OTHER",
+              changed);
+        assert_int_equal(fclose(changed), 0);
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM module"), 2);
+        assert_string_equal(plain_text("sink.db", "SELECT checksum FROM module_file "
+                                                  "JOIN module USING (module_id) "
+                                                  "WHERE path = 'large'"),
+                            large_file_checksum);
+        assert_int_equal(count("SELECT checksum FROM module_file JOIN module "
+                               "USING (module_id) WHERE path = 'changed'"),
+                         -1);
+        assert_int_equal(count("SELECT sum(size_bytes) FROM module_file"),
+                         2 * LARGE_BYTES);
+}
+
 /* A program gives a thread a block for its stack; the source knows the whole mapping that
  * it is part of. */
 static void a_stack_in_a_block_hides_no_other_block(void **state)
@@ -368,6 +417,7 @@ int main(void)
             db_unit_test(readings_that_overlap_are_refused_and_counted),
             db_unit_test(events_of_nobody_are_counted),
             db_unit_test(a_module_has_its_files_build_id),
+            db_unit_test(a_large_file_is_read_at_the_end),
             db_unit_test(a_stack_in_a_block_hides_no_other_block),
             db_unit_test(the_unhandled_instruction_is_placed),
         };
