@@ -311,6 +311,38 @@ static void the_queue_beyond_l2_bounds_the_overlap(void **state)
         assert_near((double)value[SIMPMU_SQ_FULL], (double)value[SIMPMU_CYCLES], 0.05);
 }
 
+/* A stream from L2 takes as long as its lines need on the way, whatever else asks for
+ * fill buffers: in each pass two loads whose addresses come later than the next lines. */
+static void loads_far_ahead_leave_a_stream_its_bandwidth(void **state)
+{
+        const uint64_t bytes = 64 * KIB, passes = 50, line_cycles = 8;
+        const uint64_t half = LINE_BYTES / 2, lines = passes * (bytes / LINE_BYTES + 2);
+        struct simpmu_params params = default_params();
+
+        (void)state;
+        params.lfb_entries = 8;
+        params.l2_bytes_per_cycle = LINE_BYTES / (double)line_cycles;
+        for (uint64_t later_cycles = 0; later_cycles <= 560; later_cycles += 20) {
+                struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+                uint64_t before = 0;
+                for (uint64_t pass = 0; pass <= passes; pass++) {
+                        if (pass == 1)
+                                before = now_cycles(rig, 0);
+                        for (uint64_t at = 0; at < bytes; at += half)
+                                touch(rig, ACCESS_LOAD, MIB + at, 2);
+                        for (uint64_t other = 0; other < 2; other++) {
+                                rig->hot.ready[POINTER] =
+                                    rig->hot.instructions + rig->threads[0]->stall +
+                                    later_cycles * rig->machine.slots_per_cycle;
+                                chase_step(rig, 2 * MIB + other * LINE_BYTES);
+                        }
+                }
+                assert_near((double)(now_cycles(rig, 0) - before) / (double)lines,
+                            (double)line_cycles, 0.02);
+                free_blocks(NULL);
+        }
+}
+
 /* With 56 instructions from miss to miss the ROB of 224 holds 4 of them. */
 static void reorder_window_bounds_the_overlap(void **state)
 {
@@ -1486,6 +1518,7 @@ int main(void)
                                       free_blocks),
             cmocka_unit_test_teardown(stores_behind_a_missing_one_fill_the_buffer,
                                       free_blocks),
+            cmocka_unit_test(loads_far_ahead_leave_a_stream_its_bandwidth),
             cmocka_unit_test_teardown(the_queue_beyond_l2_bounds_the_overlap,
                                       free_blocks),
             cmocka_unit_test_teardown(modes_agree_with_the_general_one, free_blocks),

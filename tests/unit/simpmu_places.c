@@ -35,15 +35,23 @@ static bool is_free(const struct answered *all, uint64_t begin, uint64_t end)
         return true;
 }
 
-static uint64_t first_free(const struct answered *all, uint64_t start, uint64_t time)
+/* What takes TIME and does not end before END ends at, when it begins at BEGIN. */
+static uint64_t end_of_request(uint64_t begin, uint64_t time, uint64_t end)
+{
+        return begin + time > end ? begin + time : end;
+}
+
+static uint64_t first_free(const struct answered *all, uint64_t start, uint64_t time,
+                           uint64_t end)
 {
         uint64_t first = UINT64_MAX;
 
-        if (is_free(all, start, start + time))
+        if (is_free(all, start, end_of_request(start, time, end)))
                 return start;
         for (uint32_t i = 0; i < all->number; i++) {
                 uint64_t at = all->end[i];
-                if (at > start && at < first && is_free(all, at, at + time))
+                if (at > start && at < first &&
+                    is_free(all, at, end_of_request(at, time, end)))
                         first = at;
         }
         return first;
@@ -57,15 +65,21 @@ static uint64_t random_below(uint64_t limit)
         return (random_state >> 33) % limit;
 }
 
-/* A request for at least LEAST that is found to take TIME. */
-static uint64_t request(struct places *places, uint64_t start, uint64_t least,
-                        uint64_t time)
+/* A request for at least LEAST that is found to take TIME, and not to end before END. */
+static uint64_t request_until(struct places *places, uint64_t start, uint64_t least,
+                              uint64_t time, uint64_t end)
 {
         uint64_t begin = places_find(places, start, least);
 
-        begin = places_fit(places, start, begin, begin + time);
-        places_hold(places, begin, begin + time);
+        begin = places_fit(places, start, begin, time, end_of_request(begin, time, end));
+        places_hold(places, begin, end_of_request(begin, time, end));
         return begin;
+}
+
+static uint64_t request(struct places *places, uint64_t start, uint64_t least,
+                        uint64_t time)
+{
+        return request_until(places, start, least, time, 0);
 }
 
 static struct places *places_new(uint32_t count, uint32_t outstanding)
@@ -93,13 +107,16 @@ static void run_program(uint32_t count, uint32_t chains, uint64_t load, uint32_t
                 uint64_t time = random_below(4) == 0 ? 200 : 12;
                 uint64_t start =
                     in_chain && chain_at[chain] > now ? chain_at[chain] : now;
-                uint64_t expected = first_free(&all, start, time);
-                uint64_t begin = request(places, start, random_below(time + 1), time);
+                uint64_t turn = random_below(4) == 0 ? start + random_below(400) : 0;
+                uint64_t expected = first_free(&all, start, time, turn);
+                uint64_t begin =
+                    request_until(places, start, random_below(time + 1), time, turn);
+                uint64_t end = end_of_request(begin, time, turn);
                 assert_int_equal(begin, expected);
                 all.begin[all.number] = begin;
-                all.end[all.number++] = begin + time;
+                all.end[all.number++] = end;
                 if (in_chain)
-                        chain_at[chain] = begin + time + random_below(5);
+                        chain_at[chain] = end + random_below(5);
                 now += random_below(load);
         }
         for (uint32_t i = 0; i < all.number; i++) {
@@ -181,6 +198,20 @@ static void a_request_that_outlasts_its_gap_waits(void **state)
         assert_int_equal(request(places, 900, 50, 50), 900);
         assert_int_equal(request(places, 960, 10, 60), 1030);
         assert_int_equal(request(places, 1500, 10, 600), 2030);
+}
+
+/* One that waits for its turn elsewhere, too, does so while it waits for a place. */
+static void a_request_waits_for_all_at_once(void **state)
+{
+        struct places *places = places_new(1, 64);
+
+        (void)state;
+        (void)request(places, 1000, 1, 30);
+        (void)request(places, 1500, 1, 30);
+        assert_int_equal(request_until(places, 970, 10, 10, 1400), 1030);
+        assert_int_equal(places_taken(places, 1399), 1);
+        assert_int_equal(places_taken(places, 1400), 0);
+        assert_int_equal(request_until(places, 1410, 10, 10, 1450), 1410);
 }
 
 /* Requests that end when they begin, some at the same time, let others go on. */
@@ -329,6 +360,7 @@ int main(void)
             cmocka_unit_test_teardown(requests_beyond_all_room_are_forgotten,
                                       free_blocks),
             cmocka_unit_test_teardown(a_request_that_outlasts_its_gap_waits, free_blocks),
+            cmocka_unit_test_teardown(a_request_waits_for_all_at_once, free_blocks),
             cmocka_unit_test_teardown(a_load_beside_a_chain_waits_for_no_later_one,
                                       free_blocks),
             cmocka_unit_test(no_more_loads_are_under_way_than_there_are_places),

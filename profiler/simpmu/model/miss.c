@@ -233,20 +233,21 @@ static void count_queue_full(struct sim_thread *thread, uint64_t begin, uint64_t
         core->queue_full_until = asked;
 }
 
-/* REQUEST has been ASKED beyond L2 and will be complete at COMPLETION, if the places that
- * it has found are free until then. Else it goes to where there is a fill buffer for all
- * of it and a place beyond L2 for what that takes. Returns when it is asked. */
+/* REQUEST has a place beyond L2 from ASKED on and is complete as ANSWER says, if the
+ * places that it has found are free until then. Else it goes to where there is a fill
+ * buffer for all of it and a place beyond L2 for what that takes. Returns when it is
+ * asked. */
 static uint64_t fit_request(struct sim_thread *thread, struct miss_request *request,
-                            uint64_t asked, uint64_t *completion)
+                            uint64_t asked, struct miss_answer *answer)
 {
         struct places *buffers = &thread->fill_buffers, *queue = &thread->core->queue;
-        const uint64_t latency = *completion - asked;
+        const uint64_t latency = answer->latency, earliest = answer->completion;
 
-        asked = places_fit(queue, request->begin, asked, *completion);
         for (;;) {
-                *completion = asked + latency;
-                uint64_t begin =
-                    places_fit(buffers, request->start, request->begin, *completion);
+                asked = places_fit(queue, request->begin, asked, latency, earliest);
+                answer->completion = later(earliest, asked + latency);
+                uint64_t begin = places_fit(buffers, request->start, request->begin,
+                                            latency, answer->completion);
                 if (begin == request->begin)
                         return asked;
                 request->begin = begin;
@@ -312,9 +313,10 @@ miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
                 latency += prefetch_wait(thread->core, line, asked, &level);
         if (writes && others != OTHERS_NOTHING)
                 latency = later(latency, miss_invalidation(machine, others));
-        struct miss_answer answer = {asked + latency, level, contested};
+        struct miss_answer answer = {asked + latency, (uint32_t)latency, (uint8_t)level,
+                                     contested};
         if (queued) {
-                place = fit_request(thread, request, place, &answer.completion);
+                place = fit_request(thread, request, place, &answer);
                 count_queue_full(thread, request->begin, place);
                 miss_hold_place(machine, thread->core, place, answer.completion);
         }

@@ -110,8 +110,9 @@ struct miss_request {
 
 /* What becomes of it; small enough to stay in registers. */
 struct miss_answer {
-        uint64_t completion;
-        enum simpmu_level level;
+        uint64_t completion; /* at the earliest */
+        uint32_t latency;    /* of it, beside waiting for its turn on the way */
+        uint8_t level;       /* enum simpmu_level */
         bool contested;
 };
 
@@ -133,7 +134,8 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
         bool in_l2 = cache_touch(&core->l2, line);
         uint64_t begin = places_find(buffers, start,
                                      in_l2 ? machine->l2_latency : machine->l3_latency);
-        struct miss_answer answer = {.level = SIMPMU_LEVEL_L2};
+        struct miss_answer answer = {.latency = (uint32_t)machine->l2_latency,
+                                     .level = SIMPMU_LEVEL_L2};
 
         if (__builtin_expect(
                 !in_l2 || machine->cores_used != 1 || core->last_request > begin, 0)) {
@@ -152,9 +154,8 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
                                                   answer.level == SIMPMU_LEVEL_L2
                                                       ? machine->set_interval_l2
                                                       : machine->set_interval_l3);
-        uint64_t with_room = places_fit(buffers, start, begin, answer.completion);
-        answer.completion += with_room - begin;
-        begin = with_room;
+        begin = places_fit(buffers, start, begin, answer.latency, answer.completion);
+        answer.completion = later(answer.completion, begin + answer.latency);
         miss_hold_buffer(thread, start, begin, answer.completion);
         if (for_load) {
                 thread->counters.pending_slots += answer.completion - begin;

@@ -58,10 +58,10 @@ uint64_t places_taken(const struct places *places, uint64_t time)
         return walk.begun - walk.ended;
 }
 
-/* The first stretch from START on that has a place for LEAST. Sets ROOM_UNTIL, and in
- * FREE_FROM when a place is free at all. */
+/* The first stretch from START on that has a place for LEAST, and until END. Sets
+ * ROOM_UNTIL, and in FREE_FROM when a place is free at all. */
 static uint64_t find_gap(struct places *places, uint64_t start, uint64_t least,
-                         uint64_t *free_from)
+                         uint64_t end_at_least, uint64_t *free_from)
 {
         const uint64_t count = places->count, number = places->number;
         struct walk walk = walk_from(places, start);
@@ -81,7 +81,7 @@ static uint64_t find_gap(struct places *places, uint64_t start, uint64_t least,
                 walk.begun++;
                 if (walk.begun - walk.ended < count)
                         continue;
-                if (from != NO_TIME && begin - from >= least) {
+                if (from != NO_TIME && begin - from >= least && begin >= end_at_least) {
                         places->room_until = begin;
                         return from;
                 }
@@ -107,7 +107,7 @@ static void note_full(struct places *places, uint64_t from, uint64_t until)
         places->full_until = until > places->full_until ? until : places->full_until;
 }
 
-uint64_t places_wait(struct places *places, uint64_t start, uint64_t least)
+uint64_t places_wait(struct places *places, uint64_t start, uint64_t least, uint64_t end)
 {
         const bool in_full = start >= places->full_from && start < places->full_until;
         const uint64_t oldest = end_of(places, places->number);
@@ -122,7 +122,7 @@ uint64_t places_wait(struct places *places, uint64_t start, uint64_t least)
         else if (begin_of(places, places->number - 1) <= from)
                 begin = free_from = last;
         else
-                begin = find_gap(places, from, least, &free_from);
+                begin = find_gap(places, from, least, end, &free_from);
         note_full(places, start, free_from);
         return begin;
 }

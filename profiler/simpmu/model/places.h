@@ -34,8 +34,8 @@ void places_init(struct places *places, uint32_t count, uint32_t outstanding);
 /* All places are free. */
 void places_clear(struct places *places);
 
-/* The cold half of places_find. */
-uint64_t places_wait(struct places *places, uint64_t start, uint64_t least);
+/* The cold half of the two that follow. */
+uint64_t places_wait(struct places *places, uint64_t start, uint64_t least, uint64_t end);
 
 /* When a request that can begin at START gets a place that is free for LEAST. One that
  * may keep it longer than that needs places_fit before it is held. */
@@ -45,17 +45,18 @@ static inline uint64_t places_find(struct places *places, uint64_t start, uint64
 
         if (__builtin_expect(places->ends[number & places->mask] <= start, 1))
                 return start; /* fewer requests than places end after that */
-        return places_wait(places, start, least);
+        return places_wait(places, start, least, 0);
 }
 
-/* The request that was looked for last, from START on, would keep the place that it found
- * at BEGIN until END: when it gets one for so long. */
+/* The request that was looked for last, from START on, and found a place at BEGIN takes
+ * LEAST and waits for something else, so that it does not end before END: when it gets a
+ * place that it can keep. If that is later, the two waits pass together. */
 static inline uint64_t places_fit(struct places *places, uint64_t start, uint64_t begin,
-                                  uint64_t end)
+                                  uint64_t least, uint64_t end)
 {
         if (__builtin_expect(end <= places->room_until, 1))
                 return begin;
-        return places_wait(places, start, end - begin);
+        return places_wait(places, start, least, end);
 }
 
 /* How many places are taken at TIME. */

@@ -39,10 +39,10 @@ static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint
         if (asked > now)
                 core->streamer_waits = asked;
         uint64_t begin = path_take(&core->from_beyond, asked);
-        uint64_t arrival = begin + miss_in_l2(machine, thread, line, begin, &level);
-        uint64_t with_room = places_fit(&core->queue, now, asked, arrival);
-        arrival += with_room - asked;
-        miss_hold_place(machine, core, with_room, arrival);
+        uint64_t latency = miss_in_l2(machine, thread, line, begin, &level);
+        asked = places_fit(&core->queue, now, asked, latency, begin + latency);
+        uint64_t arrival = later(begin, asked) + latency;
+        miss_hold_place(machine, core, asked, arrival);
         core->requests[line & (L2_REQUESTS - 1)] =
             (struct l2_request){line, arrival, level};
         core->last_request = later(core->last_request, arrival);
