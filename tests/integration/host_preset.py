@@ -60,13 +60,21 @@ MACHINES = {
     # More lines under way from L2 than were counted to memory.
     "fast L2": machine(3.8, 8, 8, (4, 14, 48), (230, 165, 80), 120, (30.0, 20.0, 27.0),
                        (45, 28, 34)),
-    # The two that nothing was fitted on. Each of their caches is many times the one before,
+    # The four that nothing was fitted on. Each of their caches is many times the one before,
     # as in processors: of a chase through three times an L2 a seventh hits that.
     "laptop": machine(3.2, 5, 12, (5, 13, 70), (300, 120, 45), 105, (17.0, 9.5, 13.5),
                       (30, 14, 21), [(24 * KIB, 12), (128 * KIB, 16), (2 * MIB, 16)],
                       (96, 2048, 9, 40)),
+    # Its L1 holds a line of each of triad's arrays, whose lines fall into the same sets: one
+    # of two ways would have it come from L2 for each load.
     "old": machine(2.0, 3, 8, (3, 15, 48), (32, 16, 9), 85, (6.0, 3.4, 4.6), (11, 6, 9.2),
-                   [(16 * KIB, 2), (128 * KIB, 4), (1536 * KIB, 24)], (48, 512, 5, 20)),
+                   [(16 * KIB, 4), (128 * KIB, 4), (1536 * KIB, 24)], (48, 512, 5, 20)),
+    "cloud": machine(2.9, 6, 14, (5, 16, 95), (180, 90, 32), 130, (12.0, 7.5, 10.8),
+                     (120, 70, 100), [(48 * KIB, 12), (256 * KIB, 16), (3 * MIB, 12)],
+                     (72, 1024, 7, 36)),
+    "mobile": machine(1.9, 3, 10, (4, 17, 42), (60, 28, 16), 95, (9.0, 5.2, 7.0),
+                      (12.5, 7.0, 9.6), [(32 * KIB, 4), (192 * KIB, 12), (1536 * KIB, 12)],
+                      (32, 512, 6, 25)),
 }
 
 
