@@ -94,3 +94,15 @@ bool calls_on_signal_stack(bool *on)
         *on = stack.ss_flags & SS_ONSTACK;
         return true;
 }
+
+/* Twice what the tracker takes at the most. */
+enum { SIGNAL_STACK_LEAST_BYTES = 2560 };
+
+__attribute__((noinline)) bool calls_have_little_stack(void)
+{
+        stack_t stack;
+        if (calls_do(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) != 0)
+                return true;
+        return (stack.ss_flags & SS_ONSTACK) &&
+               (uintptr_t)&stack - (uintptr_t)stack.ss_sp < SIGNAL_STACK_LEAST_BYTES;
+}

@@ -26,6 +26,10 @@ void calls_forget(void);
 /* Whether the thread is on its alternate signal stack; false: that cannot be asked. */
 bool calls_on_signal_stack(bool *on);
 
+/* Whether the thread is on its alternate signal stack and has less than this left there,
+ * or that cannot be asked. Needs little stack itself. */
+bool calls_have_little_stack(void);
+
 /* What comes before it is there for a signal's handler, and who goes on after that. */
 static inline void signal_fence(void)
 {

@@ -181,8 +181,8 @@ __attribute__((noinline)) static bool tell_stack(struct simpmu_slice *ring, uint
         return true;
 }
 
-/* The hash of the stack above the tracked function with FRAME, told before it is used.
- * Two threads may tell of the same one. */
+/* The hash of the stack above the tracked function with FRAME, told before it is used; 0
+ * where there is no room to tell it. Two threads may tell of the same one. */
 static uint64_t stack_above(struct simpmu_slice *ring, const void *frame)
 {
         uint32_t limit = link_control->stack_frames;
@@ -196,6 +196,8 @@ static uint64_t stack_above(struct simpmu_slice *ring, const void *frame)
         uint64_t *place = place_of(hash);
         if (place && __atomic_load_n(place, __ATOMIC_RELAXED) == hash)
                 return hash;
+        if (calls_have_little_stack())
+                return 0;
         if (tell_stack(ring, hash, caller, depth) && place)
                 __atomic_store_n(place, hash, __ATOMIC_RELEASE);
         return hash;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "calls.h"
 #include "frame_entry.h"
 
 enum { REGISTER_BP = 6, REGISTER_SP = 7 };
@@ -337,6 +338,17 @@ __attribute__((noinline)) static struct unwind_rule rule_of_object(uintptr_t pc,
                                 object.dlfo_map_end);
 }
 
+/* To look a rule up takes more stack than a small signal stack may have: a call stack
+ * ends there. */
+__attribute__((noinline)) static struct unwind_rule rule_not_remembered(uintptr_t pc,
+                                                                        bool *known)
+{
+        *known = false;
+        if (calls_have_little_stack())
+                return (struct unwind_rule){.cfa_base = UNWIND_STOP};
+        return rule_of_object(pc, known);
+}
+
 static inline struct unwind_rule rule_at(uintptr_t pc)
 {
         union {
@@ -350,7 +362,7 @@ static inline struct unwind_rule rule_at(uintptr_t pc)
         if ((__atomic_load_n(&row->check, __ATOMIC_RELAXED) ^ found.word) == key)
                 return found.rule;
         bool known;
-        found.rule = rule_of_object(pc, &known);
+        found.rule = rule_not_remembered(pc, &known);
         if (known) { /* else it may be code of an object to be loaded */
                 __atomic_store_n(&row->rule, found.word, __ATOMIC_RELAXED);
                 __atomic_store_n(&row->check, key ^ found.word, __ATOMIC_RELAXED);

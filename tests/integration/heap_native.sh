@@ -81,15 +81,20 @@ same 0 timeout 120 ./vanish
 told=$(sed -n 's/.* alloc malloc 0x[0-9a-f]* \(0x111[0-9a-f][0-9a-f]\)$/\1/p' events | sort -u | wc -l)
 [ "$told" -eq 60 ] || fail "vanish: only $told children were told of"
 
-# A handler needs hardly more of its stack than it does alone.
+# A handler needs hardly more of its stack than it does alone; what it allocates there is
+# told, without a call stack.
 "$CC" -D_GNU_SOURCE -O1 -fno-builtin -Wl,-z,now -o small "$src/small.c" -pthread
 least=2048
 until ./small $least >out 2>err; do
         least=$((least + 128))
         [ "$least" -lt 65536 ] || fail "small: does not run alone: $(cat out err)"
 done
-same 0 ./small $((least + 1536))
+same 0 ./small $((least + 256))
 grep -qx '5 handled' out || fail "small: $(cat out)"
+told=$(grep -c ' 0 alloc malloc 0x[0-9a-f]* 0x11170$' events || true)
+[ "$told" -eq 1 ] || fail "small: $told blocks without a call stack"
+told=$(grep -c ' alloc realloc 0x[0-9a-f]* 0x222e0$' events || true)
+[ "$told" -eq 5 ] || fail "small: $told of 5 blocks of the handlers were told"
 
 # A thread that a handler has taken out of a tracked function is tracked on.
 "$CC" -D_GNU_SOURCE -O1 -fno-builtin -o leaves "$src/leaves.c"

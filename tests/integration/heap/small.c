@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PAGE_BYTES = 4096, THREADS = 4, BLOCKS = 1000 };
+enum { PAGE_BYTES = 4096, THREADS = 4, BLOCKS = 1000, HANDLERS_BYTES = 70000 };
 
 static volatile sig_atomic_t handled;
 
@@ -18,6 +18,7 @@ static void handle(int number)
             mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
         (void)number;
+        free(realloc(malloc(HANDLERS_BYTES), 2 * HANDLERS_BYTES));
         if (page != MAP_FAILED && munmap(page, PAGE_BYTES) == 0)
                 handled++;
 }

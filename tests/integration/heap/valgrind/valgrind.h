@@ -11,7 +11,7 @@ unsigned long heap_probe_request(unsigned long request, unsigned long first,
 #define VALGRIND_DO_CLIENT_REQUEST_EXPR(otherwise, request, a, b, c, d, e)               \
         heap_probe_request((request), (unsigned long)(a), (unsigned long)(b),            \
                            (unsigned long)(c))
-#define VALGRIND_DO_CLIENT_REQUEST_STMT(request, a, b, c, d, e)                          \
-        ((void)heap_probe_request((request), (a), (b), (c)))
+#define HEAP_REQUEST(words)                                                              \
+        ((void)heap_probe_request((words)[0], (words)[1], (words)[2], (words)[3]))
 
 #endif
