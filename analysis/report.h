@@ -143,9 +143,9 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
                       const struct report_summary *summary, struct diag *diag);
 
 /* Below the table: what those of its rows waited for whose lines of the cache other loads
- * had asked for. */
-int report_explain_waits(struct db *db, const struct report_options *options, FILE *out,
-                         struct diag *diag);
+ * had asked for. STALLED: verdicts go by what held up the program. */
+int report_explain_waits(struct db *db, const struct report_options *options,
+                         bool stalled, FILE *out, struct diag *diag);
 
 /* Below the table in the order of stalled time: that chance may have put a row first. */
 int report_explain_range(struct db *db, const struct report_options *options, FILE *out,

@@ -256,7 +256,7 @@ static int print_rows(struct db *db, const struct report_options *options, bool 
                 code = explain_callers(db, options, out, diag);
         if (!code)
                 code = explain_untyped(db, options, out, diag);
-        return code ? code : report_explain_waits(db, options, out, diag);
+        return code ? code : report_explain_waits(db, options, stalled, out, diag);
 }
 
 /* Threads, intervals and phases are there without samples, too. */

@@ -79,8 +79,8 @@ static int explain_askers(struct db *db, const struct report_options *options, F
 
 /* A dram verdict beside a DRAM column near 0% looks wrong, and is not: of the loads from
  * one line the first alone comes from DRAM, and the others wait as long for its line. */
-int report_explain_waits(struct db *db, const struct report_options *options, FILE *out,
-                         struct diag *diag)
+int report_explain_waits(struct db *db, const struct report_options *options,
+                         bool stalled, FILE *out, struct diag *diag)
 {
         const struct report_kind *kind = options->kind;
         bool lines = strcmp(kind->name, "line") == 0;
@@ -106,8 +106,15 @@ int report_explain_waits(struct db *db, const struct report_options *options, FI
         code = statement_next(db, row, diag);
         sqlite3_finalize(row);
         if (code > 0)
-                prose_wrapped(out, "Where the verdict is dram and the DRAM column small, "
-                                   "the samples waited for a line that an earlier load "
-                                   "had already asked DRAM for (level LFB).");
+                prose_wrapped(
+                    out,
+                    stalled
+                        ? "Where the verdict is dram and the DRAM column small, the few "
+                          "samples from DRAM held up the program for longest, or others "
+                          "waited for a line that an earlier load had already asked "
+                          "DRAM for (level LFB)."
+                        : "Where the verdict is dram and the DRAM column small, the "
+                          "samples waited for a line that an earlier load had already "
+                          "asked DRAM for (level LFB).");
         return code < 0 ? code : 0;
 }

@@ -52,6 +52,18 @@ void short_tally_add(struct short_tally *tally, const struct sample_facts *sampl
         tally->latency_cycles += (double)sample->latency_cycles;
 }
 
+static void add_retirement(struct tally *tally, const struct sample_facts *sample,
+                           enum cause cause)
+{
+        double cycles = (double)sample->retire_latency_cycles;
+        tally->retirements++;
+        tally->retire_cycles += cycles;
+        tally->retire_squared += cycles * cycles;
+        tally->cause_retire_cycles[cause] += cycles;
+        if (cause == CAUSE_DRAM && sample_crowded(sample))
+                tally->crowded_retire_cycles += cycles;
+}
+
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause)
 {
@@ -61,12 +73,8 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         double cost = tally_cost(sample);
         tally->cost += cost;
         tally->cost_squared += cost * cost;
-        if (sample->retire_latency_cycles >= 0) {
-                tally->retirements++;
-                double cycles = (double)sample->retire_latency_cycles;
-                tally->retire_cycles += cycles;
-                tally->retire_squared += cycles * cycles;
-        }
+        if (sample->retire_latency_cycles >= 0)
+                add_retirement(tally, sample, cause);
         if (sample->latency_cycles < 0)
                 return;
         unsigned char label = label_of(sample, cause);
@@ -86,11 +94,18 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
             .latencies = cut.latencies,
             .cost_ratio = cut.latency_cycles * loads_per_cycle,
             .crowded_latency_cycles = cut.crowded_latency_cycles,
+            .crowded_retire_cycles = tally->crowded_retire_cycles,
+            .stalls =
+                tally->retire_squared > 0
+                    ? tally->retire_cycles * tally->retire_cycles / tally->retire_squared
+                    : 0,
             .crowded_overlap = cut.crowded_asking_cycles * loads_per_cycle,
             .bandwidth_untold = tally_contended(&tally->contended) < 0,
         };
         memcpy(facts.cause_latency_cycles, cut.cause_latency_cycles,
                sizeof(facts.cause_latency_cycles));
+        memcpy(facts.cause_retire_cycles, tally->cause_retire_cycles,
+               sizeof(facts.cause_retire_cycles));
         return facts;
 }
 

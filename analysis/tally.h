@@ -42,6 +42,9 @@ struct tally {
          * whose loads asked for the line. */
         double crowded_latency_cycles;
         double crowded_asking_cycles;
+        /* The same of the latency of retirement. */
+        double cause_retire_cycles[CAUSE_COUNT];
+        double crowded_retire_cycles;
         struct longest longest; /* of those with a latency */
 };
 

@@ -308,12 +308,12 @@ static enum verdict cause_verdict(enum cause cause)
         return verdicts[cause];
 }
 
-/* The cause with the most latency; of equals the one that rules name first. */
-static enum cause greatest_cause(const double latency_cycles[CAUSE_COUNT])
+/* The cause with the most cycles; of equals the one that rules name first. */
+static enum cause greatest_cause(const double cycles[CAUSE_COUNT])
 {
         enum cause greatest = 0;
         for (int c = 1; c < CAUSE_COUNT; c++)
-                if (latency_cycles[c] > latency_cycles[greatest])
+                if (cycles[c] > cycles[greatest])
                         greatest = (enum cause)c;
         return greatest;
 }
@@ -323,21 +323,33 @@ bool sample_crowded(const struct sample_facts *sample)
         return sample->interval_bound == BOUND_IN_CORE && sample->interval_lacks_buffers;
 }
 
+/* What held up the program is what to change, and of loads that wait side by side the
+ * latency says that of each. Where too few samples tell what did, the latency stands in.
+ */
+static bool tells_stalls(const struct verdict_facts *facts)
+{
+        return facts->stalls >= (double)VERDICT_SAMPLES_MIN;
+}
+
 /* Many loads at a time that take no longer than DRAM does, while all buffers are full:
  * how many these are decides what such loads cost, and not the latency of each. */
 enum verdict verdict_of(const struct verdict_facts *facts)
 {
-        double latency_cycles[CAUSE_COUNT];
+        double cycles[CAUSE_COUNT];
+        bool stalls = tells_stalls(facts);
         if (facts->latencies < VERDICT_SAMPLES_MIN)
                 return VERDICT_TOO_FEW_SAMPLES;
         if (facts->cost_ratio < VERDICT_COST_RATIO_MIN)
                 return VERDICT_NONE;
-        memcpy(latency_cycles, facts->cause_latency_cycles, sizeof(latency_cycles));
+        memcpy(cycles, stalls ? facts->cause_retire_cycles : facts->cause_latency_cycles,
+               sizeof(cycles));
         if (facts->crowded_overlap >= VERDICT_OVERLAP_MIN) {
-                latency_cycles[CAUSE_DRAM] -= facts->crowded_latency_cycles;
-                latency_cycles[CAUSE_IN_CORE] += facts->crowded_latency_cycles;
+                double crowded =
+                    stalls ? facts->crowded_retire_cycles : facts->crowded_latency_cycles;
+                cycles[CAUSE_DRAM] -= crowded;
+                cycles[CAUSE_IN_CORE] += crowded;
         }
-        enum verdict verdict = cause_verdict(greatest_cause(latency_cycles));
+        enum verdict verdict = cause_verdict(greatest_cause(cycles));
         return verdict == VERDICT_DRAM_LATENCY && facts->bandwidth_untold ? VERDICT_DRAM
                                                                           : verdict;
 }

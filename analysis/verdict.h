@@ -127,13 +127,18 @@ enum verdict {
 struct verdict_facts {
         int64_t latencies; /* samples with a latency */
         double cause_latency_cycles[CAUSE_COUNT];
+        /* The same of the latency of retirement: the part of it that held up what came
+         * behind; and the number of equal samples that would tell the sum as well. */
+        double cause_retire_cycles[CAUSE_COUNT];
+        double stalls;
         /* Estimated latency of all its loads over the cycles of the run: as much
          * of the run as they can have cost. NAN when the period is not known. */
         double cost_ratio;
-        /* The part of CAUSE_DRAM's latency in crowded intervals, and how many lines its
+        /* The part of CAUSE_DRAM's latencies in crowded intervals, and how many lines its
          * loads were asking DRAM for at a time in them, on the average of the whole run.
          */
         double crowded_latency_cycles;
+        double crowded_retire_cycles;
         double crowded_overlap;
         /* Loads may have waited because DRAM was short of bandwidth, and of none of their
          * intervals it is known whether it was. */

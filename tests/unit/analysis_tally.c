@@ -289,6 +289,29 @@ static void one_long_sample_costs_no_run(void **state)
         assert_int_equal(verdict(&tally, 1e-5), VERDICT_NONE);
 }
 
+/* What held up the program is summed by cause, and one long stall is one stall. */
+static void stalls_count_by_cause_and_as_equal_ones(void **state)
+{
+        (void)state;
+        struct tally tally = {0};
+        struct sample_facts sample = {.latency_cycles = 100, .retire_latency_cycles = 10};
+        for (int i = 0; i < 30; i++)
+                tally_add(&tally, &sample, ANSWER_NO, CAUSE_CACHE);
+        sample.retire_latency_cycles = 0;
+        for (int i = 0; i < 70; i++)
+                tally_add(&tally, &sample, ANSWER_NO, CAUSE_DRAM);
+        struct verdict_facts facts = tally_facts(&tally, 1);
+        assert_near(facts.cause_retire_cycles[CAUSE_CACHE], 300, 0);
+        assert_near(facts.cause_retire_cycles[CAUSE_DRAM], 0, 0);
+        assert_near(facts.stalls, 30, 1e-9);
+        assert_int_equal(verdict_of(&facts), VERDICT_CACHE);
+        sample.retire_latency_cycles = 100000;
+        tally_add(&tally, &sample, ANSWER_NO, CAUSE_CONTENTION);
+        facts = tally_facts(&tally, 1);
+        assert_true(facts.stalls < 1.01);
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+}
+
 static void one_long_sample_is_no_crowd(void **state)
 {
         (void)state;
@@ -445,6 +468,7 @@ int main(void)
             cmocka_unit_test(one_long_sample_does_not_turn_a_verdict),
             cmocka_unit_test(a_cause_needs_five_samples_for_half_of_the_latency),
             cmocka_unit_test(one_long_sample_costs_no_run),
+            cmocka_unit_test(stalls_count_by_cause_and_as_equal_ones),
             cmocka_unit_test(one_long_sample_is_no_crowd),
             cmocka_unit_test(no_sample_counts_for_more_than_a_tenth),
             cmocka_unit_test(samples_without_a_latency_are_only_counted),

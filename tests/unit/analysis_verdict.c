@@ -392,6 +392,28 @@ static void the_cause_with_the_most_latency_decides(void **state)
         }
 }
 
+/* Many loads that L3 serves at a time beside few from DRAM, which hold up all of them: by
+ * latency it is the cache's, but a faster L3 would save less than a faster DRAM. */
+static void what_held_up_the_program_decides(void **state)
+{
+        (void)state;
+        struct verdict_facts facts = {.latencies = 2000, .cost_ratio = 5, .stalls = 20};
+        facts.cause_latency_cycles[CAUSE_CACHE] = 164e3;
+        facts.cause_latency_cycles[CAUSE_DRAM] = 131e3;
+        facts.cause_retire_cycles[CAUSE_CACHE] = 15e3;
+        facts.cause_retire_cycles[CAUSE_DRAM] = 36e3;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        facts.crowded_overlap = 5; /* their crowd counts by what it held up, too */
+        facts.crowded_latency_cycles = 131e3;
+        facts.crowded_retire_cycles = 30e3;
+        assert_int_equal(verdict_of(&facts), VERDICT_IN_CORE);
+        facts.crowded_retire_cycles = 10e3;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        facts.stalls = 19.9; /* so few say little of what did */
+        facts.crowded_overlap = 1;
+        assert_int_equal(verdict_of(&facts), VERDICT_CACHE);
+}
+
 /* A stream whose loads take as long as DRAM does, many at a time with all buffers full,
  * is bound by these; a chase beside it, which asks for one line at a time, is not. */
 static void many_at_a_time_wait_for_the_buffers(void **state)
@@ -434,6 +456,7 @@ int main(void)
             cmocka_unit_test(or_for_bandwidth_where_that_is_short),
             cmocka_unit_test(or_for_their_translation_where_a_cache_had_the_line),
             cmocka_unit_test(so_did_those_of_intervals_that_lack_buffers_now_and_then),
+            cmocka_unit_test(what_held_up_the_program_decides),
             cmocka_unit_test(many_at_a_time_wait_for_the_buffers),
             cmocka_unit_test(a_line_in_flight_is_judged_by_how_long_it_took),
             cmocka_unit_test(a_slow_line_in_flight_comes_from_where_the_others_do),
