@@ -181,7 +181,9 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                 code = statement_number(
                     db,
                     "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
-                    " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view')",
+                    " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view') OR"
+                    /* An early memlag of this version made it: analyze adds the table. */
+                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'wide_field')",
                     &missing->findings, diag);
         return code;
 }

@@ -139,12 +139,12 @@ static const struct report_kind kinds[] = {
                     REPORT_TYPES_IN_ORDER,
         .table_sql =
             "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency,"
-            " coalesce(samples, 0) AS samples,"
+            " coalesce(samples, 0) AS samples," REPORT_WIDE
             " iif(dram_samples IS NULL, '-',"
             "     printf('%.0f%%', 100.0 * dram_samples / samples)) AS DRAM,"
             MEAN " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
         .stalled = true,
-        .alignment = "rrrrrlrrrll",
+        .alignment = "rrrrrrlrrrll",
         .legend = SHARE_LEGEND DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
     },
     {

@@ -188,12 +188,16 @@
         " sum(latency_share) OVER (PARTITION BY type_id) DESC," \
         " sum(samples) OVER (PARTITION BY type_id) DESC, type_id, offset_bytes"
 
+/* Beside a field's samples. */
+#define REPORT_WIDE " coalesce(wide_samples, '-') AS wide,"
+
 /* The end of a row of a field, and where rows come from, in layout order. */
 #define REPORT_FIELDS \
         " t.offset_bytes AS offset, t.size_bytes AS size, t.offset_bytes / 64 AS line," \
         " coalesce(d.name, '?') AS type, coalesce(t.name, '') AS field " \
         "FROM type_field AS t JOIN data_type AS d USING (type_id)" \
-        " LEFT JOIN field_finding AS f USING (field_id) " \
+        " LEFT JOIN field_finding AS f USING (field_id)" \
+        " LEFT JOIN wide_field AS w USING (field_id) " \
         "WHERE t.type_id IN" \
         REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) \
         "ORDER BY sum(" REPORT_STALLED ") OVER (PARTITION BY t.type_id) DESC," \
@@ -202,7 +206,8 @@
         " t.type_id, t.offset_bytes, t.field_id"
 #define REPORT_FIELDS_LEGEND \
         "offset and size: bytes, in layout order; line: of 64 bytes, if the type begins " \
-        "at one; a load of several fields at once counts for the first of them"
+        "at one; wide: more samples, of loads of several fields at once, each of which " \
+        "counts for the first of them"
 
 /* The ?1 most important callers; a caller has no smaller share than what it calls, so
  * that they are a tree too. */

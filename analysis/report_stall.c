@@ -67,8 +67,8 @@ static const struct report_kind kinds[] = {
         .name = "type",
         .table_sql =
             "SELECT" REPORT_SHARE("latency_share") " AS stalled,"
-            " coalesce(samples, 0) AS samples," REPORT_FIELDS,
-        .alignment = "rrrrrll",
+            " coalesce(samples, 0) AS samples," REPORT_WIDE REPORT_FIELDS,
+        .alignment = "rrrrrrll",
         .legend = STALLED_LEGEND "; " REPORT_FIELDS_LEGEND,
     },
     {

@@ -189,15 +189,16 @@ ORDER BY l.latency_share DESC, f.line_id, f.samples DESC, f.asker_id;
 CREATE VIEW type_view (
         type_id, type, type_size_bytes, field, field_type, offset_bytes, size_bytes, cache_line,
         samples, dram_samples, mean_latency_cycles, latency_share, contended_samples,
-        verdict, stalled_ratio) AS
+        verdict, stalled_ratio, wide_samples) AS
 SELECT
         t.type_id, d.name, d.size_bytes, t.name, t.type, t.offset_bytes, t.size_bytes,
         t.offset_bytes / 64, coalesce(f.samples, 0), coalesce(f.dram_samples, 0),
         f.mean_latency_cycles, f.latency_share, iif(f.field_id IS NULL, 0, f.contended_samples),
-        f.verdict, f.stalled_ratio
+        f.verdict, f.stalled_ratio, coalesce(w.wide_samples, 0)
 FROM type_field AS t
 JOIN data_type AS d USING (type_id)
 LEFT JOIN field_finding AS f USING (field_id)
+LEFT JOIN wide_field AS w USING (field_id)
 ORDER BY sum(f.stalled_ratio) OVER (PARTITION BY t.type_id) DESC,
         sum(f.latency_share) OVER (PARTITION BY t.type_id) DESC,
         sum(f.samples) OVER (PARTITION BY t.type_id) DESC, t.type_id, t.offset_bytes,

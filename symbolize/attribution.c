@@ -152,7 +152,9 @@ static int attribute_object(struct pass *pass, const struct raw_sample *sample,
 
         if (objects_of_sample(&to->objects, sample, location, &object) < 0 ||
             type_rows_add(&to->type_rows, &type, pass->from->types, pass->from->names,
-                          &field) < 0)
+                          &field) < 0 ||
+            wide_reads_add(&to->wide_reads, &to->type_rows, &type, field,
+                           pass->from->types, pass->from->names) < 0)
                 return diag_no_memory(pass->diag);
         const struct object *touched =
             object.object == RAW_NONE ? NULL : &to->objects.items[object.object];
@@ -218,4 +220,5 @@ void attribution_free(struct attribution *attribution)
         objects_free(&attribution->objects);
         sample_types_free(&attribution->sample_types);
         type_rows_free(&attribution->type_rows);
+        wide_reads_free(&attribution->wide_reads);
 }

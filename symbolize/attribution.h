@@ -7,11 +7,13 @@
 #include "resolution.h"
 #include "result_type.h"
 #include "sample_type.h"
+#include "wide_read.h"
 
 struct attribution {
         struct objects objects; /* that samples touched */
         struct sample_types sample_types;
         struct type_rows type_rows; /* that samples met */
+        struct wide_reads wide_reads;
         struct resolution resolution;
 };
 

@@ -313,6 +313,29 @@ static int write_fields(struct writing *writing)
         return end(writing, error);
 }
 
+/* Those that are read beside others. */
+static int write_wide_reads(struct writing *writing)
+{
+        static const char *const columns[] = {"field_id", "wide_samples", NULL};
+        size_t count = writing->attribution->type_rows.field_count;
+        uint64_t *samples = calloc(count + 1, sizeof(*samples));
+
+        if (!samples)
+                return diag_no_memory(writing->diag);
+        wide_reads_count(&writing->attribution->wide_reads, samples);
+        int error = begin(writing, "wide_field", columns);
+
+        for (size_t i = 0; i < count && !error; i++) {
+                if (samples[i] == 0)
+                        continue;
+                put_int(writing, 0, i + 1);
+                put_int(writing, 1, samples[i]);
+                error = end_row(writing);
+        }
+        free(samples);
+        return end(writing, error);
+}
+
 /* Numbered as the samples have them. */
 static int write_reasons(struct writing *writing)
 {
@@ -342,7 +365,7 @@ int result_clear(struct db *db, struct diag *diag)
             "DELETE FROM function_start; DELETE FROM code_location;"
             "DELETE FROM name;"
             "DELETE FROM object_stack;"
-            "DELETE FROM data_object; DELETE FROM type_field;"
+            "DELETE FROM data_object; DELETE FROM wide_field; DELETE FROM type_field;"
             "DELETE FROM data_type; DELETE FROM untyped; DELETE FROM resolution;"
             "DELETE FROM ledger WHERE stage = 'symbolize'",
             diag);
@@ -367,6 +390,8 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
                 error = write_types(&writing);
         if (!error)
                 error = write_fields(&writing);
+        if (!error)
+                error = write_wide_reads(&writing);
         if (!error)
                 error = write_reasons(&writing);
         if (!error)

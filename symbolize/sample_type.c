@@ -80,6 +80,8 @@ static struct sample_type field_at(struct sample_types *finder, uint32_t type,
             type_only_bytes(finder->types, result.field.type, access))
                 return open_for(UNTYPED_BYTES);
         result.type = finder->types->items[type].canonical;
+        result.offset_bytes = offset;
+        result.access_bytes = access->bytes;
         return result;
 }
 
@@ -111,6 +113,15 @@ static bool leaves(const struct types *types, const struct place_value *place,
                place_offset(types, place) + access->bytes > type->size_bytes;
 }
 
+/* Whether PLACE is known but for an index that counts whole items of its type. */
+static bool is_placed(const struct types *types, const struct place_value *place)
+{
+        uint64_t bytes = types->items[place->type].size_bytes;
+
+        return !place->indexed ||
+               (place->stride_bytes > 0 && bytes > 0 && place->stride_bytes % bytes == 0);
+}
+
 /* What the instruction at PLACE accesses behind a pointer, whichever sample it is. */
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
@@ -118,12 +129,15 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
             &place_asks(&finder->sweep->places[place])->access.flow;
         struct sample_type *known = &finder->pointees[place];
 
-        if (known->reason == UNTYPED_COUNT)
+        if (known->reason == UNTYPED_COUNT) {
                 *known = leaves(finder->types, &flow->place, &flow->access)
                              ? open_for(UNTYPED_OUTSIDE)
                              : field_at(finder, flow->place.type,
                                         place_offset(finder->types, &flow->place),
                                         &flow->access);
+                if (known->reason == TYPED && !is_placed(finder->types, &flow->place))
+                        known->access_bytes = 0;
+        }
         return *known;
 }
 

@@ -37,6 +37,10 @@ struct sample_type {
         enum untyped reason;
         uint32_t type;      /* canonical, no array; TYPE_NONE unless TYPED */
         struct field field; /* name 0: the type has no fields */
+        /* How much the instruction accesses, and where in the type; 0: not known, or not
+         * where. */
+        uint32_t access_bytes;
+        uint64_t offset_bytes;
 };
 
 struct sample_types {

@@ -291,6 +291,12 @@ CREATE TABLE type_field (
         size_bytes   INTEGER NOT NULL
 ) STRICT;
 
+-- Fields that loads read which count for an earlier one.
+CREATE TABLE wide_field (
+        field_id     INTEGER PRIMARY KEY REFERENCES type_field,
+        wide_samples INTEGER NOT NULL
+) STRICT;
+
 -- Where the instruction at an address of a process is, for samples without location_id in
 -- attribution.
 CREATE TABLE ip_location (

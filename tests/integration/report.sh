@@ -104,7 +104,7 @@ sqlite3 fields.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 
 # A field without samples is not called unused where loads have no type, and where most of
 # that is, is told.
 untyped='of the whole has no type'
-"$MEMLAG" report --by type fields.db | tr '\n' ' ' | grep -q 'several fields at once counts for the first' ||
+"$MEMLAG" report --by type fields.db | tr '\n' ' ' | grep -q 'several fields at once, each of which counts for the first' ||
         fail "what a load of several fields counts for is not told"
 ! "$MEMLAG" report fields.db | grep -q "$untyped" || fail "a report by line has types"
 line=$(sqlite3 fields.db "DELETE FROM line_object_finding;

@@ -340,6 +340,42 @@ for name, offset in (("next", 0), ("second", 72)):
     assert abs(float(fields[name]["mean_latency_cycles"]) - mean) < 0.01, (name, mean, fields)
 END
 
+# A load of several fields counts for the first; how many read each of the others is told.
+cat >pairs.c <<'END'
+#include <stdlib.h>
+enum { ITEMS = 1000 };
+typedef long two __attribute__((vector_size(16), aligned(8), may_alias));
+typedef long one __attribute__((may_alias));
+struct item { long a, b; int x, y; long c[3], d, unread; };
+#define EACH(name, sum, from) \
+        static __attribute__((noinline)) long name(const struct item *items) \
+        { \
+                sum; \
+                for (int i = 0; i < ITEMS; i++) \
+                        all += from; \
+                return *(const one *)&all; \
+        }
+EACH(pairs, two all = {0}, *(const two *)&items[i].a)
+EACH(halves, long all = 0, *(const one *)&items[i].x)
+EACH(ends, two all = {0}, *(const two *)&items[i].c[2])
+EACH(parts, two all = {0}, *(const two *)&items[i].c[0])
+EACH(single, long all = 0, items[i].b)
+int main(void)
+{
+        const struct item *items = calloc(ITEMS, sizeof(*items));
+        return (pairs(items) + halves(items) + ends(items) + parts(items) + single(items)) != 0;
+}
+END
+gcc -O1 -g -o pairs pairs.c
+"$MEMLAG" record -o pairs.db --source sim --ldlat 1 --period 1 -- ./pairs >pairs.out 2>&1 ||
+        fail "pairs: $(cat pairs.out)"
+said=$(answer pairs.db "SELECT group_concat(field || ' ' || samples || ' ' || wide_samples, ', ')
+        FROM type_view WHERE type = 'struct item'")
+[ "$said" = 'a 1000 0, b 1000 1000, x 1000 0, y 0 1000, c[] 2000 0, d 0 1000, unread 0 0' ] ||
+        fail "fields and those that wide loads read are $said"
+"$MEMLAG" report --by type --top 0 pairs.db | grep -q ' 0  *1000 .*struct item  *y$' ||
+        fail "no count of wide loads in the table"
+
 # What the C library's functions for strings read are characters, whatever their instructions
 # and the block's allocation say; its memcpy may read anything.
 cat >texts.c <<'END'
