@@ -94,6 +94,40 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
         return code < 0 ? code : 0;
 }
 
+/* What dwz moved to files that are not here, of programs and libraries that lines want.
+ */
+static int print_dwz(struct db *db, FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_prepare(
+            db,
+            "SELECT group_concat(path, ', ') FROM (SELECT s.path FROM line_finding AS f"
+            "  JOIN module AS m ON m.path = f.module"
+            "  JOIN name_source AS s USING (module_id)"
+            "  WHERE s.role = 'dwz' AND s.size_bytes = 0 AND s.modified_ns = 0"
+            "  AND EXISTS (SELECT 1 FROM ledger"
+            "              WHERE kind = 'dwz files not found or damaged')"
+            "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
+            "  ORDER BY sum(f.latency_share) DESC, s.path)",
+            &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        char *files = code > 0 ? statement_printable(row, 0) : NULL;
+        char *sentence = NULL;
+        if (files &&
+            asprintf(&sentence,
+                     "For types and inlined functions that are in a file made by dwz: "
+                     "install %s, and then 'memlag symbolize' (--debuginfo-path DIR "
+                     "where DIR stands for /usr/lib/debug); build-ids must be the same.",
+                     files) >= 0)
+                prose_wrapped(out, sentence);
+        free(sentence);
+        free(files);
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
 /* Files that are others now, or gone, when names were made. */
 static int print_other_files(struct db *db, FILE *out, struct diag *diag)
 {
@@ -142,5 +176,7 @@ int report_print_missing(struct db *db, const struct report_options *options, bo
         int code = print_ledger(db, failed, out, diag);
         if (!code && options->kind->of_code)
                 code = print_remedy(db, out, diag);
-        return !code && options->kind->of_code ? print_other_files(db, out, diag) : code;
+        if (!code && options->kind->of_code)
+                code = print_other_files(db, out, diag);
+        return code ? code : print_dwz(db, out, diag);
 }

@@ -25,15 +25,16 @@ struct code_frames {
 };
 
 struct code_place {
-        uint64_t vaddr;       /* the question; the rest is the answer */
-        uint32_t function;    /* innermost, inlined or not; 0: unknown */
-        uint32_t file;        /* 0: unknown */
-        uint32_t line;        /* 0: unknown */
-        bool lineless;        /* the compiler says: of no line, though of the file */
-        bool unread;          /* too costly: no line, as that was not read */
-        bool assembler;       /* the unit is written in: it describes no functions */
-        bool has_start;       /* FUNCTION is 0, but where it begins is known: */
-        uint64_t start;       /* its address in the file */
+        uint64_t vaddr;    /* the question; the rest is the answer */
+        uint32_t function; /* innermost, inlined or not; 0: unknown */
+        uint32_t file;     /* 0: unknown */
+        uint32_t line;     /* 0: unknown */
+        bool lineless;     /* the compiler says: of no line, though of the file */
+        bool unread;       /* too costly: no line, as that was not read */
+        bool inlined_lost; /* a function inlined there is in dwz's file, which is gone */
+        bool assembler;    /* the unit is written in: it describes no functions */
+        bool has_start;    /* FUNCTION is 0, but where it begins is known: */
+        uint64_t start;    /* its address in the file */
         uint32_t frame_count; /* 0: nothing is inlined there */
         size_t first_frame;   /* in code_frames, innermost first */
         /* The entry of the machine code's function, while the module's debug

@@ -367,6 +367,18 @@ static int add_frame(struct unit *unit, struct code_place *place, uint32_t index
         return 0;
 }
 
+/* Whether NODE, inlined, has its name in what dwz moved to a file that is missing. */
+static bool inlined_lost(const struct unit *unit, struct node *node)
+{
+        struct dwarf_file *dwarf = unit->with->dwarf;
+        Dwarf_Die origin;
+
+        return die_lost(dwarf, &node->die, DW_AT_abstract_origin) ||
+               (die_reference(dwarf, &node->die, DW_AT_abstract_origin, &origin) &&
+                (die_lost(dwarf, &origin, DW_AT_name) ||
+                 die_lost(dwarf, &origin, DW_AT_specification)));
+}
+
 static int find_function(struct unit *unit, struct code_place *place)
 {
         const struct range *range = range_map_find(&unit->functions, place->vaddr);
@@ -379,9 +391,10 @@ static int find_function(struct unit *unit, struct code_place *place)
              at = unit->nodes[at - 1].outer) {
                 struct node *node = &unit->nodes[at - 1];
 
-                /* An inlined function may have its name in a file that is missing. */
-                if (place->frame_count > 0 || !node->outer ||
-                    node_name(unit, node, place->vaddr))
+                bool named = node_name(unit, node, place->vaddr) != 0;
+
+                place->inlined_lost |= node->outer && !named && inlined_lost(unit, node);
+                if (place->frame_count > 0 || !node->outer || named)
                         error = add_frame(unit, place, at - 1);
         }
         if (error)

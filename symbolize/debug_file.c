@@ -246,19 +246,29 @@ static int find_absolute(const struct debug_search *search, const struct link *l
         return error == -ENOENT ? open_matching(link->name, link, file) : error;
 }
 
+/* What DEBUG's link to it says of the file that dwz made. */
+static bool read_alt_link(const struct elf_file *debug, struct link *link)
+{
+        const uint8_t *rest;
+
+        link->name =
+            linked_name(debug, ".gnu_debugaltlink", &rest, &link->build_id_bytes);
+        if (!link->name || link->build_id_bytes == 0 ||
+            link->build_id_bytes > sizeof(link->build_id))
+                return false;
+        memcpy(link->build_id, rest, link->build_id_bytes);
+        return true;
+}
+
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt)
 {
         bool others = false;
         struct link link = {.of = debug, .others = &others};
-        const uint8_t *rest;
         int error;
 
-        link.name = linked_name(debug, ".gnu_debugaltlink", &rest, &link.build_id_bytes);
-        if (!link.name || link.build_id_bytes == 0 ||
-            link.build_id_bytes > sizeof(link.build_id))
+        if (!read_alt_link(debug, &link))
                 return -ENOENT;
-        memcpy(link.build_id, rest, link.build_id_bytes);
         error = in_directories(search, find_build_id_in, "", &link, alt);
         if (error == -ENOENT && link.name[0] == '/')
                 error = find_absolute(search, &link, alt);
@@ -270,4 +280,15 @@ int debug_file_find_alt(const struct elf_file *debug, const struct debug_search 
                 free(beside);
         }
         return error == -ENOENT ? fetch(search, link.name, &link, alt) : error;
+}
+
+int debug_file_alt_wanted(const struct elf_file *debug, char **text)
+{
+        struct link link = {.of = debug};
+        char hex[ELF_BUILD_ID_HEX];
+
+        if (!read_alt_link(debug, &link))
+                return -ENOENT;
+        elf_build_id_hex(link.build_id, link.build_id_bytes, hex);
+        return asprintf(text, "%s (build-id %s)", link.name, hex) < 0 ? -ENOMEM : 0;
 }

@@ -11,7 +11,7 @@
 struct debug_search {
         const char *const *directories; /* NULL-terminated; /usr/lib/debug comes last */
         const char *root; /* stands for "/" in absolute names; NULL: as they are */
-        elf_fetch *fetch;               /* NULL: only local files */
+        elf_fetch *fetch; /* NULL: only local files */
         void *fetch_context;
         struct looked_for *looked_for; /* notes the files of split units; or NULL */
 };
@@ -30,5 +30,10 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
  * the directories, and what is relative lies beside DEBUG. 0, -ENOENT or -ENOMEM. */
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt);
+
+/* The name and build-id of what dwz moved common entries of DEBUG to, as
+ * "NAME (build-id HEX)", which the caller frees: 0, -ENOENT when it moved none, or
+ * -ENOMEM. */
+int debug_file_alt_wanted(const struct elf_file *debug, char **text);
 
 #endif

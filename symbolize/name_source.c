@@ -48,6 +48,20 @@ static int put_file(struct finding *finding, int64_t module_id, const char *role
         return put(finding->sources, module_id, role, file->path, &status);
 }
 
+/* Which file it is that is not there. */
+static int put_missing_alt(struct finding *finding, int64_t module_id,
+                           const struct elf_file *file)
+{
+        char *wanted;
+        int error = debug_file_alt_wanted(file, &wanted);
+
+        if (error)
+                return error == -ENOMEM ? error : 0;
+        error = put(finding->sources, module_id, "dwz", wanted, NULL);
+        free(wanted);
+        return error;
+}
+
 /* What dwz moved out of FILE. */
 static int find_alt(struct finding *finding, int64_t module_id,
                     const struct elf_file *file)
@@ -55,8 +69,10 @@ static int find_alt(struct finding *finding, int64_t module_id,
         struct elf_file alt;
         int error = debug_file_find_alt(file, finding->search, &alt);
 
+        if (error == -ENOENT)
+                return put_missing_alt(finding, module_id, file);
         if (error)
-                return error == -ENOMEM ? error : 0;
+                return error;
         error = put_file(finding, module_id, "dwz", &alt);
         elf_file_close(&alt);
         return error;

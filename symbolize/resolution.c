@@ -220,6 +220,10 @@ int resolution_write(const struct resolution *resolution, struct db *db,
                                    samples_of(resolution, SUBJECT_OBJECT, nothing_mapped),
                                    diag);
         if (!error)
+                error = set_ledger(
+                    db, "in", unnamed_inlined,
+                    samples_of(resolution, SUBJECT_FUNCTION, unnamed_inlined), diag);
+        if (!error)
                 error = set_ledger(db, "in", "unverified binary",
                                    (uint64_t)resolution->unverified, diag);
         if (!error)

@@ -33,6 +33,7 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_PADDING] = "padding",
             [UNTYPED_OUTSIDE] = "outside of the type",
             [UNTYPED_INDEX] = "index not proved",
+            [UNTYPED_NO_DWZ] = "dwz file not found",
         };
 
         return reasons[reason];
@@ -485,9 +486,9 @@ static struct sample_type by_section(struct sample_types *finder,
         }
 }
 
-struct sample_type sample_types_find(struct sample_types *finder,
-                                     const struct raw_sample *sample,
-                                     const struct sample_location *location)
+static struct sample_type find_type(struct sample_types *finder,
+                                    const struct raw_sample *sample,
+                                    const struct sample_location *location)
 {
         const struct place *place = &finder->sweep->places[location->place];
         uint64_t offset;
@@ -505,6 +506,46 @@ struct sample_type sample_types_find(struct sample_types *finder,
 
         return found.reason == TYPED || !points(place) ? found
                                                        : by_instruction(finder, location);
+}
+
+/* Whether a part of the types is not there that the place or the variable may have. */
+static bool lacks_types(const struct sweep *sweep, const struct sample_location *location)
+{
+        const struct module *modules = sweep->raw->modules;
+        uint32_t code = sweep->places[location->place].module;
+        uint32_t data = location->target.kind == TARGET_VARIABLE
+                            ? sweep->variables[location->target.index].module
+                            : RAW_NONE;
+
+        return (code != RAW_NONE && modules[code].alt_missing) ||
+               (data != RAW_NONE && modules[data].alt_missing);
+}
+
+/* Whether REASON may be no more than that a type has not been read. */
+static bool wants_types(enum untyped reason)
+{
+        switch (reason) {
+        case UNTYPED_UNKNOWN_BASE:
+        case UNTYPED_NO_VARIABLE:
+        case UNTYPED_INCOMPLETE:
+        case UNTYPED_PADDING:
+        case UNTYPED_OUTSIDE:
+        case UNTYPED_INDEX:
+                return true;
+        default:
+                return false;
+        }
+}
+
+struct sample_type sample_types_find(struct sample_types *finder,
+                                     const struct raw_sample *sample,
+                                     const struct sample_location *location)
+{
+        struct sample_type found = find_type(finder, sample, location);
+
+        return wants_types(found.reason) && lacks_types(finder->sweep, location)
+                   ? open_for(UNTYPED_NO_DWZ)
+                   : found;
 }
 
 static uint32_t character_type(const struct types *types, const struct string_pool *names)

@@ -27,6 +27,7 @@ enum untyped {
         UNTYPED_PADDING,
         UNTYPED_OUTSIDE,
         UNTYPED_INDEX,
+        UNTYPED_NO_DWZ,
         UNTYPED_COUNT
 };
 

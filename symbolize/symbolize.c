@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "debuginfod.h"
 #include "kallsyms.h"
@@ -441,6 +442,29 @@ static int find_names(struct stage *stage, struct diag *diag)
                      : 0;
 }
 
+/* Files that dwz made and that were found by servers are not missing. */
+static void drop_delivered(struct stage *stage)
+{
+        struct name_sources *sources = &stage->sources;
+        size_t kept = 0;
+
+        for (size_t i = 0; i < sources->count; i++) {
+                const struct name_source *source = &sources->items[i];
+                size_t module = 0;
+
+                while (module < stage->raw.module_count &&
+                       stage->raw.modules[module].module_id != source->module_id)
+                        module++;
+                if (strcmp(source->role, "dwz") == 0 && source->size_bytes == 0 &&
+                    module < stage->raw.module_count &&
+                    !stage->raw.modules[module].alt_missing)
+                        free(source->path);
+                else
+                        sources->items[kept++] = *source;
+        }
+        sources->count = kept;
+}
+
 static int write_names(struct stage *stage, struct db *db, struct diag *diag)
 {
         const struct object_sources from = {&stage->sweep, &stage->frames, &stage->types,
@@ -458,6 +482,8 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
                 error = db_ledger_set(
                     db, "symbolize", "debug files not delivered by servers",
                     (int64_t)debuginfod_failures(stage->debuginfod), "files", diag);
+        if (stage->debuginfod)
+                drop_delivered(stage);
         if (!error)
                 error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
         return error;

@@ -3,6 +3,7 @@
  * information lacks. */
 #include "unnamed.h"
 
+const char unnamed_inlined[] = "inlined functions without names: dwz file not found";
 static const char unread[] = "binary with debug information too costly to read";
 
 /* Why MODULE's debug information was not read; NULL: it was, or there is none. */
@@ -22,7 +23,7 @@ static bool in_kernel(const struct place *place)
         return place->code.vaddr >> 63;
 }
 
-const char *unnamed_function_reason(const struct raw *raw, const struct place *place)
+static const char *no_function(const struct raw *raw, const struct place *place)
 {
         if (!place->mapped)
                 return in_kernel(place) ? "kernel whose place was not recorded"
@@ -41,11 +42,16 @@ const char *unnamed_function_reason(const struct raw *raw, const struct place *p
         return place->code.unread ? unread : "no symbol";
 }
 
+const char *unnamed_function_reason(const struct raw *raw, const struct place *place)
+{
+        return place->code.inlined_lost ? unnamed_inlined : no_function(raw, place);
+}
+
 const char *unnamed_line_reason(const struct raw *raw, const struct place *place)
 {
         if (place->code.line)
                 return NULL;
-        const char *reason = unnamed_function_reason(raw, place);
+        const char *reason = no_function(raw, place);
 
         if (!reason && place->module != RAW_NONE)
                 reason = not_read(&raw->modules[place->module]);

@@ -5,6 +5,9 @@
 
 #include "sweep.h"
 
+/* The reason of a function around one that is inlined and not known. */
+extern const char unnamed_inlined[];
+
 /* Of PLACE, which RAW's modules have named as far as they can; NULL: it has one. */
 const char *unnamed_function_reason(const struct raw *raw, const struct place *place);
 const char *unnamed_line_reason(const struct raw *raw, const struct place *place);

@@ -88,8 +88,16 @@ if command -v dwz >/dev/null; then
         dwz -m common first second
         readelf -SW first | grep -q gnu_debugaltlink || fail "dwz moved nothing"
         record first
-        rm common
-        check first.db 'work|' 'incomplete type'
+        mv common gone
+        check first.db 'work|' 'dwz file not found'
+        id=$(readelf -n gone | sed -n 's/.*Build ID: //p')
+        "$MEMLAG" report first.db | tr '\n' ' ' >report
+        grep -qF "common (build-id $id)" report || fail "what to install is not said: $(cat report)"
+        inlined=$(sqlite3 first.db "SELECT count(*) FROM attribution JOIN location AS l
+                USING (location_id) WHERE l.file LIKE '%chase.c' AND l.line = 5")
+        told=$(sqlite3 first.db "SELECT sum(value) FROM ledger WHERE kind =
+                'samples in inlined functions without names: dwz file not found'")
+        [ "$told" = "$inlined" ] || fail "$inlined samples are in step, and $told told"
 
         # Distributions link it below /usr/lib/debug, for which another directory can stand.
         gcc -g -O2 -o first chase.c
