@@ -227,6 +227,21 @@ static void requests_may_take_no_time(void **state)
         assert_int_equal(request(places, 50 * 1000 + 10, 0, 0), 50 * 1000 + 60);
 }
 
+/* Where a request begins as another ends no place is free in between, so that requests
+ * for the time before that need not look there again. */
+static void a_request_right_after_another_leaves_no_gap(void **state)
+{
+        struct places *places = places_new(1, 64);
+
+        (void)state;
+        assert_int_equal(request(places, 0, 300, 300), 0);
+        assert_int_equal(request(places, 1000, 100, 100), 1000);
+        assert_int_equal(request(places, 10, 700, 700), 300);
+        assert_int_equal(request(places, 20, 100, 100), 1100);
+        assert_int_equal(places->full_from, 10);
+        assert_int_equal(places->full_until, 1100);
+}
+
 /* A place that is taken for a short time is the next to be free. */
 static void the_place_that_is_free_first_is_taken(void **state)
 {
@@ -355,6 +370,8 @@ int main(void)
             cmocka_unit_test_teardown(as_many_as_there_are_places_begin_at_once,
                                       free_blocks),
             cmocka_unit_test_teardown(the_place_that_is_free_first_is_taken, free_blocks),
+            cmocka_unit_test_teardown(a_request_right_after_another_leaves_no_gap,
+                                      free_blocks),
             cmocka_unit_test_teardown(requests_may_take_no_time, free_blocks),
             cmocka_unit_test_teardown(what_is_forgotten_counts_as_full, free_blocks),
             cmocka_unit_test_teardown(requests_beyond_all_room_are_forgotten,

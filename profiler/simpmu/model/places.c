@@ -58,8 +58,9 @@ uint64_t places_taken(const struct places *places, uint64_t time)
         return walk.begun - walk.ended;
 }
 
-/* The first stretch from START on that has a place for LEAST, and until END. Sets
- * ROOM_UNTIL, and in FREE_FROM when a place is free at all. */
+/* The first stretch from START on that has a place for LEAST, and until END_AT_LEAST.
+ * Sets ROOM_UNTIL, and in FREE_FROM when a place is free at all, which it is not where
+ * one request begins as another ends. */
 static uint64_t find_gap(struct places *places, uint64_t start, uint64_t least,
                          uint64_t end_at_least, uint64_t *free_from)
 {
@@ -67,7 +68,7 @@ static uint64_t find_gap(struct places *places, uint64_t start, uint64_t least,
         struct walk walk = walk_from(places, start);
         uint64_t from = walk.begun - walk.ended < count ? start : NO_TIME;
 
-        *free_from = from;
+        *free_from = NO_TIME;
         while (walk.begun != number) {
                 uint64_t begin = begin_of(places, walk.begun);
                 uint64_t end = end_of(places, walk.ended);
@@ -75,15 +76,16 @@ static uint64_t find_gap(struct places *places, uint64_t start, uint64_t least,
                         walk.ended++;
                         if (from == NO_TIME && walk.begun - walk.ended < count)
                                 from = end;
-                        *free_from = from < *free_from ? from : *free_from;
                         continue;
                 }
+                if (from < begin)
+                        *free_from = from < *free_from ? from : *free_from;
                 walk.begun++;
                 if (walk.begun - walk.ended < count)
                         continue;
                 if (from != NO_TIME && begin - from >= least && begin >= end_at_least) {
                         places->room_until = begin;
-                        return from;
+                        break;
                 }
                 from = NO_TIME;
         }
