@@ -88,6 +88,8 @@ static int take_lane(const struct lanes *lanes, const struct lane *lane)
                 if (!error)
                         error = type_import(&import, &flow->variable.type);
                 flow->variable.name = type_import_name(&import, flow->variable.name);
+                flow->variable.inlined =
+                    type_import_name(&import, flow->variable.inlined);
         }
         type_import_end(&import);
         lanes->reader->dwarf->spent |= lane->spent;

@@ -140,15 +140,17 @@ static const char *frame_function(const struct objects *objects, uint32_t place)
         return string_pool_text(objects->from.names, function);
 }
 
-/* A variable of FUNCTION's frame. */
+/* A variable of FUNCTION's frame, or of a function that was inlined into it. */
 static struct object frame_object(struct objects *objects, const char *function,
                                   const struct frame_variable *variable)
 {
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
         const char *name = string_pool_text(objects->from.names, variable->name);
+        const char *inlined = string_pool_text(objects->from.names, variable->inlined);
 
-        object.name = string_pool_format(objects->from.names, "%s::%s", function,
-                                         name ? name : "(unnamed)");
+        object.name =
+            string_pool_format(objects->from.names, "%s::%s",
+                               inlined ? inlined : function, name ? name : "(unnamed)");
         object.size_bytes = objects->from.types->items[variable->type].size_bytes;
         object.has_size = true;
         return object;
@@ -162,22 +164,27 @@ static struct object stack_object(struct objects *objects,
         const struct raw *raw = objects->from.sweep->raw;
         uint32_t owner = raw->mappings[location->target.index].thread;
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
+        bool own = owner == RAW_NONE || owner == sample->thread;
         uint32_t place;
         const struct flow_answer *answer =
             sweep_frame_answer(objects->from.sweep, location, &place);
-        const char *function = frame_function(objects, place);
+        const char *variable_of = own && answer ? frame_function(objects, place) : NULL;
+        const char *function =
+            own ? frame_function(objects,
+                                 sweep_frame_place(objects->from.sweep, location))
+                : NULL;
         char tid[32];
 
-        if (owner != RAW_NONE && owner != sample->thread) {
-                snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
-                object.name =
-                    string_pool_format(objects->from.names, "stack of thread %s", tid);
-        } else if (function && answer) {
+        if (variable_of) {
                 *offset_bytes = (uint64_t)answer->variable_offset;
-                object = frame_object(objects, function, &answer->variable);
+                object = frame_object(objects, variable_of, &answer->variable);
         } else if (function) {
                 object.name =
                     string_pool_format(objects->from.names, "%s's stack", function);
+        } else if (owner != RAW_NONE) {
+                snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
+                object.name =
+                    string_pool_format(objects->from.names, "stack of thread %s", tid);
         } else {
                 object.name = string_pool_put(objects->from.names, "[stack]");
         }

@@ -125,6 +125,7 @@ static int find_frame(struct sweep *sweep, const struct raw_sample *sample,
                 return 0;
         uint32_t place = frame_place(sweep, sample, location->place);
 
+        location->frame_place = place;
         if (place == RAW_NONE || !sweep->places[place].in_image)
                 return 0;
         return place_of_frame(sweep, place, sample->cfa_offset_bytes, &location->frame);
@@ -138,7 +139,8 @@ int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
         const struct timeline *timeline = &nothing;
         int error;
 
-        *location = (struct sample_location){.frame = RAW_NONE, .caller = RAW_NONE};
+        *location = (struct sample_location){
+            .frame = RAW_NONE, .frame_place = RAW_NONE, .caller = RAW_NONE};
         if (sample->process != RAW_NONE) {
                 timeline = &sweep->pasts[sample->process].timeline;
                 error = advance(sweep, sample->process, sample->time_ns);

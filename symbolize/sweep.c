@@ -281,6 +281,22 @@ const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                    : NULL;
 }
 
+uint32_t sweep_frame_place(const struct sweep *sweep,
+                           const struct sample_location *location)
+{
+        const struct access *access =
+            &place_asks(&sweep->places[location->place])->access;
+        const struct place_value *place = &access->flow.place;
+
+        if (location->frame_place != RAW_NONE)
+                return location->frame_place;
+        /* What the caller pushed for a function lies above the CFA, in the caller's. */
+        return access->asked && access->flow.outcome == FLOW_FOUND &&
+                       place_in_frame(place) && place->offset < 0
+                   ? location->place
+                   : RAW_NONE;
+}
+
 const struct flow_answer *sweep_thread_answer(const struct sweep *sweep,
                                               const struct sample_location *location)
 {

@@ -89,8 +89,10 @@ struct ip_place {
 /* Where a sample was. */
 struct sample_location {
         uint32_t place;
-        bool usual;      /* the place is that of its address in sweep.ips */
-        uint32_t frame;  /* in which the address lies; RAW_NONE: not known, or in none */
+        bool usual;     /* the place is that of its address in sweep.ips */
+        uint32_t frame; /* in which the address lies; RAW_NONE: not known, or in none */
+        /* Whose frame it is where the source tells; RAW_NONE: it does not. */
+        uint32_t frame_place;
         uint32_t caller; /* place of the call of its function; RAW_NONE: not known */
         struct target target;
 };
@@ -201,6 +203,10 @@ int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
 const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                                              const struct sample_location *location,
                                              uint32_t *place);
+/* The code whose frame a sample on the stack fell into: as the source tells, or that of
+ * the instruction where its operand shows it. RAW_NONE: not known. */
+uint32_t sweep_frame_place(const struct sweep *sweep,
+                           const struct sample_location *location);
 /* The thread-local variable that a sample's instruction names, where the address alone
  * does not tell; NULL: none. */
 const struct flow_answer *sweep_thread_answer(const struct sweep *sweep,

@@ -21,6 +21,7 @@ struct scope_range {
 struct scope {
         size_t first;
         size_t count;
+        uint32_t inlined; /* name of the inlined function that it is in; 0: of none */
 };
 
 struct collector {
@@ -39,7 +40,8 @@ struct collector {
         Dwarf_Die *die;
         uint64_t low;
         uint64_t high;
-        uint32_t type; /* and name, once it was found to be somewhere */
+        uint32_t inlined; /* as its scope's */
+        uint32_t type;    /* and name, once it was found to be somewhere */
         uint32_t name;
         bool type_read;
         bool name_read;
@@ -58,15 +60,28 @@ static int add_range(void *context, uint64_t low, uint64_t high)
         return 0;
 }
 
+static uint32_t name_of(struct collector *collector, Dwarf_Die *die)
+{
+        const char *name = die_name(collector->reader->dwarf, die);
+
+        return name ? name_put_linkage(collector->reader->names, name) : 0;
+}
+
+/* *VALUE is the outer scope, and then the one of DIE. */
 static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
 {
         struct scope scope = {.first = collector->range_count};
+        const struct scope *outer = *value ? &collector->scopes[*value - 1] : NULL;
 
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
                 return -ENOMEM;
         scope.count = collector->range_count - scope.first;
         if (scope.count == 0) /* it has no code of its own: the outer one's counts */
                 return 0;
+        if (dwarf_tag(die) == DW_TAG_inlined_subroutine)
+                scope.inlined = name_of(collector, die);
+        else if (outer)
+                scope.inlined = outer->inlined;
         if (collector->scope_count >= UINT32_MAX - 1 ||
             array_reserve(&collector->scopes, &collector->scope_capacity,
                           collector->scope_count, sizeof(*collector->scopes)) < 0)
@@ -89,12 +104,8 @@ static uint32_t type_in_work(struct collector *collector)
 
 static uint32_t name_in_work(struct collector *collector)
 {
-        const char *name = collector->name_read
-                               ? NULL
-                               : die_name(collector->reader->dwarf, collector->die);
-
-        if (name)
-                collector->name = name_put_linkage(collector->reader->names, name);
+        if (!collector->name_read)
+                collector->name = name_of(collector, collector->die);
         collector->name_read = true;
         return collector->name;
 }
@@ -189,6 +200,7 @@ static int add_in_memory(struct collector *collector, const struct location *loc
                 variable.reg = collector->base_register;
         }
         variable.name = name_in_work(collector);
+        variable.inlined = collector->inlined;
         if (array_reserve(&variables->frames, &variables->frame_capacity,
                           variables->frame_count, sizeof(*variables->frames)) < 0)
                 return -ENOMEM;
@@ -261,6 +273,7 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
         if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
                 return 0;
         collector->die = die;
+        collector->inlined = scope ? collector->scopes[scope - 1].inlined : 0;
         collector->type_read = collector->name_read = false;
         collector->name = 0;
         switch (dwarf_whatform(&attribute)) {

@@ -27,6 +27,7 @@ struct frame_variable {
         int64_t offset;
         uint32_t type;
         uint32_t name;
+        uint32_t inlined; /* the name of the inlined function it is of; 0: of none */
 };
 
 struct call_result {

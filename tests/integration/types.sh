@@ -506,7 +506,7 @@ echo 'make_*' >wrappers
         fail "not their callers"
 status=0
 "$MEMLAG" symbolize --allocators=missing c_gcc.db 2>err || status=$?
-[ "$status" -eq 1 ] && grep -q 'missing: No such file' err || fail "status $status: $(cat err)"
+[ "$status" -eq 1 ] && grep -q "'missing': No such file" err || fail "status $status: $(cat err)"
 
 # A program's own malloc is one by its name; others can be given, '*' for any characters.
 cat >wrapped.c <<'END'
@@ -536,3 +536,30 @@ for site in animals_new feed; do
         esac
         "$MEMLAG" symbolize --allocator='an*als*_n*w' wrapped.db
 done
+
+# A variable is of the function that declares it, also where that is inlined.
+cat >inlined.c <<'END'
+#include <stdlib.h>
+static inline __attribute__((always_inline)) long count_up(int times)
+{
+        volatile long table[4096] = {0};
+        long sum = 0;
+        for (int i = 0; i < times; i++)
+                sum += table[(unsigned)rand() % 4096]++;
+        return sum;
+}
+int main(void)
+{
+        volatile long own[64] = {0};
+        long sum = 0;
+        for (int i = 0; i < 64000; i++)
+                sum += own[i % 64]++;
+        return count_up(100000) + sum == 7;
+}
+END
+gcc -O2 -g -o inlined inlined.c
+"$MEMLAG" record -o inlined.db --source sim --ldlat 1 --period 53 -- ./inlined >inlined.out 2>&1 ||
+        fail "inlined: $(cat inlined.out)"
+names=$(answer inlined.db "SELECT DISTINCT name FROM data_object WHERE name LIKE '%::table'
+        OR name LIKE '%::own' ORDER BY name")
+[ "$names" = "$(printf 'count_up::table\nmain::own')" ] || fail "inlined: $names"

@@ -397,7 +397,7 @@ static void names_variables(void **state)
         assert_string_equal(object_of(4), "global function_static::counter +0");
         expect("SELECT kind || ' ' || name FROM attribution JOIN data_object USING"
                " (object_id) WHERE sample_id = 5",
-               "stack outer's stack");
+               "stack stack of thread 100");
         expect("SELECT kind FROM attribution JOIN data_object USING (object_id)"
                " WHERE sample_id = 6",
                "unknown");
