@@ -126,9 +126,13 @@ static const struct report_kind kinds[] = {
         .rows_sql =
             "SELECT v.* FROM allocation_view AS v JOIN object_finding AS f USING (object_id)"
             " WHERE object_id IN" REPORT_TOP_ALLOCATED
-            "ORDER BY f.latency_share DESC, f.samples DESC, object_id, place",
-        .table_sql = REPORT_ALLOCATIONS("latency"),
-        .alignment = "rrrrrll",
+            "ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC,"
+            " object_id, place",
+        .table_sql = REPORT_ALLOCATIONS(
+            REPORT_ALLOCATED_SHARE("stalled_ratio") "AS stalled,"
+            REPORT_ALLOCATED_SHARE("latency_share") "AS latency,"),
+        .stalled = true,
+        .alignment = "rrrrrrll",
         .legend = "latency: the object's share of that of all samples; "
                   REPORT_ALLOCATIONS_LEGEND,
     },
@@ -150,13 +154,15 @@ static const struct report_kind kinds[] = {
     {
         .name = "thread",
         .rows_sql = "SELECT pid, tid, name, samples, dram_samples, mean_latency_cycles,"
-                    " latency_share, contended_samples FROM (" REPORT_THREADS ") LIMIT ?1",
+                    " latency_share, contended_samples, stalled_ratio"
+                    " FROM (" REPORT_THREADS ") LIMIT ?1",
         .table_sql =
-            "SELECT" REPORT_SHARE("latency_share") " AS latency, samples,"
+            "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples,"
             " iif(samples, printf('%.0f%%', 100.0 * dram_samples / samples), '-') AS DRAM,"
             MEAN CONTENDED " pid, tid, coalesce(name, '-') AS thread"
             " FROM (" REPORT_THREADS ") LIMIT ?1",
-        .alignment = "rrrrrrrl",
+        .stalled = true,
+        .alignment = "rrrrrrrrl",
         .legend = "latency: share of the latency of all samples; DRAM: samples served by "
                   "DRAM; mean: cycles" CONTENDED_LEGEND,
     },

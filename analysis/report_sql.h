@@ -103,17 +103,18 @@
         " (SELECT * FROM field_finding WHERE field_id IN (SELECT field_id FROM type_field" \
         "  WHERE type_id IN" REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) ")) "
 
-/* Threads, those first whose loads waited longest; of a timer's samples the time at loads
+/* Threads, those first whose loads held up most, or waited longest; of a timer's samples the time at loads
  * stands for the latency. Where all are asked for, also those without a sample, but not
  * the CPUs that counters stand with. A thread without a name has its program's. */
 #define REPORT_THREADS \
         "SELECT p.pid, t.tid, coalesce(t.name," REPORT_BASE("p.executable") ") AS name," \
         " coalesce(g.samples, 0) AS samples, coalesce(g.dram_samples, 0) AS dram_samples," \
-        " g.mean_latency_cycles, g.latency_share, g.contended_samples " \
+        " g.mean_latency_cycles, g.latency_share, g.contended_samples, g.stalled_ratio " \
         "FROM thread AS t JOIN process AS p USING (process_id) LEFT JOIN" \
         REPORT_SAMPLED_THREADS "AS g USING (thread_id) " \
         "WHERE g.samples > 0 OR ?1 < 0 AND p.executable IS NOT '[CPUs]' " \
-        "ORDER BY g.latency_share DESC, g.samples DESC, p.pid, t.tid, t.thread_id"
+        "ORDER BY g.stalled_ratio DESC, g.latency_share DESC, g.samples DESC, p.pid," \
+        " t.tid, t.thread_id"
 #define REPORT_SAMPLED_THREADS \
         " (SELECT s.thread_id, count(*) AS samples," \
         "  sum(v.level IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples," \
@@ -121,6 +122,11 @@
         "  total(iif(timed, s.stall_ns, v.latency_cycles))" \
         "      / nullif(total(total(iif(timed, s.stall_ns, v.latency_cycles))) OVER (), 0)" \
         "      AS latency_share," \
+        "  iif(count(s.retire_latency_cycles)," \
+        "      total(s.retire_latency_cycles)" \
+        "      / nullif(total(total(s.retire_latency_cycles)) OVER (), 0)" \
+        "      * (SELECT sum(stalled_ratio) FROM function_finding), NULL)" \
+        "      AS stalled_ratio," \
         "  iif(count(v.contended + i.contended) OR count(v.contended) = count(*)," \
         "      sum(v.contended), NULL) AS contended_samples" \
         "  FROM sample AS s JOIN sample_view AS v USING (sample_id)" \
@@ -130,11 +136,13 @@
         "                                   OR v.addr IS NOT NULL)" \
         "  GROUP BY s.thread_id) "
 
-/* The ?1 objects with the most latency whose blocks were seen being allocated. */
+/* The ?1 objects that cost most whose blocks were seen being allocated. */
 #define REPORT_TOP_ALLOCATED \
         " (SELECT object_id FROM object_finding" \
         "  WHERE object_id IN (SELECT object_id FROM object_stack)" \
-        "  ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
+        "  ORDER BY" REPORT_ALLOCATED_ORDER "LIMIT ?1) "
+#define REPORT_ALLOCATED_ORDER \
+        " stalled_ratio DESC, latency_share DESC, object_finding.samples DESC, object_id "
 
 #define REPORT_SIZE(bytes) \
         " CASE WHEN " bytes " IS NULL THEN '-'" \
@@ -144,7 +152,7 @@
 
 /* Their trees of calls. A caller with the figures of the row above, which it called, has
  * none of its own, so that those that are there are where paths part. */
-#define REPORT_ALLOCATIONS(share) \
+#define REPORT_ALLOCATIONS(shares) \
         "WITH found AS MATERIALIZED (" \
         "        SELECT *," REPORT_BASE("file") "AS base" \
         "        FROM allocation_view WHERE object_id IN" REPORT_TOP_ALLOCATED ")," \
@@ -156,8 +164,7 @@
         "         AND total_bytes IS lag(total_bytes) OVER above" \
         "         AND peak_bytes IS lag(peak_bytes) OVER above AS same" \
         "        FROM found WINDOW above AS (PARTITION BY object_id ORDER BY place)) " \
-        "SELECT iif(first," REPORT_SHARE("latency_share") ", '') AS " share "," \
-        " iif(same, '', shown.samples) AS samples," \
+        "SELECT" shares " iif(same, '', shown.samples) AS samples," \
         " iif(same, '', coalesce(allocations, '-')) AS blocks," \
         " iif(same, ''," REPORT_SIZE("total_bytes") ") AS total," \
         " iif(same, ''," REPORT_SIZE("peak_bytes") ") AS peak," \
@@ -166,7 +173,9 @@
         REPORT_FUNCTION_START ", '[unknown]')" \
         " || iif(file IS NULL, '', ' (' ||" REPORT_PLACE("file", "line") "|| ')')" \
         " AS \"allocated by\" FROM shown JOIN object_finding USING (object_id)" \
-        " ORDER BY latency_share DESC, object_finding.samples DESC, object_id, place"
+        " ORDER BY" REPORT_ALLOCATED_ORDER ", place"
+#define REPORT_ALLOCATED_SHARE(column) \
+        " iif(first," REPORT_SHARE(column) ", '') "
 #define REPORT_ALLOCATIONS_LEGEND \
         "below each object the calls that allocated its blocks: the innermost function, " \
         "and below it its callers, with figures where they differ from those above; " \

@@ -58,7 +58,7 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "allocation",
-        .table_sql = REPORT_ALLOCATIONS("stalled"),
+        .table_sql = REPORT_ALLOCATIONS(REPORT_ALLOCATED_SHARE("latency_share") "AS stalled,"),
         .alignment = "rrrrrll",
         .legend = "stalled: the object's share of all time at loads; "
                   REPORT_ALLOCATIONS_LEGEND,

@@ -222,6 +222,21 @@ static int print_choice(struct db *db, const struct report_choice *choice, bool 
 /* A line has room for a name of this length beside the figures. */
 enum { NAME_BYTES = 60 };
 
+/* In the order of latency, or of samples, rows seem to have all loads. */
+static void explain_threshold(struct db *db, FILE *out)
+{
+        int64_t cycles = db_run_int(db, "ldlat_cycles", 0);
+        char *sentence = NULL;
+        if (cycles > 1 &&
+            asprintf(&sentence,
+                     "Loads of less than %" PRId64
+                     " cycles were not sampled (record --ldlat): they are in no row.",
+                     cycles) >= 0) {
+                prose_wrapped(out, sentence);
+                free(sentence);
+        }
+}
+
 /* STALLED: it is known for how long loads held up others. */
 static int print_rows(struct db *db, const struct report_options *options, bool stalled,
                       FILE *out, struct diag *diag)
@@ -250,6 +265,8 @@ static int print_rows(struct db *db, const struct report_options *options, bool 
                          "up what "
                          "came behind them: about the most that making them faster can "
                          "save");
+        if (options->kind->stalled && (!stalled || options->choice.by_latency))
+                explain_threshold(db, out);
         if (!code && stalled && !options->choice.by_latency)
                 code = report_explain_range(db, options, out, diag);
         if (!code)

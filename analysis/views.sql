@@ -296,7 +296,7 @@ JOIN node AS n USING (object_id, path)
 JOIN step AS s USING (stack_id, inlined)
 JOIN data_object AS d USING (object_id)
 LEFT JOIN object_finding AS f USING (object_id)
-ORDER BY f.latency_share DESC, f.samples DESC, object_id, place;
+ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, object_id, place;
 
 -- Which phase each interval belongs to: neighbouring intervals with the same bound. A
 -- time in which nothing was counted parts phases.

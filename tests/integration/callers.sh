@@ -161,9 +161,9 @@ END_C
 "$MEMLAG" record --source sim -o b.db -- ./blocks >record.out
 stored_once b.db
 "$MEMLAG" report --by allocation --format csv b.db >b.csv
-# In the table figures stand where paths part, and the latency once for the object.
+# In the table figures stand where paths part, and the shares once for the object.
 "$MEMLAG" report --by allocation b.db >b.txt
-grep -q '^ *[0-9.]*%  *[0-9]*  *4000 .* xmalloc (blocks.c:6)$' b.txt &&
+grep -q '^ *[0-9.]*%  *[0-9.]*%  *[0-9]*  *4000 .* xmalloc (blocks.c:6)$' b.txt &&
         grep -q '^ *[0-9]*  *1000  *4000 KiB .*     insert (blocks.c:25)$' b.txt &&
         grep -q '^ *      main (blocks.c:30)$' b.txt &&
         grep -q '^ *  prepend (blocks.c:13)$' b.txt || fail "no tree of allocations: $(cat b.txt)"

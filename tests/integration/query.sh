@@ -167,10 +167,10 @@ expect calibration "$(tail -n +2 calibration.csv)" \
 machine.memory_bytes,34359738368
 machine.virtual,1
 caches.levels[0].latency_ns,1.25"
-expect hot-lines "$(first hot-lines 1,2,5,7,8)" "87.7,400,dram-contention,10,stream"
+expect hot-lines "$(first hot-lines 1,2,3,6,8,9)" ",87.7,400,dram-contention,10,stream"
 expect contended-lines "$(tail -n +2 contended-lines.csv)" \
         "400,400,100,500,dram-contention,/src/stream.c,10,stream"
-expect objects "$(first objects 2,7,8)" "400,heap,orders"
+expect objects "$(first objects 3,8,9)" "400,heap,orders"
 expect allocation-sites "$(tail -n +2 allocation-sites.csv | cut -d, -f2,4,5,6)" \
 "5,1,1048576,400
 6,64,4096,100"

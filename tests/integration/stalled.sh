@@ -74,6 +74,26 @@ grep -q 'held up what comes behind them for 103\.8% of the cycles, which is more
         fail "out of range: $(cat beyond.prose)"
 ! grep -q 'most that making them faster can gain' beyond.prose || fail "a gain that cannot be"
 
+# Of threads, of which each sample is one's, and in the order of the queries, too.
+expect "of the threads" "$("$MEMLAG" report --by thread --format csv | python3 -c '
+import csv, sys
+rows = [float(row["stalled_ratio"]) for row in csv.DictReader(sys.stdin)]
+print(len(rows), rows == sorted(rows, reverse=True), "%.2f" % (100 * sum(rows)))')" "4 True 28.86"
+"$MEMLAG" report --by thread | grep -q '^stalled  latency  samples ' || fail "no stalled time of threads"
+expect "hot-lines" "$("$MEMLAG" query --name hot-lines --format csv | sed -n 2p | cut -d, -f1,9)" "25.0,walk"
+expect "objects" "$("$MEMLAG" query --name objects --format csv | sed -n 2p | cut -d, -f1,9)" "25.0,ring"
+
+# Rows by latency have not all loads.
+sqlite3 before.db "INSERT OR REPLACE INTO run VALUES ('ldlat_cycles', 30)"
+sqlite3 memlag.db "INSERT OR REPLACE INTO run VALUES ('ldlat_cycles', 30)"
+for options in before.db '--by thread before.db' '--sort latency memlag.db'; do
+        # shellcheck disable=SC2086 # options with their values
+        "$MEMLAG" report $options | grep -q '^Loads of less than 30 cycles were not sampled' ||
+                fail "report $options does not tell of faster loads"
+done
+! "$MEMLAG" report memlag.db | grep -q 'not sampled' || fail "told where it does not matter"
+! "$MEMLAG" report --by phase before.db | grep -q 'not sampled' || fail "told of phases"
+
 # Where nothing tells, there is no such column, and nobody can ask for its order.
 ! "$MEMLAG" report before.db | grep -q stalled || fail "what is not known is shown"
 first before.db | grep -q ' stream$' || fail "without it rows are not by latency"
