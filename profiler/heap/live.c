@@ -27,6 +27,7 @@ struct node {
 struct leaf {
         struct node node;
         uint64_t heap; /* whose blocks these are; for all others they are inherited */
+        uint64_t addrs[FANOUT]; /* of the blocks, together: a search reads few lines */
         struct heap_block blocks[FANOUT]; /* by address */
 };
 
@@ -78,12 +79,21 @@ static uint32_t leaf_slot(const struct leaf *leaf, uint64_t addr)
         uint32_t low = 0, high = leaf->node.count;
         while (low < high) {
                 uint32_t middle = (low + high) / 2;
-                if (leaf->blocks[middle].addr < addr)
+                if (leaf->addrs[middle] < addr)
                         low = middle + 1;
                 else
                         high = middle;
         }
         return low;
+}
+
+/* A heap's leaves are mostly in memory: all lines come at once, not one after another as
+ * the search finds out that it needs them. */
+static void fetch_addrs(const struct leaf *leaf)
+{
+        enum { LINE_BYTES = 64 };
+        for (size_t i = 0; i < sizeof(leaf->addrs); i += LINE_BYTES)
+                __builtin_prefetch((const char *)leaf->addrs + i);
 }
 
 /* The place where a block at ADDR is or would be inserted. */
@@ -96,6 +106,7 @@ static void descend(const struct heap_live *live, uint64_t addr, struct place *p
                 node = place->nodes[level]->children[place->indexes[level]];
         }
         place->leaf = node;
+        fetch_addrs(place->leaf);
         place->slot = leaf_slot(node, addr);
 }
 
@@ -145,7 +156,7 @@ static bool seek_floor(const struct heap_live *live, uint64_t addr, struct place
 {
         descend(live, addr, place);
         if (place->slot < place->leaf->node.count &&
-            place->leaf->blocks[place->slot].addr == addr)
+            place->leaf->addrs[place->slot] == addr)
                 return true;
         if (place->slot > 0) {
                 place->slot--;
@@ -154,24 +165,31 @@ static bool seek_floor(const struct heap_live *live, uint64_t addr, struct place
         return to_last_of_previous_leaf(live, place);
 }
 
-/* The first block that begins at or above ADDR. */
-static bool seek_ceiling(const struct heap_live *live, uint64_t addr, struct place *place)
+static bool reaches(const struct place *place, uint64_t addr)
 {
-        descend(live, addr, place);
-        return place->slot < place->leaf->node.count || to_next_leaf(live, place);
+        const struct heap_block *block = &place->leaf->blocks[place->slot];
+        return last_byte(block->addr, block->size_bytes) >= addr;
 }
 
 /* The first block that shares an address with [FIRST, LAST]. */
 static bool seek_overlap(const struct heap_live *live, uint64_t first, uint64_t last,
                          struct place *place)
 {
-        if (seek_floor(live, first, place)) {
-                const struct heap_block *block = &place->leaf->blocks[place->slot];
-                if (last_byte(block->addr, block->size_bytes) >= first)
+        descend(live, first, place);
+        if (place->slot > 0) {
+                place->slot--;
+                if (reaches(place, first))
                         return true;
+                place->slot++;
+        } else {
+                struct place before = *place;
+                if (to_last_of_previous_leaf(live, &before) && reaches(&before, first)) {
+                        *place = before;
+                        return true;
+                }
         }
-        return seek_ceiling(live, first, place) &&
-               place->leaf->blocks[place->slot].addr <= last;
+        return (place->slot < place->leaf->node.count || to_next_leaf(live, place)) &&
+               place->leaf->addrs[place->slot] <= last;
 }
 
 /* ---- changes ---- */
@@ -262,8 +280,9 @@ static int split_child(struct inner *parent, uint32_t index, bool child_is_leaf)
                 to->node.references = 1;
                 to->heap = from->heap;
                 memcpy(to->blocks, from->blocks + half, half * sizeof(to->blocks[0]));
+                memcpy(to->addrs, from->addrs + half, half * sizeof(to->addrs[0]));
                 from->node.count = to->node.count = half;
-                key = to->blocks[0].addr;
+                key = to->addrs[0];
         } else {
                 struct inner *from = parent->children[index];
                 struct inner *to = right = malloc(sizeof(*to));
@@ -339,9 +358,13 @@ static int insert(struct heap_live *live, const struct heap_block *block)
         }
         struct leaf *leaf = (struct leaf *)node;
         uint32_t slot = leaf_slot(leaf, block->addr);
+        uint32_t behind = leaf->node.count - slot;
         memmove(leaf->blocks + slot + 1, leaf->blocks + slot,
-                (leaf->node.count - slot) * sizeof(leaf->blocks[0]));
+                behind * sizeof(leaf->blocks[0]));
+        memmove(leaf->addrs + slot + 1, leaf->addrs + slot,
+                behind * sizeof(leaf->addrs[0]));
         leaf->blocks[slot] = *block;
+        leaf->addrs[slot] = block->addr;
         leaf->node.count++;
         return 0;
 }
@@ -381,8 +404,11 @@ static void remove_block(struct heap_live *live, struct place *place)
         const struct heap_block *block = &leaf->blocks[place->slot];
         if (!block->inherited)
                 heap_sites_lose(live->sites, block->site, block->size_bytes);
+        uint32_t behind = leaf->node.count - place->slot - 1;
         memmove(leaf->blocks + place->slot, leaf->blocks + place->slot + 1,
-                (leaf->node.count - place->slot - 1) * sizeof(leaf->blocks[0]));
+                behind * sizeof(leaf->blocks[0]));
+        memmove(leaf->addrs + place->slot, leaf->addrs + place->slot + 1,
+                behind * sizeof(leaf->addrs[0]));
         leaf->node.count--;
         if (leaf->node.count == 0 && live->height > 0) {
                 remove_child(live, place, live->height - 1);
@@ -464,8 +490,9 @@ int heap_live_begin(struct heap_live *live, const struct heap_block *block,
 /* The block that begins at ADDR. */
 static bool seek_start(const struct heap_live *live, uint64_t addr, struct place *place)
 {
-        return seek_floor(live, addr, place) &&
-               place->leaf->blocks[place->slot].addr == addr;
+        descend(live, addr, place);
+        return place->slot < place->leaf->node.count &&
+               place->leaf->addrs[place->slot] == addr;
 }
 
 static int end_block(struct heap_live *live, struct place *place,
@@ -548,10 +575,7 @@ int heap_live_end_range(struct heap_live *live, uint64_t start, uint64_t length_
 /* The block that contains ADDR. */
 static bool seek_block(const struct heap_live *live, uint64_t addr, struct place *place)
 {
-        if (!seek_floor(live, addr, place))
-                return false;
-        const struct heap_block *block = &place->leaf->blocks[place->slot];
-        return last_byte(block->addr, block->size_bytes) >= addr;
+        return seek_floor(live, addr, place) && reaches(place, addr);
 }
 
 bool heap_live_holds(const struct heap_live *live, uint64_t addr)
