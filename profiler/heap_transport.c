@@ -8,38 +8,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "array.h"
 #include "heap/event.h"
 #include "heap/program.h"
+#include "heap_preload.h"
+#include "heap_waiting.h"
 #include "intern.h"
-#include "paths.h"
 #include "sim_memory.h"
 #include "sim_ring.h"
-#include "thread_gone.h"
 #include "tick_clock.h"
-
-#define TRACKER_DIRECTORY "valgrind"
-#define TRACKER_NAME      "vgpreload_memlag-amd64-linux.so"
 
 /* Deeper stacks are cut off at the outer end. */
 #define STACK_FRAMES 128
 /* How many bytes are taken before the producers are told. */
 #define RELEASE_BYTES (SIMPMU_RING_BYTES / 16)
-/* A thread that lives, and does not come back to the record that it is writing, leaves
- * the others to wait for room in vain. After this time nothing more is expected from it.
- */
-#define STUCK_NS INT64_C(2000000000)
 
 /* Image number k lies in slice k. */
 struct image {
         struct sim_ring ring; /* slice NULL: it has ended */
         uint32_t pid;         /* 0: nothing was told yet */
         bool damaged;
-        uint64_t waited_at;                 /* the ring's tail after the last drain */
-        int64_t stuck_since_ns;             /* 0: not stuck */
+        struct heap_waiting waiting;
         struct context_intern *stack_index; /* (0, hash) → index + 1; NULL: no stacks */
         struct heap_stack **stacks;
         size_t stack_count, stack_capacity;
@@ -49,12 +40,8 @@ struct image {
 struct heap_transport {
         struct sim_memory memory;
         int bell[2];
-        int tracker_dir; /* -1: its path can be said in LD_PRELOAD */
-        char *tracker;   /* its path for the target */
-        char *real_path; /* as the kernel calls it */
-        char *variable;  /* "LD_PRELOAD=...", as the target gets it */
-        char *channel;   /* CHANNEL_VARIABLE, likewise */
-        char **environment;
+        struct heap_preload preload;
+        char *channel; /* CHANNEL_VARIABLE, as the target gets it */
         struct image *images;
         size_t image_count, image_capacity;
         size_t *active; /* images that have not ended, in order */
@@ -83,37 +70,6 @@ static int open_channel(struct heap_transport *transport, struct diag *diag)
         return 0;
 }
 
-/* The tracker's path as LD_PRELOAD can say it: the dynamic linker splits that at spaces
- * and colons, and then finds it through a descriptor of ours. The caller frees it. */
-static char *tracker_path(struct heap_transport *transport, struct diag *diag)
-{
-        char *directory = path_libexec(TRACKER_DIRECTORY, diag);
-        if (!directory)
-                return NULL;
-        char *path = NULL;
-        int length;
-        if (!strpbrk(directory, " \t\n:")) {
-                length = asprintf(&path, "%s/%s", directory, TRACKER_NAME);
-        } else {
-                transport->tracker_dir =
-                    open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-                length = asprintf(&path, "/proc/%d/fd/%d/%s", (int)getpid(),
-                                  transport->tracker_dir, TRACKER_NAME);
-        }
-        free(directory);
-        if (length < 0) {
-                diag_no_memory(diag);
-                return NULL;
-        }
-        if (access(path, R_OK) == 0)
-                return path;
-        diag_set(diag, -errno,
-                 "a part of memlag is missing: %s: %s; install memlag again", path,
-                 strerror(errno));
-        free(path);
-        return NULL;
-}
-
 static int open_parts(struct heap_transport *transport, struct diag *diag)
 {
         int rc = open_channel(transport, diag);
@@ -123,12 +79,7 @@ static int open_parts(struct heap_transport *transport, struct diag *diag)
         transport->record = malloc(SIM_RECORD_MAX_BYTES);
         if (!transport->latest || !transport->record)
                 return diag_no_memory(diag);
-        char *path = tracker_path(transport, diag);
-        if (!path)
-                return -ENOENT;
-        transport->tracker = path;
-        transport->real_path = realpath(path, NULL);
-        return transport->real_path ? 0 : diag_no_memory(diag);
+        return heap_preload_find(&transport->preload, diag);
 }
 
 int heap_transport_open(bool call_graph, struct heap_transport **result,
@@ -138,7 +89,8 @@ int heap_transport_open(bool call_graph, struct heap_transport **result,
         if (!transport)
                 return diag_no_memory(diag);
         transport->memory.fd = -1;
-        transport->bell[0] = transport->bell[1] = transport->tracker_dir = -1;
+        transport->preload.directory = -1;
+        transport->bell[0] = transport->bell[1] = -1;
         int rc = open_parts(transport, diag);
         if (rc < 0) {
                 heap_transport_close(transport);
@@ -180,16 +132,11 @@ void heap_transport_close(struct heap_transport *transport)
         for (int i = 0; i < 2; i++)
                 if (transport->bell[i] >= 0)
                         close(transport->bell[i]);
-        if (transport->tracker_dir >= 0)
-                close(transport->tracker_dir);
         for (size_t i = 0; i < transport->image_count; i++)
                 free_stacks(&transport->images[i]);
         context_intern_free(transport->latest);
-        free(transport->tracker);
-        free(transport->real_path);
+        heap_preload_free(&transport->preload);
         free(transport->channel);
-        free(transport->variable);
-        free(transport->environment);
         free(transport->images);
         free(transport->active);
         free(transport->record);
@@ -204,37 +151,13 @@ int heap_transport_environment(struct heap_transport *transport, const char *com
                 *result = environment;
                 return 0;
         }
-        static const char name[] = "LD_PRELOAD=";
-        const char *users = NULL;
-        size_t count = 0;
-        for (; environment[count]; count++)
-                if (strncmp(environment[count], name, strlen(name)) == 0)
-                        users = environment[count] + strlen(name);
-        char **all = calloc(count + 3, sizeof(*all));
-        /* Also an empty value of the user's comes back as it was. */
-        if (!all || asprintf(&transport->variable, "%s%s%s%s", name, transport->tracker,
-                             users ? ":" : "", users ? users : "") < 0) {
-                free(all);
-                transport->variable = NULL;
-                return diag_no_memory(diag);
-        }
-        /* In the user's order. */
-        char **end = all;
-        for (size_t i = 0; i < count; i++)
-                *end++ = strncmp(environment[i], name, strlen(name)) == 0
-                             ? transport->variable
-                             : environment[i];
-        if (!users)
-                *end++ = transport->variable;
-        *end = transport->channel;
-        transport->environment = all;
-        *result = all;
-        return 0;
+        return heap_preload_environment(&transport->preload, transport->channel,
+                                        environment, result, diag);
 }
 
 const char *heap_transport_tracker(const struct heap_transport *transport)
 {
-        return transport->real_path;
+        return transport->preload.real_path;
 }
 
 int heap_transport_poll_fd(const struct heap_transport *transport)
@@ -315,40 +238,6 @@ static void give_up(struct heap_transport *transport, struct image *image)
                 transport->damaged++;
         image->damaged = true;
         sim_ring_discard(&image->ring);
-}
-
-/* Whether a record that was begun keeps all others waiting. Where records come, MOVED,
- * the producers only tell faster than they are listened to. */
-static bool is_stuck(struct image *image, bool moved)
-{
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-        if (moved ||
-            !__atomic_load_n(&image->ring.slice->producer_waits, __ATOMIC_SEQ_CST)) {
-                image->stuck_since_ns = 0;
-                return false;
-        }
-        if (image->stuck_since_ns == 0)
-                image->stuck_since_ns = now_ns;
-        return now_ns - image->stuck_since_ns > STUCK_NS;
-}
-
-/* Whether the writer of the record that keeps the reader waiting is no more, with all its
- * process when that has ENDED; then the record is passed over. */
-static bool passes_over(struct image *image, bool ended)
-{
-        struct owner owner = sim_ring_owner(&image->ring);
-        if (owner.tid == 0)
-                return false;
-        if (!ended && (image->ring.tail != image->waited_at || image->pid == 0 ||
-                       !thread_has_gone(image->pid, owner.tid)))
-                return false;
-        /* It may have been written while it lived. */
-        if (sim_ring_owner(&image->ring).tid == 0)
-                return false;
-        sim_ring_pass_over(&image->ring, &owner);
-        return true;
 }
 
 /* ---- records ---- */
@@ -522,10 +411,13 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
                 uint64_t tail = image->ring.tail;
                 do
                         rc = take_records(transport, number, handler, context, diag);
-                while (rc == 0 && !image->damaged && passes_over(image, ended));
-                if (image->damaged || is_stuck(image, image->ring.tail != tail))
+                while (rc == 0 && !image->damaged &&
+                       heap_waiting_passes_over(&image->waiting, &image->ring, image->pid,
+                                                ended));
+                if (image->damaged || heap_waiting_is_stuck(&image->waiting, &image->ring,
+                                                            image->ring.tail != tail))
                         give_up(transport, image);
-                image->waited_at = image->ring.tail;
+                image->waiting.at = image->ring.tail;
                 if (ended)
                         retire(transport, number);
         }
