@@ -67,25 +67,30 @@ struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg
         return points_around(types, &b, &a) || is_inner(beside, in) ? b : a;
 }
 
-/* The variable's type is what the author calls it, but not when that says less: void,
- * or a part of what is already known to be there. */
+/* Of VALUE, which was followed, and what a variable there points to: the variable's type
+ * is what the author calls it, but not when that says less: void, or a part of what is
+ * already known to be there. */
+static struct place_value believed(const struct types *types,
+                                   const struct place_value *value,
+                                   const struct place_value *named)
+{
+        if (named->kind != PLACE_POINTER || value->kind == PLACE_RESULT)
+                return *value;
+        if (value->kind == PLACE_POINTER)
+                return !has_fields(types, named) || points_around(types, value, named)
+                           ? *value
+                           : *named;
+        return place_in_frame(value) || value->kind == PLACE_ADDRESS ? *value : *named;
+}
+
 struct place_value flow_state_held(const struct flow_context *flow,
                                    struct flow_state *state, uint8_t reg, uint64_t vaddr)
 {
-        const struct types *types = flow->input->reader->types;
         struct place_value *value = &state->registers[reg];
         struct place_value named = flow_state_named(flow, reg, vaddr);
 
-        if (named.kind != PLACE_POINTER || value->kind == PLACE_RESULT)
-                return *value;
-        if (value->kind == PLACE_POINTER || place_in_frame(value) ||
-            value->kind == PLACE_ADDRESS) {
-                if (!has_fields(types, &named) || value->kind != PLACE_POINTER ||
-                    points_around(types, value, &named))
-                        return *value;
-        }
-        *value = named;
-        return named;
+        *value = believed(flow->input->reader->types, value, &named);
+        return *value;
 }
 
 static struct place_value thread_local_at(uint64_t offset)
@@ -360,13 +365,14 @@ struct place_value flow_state_load(const struct flow_context *flow,
                 const struct flow_slot *slot =
                     place->indexed ? NULL : find_slot(state, place->offset);
 
-                if (slot)
-                        return slot->value;
                 const struct frame_variable *variable =
                     flow_state_variable(flow, state, place, vaddr, &in_variable);
+                struct place_value named =
+                    variable ? pointed_to(flow, variable->type, (uint64_t)in_variable)
+                             : place_unknown;
 
-                return variable ? pointed_to(flow, variable->type, (uint64_t)in_variable)
-                                : place_unknown;
+                return slot ? believed(flow->input->reader->types, &slot->value, &named)
+                            : named;
         }
         case PLACE_ADDRESS: {
                 struct place_value meant =

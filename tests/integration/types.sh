@@ -133,7 +133,14 @@ build world_gcc g++ world.cc -std=c++17
 measure world_gcc
 objdump -d --disassemble=_ZN5world6forcesEv world_gcc | grep -q 'call.*pull' ||
         fail "world::forces calls nothing"
+build store_gcc gcc store.c
+measure store_gcc 99
+# A variable in the frame is what it is declared as, where what it was made of says less.
+build store_gcc_O0 gcc store.c -O0
+measure store_gcc_O0 99
 if command -v clang >/dev/null; then
+        build store_clang clang store.c
+        measure store_clang 99
         build world_clang clang++ world.cc -std=c++17
         measure world_clang
         build structures_clang clang structures.c
