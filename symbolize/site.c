@@ -59,7 +59,19 @@ static const char *const known_allocators[] = {
     "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc", "_PyObject_New*",
     "_PyObject_GC_*", "gc_alloc", "PyType_GenericAlloc", "_PyType_AllocNoTrack", "luaM_*",
     "luaC_newobj*", "MagickMalloc*", "MagickCalloc*", "MagickRealloc*",
-    "_MagickAllocateResource*", "_MagickReallocateResource*", NULL};
+    "_MagickAllocateResource*", "_MagickReallocateResource*",
+    /* pools and arenas: the block belongs to who made them ask for more */
+    "_obstack_*", "call_chunkfun", "_objalloc_alloc", "objalloc_create", "bfd_alloc",
+    "bfd_alloc2", "bfd_zalloc2", "bfd_hash_allocate", "apr_palloc*", "apr_pcalloc*",
+    "apr_pstrdup", "apr_pstrndup", "apr_pmemdup", "apr_pool_create*", "allocator_alloc",
+    "apr_allocator_alloc", "ngx_alloc", "ngx_palloc*", "ngx_pnalloc", "ngx_pmemalign",
+    "ngx_memalign", "ngx_create_pool", "talloc_*", "_talloc*", "__talloc*", "palloc",
+    "palloc0", "palloc_*", "repalloc*", "pstrdup", "MemoryContextAlloc*",
+    "AllocSetAlloc*", "AllocSetContextCreate*", "GenerationAlloc*", "SlabAlloc*",
+    "ggc_internal_*", "ggc_alloc*", "ggc_cleared_*", "alloc_page", "alloc_anon",
+    "mem_pool_*", "arena_alloc*", "*_arena_alloc", "pool_alloc*", "*_pool_alloc",
+    "llvm::BumpPtrAllocatorImpl*", "llvm::allocate_buffer", "google::protobuf::Arena::*",
+    "google::protobuf::internal::*Arena::*", NULL};
 
 /* In PATTERN each "*" stands for any characters, none included; all others for
  * themselves, as names have brackets and question marks of their own. After a mismatch

@@ -515,6 +515,58 @@ status=0
 "$MEMLAG" symbolize --allocators=missing c_gcc.db 2>err || status=$?
 [ "$status" -eq 1 ] && grep -q "'missing': No such file" err || fail "status $status: $(cat err)"
 
+# Pools hand memory on in pieces: a block belongs to who made them ask for it.
+cat >pools.c <<'END'
+#include <obstack.h>
+#include <stdlib.h>
+#define obstack_chunk_alloc chunk
+#define obstack_chunk_free free
+#define NOINLINE __attribute__((noinline))
+enum { ITEMS = 4096, ROUNDS = 100000 };
+/* Each pool, and the function that uses it. */
+#define POOLS(of) of(_objalloc_alloc) of(apr_palloc) of(ngx_palloc_block) of(_talloc_zero) \
+        of(ggc_internal_alloc) of(MemoryContextAlloc) of(arena_alloc)
+#define USE(pool) \
+        NOINLINE static void *pool(size_t bytes) { return malloc(bytes); } \
+        NOINLINE static long use_##pool##_items(void) \
+        { \
+                volatile long *items = pool(ITEMS * sizeof(long)); \
+                long sum = 0; \
+                for (int i = 0; i < ROUNDS; i++) \
+                        sum += items[i % ITEMS]++; \
+                return sum; \
+        }
+POOLS(USE)
+static void *chunk(size_t bytes) { return malloc(bytes); }
+NOINLINE static long use_obstack_items(struct obstack *stack)
+{
+        volatile long *items = obstack_alloc(stack, ITEMS * sizeof(long));
+        long sum = 0;
+        for (int i = 0; i < ROUNDS; i++)
+                sum += items[i % ITEMS]++;
+        return sum;
+}
+int main(void)
+{
+        struct obstack stack;
+        obstack_init(&stack);
+        long sum = use_obstack_items(&stack);
+#define CALL(pool) sum += use_##pool##_items();
+        POOLS(CALL)
+        return sum == 1;
+}
+END
+gcc -O1 -g -o pools pools.c
+"$MEMLAG" record -o pools.db --source sim --ldlat 1 --period 53 -- ./pools >pools.out 2>&1 ||
+        fail "pools: $(cat pools.out)"
+"$MEMLAG" symbolize --allocator=chunk pools.db
+"$MEMLAG" analyze pools.db
+sites=$(answer pools.db "SELECT count(DISTINCT alloc_function), min(alloc_function LIKE 'use_%')
+        FROM data_object JOIN object_finding USING (object_id)
+        WHERE kind = 'heap' AND samples > 20")
+[ "$sites" = '8|1' ] || fail "the blocks of pools belong to $(answer pools.db \
+        "SELECT name FROM data_object WHERE kind = 'heap'")"
+
 # A program's own malloc is one by its name; others can be given, '*' for any characters.
 cat >wrapped.c <<'END'
 #include <stdlib.h>
