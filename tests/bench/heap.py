@@ -3,9 +3,11 @@
 """What the heap tracker costs programs that run as they are, beside heaptrack.
 
 Runs jobs that allocate much alone, with memlag's tracker and its consumer, and under
-heaptrack (--raw: it interprets nothing), in turns; prints the medians of the CPU seconds and of the wall seconds of all
-that takes part, and memlag's over heaptrack's, which is to be at most 1.
-    heap.py build/bin/heap_consume [--rounds N]"""
+heaptrack (--raw: it interprets nothing), in turns; prints the medians of the CPU seconds
+and of the wall seconds of all that takes part, and memlag's over heaptrack's, which is to
+be at most 1. With --whole, both do all that they do by default: memlag records with the
+timer, finds names and reports, and heaptrack interprets.
+    heap.py build/bin/heap_consume [--whole build/bin/memlag] [--rounds N]"""
 import argparse
 import os
 import pathlib
@@ -96,20 +98,30 @@ def cost(command, directory):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
 
 
+def ways_to_run(command, options, directory):
+    """Alone, with memlag and with heaptrack."""
+    heaptrack = ["heaptrack", "-o", str(directory / "heaptrack")]
+    if not options.whole:
+        return [command, [os.path.abspath(options.consume), "", *command],
+                [*heaptrack, "--raw", *command]]
+    record = [os.path.abspath(options.whole), "record", "--source", "clock", "--force",
+              "-o", str(directory / "run.db"), "--", *command]
+    return [command, record, [*heaptrack, *command]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("consume", help="build/bin/heap_consume")
+    parser.add_argument("--whole", metavar="MEMLAG", help="build/bin/memlag")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind (5)")
     options = parser.parse_args()
     if not shutil.which("heaptrack"):
         sys.exit("heap.py: heaptrack is not installed; there is nothing to compare with")
-    consume = os.path.abspath(options.consume)
     print(f"{'job, seconds':<24} {'alone':>8} {'memlag':>8} {'heaptrack':>10} {'ratio':>7} {'limit':>6}")
     with tempfile.TemporaryDirectory(prefix="memlag-bench-") as name:
         directory = pathlib.Path(name)
         for job, command in make_jobs(directory):
-            ways = [command, [consume, "", *command],
-                    ["heaptrack", "--raw", "-o", str(directory / "heaptrack"), *command]]
+            ways = ways_to_run(command, options, directory)
             costs = [[], [], []]
             for _ in range(options.rounds):
                 for way, found in zip(ways, costs):
