@@ -20,6 +20,15 @@ enum {
 
 /* ---- the units ---- */
 
+/* Where a unit's code is cannot be read. That of one in a file of its own is not asked.
+ */
+static bool is_misplaced(Dwarf_Die *unit)
+{
+        Dwarf_Addr base, low, high;
+
+        return dwarf_ranges(unit, 0, &base, &low, &high) < 0;
+}
+
 /* Of the copies that units have of an inline function, the linker keeps the first and
  * gives its address to all: the first unit, as the last one added, is the one found. */
 int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file)
@@ -33,8 +42,10 @@ int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file)
                 Dwarf_Die die;
 
                 ranges.value = (uint32_t)i;
-                if (dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &die))
-                        error = die_ranges(dwarf, &die, code_ranges_add, &ranges);
+                if (!dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &die))
+                        continue;
+                error = die_ranges(dwarf, &die, code_ranges_add, &ranges);
+                dwarf->units_misplaced += is_misplaced(&die);
         }
         if (error != -ENOMEM)
                 error = range_map_build(&dwarf->unit_map);

@@ -125,6 +125,7 @@ static void note_what_is_missing(struct module *module, const struct debug_info 
         module->damaged = info->damaged;
         module->no_memory |= info->no_memory;
         module->units_refused = info->dwarf.units_refused + info->dwarf.alt_units_refused;
+        module->units_misplaced = info->dwarf.units_misplaced;
         module->too_costly |=
             info->has_dwarf &&
             (info->dwarf.spent || info->dwarf.budget == 0 || module->units_refused > 0);

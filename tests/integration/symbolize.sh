@@ -424,6 +424,32 @@ expect_status 0 "$MEMLAG" symbolize packed.db
         WHERE kind = 'samples in binary with damaged debug information'")" = 4 ] ||
         fail "the ledger does not say that it is damaged: $(value packed.db 'SELECT * FROM ledger')"
 
+# Two sections of code, so that the unit has a list of ranges, which is then overwritten.
+cat >ranges.c <<'END'
+__attribute__((section(".text.other"))) int other(int n) { return 5 * n; }
+int work(int n) { return n * 3 + 1; }
+int main(int argc, char **argv) { return work(argc) + other(argc) + !argv; }
+END
+gcc -gdwarf-5 -O1 -Wl,--build-id -o ranges ranges.c
+make_db ranges.db ranges
+expect_status 0 "$MEMLAG" symbolize ranges.db
+misplaced="SELECT total(value) FROM ledger WHERE kind = 'debug information with damaged ranges'"
+[ "$(value ranges.db "$misplaced")" = 0.0 ] || fail "sound ranges are called damaged"
+python3 - <<'END'
+import re, subprocess
+text = subprocess.run(["readelf", "-SW", "ranges"], capture_output=True, text=True).stdout
+offset, size = (int(number, 16) for number in re.search(
+    r"\.debug_rnglists +PROGBITS +0+ ([0-9a-f]+) ([0-9a-f]+)", text).groups())
+with open("ranges", "r+b") as program:
+    program.seek(offset)
+    program.write(b"\xa5" * size)
+END
+expect_status 0 "$MEMLAG" symbolize --drop-names ranges.db
+[ "$(value ranges.db "$misplaced")" = 1.0 ] ||
+        fail "the ledger does not say that ranges are damaged: $(value ranges.db 'SELECT * FROM ledger')"
+[ "$(value ranges.db 'SELECT DISTINCT function FROM location')" = work ] ||
+        fail "no functions of symbols where ranges are damaged"
+
 # Instructions that the compiler says are of no line; GNU's assembler makes none such.
 cat >lineless.c <<'END'
 int main(void)
