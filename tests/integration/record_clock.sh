@@ -395,7 +395,7 @@ until grep -q "source clock" ended.err; do
 done
 echo end >end
 wait $recorder || fail "$(cat ended.err)"
-./loads started >ready &
+taskset -c 0 ./loads started >ready & # so that CPU 0 has something to sample
 pid=$!
 read -r word <ready
 "$MEMLAG" record --force -o all.db --source clock -a 2>all.err &
