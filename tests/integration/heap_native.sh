@@ -614,7 +614,7 @@ int main(int argc, char **argv)
 END
 "$CC" -O1 -o refused refused.c
 for file in ./headers ./entries; do # the latter must not be executed
-        same 0 timeout 2 ./refused $file
+        same 0 timeout 60 ./refused $file
 done
 
 # Below chroot there is no tracker to be loaded, and nothing is said about that.
@@ -645,7 +645,7 @@ kill -STOP $consumer
 sleep 0.2
 kill -KILL $consumer
 wait $consumer || true
-for i in $(seq 100); do
+for i in $(seq 600); do
         kill -0 $target 2>/dev/null || break
         sleep 0.1
 done
