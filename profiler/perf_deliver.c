@@ -34,7 +34,8 @@ struct perf_deliver {
         bool cpus_begun;
         struct context_intern *cpu_index; /* (0, CPU) → 1 */
         uint64_t *frames;                 /* of the sample in hand */
-        size_t frame_capacity;
+        uint64_t *cfas;                   /* of FRAMES; 0: not known */
+        size_t frame_capacity;            /* of both */
 };
 
 struct perf_deliver *perf_deliver_new(struct sink *sink)
@@ -61,6 +62,7 @@ void perf_deliver_free(struct perf_deliver *deliver)
         keyed_close(&deliver->throttles);
         context_intern_free(deliver->cpu_index);
         free(deliver->frames);
+        free(deliver->cfas);
         free(deliver);
 }
 
@@ -153,9 +155,12 @@ static void skip_tracker(struct perf_deliver *deliver, const struct perf_process
         size_t kept = 0;
         if (!perf_process_has_tracker(process))
                 return;
-        for (size_t i = 0; i < event->depth; i++)
-                if (!perf_process_in_tracker(process, deliver->frames[i]))
-                        deliver->frames[kept++] = deliver->frames[i];
+        for (size_t i = 0; i < event->depth; i++) {
+                if (perf_process_in_tracker(process, deliver->frames[i]))
+                        continue;
+                deliver->cfas[kept] = deliver->cfas[i];
+                deliver->frames[kept++] = deliver->frames[i];
+        }
         event->depth = kept;
 }
 
@@ -166,9 +171,9 @@ static size_t add_user_frames(struct perf_deliver *deliver,
                               const struct record_sample *sample,
                               const struct event_sample *event, size_t depth)
 {
-        uint64_t *frames = deliver->frames + depth;
+        uint64_t *frames = deliver->frames + depth, *cfas = deliver->cfas + depth;
         size_t count =
-            user_stacks_unwind(deliver->user_stacks, event->image, sample, frames);
+            user_stacks_unwind(deliver->user_stacks, event->image, sample, frames, cfas);
         if (count == 0)
                 return 0;
         if (depth > 1 || frames[0] != deliver->frames[0]) {
@@ -176,6 +181,7 @@ static size_t add_user_frames(struct perf_deliver *deliver,
                 return count;
         }
         memmove(frames, frames + 1, (count - 1) * sizeof(*frames)); /* ip is there */
+        memmove(cfas - 1, cfas, count * sizeof(*cfas));
         return count - 1;
 }
 
@@ -194,10 +200,15 @@ static int set_frames(struct perf_deliver *deliver, const struct record_sample *
                 if (!frames)
                         return diag_no_memory(diag);
                 deliver->frames = frames;
+                uint64_t *cfas = reallocarray(deliver->cfas, room, sizeof(*cfas));
+                if (!cfas)
+                        return diag_no_memory(diag);
+                deliver->cfas = cfas;
                 deliver->frame_capacity = room;
         }
         size_t depth = 0;
         bool in_kernel = false, interrupted = false;
+        memset(deliver->cfas, 0, room * sizeof(*deliver->cfas));
         deliver->frames[depth++] = sample->ip;
         for (size_t i = 0; i < sample->callchain_count; i++) {
                 uint64_t ip = sample->callchain[i];
@@ -216,6 +227,27 @@ static int set_frames(struct perf_deliver *deliver, const struct record_sample *
         event->frames = deliver->frames;
         event->depth = depth;
         return 0;
+}
+
+/* Leaf functions use that much below the stack pointer (System V ABI, 3.2.2). */
+enum { RED_ZONE_BYTES = 128 };
+
+/* A frame reaches up to its CFA, which the addresses of its callers' frames are above. */
+static void set_stack_frame(const struct perf_deliver *deliver,
+                            const struct record_sample *sample,
+                            struct event_sample *event)
+{
+        uint64_t stack_pointer;
+        if (!event->has_addr || !user_stack_pointer(sample, &stack_pointer) ||
+            event->addr + RED_ZONE_BYTES < stack_pointer)
+                return;
+        for (size_t i = 0; i < event->depth; i++) {
+                if (event->addr >= deliver->cfas[i])
+                        continue;
+                event->stack_frame = (uint32_t)i + 1;
+                event->cfa_offset_bytes = (int64_t)(event->addr - deliver->cfas[i]);
+                return;
+        }
 }
 
 static void set_memory(const struct perf_deliver *deliver,
@@ -303,6 +335,11 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
                 rc = deliver->amend(deliver->amend_context, sample, &event, diag);
         if (event.depth && event.frames == deliver->frames)
                 deliver->frames[0] = event.ip;
+        set_stack_frame(deliver, sample, &event);
+        uint64_t stack_pointer;
+        if (rc == 0 && user_stack_pointer(sample, &stack_pointer))
+                rc = sink_stack_in_use(deliver->sink, time_ns, event.image, event.tid,
+                                       stack_pointer, diag);
         if (rc == 0)
                 rc = tell_kernel_mappings(deliver, process, time_ns, &event, record->misc,
                                           diag);

@@ -97,6 +97,47 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
         return rc;
 }
 
+static bool is_inaccessible(const struct mapped *mapped)
+{
+        return mapped && mapped->kind == MAPPING_ANON && mapped->protection[0] == '-' &&
+               mapped->protection[1] == '-';
+}
+
+/* A mapping of another thread's stack is TID's only after that has ended. */
+static bool may_be_stack(struct sink *sink, struct image *image,
+                         const struct mapped *mapped, uint32_t tid)
+{
+        if (mapped->kind == MAPPING_ANON)
+                return is_inaccessible(mapped) ||
+                       is_inaccessible(
+                           mapping_set_find(&image->mappings, mapped->start_addr - 1));
+        if (mapped->kind != MAPPING_STACK || mapped->stack_tid == tid)
+                return false;
+        const struct thread *owner = sink_find_thread(sink, image, mapped->stack_tid);
+        return owner && owner->ended;
+}
+
+int sink_stack_in_use(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
+                      uint64_t stack_pointer, struct diag *diag)
+{
+        struct image *image = sink_find_image(sink, key);
+        const struct mapped *mapped =
+            image ? mapping_set_find(&image->mappings, stack_pointer) : NULL;
+        struct thread *thread;
+        if (!mapped || !may_be_stack(sink, image, mapped, tid))
+                return 0;
+        struct event_mapping event = {
+            .image = key,
+            .start_addr = mapped->start_addr,
+            .length_bytes = mapped->length_bytes,
+            .kind = MAPPING_STACK,
+            .stack_tid = tid,
+            .protection = "rw-",
+        };
+        int rc = sink_thread_of_event(sink, image, tid, time_ns, &thread, diag);
+        return rc == 0 ? sink_mapping(sink, time_ns, &event, diag) : rc;
+}
+
 int sink_write_mappings(struct sink *sink, struct image *image, int64_t time_ns,
                         struct diag *diag)
 {

@@ -96,6 +96,11 @@ int sink_thread_end(struct sink *sink, int64_t time_ns, image_key image, uint32_
                     struct diag *diag);
 int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
                  struct diag *diag);
+/* The stack of TID was in use down to STACK_POINTER. Where the anonymous mapping there
+ * was made without access, as C libraries make stacks to open all of them but a guard, or
+ * has such a guard below it, it is the thread's stack from now on. */
+int sink_stack_in_use(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
+                      uint64_t stack_pointer, struct diag *diag);
 int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image,
                    uint64_t start_addr, uint64_t length_bytes, struct diag *diag);
 /* The same of blocks only: another mapping, which is told as such, has taken the place.

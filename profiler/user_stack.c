@@ -20,7 +20,7 @@
 #include "keyed.h"
 
 /* asm/perf_regs.h of x86 */
-enum { PERF_SP = 7, PERF_IP = 8, DWARF_REGISTERS = 16 };
+enum { PERF_SP = 7, PERF_IP = 8, DWARF_SP = 7, DWARF_REGISTERS = 16 };
 static const unsigned perf_register[DWARF_REGISTERS] = {
     /* by number in DWARF: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15 */
     0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23};
@@ -60,6 +60,7 @@ struct user_stacks {
         const struct record_sample *sample;
         uint64_t stack_addr;
         uint64_t *frames;
+        uint64_t *cfas;
         size_t depth;
 };
 
@@ -342,9 +343,14 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 {
         struct user_stacks *stacks = context;
         Dwarf_Addr pc;
+        Dwarf_Word sp;
         if (stacks->depth == USER_STACK_FRAMES_MAX || !dwfl_frame_pc(frame, &pc, NULL) ||
             pc == 0)
                 return DWARF_CB_ABORT;
+        /* A caller's stack pointer is the CFA of what it called. */
+        if (stacks->depth > 0 && dwfl_frame_reg(frame, DWARF_SP, &sp) == 0)
+                stacks->cfas[stacks->depth - 1] = sp;
+        stacks->cfas[stacks->depth] = 0;
         stacks->frames[stacks->depth++] = pc;
         return know_module(stacks, stacks->depth > 1 ? pc - 1 : pc) ? DWARF_CB_OK
                                                                     : DWARF_CB_ABORT;
@@ -377,22 +383,30 @@ static bool begin(struct user_stacks *stacks, uint64_t ip)
                dwfl_attach_state(image->dwfl, NULL, 1, &thread_callbacks, stacks);
 }
 
+bool user_stack_pointer(const struct record_sample *sample, uint64_t *stack_pointer)
+{
+        return sample->user_regs.abi == PERF_SAMPLE_REGS_ABI_64 &&
+               record_register(&sample->user_regs, PERF_SP, stack_pointer);
+}
+
 size_t user_stacks_unwind(struct user_stacks *stacks, image_key image,
                           const struct record_sample *sample,
-                          uint64_t frames[USER_STACK_FRAMES_MAX])
+                          uint64_t frames[USER_STACK_FRAMES_MAX],
+                          uint64_t cfas[USER_STACK_FRAMES_MAX])
 {
         uint64_t ip;
         if (sample->user_stack_bytes == 0 ||
-            sample->user_regs.abi != PERF_SAMPLE_REGS_ABI_64 ||
-            !record_register(&sample->user_regs, PERF_IP, &ip) ||
-            !record_register(&sample->user_regs, PERF_SP, &stacks->stack_addr))
+            !user_stack_pointer(sample, &stacks->stack_addr) ||
+            !record_register(&sample->user_regs, PERF_IP, &ip))
                 return 0;
         frames[0] = ip;
+        cfas[0] = 0;
         stacks->image = find_image(stacks, image);
         if (!stacks->image)
                 return 1;
         stacks->sample = sample;
         stacks->frames = frames;
+        stacks->cfas = cfas;
         stacks->depth = 0;
         if (begin(stacks, ip))
                 dwfl_getthread_frames(stacks->image->dwfl, 1, take_frame, stacks);

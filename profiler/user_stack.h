@@ -23,11 +23,16 @@ void user_stacks_end(struct user_stacks *stacks, image_key image);
 
 enum { USER_STACK_FRAMES_MAX = 256 };
 
+/* Where the stack of the interrupted 64-bit x86 task ended; false: not known. */
+bool user_stack_pointer(const struct record_sample *sample, uint64_t *stack_pointer);
+
 /* Puts the frames of SAMPLE, which was taken in IMAGE, into FRAMES, the innermost first:
- * instruction, then return addresses. Returns how many; 0 when the sample has no copy, or
- * not of a 64-bit x86 task. */
+ * instruction, then return addresses; and into CFAS their canonical frame addresses, 0
+ * for one that is not known. Returns how many; 0 when the sample has no copy, or not of a
+ * 64-bit x86 task. */
 size_t user_stacks_unwind(struct user_stacks *stacks, image_key image,
                           const struct record_sample *sample,
-                          uint64_t frames[USER_STACK_FRAMES_MAX]);
+                          uint64_t frames[USER_STACK_FRAMES_MAX],
+                          uint64_t cfas[USER_STACK_FRAMES_MAX]);
 
 #endif

@@ -167,6 +167,49 @@ record stacks.db --call-graph fp -- ./calls || fail "$(cat err)"
 # Where a function has just begun or is about to end, its frame is not there.
 stacks_of stacks.db | grep -qx "leaf middle outer main" || fail "stacks: $(stacks_of stacks.db)"
 
+# ---- stacks as data --------------------------------------------------------------------
+
+# Five threads in all, of which four began on stacks of their own, two after two had ended.
+cat >workers.c <<'END'
+#include <pthread.h>
+#include <stddef.h>
+static __attribute__((noinline, noipa)) long sum(const long *rows, int count)
+{
+        long total = 0;
+        for (int i = 0; i < count; i++)
+                total += rows[i * 7919 % count];
+        return total;
+}
+static void *run(void *unused)
+{
+        long rows[1000] = {1}, total = 0;
+        for (int i = 0; i < 40000; i++)
+                total += sum(rows, 1000);
+        return total == 7 ? (void *)total : unused;
+}
+int main(void)
+{
+        pthread_t threads[2];
+        for (int round = 0; round < 2; round++) {
+                for (int i = 0; i < 2; i++)
+                        pthread_create(&threads[i], NULL, run, NULL);
+                for (int i = 0; i < 2; i++)
+                        pthread_join(threads[i], NULL);
+        }
+        return run(NULL) != NULL;
+}
+END
+"$CC" -O1 -g -fomit-frame-pointer -o workers workers.c -pthread
+in_workers="SELECT DISTINCT object_kind || ' ' || object FROM sample_view
+        WHERE function = 'sum' AND object IS NOT NULL ORDER BY 1"
+record workers.db --call-graph dwarf -- ./workers || fail "$(cat err)"
+expect "objects of a caller's frame" "$(ask workers.db "$in_workers")" "stack run::rows"
+# Which frame it was is not known without the call stack, and no other's is named.
+record workers.db -- ./workers || fail "$(cat err)"
+expect "objects without call stacks" "$(ask workers.db "$in_workers")" \
+        "$(ask workers.db "SELECT 'stack stack of thread ' || tid FROM thread JOIN process
+                USING (process_id) WHERE executable LIKE '%/workers' ORDER BY 1")"
+
 # Losses come first in a report, with the remedy.
 "$MEMLAG" record --force -o lossy.db --source clock --mmap-pages 16 -- true 2>err || fail "$(cat err)"
 grep -q "^Lost:" err && fail "nothing can be lost: $(cat err)"

@@ -619,6 +619,6 @@ END
 gcc -O2 -g -o inlined inlined.c
 "$MEMLAG" record -o inlined.db --source sim --ldlat 1 --period 53 -- ./inlined >inlined.out 2>&1 ||
         fail "inlined: $(cat inlined.out)"
-names=$(answer inlined.db "SELECT DISTINCT name FROM data_object WHERE name LIKE '%::table'
-        OR name LIKE '%::own' ORDER BY name")
+names=$(answer inlined.db "SELECT DISTINCT name FROM data_object WHERE kind = 'stack'
+        AND name IN ('count_up::table', 'main::table', 'main::own') ORDER BY name")
 [ "$names" = "$(printf 'count_up::table\nmain::own')" ] || fail "inlined: $names"

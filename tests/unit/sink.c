@@ -82,6 +82,50 @@ static long long count(const char *sql)
         return plain_int("sink.db", sql);
 }
 
+static void map_anonymous(struct fixture *f, int64_t time_ns, uint64_t start_addr,
+                          const char *protection)
+{
+        struct event_mapping event = {.image = 1,
+                                      .start_addr = start_addr,
+                                      .length_bytes = 4 * PAGE,
+                                      .kind = MAPPING_ANON};
+        memcpy(event.protection, protection, sizeof(event.protection));
+        assert_int_equal(sink_mapping(f->sink, time_ns, &event, &diag), 0);
+}
+
+static void stack_in_use(struct fixture *f, int64_t time_ns, uint32_t tid, uint64_t at)
+{
+        assert_int_equal(sink_stack_in_use(f->sink, time_ns, 1, tid, at, &diag), 0);
+}
+
+/* Of the thread that runs on it, and of the next one when that has ended. */
+static void a_stack_is_known_by_its_guard(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        map_anonymous(&f, 10, 16 * PAGE, "---"); /* opened later, but for the guard */
+        map_anonymous(&f, 10, 32 * PAGE, "---"); /* the guard alone */
+        map_anonymous(&f, 10, 36 * PAGE, "rw-");
+        map_anonymous(&f, 10, 64 * PAGE, "rw-"); /* memory without one */
+        for (uint32_t tid = 7; tid <= 8; tid++) {
+                stack_in_use(&f, 20, tid, 19 * PAGE);
+                stack_in_use(&f, 20, tid, 64 * PAGE);
+                stack_in_use(&f, 20, tid, 80 * PAGE); /* nothing is there */
+        }
+        stack_in_use(&f, 30, 8, 37 * PAGE);
+        assert_int_equal(sink_thread_end(f.sink, 40, 1, 7, &diag), 0);
+        stack_in_use(&f, 50, 9, 19 * PAGE);
+        close_fixture(&f);
+        assert_string_equal(
+            plain_text("sink.db",
+                       "SELECT group_concat((start_addr / 4096) || ' ' || tid || ' ' ||"
+                       " start_ns || '-' || ifnull(end_ns, ''), ', ') FROM"
+                       " (SELECT mapping.*, tid FROM mapping JOIN thread"
+                       "  USING (thread_id) WHERE kind = 'stack' ORDER BY mapping_id)"),
+            "16 7 20-50, 36 8 30-, 16 9 50-");
+}
+
 static void unmapping_a_part_leaves_the_pieces(void **state)
 {
         (void)state;
@@ -406,6 +450,7 @@ static void the_unhandled_instruction_is_placed(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+            db_unit_test(a_stack_is_known_by_its_guard),
             db_unit_test(unmapping_a_part_leaves_the_pieces),
             db_unit_test(what_is_mapped_over_blocks_stays),
             db_unit_test(only_sampled_blocks_have_rows_and_all_count),
