@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Code is the user's when its source file is known and is none of the system's, and its
- * machine code is in the program or in a library outside of the system's directories. */
+ * machine code is in the program or in a library outside of the system's directories. A
+ * directory that has headers and no source file of the program is taken for a library of
+ * headers, wherever it is: what matters there is who uses it. */
 #include "user_code.h"
 
 #include <errno.h>
@@ -17,10 +19,11 @@ enum { NONE = UINT32_MAX };
  * a header of his is used. */
 enum kind { LIBRARY, HEADER, SOURCE };
 
-/* The innermost places; 0: none. */
+/* The innermost places of the user's; 0: none. */
 struct nearest {
-        uint32_t own;    /* of the user's */
-        uint32_t source; /* of these that is in no header */
+        uint32_t any;
+        uint32_t own;    /* of these that is in no library of headers */
+        uint32_t source; /* and in no header at all */
 };
 
 struct user_code_location {
@@ -33,6 +36,9 @@ struct user_code_stack {
         int64_t stack_id;
         struct nearest nearest;
 };
+
+/* Of a file, with the last slash. */
+#define DIRECTORY " rtrim(text, replace(text, '/', '')) "
 
 /* Every function at a location of samples or their stacks, innermost first, with the line
  * that is executed in it. Other locations, such as of allocations, can be far more.
@@ -58,6 +64,15 @@ static const char places_sql[] =
     " SELECT name_id FROM name WHERE text GLOB '*.h' OR text GLOB '*.h[hp]'"
     "  OR text GLOB '*.hpp' OR text GLOB '*.hxx' OR text GLOB '*.h++'"
     "  OR text GLOB '*.in[cl]' OR text GLOB '*.ipp' OR text GLOB '*.tcc'),"
+    " source_directory AS MATERIALIZED ("
+    " SELECT DISTINCT" DIRECTORY "AS directory FROM name"
+    " WHERE name_id IN (SELECT file_id FROM code_location"
+    "  UNION SELECT call_file_id FROM code_frame)"
+    " AND name_id NOT IN (SELECT name_id FROM system_file)"
+    " AND name_id NOT IN (SELECT name_id FROM header)),"
+    " lone_header AS MATERIALIZED ("
+    " SELECT name_id FROM header JOIN name USING (name_id)"
+    " WHERE" DIRECTORY "NOT IN (SELECT directory FROM source_directory)),"
     " system_module AS MATERIALIZED ("
     " SELECT module_id FROM module WHERE (path GLOB '/lib/*' OR path GLOB '/lib[36x]*/*'"
     "  OR path GLOB '/usr/lib*' OR path GLOB '/usr/local/lib*' OR path GLOB '[[]*'"
@@ -76,7 +91,8 @@ static const char places_sql[] =
     " coalesce(line, 0), file_id IS NOT NULL"
     " AND file_id NOT IN (SELECT name_id FROM system_file)"
     " AND coalesce(module_id NOT IN (SELECT module_id FROM system_module), 0),"
-    " file_id IN (SELECT name_id FROM header), coalesce(module_id, 0) "
+    " file_id IN (SELECT name_id FROM header), coalesce(module_id, 0),"
+    " file_id IN (SELECT name_id FROM lone_header) "
     "FROM place ORDER BY location_id, depth";
 
 /* 0: none, or no number that symbolize gives. */
@@ -125,13 +141,17 @@ static int take_place(void *context, sqlite3_stmt *row)
             location_at(code, sqlite3_column_int64(row, 0), kind);
         if (!location)
                 return -ENOMEM;
-        bool nearest_own = kind != LIBRARY && !location->nearest.own;
+        bool lone = sqlite3_column_int(row, 8);
+        bool nearest_any = kind != LIBRARY && !location->nearest.any;
+        bool nearest_own = kind != LIBRARY && !lone && !location->nearest.own;
         bool nearest_source = kind == SOURCE && !location->nearest.source;
-        if (!nearest_own && !nearest_source)
+        if (!nearest_any && !nearest_own && !nearest_source)
                 return 0;
         uint32_t number = add_place(code, row);
         if (!number)
                 return -ENOMEM;
+        if (nearest_any)
+                location->nearest.any = number;
         if (nearest_own)
                 location->nearest.own = number;
         if (nearest_source)
@@ -182,6 +202,8 @@ static int take_stack(void *context, sqlite3_stmt *row)
                 : find_stack(code, sqlite3_column_int64(row, 1));
         struct nearest nearest = location ? location->nearest : (struct nearest){0};
 
+        if (!nearest.any && parent)
+                nearest.any = parent->nearest.any;
         if (!nearest.own && parent)
                 nearest.own = parent->nearest.own;
         if (!nearest.source && parent)
@@ -230,7 +252,9 @@ static uint32_t leading_to(const struct user_code *code, int64_t location_id,
                 return 0;
         const struct user_code_stack *stack = find_stack(code, stack_id);
         const struct nearest *nearest = stack ? &stack->nearest : &location->nearest;
-        return location->kind == LIBRARY ? nearest->own : nearest->source;
+        if (location->kind == HEADER)
+                return nearest->source;
+        return nearest->own ? nearest->own : nearest->any;
 }
 
 /* The same place, at whichever location, is one leader. NONE without memory. */
