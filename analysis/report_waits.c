@@ -110,9 +110,9 @@ int report_explain_waits(struct db *db, const struct report_options *options,
                     out,
                     stalled
                         ? "Where the verdict is dram and the DRAM column small, the few "
-                          "samples from DRAM held up the program for longest, or others "
-                          "waited for a line that an earlier load had already asked "
-                          "DRAM for (level LFB)."
+                          "samples that it served held up the program for longest, or "
+                          "others waited for a line that an earlier load had already "
+                          "asked DRAM for (level LFB)."
                         : "Where the verdict is dram and the DRAM column small, the "
                           "samples waited for a line that an earlier load had already "
                           "asked DRAM for (level LFB).");
