@@ -147,3 +147,93 @@ char *short_name(const char *name, size_t *length, size_t most)
         free(text);
         return shorter;
 }
+
+/* ---- names that differ in what would be left out ---- */
+
+struct part {
+        const char *text;
+        size_t length;
+};
+
+/* Of the brackets that open at AT in OF, which fit together: what is inside. */
+static struct part inside(struct part of, size_t at)
+{
+        size_t depth = 0, i = at;
+        do {
+                struct token token = token_at(of.text, i);
+                depth += token.opens;
+                depth -= token.closes;
+                i += token.bytes;
+        } while (depth > 0);
+        return (struct part){of.text + at + 1, i - at - 2};
+}
+
+static bool same(struct part a, struct part b)
+{
+        return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+/* Whether A and B differ in brackets only. */
+static bool same_outside(struct part a, struct part b)
+{
+        size_t i = 0, j = 0;
+        while (i < a.length && j < b.length) {
+                struct token token = token_at(a.text, i), other = token_at(b.text, j);
+                if (token.opens != other.opens || token.bytes != other.bytes ||
+                    memcmp(a.text + i, b.text + j, token.bytes) != 0)
+                        return false;
+                i += token.opens ? inside(a, i).length + 2 : token.bytes;
+                j += token.opens ? inside(b, j).length + 2 : token.bytes;
+        }
+        return i == a.length && j == b.length;
+}
+
+/* Deeper nesting than names have. */
+enum { UNLIKE_DEPTH = 50 };
+
+/* Appends A at TO. What a whole name begins with is no argument. */
+static char *put_unlike(char *to, struct part a, struct part b, int depth)
+{
+        bool comparable = depth < UNLIKE_DEPTH && same_outside(a, b);
+        for (size_t i = 0, j = 0; i < a.length;) {
+                struct token token = token_at(a.text, i);
+                if (!token.opens) {
+                        to = mempcpy(to, a.text + i, token.bytes);
+                        i += token.bytes;
+                        j += token.bytes;
+                        continue;
+                }
+                struct part own = inside(a, i);
+                struct part others = comparable ? inside(b, j) : own;
+                if (own.length + 2 <= strlen(left_out)) {
+                        to = mempcpy(to, a.text + i, own.length + 2);
+                } else if (same(own, others) && (i > 0 || depth > 0)) {
+                        to = mempcpy(to, left_out, strlen(left_out));
+                } else {
+                        *to++ = '<';
+                        to = put_unlike(to, own, others, depth + 1);
+                        *to++ = '>';
+                }
+                i += own.length + 2;
+                j += others.length + 2;
+        }
+        return to;
+}
+
+char *short_name_unlike(const char *name, size_t *length, const char *other,
+                        size_t other_length)
+{
+        char *text = copy_of(name, *length), *beside = copy_of(other, other_length);
+        char *shorter = text && beside ? malloc(*length + 1) : NULL;
+        if (shorter && depth_of(text, *length) > 0 && depth_of(beside, other_length) > 0)
+                *length = (size_t)(put_unlike(shorter, (struct part){text, *length},
+                                              (struct part){beside, other_length}, 0) -
+                                   shorter);
+        else if (shorter)
+                memcpy(shorter, name, *length);
+        if (shorter)
+                shorter[*length] = '\0';
+        free(text);
+        free(beside);
+        return shorter;
+}

@@ -12,4 +12,8 @@
  * that. NULL without memory. */
 char *short_name(const char *name, size_t *length, size_t most);
 
+/* The same where OTHER would be as short: arguments in which the two differ stay. */
+char *short_name_unlike(const char *name, size_t *length, const char *other,
+                        size_t other_length);
+
 #endif

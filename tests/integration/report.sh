@@ -299,6 +299,13 @@ expect "code without a name is no set" "$(rows -S '[unknown]' odd.db)" "?,30"
 grep -q ' \[code.so\]$' out || fail "code without a name is not told by its module"
 grep -q ' map<...>::operator\[\](int)$' out || fail "the long name is not made shorter"
 ! grep -q ' once$' out || fail "two samples of many are shown"
+cp odd.db alike.db
+sqlite3 alike.db "UPDATE line_finding SET function = '$long::put<argument_' || line || '>()'"
+"$MEMLAG" report --no-source alike.db >out
+for line in 10 20; do
+        grep -q "\.c:$line .* map<...>::put<argument_$line>()\$" out ||
+                fail "names that differ are shown alike: $(cat out)"
+done
 expect "code as it is shown" "$(rows -S '[code.so]' odd.db)" "?,30"
 cp odd.db kernel.db
 sqlite3 kernel.db "UPDATE line_finding SET module = '[kernel.kallsyms]' WHERE function IS NULL;

@@ -22,6 +22,39 @@ static void assert_short(const char *name, size_t most, const char *expected)
         free(text);
 }
 
+static void assert_unlike(const char *name, const char *other, const char *expected)
+{
+        size_t length = strlen(name);
+        char *text = short_name_unlike(name, &length, other, strlen(other));
+
+        assert_non_null(text);
+        assert_int_equal(length, strlen(text));
+        assert_string_equal(text, expected);
+        free(text);
+}
+
+static void arguments_that_differ_stay(void **state)
+{
+        (void)state;
+        assert_unlike(
+            "json<std::map, std::vector<byte> >::create<std::vector<value> > at j:3",
+            "json<std::map, std::vector<byte> >::create<text, text const&> at j:3",
+            "json<...>::create<std::vector<...> > at j:3");
+        assert_unlike(
+            "json<std::map, std::vector<byte> >::create<std::vector<value> > at j:3",
+            "json<std::map, std::vector<byte> >::create<std::vector<other> > at j:3",
+            "json<...>::create<std::vector<value> > at j:3");
+        assert_unlike("f<first_type>(g<second>)", "f<third_type>(g<second>)",
+                      "f<first_type>(g<...>)");
+        assert_unlike("f<first_type>::operator<< <wide>",
+                      "f<other_type>::operator<< <wide>",
+                      "f<first_type>::operator<< <...>");
+        assert_unlike("<Name as Trait<Something>>::call<first>",
+                      "<Name as Trait<Something>>::call<other>",
+                      "<Name as Trait<...>>::call<first>");
+        assert_unlike("f<(1 > 2), something>", "f<other>", "f<(1 > 2), something>");
+}
+
 static void a_name_that_fits_stays(void **state)
 {
         (void)state;
@@ -116,6 +149,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_name_that_fits_stays),
+            cmocka_unit_test(arguments_that_differ_stay),
             cmocka_unit_test(the_innermost_arguments_go_first),
             cmocka_unit_test(what_is_shorter_than_the_mark_stays),
             cmocka_unit_test(operators_are_no_brackets),
