@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "bit_use.h"
 #include "byte_call.h"
 #include "flow_effect.h"
 #include "flow_result.h"
@@ -164,6 +165,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 break;
         case FLOW_OPERAND:
                 answer_operand(walk->context, &state, &code->steps[step], answer);
+                answer->access.bits = bit_use(code, step);
                 break;
         }
 }

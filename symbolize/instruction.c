@@ -13,15 +13,15 @@ struct decoded {
 /* ---- registers ---- */
 
 /* Zydis numbers them as the instruction set does; DWARF swaps some. */
-static uint8_t register_number(ZydisRegister name)
+uint8_t instruction_register(unsigned name)
 {
         static const uint8_t dwarf[REGISTER_COUNT] = {0, 2, 1,  3,  7,  6,  4,  5,
                                                       8, 9, 10, 11, 12, 13, 14, 15};
 
         if (name == ZYDIS_REGISTER_NONE)
                 return REGISTER_NONE;
-        ZydisRegister whole =
-            ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+        ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
+                                                               (ZydisRegister)name);
 
         if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64)
                 return REGISTER_OTHER;
@@ -35,7 +35,7 @@ static uint8_t whole_register(const ZydisDecodedOperand *operand)
 {
         return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
                        ZydisRegisterGetClass(operand->reg.value) == ZYDIS_REGCLASS_GPR64
-                   ? register_number(operand->reg.value)
+                   ? instruction_register(operand->reg.value)
                    : REGISTER_OTHER;
 }
 
@@ -49,7 +49,7 @@ static uint32_t written_registers(const struct decoded *decoded)
                 if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
                     !(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
                         continue;
-                uint8_t number = register_number(operand->reg.value);
+                uint8_t number = instruction_register(operand->reg.value);
 
                 if (number < REGISTER_COUNT)
                         written |= UINT32_C(1) << number;
@@ -89,13 +89,13 @@ static void set_memory(struct instruction *result, const struct decoded *decoded
         ZyanU64 absolute;
 
         result->has_memory = true;
-        *memory = (struct memory_operand){.base = register_number(operand->mem.base),
-                                          .index = register_number(operand->mem.index),
-                                          .scale = operand->mem.scale,
-                                          .thread_local =
-                                              operand->mem.segment == ZYDIS_REGISTER_FS ||
-                                              operand->mem.segment == ZYDIS_REGISTER_GS,
-                                          .displacement = operand->mem.disp.value};
+        *memory = (struct memory_operand){
+            .base = instruction_register(operand->mem.base),
+            .index = instruction_register(operand->mem.index),
+            .scale = operand->mem.scale,
+            .thread_local = operand->mem.segment == ZYDIS_REGISTER_FS ||
+                            operand->mem.segment == ZYDIS_REGISTER_GS,
+            .displacement = operand->mem.disp.value};
         if (operand->mem.base == ZYDIS_REGISTER_RIP ||
             operand->mem.base == ZYDIS_REGISTER_EIP) {
                 memory->base = REGISTER_NONE;
@@ -134,7 +134,7 @@ static void set_move(struct instruction *result, const ZydisDecodedOperand *to,
         if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
             to->type == ZYDIS_OPERAND_TYPE_REGISTER && to->size >= 32) {
                 result->operation = OPERATION_CONSTANT;
-                result->destination = register_number(to->reg.value);
+                result->destination = instruction_register(to->reg.value);
                 result->immediate = to->size == 32 ? (int64_t)(uint32_t)from->imm.value.u
                                                    : from->imm.value.s;
         } else if (destination < REGISTER_COUNT &&
@@ -285,7 +285,7 @@ static void set_operation(struct instruction *result, const struct decoded *deco
                     second->type == ZYDIS_OPERAND_TYPE_REGISTER &&
                     first->reg.value == second->reg.value && first->size >= 32) {
                         result->operation = OPERATION_CONSTANT;
-                        result->destination = register_number(first->reg.value);
+                        result->destination = instruction_register(first->reg.value);
                 }
                 break;
         case ZYDIS_MNEMONIC_PUSH:

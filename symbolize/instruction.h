@@ -76,4 +76,8 @@ struct instruction {
 bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
                         size_t count, uint64_t vaddr);
 
+/* The number of the general register that NAME, one of Zydis' registers, is a part of;
+ * REGISTER_NONE for none, REGISTER_OTHER for others. */
+uint8_t instruction_register(unsigned name);
+
 #endif

@@ -82,7 +82,8 @@ static struct sample_type field_at(struct sample_types *finder, uint32_t type,
                 return open_for(UNTYPED_BYTES);
         result.type = finder->types->items[type].canonical;
         result.offset_bytes = offset;
-        result.access_bytes = access->bytes;
+        /* Fields whose bits are not used are not read beside another. */
+        result.access_bytes = access->bits ? 0 : access->bytes;
         return result;
 }
 

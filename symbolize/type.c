@@ -201,6 +201,25 @@ struct search {
 static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
                 struct path *path);
 
+/* Whether MEMBER, a bit-field, has some of the bits that the access at OFFSET_BYTES uses
+ * of its bytes. */
+static bool is_used(const struct member *member, uint64_t offset_bytes,
+                    const struct type_access *access)
+{
+        int64_t low =
+            (int64_t)(member->offset_bytes - offset_bytes) * 8 + member->bit_offset;
+        int64_t high = low + member->bit_size;
+
+        if (access->bits == 0)
+                return true;
+        if (low >= 64 || high <= 0)
+                return false;
+        uint64_t used = low > 0 ? access->bits >> low : access->bits;
+
+        high -= low > 0 ? low : 0;
+        return high >= 64 ? used != 0 : (used & ((UINT64_C(1) << high) - 1)) != 0;
+}
+
 /* Whether MEMBER has bits in what the access at OFFSET_BYTES touches. */
 static bool in_bits(const struct member *member, uint64_t offset_bytes,
                     const struct type_access *access)
@@ -210,7 +229,8 @@ static bool in_bits(const struct member *member, uint64_t offset_bytes,
         uint64_t high = member->offset_bytes +
                         ((uint64_t)member->bit_offset + member->bit_size + 7) / 8;
 
-        return low < offset_bytes + bytes && high > offset_bytes;
+        return low < offset_bytes + bytes && high > offset_bytes &&
+               is_used(member, offset_bytes, access);
 }
 
 static bool in_member(const struct types *types, const struct type *type, uint32_t index,
@@ -386,14 +406,20 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                                 .inner = TYPE_NONE};
         struct path path = {0};
 
+        const struct type_access whole = {access->bytes, access->floating, access->vector,
+                                          0};
+
         *field = (struct field){.type = TYPE_NONE};
         if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)
                 return FIELD_OPAQUE;
         if (offset_bytes >= types->items[type].size_bytes &&
             !type_open_ended(types, type))
                 return FIELD_BEYOND;
-        if (find(&search, type, offset_bytes, &path) == 0)
-                return FIELD_PADDING;
+        if (find(&search, type, offset_bytes, &path) == 0) {
+                if (access->bits == 0)
+                        return FIELD_PADDING;
+                return type_field(types, names, type, offset_bytes, &whole, field);
+        }
         if (!path.shared_count && type_only_bytes(types, path.type, access) &&
             search.copied.length > 0)
                 path = search.copied;

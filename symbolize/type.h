@@ -65,6 +65,7 @@ struct type_access {
         uint32_t bytes; /* 0: not known */
         bool floating;
         bool vector;
+        uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
 };
 
 enum field_outcome {

@@ -2,6 +2,7 @@
 /* Registers are followed through whole functions or not at all: in what is left out of
  * one might be a jump to where something seems to be known. */
 #include "dwarf_test.h"
+#include <inttypes.h>
 #include <string.h>
 
 #include "access.h"
@@ -29,6 +30,38 @@ static __attribute__((noinline)) void with_a_hole(void)
 {
         __asm__ volatile("jmp 1f\n\t.byte 0x06\n1:");
 }
+
+/* ---- functions that use some bits of the 4 bytes that they load first ---- */
+
+/* As gcc and clang write them for bit-fields. */
+#define BITS(name, code)                                                                 \
+        __attribute__((naked, used)) static void name(void)                              \
+        {                                                                                \
+                __asm__(code);                                                           \
+        }
+
+BITS(tests_memory, "testb $0x10, (%rdi)\n jne 1f\n nop\n1: ret")
+BITS(loads_and_masks, "movzbl (%rdi), %eax\n and $0x10, %eax\n cmp $1, %al\n"
+                      "sbb $-1, %rsi\n xor %eax, %eax\n ret")
+BITS(loads_and_shifts, "movl (%rdi), %eax\n shr $5, %eax\n and $7, %eax\n ret")
+BITS(shifts_a_sign, "movzbl (%rdi), %eax\n shl $3, %eax\n sar $5, %al\n"
+                    "movsbl %al, %eax\n ret")
+BITS(copies, "movl (%rdi), %eax\n mov %eax, %edx\n shr $3, %al\n and $1, %eax\n"
+             "and $4, %edx\n mov %edx, (%rsi)\n ret")
+BITS(tests_ah, "movl (%rdi), %eax\n test $0x20, %ah\n jne 1f\n xor %eax, %eax\n"
+               "ret\n1: mov $1, %eax\n ret")
+BITS(tests_two, "movl (%rdi), %edx\n test $1, %dl\n jne 1f\n test $4, %dl\n jne 1f\n"
+                "nop\n1: xor %eax, %eax\n ret")
+BITS(tests_a_bit_by_number, "movl (%rdi), %edx\n bt $17, %edx\n setc %al\n ret")
+BITS(tests_the_sign, "movzbl (%rdi), %edx\n test %dl, %dl\n js 1f\n nop\n1: ret")
+BITS(compares_a_bit, "movzbl (%rdi), %eax\n xor (%rsi), %al\n and $8, %al\n ret")
+BITS(clears, "andb $0xef, (%rdi)\n ret")
+BITS(assigns, "movzbl (%rdi), %eax\n and $0xcf, %eax\n or %esi, %eax\n"
+              "mov %al, (%rdi)\n ret")
+BITS(copies_all, "movl (%rdi), %eax\n test $1, %al\n jne 1f\n mov %eax, (%rsi)\n"
+                 "1: ret")
+BITS(calls, "movl (%rdi), %edi\n and $3, %edi\n jmp 1f\n1: call 2f\n2: pop %rax\n"
+            "xor %eax, %eax\n ret")
 
 /* The first instruction of the function NAME of this program. */
 static struct code_place beginning_of(struct dwarf_file *dwarf, const char *name)
@@ -66,7 +99,7 @@ static void cut(struct elf_file *file, uint64_t vaddr)
 
 /* What becomes of a question about the first instruction of the function NAME, of which
  * the file has all, or only the first byte. */
-static enum flow_outcome outcome_in_file(const char *name, bool has_all)
+static struct flow_answer answer_in_file(const char *name, bool has_all)
 {
         const struct symbol_table symbols = {0};
         struct string_pool *names = string_pool_new();
@@ -90,12 +123,12 @@ static enum flow_outcome outcome_in_file(const char *name, bool has_all)
         string_pool_free(names);
         dwarf_file_close(&dwarf);
         elf_file_close(&file);
-        return access.flow.outcome;
+        return access.flow;
 }
 
 static enum flow_outcome outcome_in(const char *name)
 {
-        return outcome_in_file(name, true);
+        return answer_in_file(name, true).outcome;
 }
 
 static void follows_a_function_as_a_whole(void **state)
@@ -119,7 +152,32 @@ static void does_not_follow_what_it_cannot_decode(void **state)
         (void)state;
         with_a_hole();
         assert_int_equal(outcome_in("with_a_hole"), FLOW_NOT_DECODED);
-        assert_int_equal(outcome_in_file("small", false), FLOW_NOT_DECODED);
+        assert_int_equal(answer_in_file("small", false).outcome, FLOW_NOT_DECODED);
+}
+
+static void knows_which_bits_are_used(void **state)
+{
+        (void)state;
+        const struct {
+                const char *function;
+                uint64_t bits;
+        } cases[] = {
+            {"tests_memory", 0x10},     {"loads_and_masks", 0x10},
+            {"loads_and_shifts", 0xe0}, {"shifts_a_sign", 0x1c},
+            {"copies", 0x0c},           {"tests_ah", 0x2000},
+            {"tests_two", 0x05},        {"tests_a_bit_by_number", 1 << 17},
+            {"tests_the_sign", 0x80},   {"compares_a_bit", 0x08},
+            {"clears", 0x10},           {"assigns", 0x30},
+            {"copies_all", 0},          {"calls", 0x03},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct flow_answer answer = answer_in_file(cases[i].function, true);
+
+                if (answer.access.bits != cases[i].bits)
+                        fail_msg("%s: bits %" PRIx64 ", not %" PRIx64, cases[i].function,
+                                 answer.access.bits, cases[i].bits);
+        }
 }
 
 int main(void)
@@ -128,6 +186,7 @@ int main(void)
             cmocka_unit_test(follows_a_function_as_a_whole),
             cmocka_unit_test(does_not_follow_a_part_of_a_function),
             cmocka_unit_test(does_not_follow_what_it_cannot_decode),
+            cmocka_unit_test(knows_which_bits_are_used),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

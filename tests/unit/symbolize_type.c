@@ -218,6 +218,36 @@ static void bit_fields_of_the_bytes_are_named_together(void **state)
         assert_string_equal(field_at(f, flags, 2, (struct type_access){.bytes = 1}), "c");
 }
 
+static void bit_fields_are_told_apart_by_the_bits_that_are_used(void **state)
+{
+        struct fixture *f = *state;
+        struct member bits[] = {
+            member(f, "a", f->number, 0), member(f, "b", f->number, 0),
+            member(f, "c", f->number, 1), member(f, "last", f->byte, 6)};
+
+        bits[0].bit_size = 3;
+        bits[1].bit_offset = 3;
+        bits[1].bit_size = 4;
+        bits[2].bit_size = 24;
+        uint32_t flags = put_record(f, TYPE_STRUCT, "struct flags", 8, bits, 4);
+        const struct {
+                uint64_t offset, bits;
+                uint32_t bytes;
+                const char *name;
+        } cases[] = {
+            {0, 0x04, 1, "a"},     {0, 0x08, 1, "b"},         {0, 0x0c, 1, "a|b"},
+            {0, 0x100, 4, "c"},    {0, 0x80000040, 4, "b|c"}, {2, 0x01, 1, "c"},
+            {0, 0x80, 4, "a|b|c"}, /* where nothing is declared */
+            {6, 0x01, 1, "last"},  {0, 0x0, 1, "a|b"},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                assert_string_equal(field_at(f, flags, cases[i].offset,
+                                             (struct type_access){.bytes = cases[i].bytes,
+                                                                  .bits = cases[i].bits}),
+                                    cases[i].name);
+}
+
 static void a_bit_field_of_no_known_type_has_its_name(void **state)
 {
         struct fixture *f = *state;
@@ -540,6 +570,8 @@ int main(void)
             cmocka_unit_test_setup_teardown(union_members_fit_their_access, begin, end),
             cmocka_unit_test_setup_teardown(bit_fields_of_the_bytes_are_named_together,
                                             begin, end),
+            cmocka_unit_test_setup_teardown(
+                bit_fields_are_told_apart_by_the_bits_that_are_used, begin, end),
             cmocka_unit_test_setup_teardown(a_bit_field_of_no_known_type_has_its_name,
                                             begin, end),
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),
