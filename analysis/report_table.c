@@ -189,6 +189,49 @@ static int explain_untyped(struct db *db, const struct report_options *options, 
         return code < 0 ? code : 0;
 }
 
+/* Objects of at least a tenth of the latency whose allocating function at least four
+ * others call, none of them for half of the samples: it may only hand memory on. */
+static const char pools_sql[] =
+    "WITH path AS MATERIALIZED (SELECT * FROM allocation_view),"
+    " caller AS ("
+    " SELECT d.object_id, d.alloc_function, c.function, sum(c.samples) AS samples"
+    " FROM data_object AS d JOIN object_finding AS f USING (object_id)"
+    " JOIN path AS p ON p.object_id = d.object_id AND p.function = d.alloc_function"
+    "  AND p.line IS d.alloc_line"
+    " JOIN path AS c ON c.object_id = d.object_id AND c.depth = p.depth + 1"
+    "  AND substr(c.path, 1, length(p.path) + 1) = p.path || ' '"
+    " WHERE d.kind = 'heap' AND f.latency_share >= 0.1"
+    "  AND c.function <> d.alloc_function"
+    " GROUP BY d.object_id, c.function) "
+    "SELECT alloc_function, count(*) FROM caller GROUP BY object_id"
+    " HAVING count(*) >= 4 AND 2 * max(samples) < sum(samples)"
+    " ORDER BY sum(samples) DESC, object_id LIMIT 1";
+
+static int explain_pools(struct db *db, const struct report_options *options, FILE *out,
+                         struct diag *diag)
+{
+        sqlite3_stmt *row = NULL;
+        if (strcmp(options->kind->name, "object") != 0)
+                return 0;
+        int code = statement_prepare(db, pools_sql, &row, diag);
+        if (code)
+                return code;
+        code = statement_next(db, row, diag);
+        char *function = code > 0 ? statement_printable(row, 0) : NULL;
+        char *sentence = NULL;
+        if (function &&
+            asprintf(&sentence,
+                     "%s allocates for %" PRId64 " functions, none of them most: if it "
+                     "only hands memory on, 'memlag symbolize --allocator=%s' tells "
+                     "their blocks apart.",
+                     function, (int64_t)sqlite3_column_int64(row, 1), function) >= 0)
+                prose_wrapped(out, sentence);
+        free(sentence);
+        free(function);
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
 /* What the rows are chosen by, and how much of the whole is theirs; *ANY: there are some.
  */
 static int print_choice(struct db *db, const struct report_choice *choice, bool *any,
@@ -273,6 +316,8 @@ static int print_rows(struct db *db, const struct report_options *options, bool 
                 code = explain_callers(db, options, out, diag);
         if (!code)
                 code = explain_untyped(db, options, out, diag);
+        if (!code)
+                code = explain_pools(db, options, out, diag);
         return code ? code : report_explain_waits(db, options, stalled, out, diag);
 }
 

@@ -240,6 +240,37 @@ if found != {(kind, function): sizes for kind, sizes in (("heap", blocks), ("mma
     sys.exit(f"callers.sh: allocated as {found}")
 END_PYTHON
 
+# A function that allocates for many is said to be one, and no more when it is given.
+cat >hands.c <<'END_C'
+#include <stdlib.h>
+enum { ITEMS = 1 << 15 };
+#define NOINLINE __attribute__((noinline))
+NOINLINE static long *get(void) { return calloc(ITEMS, sizeof(long)); }
+#define USER(name) NOINLINE static long name(void) \
+        { \
+                volatile long *items = get(); \
+                long sum = 0; \
+                for (int i = 0; i < 20 * ITEMS; i += 8) \
+                        sum += items[i % ITEMS]++; \
+                return sum; \
+        }
+USER(first) USER(second) USER(third)
+#ifndef FEW
+USER(fourth)
+#else
+#define fourth() 0
+#endif
+int main(void) { return first() + second() + third() + fourth() == 7; }
+END_C
+for few in "" -DFEW; do
+        "$CC" $few -g -O1 -fno-optimize-sibling-calls -o hands hands.c
+        "$MEMLAG" record --source sim --ldlat 1 --period 97 --force -o hands.db -- ./hands >record.out
+        "$MEMLAG" report --by object hands.db | tr '\n' ' ' >hands.txt
+        case $few in
+        -DFEW) ! grep -q 'get allocates for' hands.txt || fail "few callers: $(cat hands.txt)" ;;
+        *) grep -q 'get allocates for 4 functions' hands.txt || fail "no hint: $(cat hands.txt)" ;;
+        esac
+done
 # What memlag itself puts into a program is not the program's own, with lines or without.
 cat >wrap.c <<'END_C'
 #include <string.h>
