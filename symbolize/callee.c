@@ -100,7 +100,8 @@ static uint32_t written_at(struct globals *globals, const struct elf_file *file,
         function->written_known = true;
         Dwarf_Die die = function->die;
 
-        if (die_ranges(globals->reader->dwarf, &die, add_range, &callee) != 0)
+        if (die_ranges(globals->reader->dwarf, &die, add_range, &callee) != 0 ||
+            callee.bytes_left == CODE_BYTES_LIMIT)
                 return CALL_CLOBBERED;
         function->written = callee.written;
         return function->written;

@@ -39,20 +39,49 @@ static uint8_t whole_register(const ZydisDecodedOperand *operand)
                    : REGISTER_OTHER;
 }
 
-static uint32_t written_registers(const struct decoded *decoded)
+/* Of the mask of registers, the bit of NAME; 0: it is none of them. */
+static uint32_t register_bit(ZydisRegister name)
+{
+        uint8_t number = instruction_register(name);
+
+        return number < REGISTER_COUNT ? UINT32_C(1) << number : 0;
+}
+
+/* Zydis names a register that a string instruction moves on only as the base of its
+ * operand for some of them, and not the result of a call of the kernel. */
+static uint32_t written_unnamed(const struct decoded *decoded)
 {
         uint32_t written = 0;
+
+        switch (decoded->instruction.meta.category) {
+        case ZYDIS_CATEGORY_STRINGOP:
+        case ZYDIS_CATEGORY_IOSTRINGOP:
+                break;
+        case ZYDIS_CATEGORY_SYSCALL:
+        case ZYDIS_CATEGORY_INTERRUPT:
+                return UINT32_C(1) << REGISTER_RAX;
+        default:
+                return 0;
+        }
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
+                        written |= register_bit(operand->mem.base);
+        }
+        return written;
+}
+
+static uint32_t written_registers(const struct decoded *decoded)
+{
+        uint32_t written = written_unnamed(decoded);
 
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
 
-                if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
-                    !(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-                        continue;
-                uint8_t number = instruction_register(operand->reg.value);
-
-                if (number < REGISTER_COUNT)
-                        written |= UINT32_C(1) << number;
+                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+                        written |= register_bit(operand->reg.value);
         }
         return written;
 }
