@@ -232,7 +232,8 @@ static int set_frames(struct perf_deliver *deliver, const struct record_sample *
 /* Leaf functions use that much below the stack pointer (System V ABI, 3.2.2). */
 enum { RED_ZONE_BYTES = 128 };
 
-/* A frame reaches up to its CFA, which the addresses of its callers' frames are above. */
+/* A frame reaches up to its CFA, which the addresses of its callers' frames are above, on
+ * the same stack: where CFAs fall, a signal's handler runs on one of its own. */
 static void set_stack_frame(const struct perf_deliver *deliver,
                             const struct record_sample *sample,
                             struct event_sample *event)
@@ -241,8 +242,10 @@ static void set_stack_frame(const struct perf_deliver *deliver,
         if (!event->has_addr || !user_stack_pointer(sample, &stack_pointer) ||
             event->addr + RED_ZONE_BYTES < stack_pointer)
                 return;
-        for (size_t i = 0; i < event->depth; i++) {
-                if (event->addr >= deliver->cfas[i])
+        uint64_t below = stack_pointer;
+        for (size_t i = 0; i < event->depth && deliver->cfas[i] > below; i++) {
+                below = deliver->cfas[i];
+                if (event->addr >= below)
                         continue;
                 event->stack_frame = (uint32_t)i + 1;
                 event->cfa_offset_bytes = (int64_t)(event->addr - deliver->cfas[i]);

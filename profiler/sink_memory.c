@@ -103,10 +103,19 @@ static bool is_inaccessible(const struct mapped *mapped)
                mapped->protection[1] == '-';
 }
 
+/* glibc's malloc() maps memory without access too, to open as much as it needs, at
+ * multiples of 64 MiB for all threads but the first: HEAP_MAX_SIZE of its arena.c. */
+static bool is_arena(const struct mapped *mapped)
+{
+        return mapped->start_addr % (UINT64_C(64) << 20) == 0;
+}
+
 /* A mapping of another thread's stack is TID's only after that has ended. */
 static bool may_be_stack(struct sink *sink, struct image *image,
                          const struct mapped *mapped, uint32_t tid)
 {
+        if (mapped->kind == MAPPING_ANON && is_arena(mapped))
+                return false;
         if (mapped->kind == MAPPING_ANON)
                 return is_inaccessible(mapped) ||
                        is_inaccessible(
@@ -124,7 +133,8 @@ int sink_stack_in_use(struct sink *sink, int64_t time_ns, image_key key, uint32_
         const struct mapped *mapped =
             image ? mapping_set_find(&image->mappings, stack_pointer) : NULL;
         struct thread *thread;
-        if (!mapped || !may_be_stack(sink, image, mapped, tid))
+        if (!mapped || !may_be_stack(sink, image, mapped, tid) ||
+            heap_live_holds(image->heap, stack_pointer))
                 return 0;
         struct event_mapping event = {
             .image = key,

@@ -98,7 +98,8 @@ int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping 
                  struct diag *diag);
 /* The stack of TID was in use down to STACK_POINTER. Where the anonymous mapping there
  * was made without access, as C libraries make stacks to open all of them but a guard, or
- * has such a guard below it, it is the thread's stack from now on. */
+ * has such a guard below it, it is the thread's stack from now on; not where the stack
+ * lies in a block, or the mapping is a heap's. */
 int sink_stack_in_use(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
                       uint64_t stack_pointer, struct diag *diag);
 int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image,

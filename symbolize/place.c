@@ -370,13 +370,15 @@ int place_of_data(struct sweep *sweep, const struct timeline *timeline,
                 return -ENOMEM;
         if (target->kind != TARGET_UNMAPPED)
                 return 0;
+        /* A block of the heap is one whatever its memory is taken for. */
+        if ((index = timeline_find(timeline, LAYER_BLOCK, addr)) != INTERVAL_NONE)
+                return put_block(sweep, index, addr, target);
         if ((index = timeline_find(timeline, LAYER_STACK, addr)) != INTERVAL_NONE) {
                 *target =
                     (struct target){TARGET_STACK, index, raw->mappings[index].end - addr};
                 return 0;
         }
-        if ((index = timeline_find(timeline, LAYER_BLOCK, addr)) != INTERVAL_NONE ||
-            (index = timeline_find(timeline, LAYER_REGION, addr)) != INTERVAL_NONE)
+        if ((index = timeline_find(timeline, LAYER_REGION, addr)) != INTERVAL_NONE)
                 return put_block(sweep, index, addr, target);
         if ((index = timeline_find(timeline, LAYER_MAPPING, addr)) == INTERVAL_NONE)
                 return 0;

@@ -108,6 +108,11 @@ static void a_stack_is_known_by_its_guard(void **state)
         map_anonymous(&f, 10, 32 * PAGE, "---"); /* the guard alone */
         map_anonymous(&f, 10, 36 * PAGE, "rw-");
         map_anonymous(&f, 10, 64 * PAGE, "rw-"); /* memory without one */
+        map_anonymous(&f, 10, 64 << 20, "---");  /* an arena of malloc() */
+        stack_in_use(&f, 20, 7, (64 << 20) + PAGE);
+        map_anonymous(&f, 10, 96 * PAGE, "---"); /* a stack in a block, as of a fiber */
+        allocate(&f, 15, 1, 97 * PAGE, PAGE);
+        stack_in_use(&f, 20, 7, 97 * PAGE + 100);
         for (uint32_t tid = 7; tid <= 8; tid++) {
                 stack_in_use(&f, 20, tid, 19 * PAGE);
                 stack_in_use(&f, 20, tid, 64 * PAGE);
