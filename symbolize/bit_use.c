@@ -8,11 +8,13 @@
 #include <Zydis/Zydis.h>
 #include <unistd.h>
 
+#include "callee.h"
+
 enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8 };
 
-/* The registers that a call may change (System V ABI, AMD64 supplement, figure 3.4), and
- * those that it may get its arguments in, by their DWARF numbers. */
-enum { CALLER_SAVED = 0x0f37, ARGUMENTS = 0x0336 };
+/* The registers that a call may get its arguments in, by their DWARF numbers (System V
+ * ABI, AMD64 supplement, figure 3.4). */
+enum { ARGUMENTS = 0x0336 };
 
 /* Bits of the word in a register: bit n of the word is bit n + UP of the register. */
 struct held {
@@ -401,7 +403,7 @@ static void call(struct use *use, struct watch *watch)
         for (int i = 0; i < REGISTER_COUNT; i++)
                 if (ARGUMENTS >> i & 1)
                         hand_on(use, watch, i);
-        forget_written(watch, CALLER_SAVED);
+        forget_written(watch, CALL_CLOBBERED);
         watch->flags = watch->sign = 0;
 }
 

@@ -318,6 +318,36 @@ static void an_array_reaches_around_its_items(void **state)
         assert_false(type_array_around(&f->types, f->number, 0, &low, &high));
 }
 
+/* Two ways at each of 60 levels: no machine goes all of them. */
+static void an_array_is_looked_for_with_bounded_work(void **state)
+{
+        struct fixture *f = *state;
+        uint32_t type = f->number;
+        uint64_t low, high;
+
+        for (int level = 0; level < 60; level++) {
+                const struct member ways[] = {member(f, "left", type, 0),
+                                              member(f, "right", type, 0)};
+
+                type = put_record(f, TYPE_UNION, NULL, 4, ways, 2);
+        }
+        assert_false(type_array_around(&f->types, type, 0, &low, &high));
+}
+
+/* Only the last member of a structure goes on after its end. */
+static void an_array_of_no_size_before_others_is_around_nothing(void **state)
+{
+        struct fixture *f = *state;
+        const struct member members[] = {
+            member(f, "none", put_array(f, f->byte, 0), 0),
+            member(f, "number", f->number, 0),
+        };
+        uint32_t type = put_record(f, TYPE_STRUCT, "struct marked", 4, members, 2);
+        uint64_t low, high;
+
+        assert_false(type_array_around(&f->types, type, 2, &low, &high));
+}
+
 static void an_index_leads_to_one_field_or_none(void **state)
 {
         struct fixture *f = *state;
@@ -577,6 +607,10 @@ int main(void)
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),
             cmocka_unit_test_setup_teardown(an_array_reaches_around_its_items, begin,
                                             end),
+            cmocka_unit_test_setup_teardown(an_array_is_looked_for_with_bounded_work,
+                                            begin, end),
+            cmocka_unit_test_setup_teardown(
+                an_array_of_no_size_before_others_is_around_nothing, begin, end),
             cmocka_unit_test_setup_teardown(an_index_leads_to_one_field_or_none, begin,
                                             end),
             cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
