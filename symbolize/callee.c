@@ -36,12 +36,21 @@ static bool leads_out(const struct callee *callee, const struct instruction *ins
         }
 }
 
+/* What the function changes that INSTRUCTION leads to; its target is 0 when it is not
+ * known. */
+static uint32_t written_behind(const struct callee *callee,
+                               const struct instruction *instruction)
+{
+        return instruction->target ? written_at(callee->globals, callee->file,
+                                                instruction->target, callee->depth + 1)
+                                   : CALL_CLOBBERED;
+}
+
 static void add_instruction(struct callee *callee, const struct instruction *instruction)
 {
         callee->written |= instruction->written & CALL_CLOBBERED;
         if (leads_out(callee, instruction))
-                callee->written |= written_at(callee->globals, callee->file,
-                                              instruction->target, callee->depth + 1);
+                callee->written |= written_behind(callee, instruction);
         if (instruction->operation == OPERATION_JUMP_INDIRECT)
                 callee->written = CALL_CLOBBERED;
 }

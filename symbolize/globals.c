@@ -19,7 +19,7 @@ static int add_function(struct globals *globals, Dwarf_Die *die)
 {
         Dwarf_Addr vaddr;
 
-        if (dwarf_lowpc(die, &vaddr) != 0)
+        if (dwarf_lowpc(die, &vaddr) != 0 || !elf_file_has_code(globals->file, vaddr))
                 return 0;
         if (array_reserve(&globals->functions, &globals->function_capacity,
                           globals->function_count, sizeof(*globals->functions)) < 0)

@@ -11,7 +11,7 @@
 
 struct global;
 
-/* One of the unit that has code. */
+/* One of the unit that has code in the file: linkers leave others out. */
 struct global_function {
         uint64_t vaddr;
         Dwarf_Die die;

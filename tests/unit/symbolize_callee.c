@@ -96,6 +96,13 @@ CODE(with_a_hole, "jmp 1f\n .byte 0x06\n1: ret")
 CODE(ends_in_an_instruction, "ret\n .byte 0x48, 0xb8, 0x01")
 CODE(calls_what_is_unknown, "call calls_anything\n ret")
 
+/* The linker leaves this one out: nobody calls it, and it is alone in its section. */
+__attribute__((naked, used, noinline, section(".text.left_out"))) static void
+left_out(void)
+{
+        __asm__("ret");
+}
+
 /* What is open to ask. */
 struct question {
         struct elf_file file;
@@ -293,6 +300,37 @@ static void knows_nothing_of_what_is_no_beginning(void **state)
         close_question(&question);
 }
 
+/* A call through a register has no target, not the one at the address 0. */
+static void takes_no_function_at_0_for_one_that_is_not_known(void **state)
+{
+        (void)state;
+        struct question question;
+
+        open_question(&question);
+        const struct global_function *returns = function_named(&question, "returns");
+
+        question.globals.functions[0] =
+            (struct global_function){.vaddr = 0, .die = returns->die};
+        assert_int_equal(
+            callee_written(&question.globals, &question.file,
+                           function_named(&question, "calls_anything")->vaddr),
+            CALL_CLOBBERED);
+        close_question(&question);
+}
+
+static void knows_no_function_that_the_linker_left_out(void **state)
+{
+        (void)state;
+        struct question question;
+
+        open_question(&question);
+        for (size_t i = 0; i < question.globals.function_count; i++)
+                assert_string_not_equal(dwarf_diename(&question.globals.functions[i].die),
+                                        "left_out");
+        assert_null(globals_function(&question.globals, 0));
+        close_question(&question);
+}
+
 /* Of a file that ends in the function. */
 static void knows_nothing_of_a_part_of_a_function(void **state)
 {
@@ -338,6 +376,8 @@ int main(void)
             cmocka_unit_test(takes_all_for_written_where_it_does_not_know),
             cmocka_unit_test(says_the_same_when_asked_again),
             cmocka_unit_test(knows_nothing_of_what_is_no_beginning),
+            cmocka_unit_test(takes_no_function_at_0_for_one_that_is_not_known),
+            cmocka_unit_test(knows_no_function_that_the_linker_left_out),
             cmocka_unit_test(knows_nothing_of_a_part_of_a_function),
             cmocka_unit_test(knows_nothing_of_a_function_without_code),
         };
