@@ -142,6 +142,18 @@ static int attribute_place(struct pass *pass, const struct raw_sample *sample,
         return write_unusual(&pass->rows, sample, location);
 }
 
+/* Takes note of the other fields that a load reads; stores read none. */
+static int add_wide_read(struct pass *pass, const struct raw_sample *sample,
+                         const struct sample_type *type, uint32_t field)
+{
+        struct attribution *to = pass->attribution;
+
+        return sample->store
+                   ? 0
+                   : wide_reads_add(&to->wide_reads, &to->type_rows, type, field,
+                                    pass->from->types, pass->from->names);
+}
+
 static int attribute_object(struct pass *pass, const struct raw_sample *sample,
                             const struct sample_location *location)
 {
@@ -153,8 +165,7 @@ static int attribute_object(struct pass *pass, const struct raw_sample *sample,
         if (objects_of_sample(&to->objects, sample, location, &object) < 0 ||
             type_rows_add(&to->type_rows, &type, pass->from->types, pass->from->names,
                           &field) < 0 ||
-            wide_reads_add(&to->wide_reads, &to->type_rows, &type, field,
-                           pass->from->types, pass->from->names) < 0)
+            add_wide_read(pass, sample, &type, field) < 0)
                 return diag_no_memory(pass->diag);
         const struct object *touched =
             object.object == RAW_NONE ? NULL : &to->objects.items[object.object];

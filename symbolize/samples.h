@@ -15,6 +15,7 @@ struct raw_sample {
         uint32_t thread;
         uint32_t stack;
         bool has_addr;
+        bool store; /* its data source says so: others load, or it is not known */
         uint32_t stack_depth; /* the frame that addr is in; RAW_NONE: unknown */
         int64_t cfa_offset_bytes;
 };
@@ -28,6 +29,7 @@ struct samples {
         bool addressed;    /* one so far had a data address */
         int64_t before_ns; /* time of the last one; INT64_MIN: there was none */
         bool in_frames;    /* some tell which frame of the stack they accessed */
+        bool with_stores;  /* there may be some */
 };
 
 /* Samples by their ids, both included. */

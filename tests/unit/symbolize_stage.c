@@ -57,6 +57,34 @@ static __attribute__((noinline)) long *function_static(void)
         return &counter;
 }
 
+static struct pair {
+        long first;
+        long second;
+} pair;
+
+/* The addresses of a load and of a store of both numbers at once. */
+static __attribute__((noinline)) void *load_pair(void)
+{
+        void *address;
+
+        __asm__ volatile("1: movups %1, %%xmm0\n\tlea 1b(%%rip), %0"
+                         : "=r"(address)
+                         : "m"(pair)
+                         : "xmm0");
+        return address;
+}
+
+static __attribute__((noinline)) void *store_pair(void)
+{
+        void *address;
+
+        __asm__ volatile("pxor %%xmm0, %%xmm0\n1: movups %%xmm0, %1\n\tlea 1b(%%rip), %0"
+                         : "=r"(address), "=m"(pair)
+                         :
+                         : "xmm0");
+        return address;
+}
+
 static int call_line;
 static void *return_address;
 
@@ -406,6 +434,35 @@ static void names_variables(void **state)
         expect_int("SELECT value FROM ledger WHERE kind = 'samples with no object'", 1);
 }
 
+/* As imported recordings have stores among their samples. */
+static void stores_are_no_loads_of_several_fields(void **state)
+{
+        (void)state;
+        const struct data_source_row store = {"store", "L1",  "hit", "none",
+                                              false,   false, 0};
+        struct recording recording;
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        for (int i = 0; i < 3; i++)
+                record_sample(&recording, 1 + i, load_pair(), &pair, 0);
+        assert_int_equal(
+            writer_data_source(recording.writer, &store, &recording.data_source, NULL),
+            0);
+        for (int i = 0; i < 2; i++)
+                record_sample(&recording, 4 + i, store_pair(), &pair, 0);
+        recording.data_source = 0; /* not known: loads, as the recorder samples these */
+        record_sample(&recording, 6, load_pair(), &pair, 0);
+        finish(&recording);
+
+        expect_int("SELECT count(*) FROM attribution JOIN type_field USING (field_id)"
+                   " WHERE name = 'first'",
+                   6);
+        expect("SELECT group_concat(name || ' ' || wide_samples) FROM wide_field"
+               " JOIN type_field USING (field_id)",
+               "second 4");
+}
+
 static void names_mapped_files(void **state)
 {
         (void)state;
@@ -713,6 +770,7 @@ int main(void)
             db_unit_test(samples_need_not_lie_in_the_order_of_time),
             db_unit_test(a_sample_without_address_has_a_row_only_at_another_place),
             db_unit_test(names_variables),
+            db_unit_test(stores_are_no_loads_of_several_fields),
             db_unit_test(names_mapped_files),
             db_unit_test(blocks_at_one_address_are_told_apart_by_time),
             db_unit_test(the_site_is_outside_the_allocator),
