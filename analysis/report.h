@@ -90,7 +90,8 @@ struct report_summary {
         /* The part of the run's cycles for which sampled loads, in all, held up those
          * behind them; NAN: not known. */
         double loads_stalled_ratio;
-        double lmrl_factor;       /* of idle LMRL; 0: there was no limit */
+        int64_t ldlat_cycles; /* loads of less were not sampled; 0: all, or not known */
+        double lmrl_factor;   /* of idle LMRL; 0: there was no limit */
         char *lmrl_factor_origin; /* NULL: it was not measured */
         /* The estimated latency of all loads over the run's cycles; more than 1 when
          * loads overlap much. NAN when cycles or the period are not known. */

@@ -193,6 +193,10 @@ static bool is_out_of_range(double ratio)
         return 100 * ratio >= 100.05; /* printed as more than 100.0 */
 }
 
+/* By how much the cycles without execution beside a miss exceed what sampled loads held
+ * up, so that faster ones, hits of L2, must have their part in it. */
+#define FASTER_LOADS_SHARE_MIN 0.05
+
 /* The samples themselves tell it: what of their latency others do not hide. */
 static void say_stalled(FILE *text, const struct report_summary *summary,
                         const char *separator)
@@ -205,6 +209,14 @@ static void say_stalled(FILE *text, const struct report_summary *summary,
                     ? ", which is more than there are: this estimate, of samples, is too "
                       "high and does not tell what making them faster can gain."
                     : ": about the most that making them faster can gain.");
+        if (summary->ldlat_cycles > 1 &&
+            summary->stall_ratio - summary->loads_stalled_ratio >= FASTER_LOADS_SHARE_MIN)
+                fprintf(text,
+                        " Loads of less than %" PRId64
+                        " cycles, hits of L2 for instance, were not sampled; they hold "
+                        "up more, and lines may change their order with 'memlag record "
+                        "--ldlat 1'.",
+                        summary->ldlat_cycles);
 }
 
 static void say_cost(FILE *text, const struct report_summary *summary)

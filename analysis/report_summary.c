@@ -213,6 +213,7 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .numbers = run_text(db, "numbers"),
             .cpu = run_text(db, "sim_preset"),
             .sim_detail = run_text(db, "sim_detail"),
+            .ldlat_cycles = db_run_int(db, "ldlat_cycles", 0),
             .sim_set = run_text(db, "sim_set"),
             .failure = run_text(db, "failure"),
         };

@@ -94,6 +94,30 @@ done
 ! "$MEMLAG" report memlag.db | grep -q 'not sampled' || fail "told where it does not matter"
 ! "$MEMLAG" report --by phase before.db | grep -q 'not sampled' || fail "told of phases"
 
+# Where cycles without execution beside a miss are more than sampled loads held up, loads of
+# L2 that were not sampled have their part: a ring that L2 holds.
+cat >ring.c <<'END'
+#include <stddef.h>
+enum { NODES = 4096, STRIDE = 1633 };
+static struct node { struct node *next; char rest[56]; } nodes[NODES];
+int main(void)
+{
+        for (unsigned i = 0; i < NODES; i++)
+                nodes[i].next = &nodes[(i + STRIDE) % NODES];
+        struct node *volatile node = nodes;
+        for (long i = 0; i < 200 * NODES; i++)
+                node = node->next;
+        return node == NULL;
+}
+END
+"${CC:-cc}" -O1 -g -o ring ring.c
+"$MEMLAG" record --source sim -o ring.db -- ./ring >/dev/null 2>&1
+"$MEMLAG" report ring.db | tr '\n' ' ' >ring.prose
+grep -q 'Loads of less than 30 cycles, .* they hold up more' ring.prose ||
+        fail "not told of faster loads: $(cat ring.prose)"
+"$MEMLAG" record --source sim --ldlat 1 -o all.db -- ./ring >/dev/null 2>&1
+! "$MEMLAG" report all.db | grep -q "not sampled" || fail "all were sampled"
+
 # Where nothing tells, there is no such column, and nobody can ask for its order.
 ! "$MEMLAG" report before.db | grep -q stalled || fail "what is not known is shown"
 first before.db | grep -q ' stream$' || fail "without it rows are not by latency"
