@@ -103,9 +103,10 @@
         " (SELECT * FROM field_finding WHERE field_id IN (SELECT field_id FROM type_field" \
         "  WHERE type_id IN" REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) ")) "
 
-/* Threads, those first whose loads held up most, or waited longest; of a timer's samples the time at loads
- * stands for the latency. Where all are asked for, also those without a sample, but not
- * the CPUs that counters stand with. A thread without a name has its program's. */
+/* Threads, those first whose loads held up most, or waited longest; of a timer's samples
+ * the time at loads stands for the latency. Where all are asked for, also those without a
+ * sample, but not the CPUs that counters stand with. A thread without a name has its
+ * program's. */
 #define REPORT_THREADS \
         "SELECT p.pid, t.tid, coalesce(t.name," REPORT_BASE("p.executable") ") AS name," \
         " coalesce(g.samples, 0) AS samples, coalesce(g.dram_samples, 0) AS dram_samples," \

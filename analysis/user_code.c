@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Code is the user's when its source file is known and is none of the system's, and its
  * machine code is in the program or in a library outside of the system's directories. A
- * directory that has headers and no source file of the program is taken for a library of
- * headers, wherever it is: what matters there is who uses it. */
+ * directory in which samples met headers and no source file of the program is taken for a
+ * library of headers, wherever it is: what matters there is who uses it. Only files that
+ * samples or what was inlined there led to are known, so that a directory of the
+ * program's is taken for one too while no sample met its source files. */
 #include "user_code.h"
 
 #include <errno.h>

@@ -257,6 +257,25 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
         return rc == SQLITE_DONE && at >= sources->count;
 }
 
+void name_sources_drop_delivered(struct name_sources *sources,
+                                 bool (*was_delivered)(const void *context,
+                                                       int64_t module_id),
+                                 const void *context)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < sources->count; i++) {
+                const struct name_source *source = &sources->items[i];
+
+                if (strcmp(source->role, "dwz") == 0 && source->size_bytes == 0 &&
+                    was_delivered(context, source->module_id))
+                        free(source->path);
+                else
+                        sources->items[kept++] = *source;
+        }
+        sources->count = kept;
+}
+
 static int insert_source(sqlite3_stmt *insert, const struct name_source *source)
 {
         sqlite3_bind_int64(insert, 1, source->module_id);

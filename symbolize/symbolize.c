@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "debuginfod.h"
 #include "kallsyms.h"
@@ -442,27 +441,14 @@ static int find_names(struct stage *stage, struct diag *diag)
                      : 0;
 }
 
-/* Files that dwz made and that were found by servers are not missing. */
-static void drop_delivered(struct stage *stage)
+static bool dwz_was_delivered(const void *context, int64_t module_id)
 {
-        struct name_sources *sources = &stage->sources;
-        size_t kept = 0;
+        const struct stage *stage = context;
 
-        for (size_t i = 0; i < sources->count; i++) {
-                const struct name_source *source = &sources->items[i];
-                size_t module = 0;
-
-                while (module < stage->raw.module_count &&
-                       stage->raw.modules[module].module_id != source->module_id)
-                        module++;
-                if (strcmp(source->role, "dwz") == 0 && source->size_bytes == 0 &&
-                    module < stage->raw.module_count &&
-                    !stage->raw.modules[module].alt_missing)
-                        free(source->path);
-                else
-                        sources->items[kept++] = *source;
-        }
-        sources->count = kept;
+        for (size_t i = 0; i < stage->raw.module_count; i++)
+                if (stage->raw.modules[i].module_id == module_id)
+                        return !stage->raw.modules[i].alt_missing;
+        return false;
 }
 
 static int write_names(struct stage *stage, struct db *db, struct diag *diag)
@@ -483,7 +469,7 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
                     db, "symbolize", "debug files not delivered by servers",
                     (int64_t)debuginfod_failures(stage->debuginfod), "files", diag);
         if (stage->debuginfod)
-                drop_delivered(stage);
+                name_sources_drop_delivered(&stage->sources, dwz_was_delivered, stage);
         if (!error)
                 error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
         return error;

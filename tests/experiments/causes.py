@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Small programs as one meets them (causes.c): the verdict on the report's first line, whose
-loads stalled the program for longest, must be what an expert would say, and name what helps. So each is run again on a CPU on which one
-thing is better: translations, buffers, memory's latency, its bandwidth, the L3 or the way
-from other cores. What the verdict names must save time, and nothing else may save more."""
+loads stalled the program for longest, must be what an expert would say, and name what helps.
+So each is run again on a CPU on which one thing is better: translations, buffers, memory's
+latency, its bandwidth, the L3 or the way from other cores. What the verdict names must save
+time, and nothing else may save more."""
 import collections
 import os
 import subprocess
