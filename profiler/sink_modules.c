@@ -26,8 +26,7 @@ struct file_identity {
         int64_t modified_s, modified_ns;
 };
 
-/* A file whose checksum is made when the recording has ended: nobody waits for it then.
- */
+/* A file whose checksum is made when the recording has ended: no sample is lost then. */
 struct large_file {
         int64_t module_id;
         int fd; /* so that it stays, though another file may get its name */
@@ -125,9 +124,11 @@ static int write_checksum(struct sink_modules *modules, int64_t module_id, int f
                                           identity->modified_s * INT64_C(1000000000) +
                                           identity->modified_ns,
                                       .changed = !is_unchanged(fd, identity)};
-        return row.changed || file_checksum(fd, &row.checksum)
-                   ? writer_module_file(modules->writer, module_id, &row, diag)
-                   : 0;
+        if (!row.changed && !file_checksum(fd, &row.checksum))
+                return 0;
+        /* Or while it was read. */
+        row.changed = row.changed || !is_unchanged(fd, identity);
+        return writer_module_file(modules->writer, module_id, &row, diag);
 }
 
 /* Gives the ELF file FD, which has no build-id and is closed, a row, with its checksum
