@@ -8,6 +8,7 @@
 #include "prose.h"
 #include "report.h"
 #include "statement.h"
+#include "verdict.h"
 
 /* Of the cycles; where no row can have more, none is worth the question. */
 static const double WORTHWHILE_PERCENT = 1;
@@ -17,13 +18,14 @@ static int prepare(struct db *db, const struct report_options *options,
                    sqlite3_stmt **row, struct diag *diag)
 {
         char *sql = sqlite3_mprintf("WITH top AS MATERIALIZED (SELECT * FROM %s),"
-                                    " first AS (SELECT stalled_ratio_low AS low,"
+                                    " first AS (SELECT samples, stalled_ratio_low AS low,"
                                     "           stalled_ratio_high AS high FROM top"
                                     "           ORDER BY stalled_ratio DESC LIMIT 1) "
-                                    "SELECT 100 * low, 100 * high, count(*) - 1"
+                                    "SELECT 100 * low, 100 * min(1, high), count(*) - 1"
                                     " FROM top, first WHERE stalled_ratio_high >= low"
-                                    " AND stalled_ratio > 0",
-                                    options->kind->shown);
+                                    " AND stalled_ratio > 0 AND low < 1"
+                                    " AND first.samples >= %lld",
+                                    options->kind->shown, (long long)VERDICT_SAMPLES_MIN);
         int code = sql ? statement_prepare(db, sql, row, diag) : diag_no_memory(diag);
         sqlite3_free(sql);
         if (code)

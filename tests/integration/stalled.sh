@@ -63,6 +63,13 @@ first chance.db | grep -q ' walk$' || fail "the one sample does not lead: $(firs
 # One event of 7000 kilocycles is 9.711 % of the cycles; its interval 0.1765 to 5.6649 of it.
 grep -q "first row's lies between 1\.7 and 55\.0% with 95 % confidence, and 1 other row may have as much" chance.prose ||
         fail "chance is not told: $(grep -o 'stalled is .*' chance.prose)"
+# Of a few samples nothing is said.
+cp chance.db few.db
+sqlite3 few.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id >=
+                (SELECT sample_id FROM sample WHERE ip = 0x401020 ORDER BY sample_id LIMIT 1 OFFSET 2)"
+"$MEMLAG" analyze few.db
+first few.db | grep -q ' walk$' || fail "the one of few does not lead: $(first few.db)"
+! "$MEMLAG" report few.db | grep -q 'estimate of samples' || fail "chance is told of two samples"
 ! "$MEMLAG" report --sort latency chance.db | grep -q 'estimate of samples' || fail "told of another order"
 
 # An estimate of more cycles than there were (72.0 and 2.8 million of 72.08) is no gain.
